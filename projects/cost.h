@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/graph.h"
+#include "projects/project.h"
+#include "projects/result.h"
+#include "projects/shape.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace residua::projects {
+
+/// What a part of the network costs. FLOP are per token (language) or per sample, multiply and add
+/// counted as two; causal attention counts T/2 keys per query. `trainFlops` = forward + backward.
+struct Cost {
+    std::int64_t parameters = 0;
+    double forwardFlops = 0;
+    double trainFlops = 0;
+    double activationBytes = 0; ///< kept for the backward pass, one micro-batch
+    double weightBytes = 0;
+    double optimiserBytes = 0;  ///< moments and gradients
+
+    Cost& operator+=(const Cost& other);
+    bool operator==(const Cost&) const = default;
+};
+
+/// Cost by part, and in all.
+struct CostReport {
+    Cost total;
+    Cost stem;
+    Cost head;
+    Cost topology;                            ///< mixing weights, gates and the stack that is kept
+    std::vector<Cost> layers;                 ///< [0] is layer 1; the topology's share is not in it
+    std::map<GraphRef, std::map<NodeId, Cost>> nodes; ///< of one instance of each graph
+};
+
+/// Errors where shapes cannot be inferred.
+[[nodiscard]] Result<CostReport> costOf(const Project& project);
+
+/// What adding `shortcut` would add to the total (the figure beside the pointer while dragging).
+[[nodiscard]] Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut);
+
+} // namespace residua::projects

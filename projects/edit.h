@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/project.h"
+#include "projects/result.h"
+#include "projects/shape.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace residua::projects {
+
+/// Edits are values. Applying one yields the edit that undoes it, so undo lives in the document's
+/// terms and never holds a view. What an edit leaves invalid is still a document: validate() says so.
+
+struct SetName { std::string name; };
+struct SetDescription { std::string description; };
+struct SetData { DataSource data; };
+struct SetInitialisation { Initialisation initialisation; };
+struct SetTraining { TrainingPlan training; };
+struct SetStages { StageSchedule stages; };
+struct SetSeeds { Seeds seeds; };
+struct SetTopology { Topology topology; };
+
+struct AddShortcut { Shortcut shortcut; };    ///< turns the sources into an explicit set where they are not
+struct RemoveShortcut { Shortcut shortcut; };
+/// nullopt: as its neighbours.
+struct SetShortcutState { Shortcut shortcut; std::optional<ShortcutState> state; };
+
+struct SetWidth { std::int64_t width = 0; };
+struct SetObjective { Objective objective{}; };
+struct SetTieHead { bool tie = false; };
+struct SetStack { std::vector<StackSegment> stack; };
+/// Adds the block, or replaces the one of that name.
+struct PutBlock { Block block; };
+struct RemoveBlock { std::string name; }; ///< refused while a layer uses it
+struct RenameBlock { std::string from; std::string to; };
+
+struct AddNode { GraphRef graph; Node node; std::optional<Position> position; std::size_t index = SIZE_MAX; };
+struct RemoveNode { GraphRef graph; NodeId node{}; }; ///< with its wires
+struct RenameNode { GraphRef graph; NodeId node{}; std::string name; };
+/// nullopt: back to the kind's default.
+struct SetParam { GraphRef graph; NodeId node{}; std::string param; std::optional<ParamValue> value; };
+struct AddWire { GraphRef graph; Wire wire; };
+struct RemoveWire { GraphRef graph; Wire wire; };
+struct SetGraph { GraphRef graph; Graph value; };
+struct MoveNode { GraphRef graph; NodeId node{}; std::optional<Position> position; };
+
+struct EditGroup;
+using Edit = std::variant<SetName, SetDescription, SetData, SetInitialisation, SetTraining, SetStages, SetSeeds,
+                          SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetWidth, SetObjective,
+                          SetTieHead, SetStack, PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode,
+                          SetParam, AddWire, RemoveWire, SetGraph, MoveNode, EditGroup>;
+/// Several edits that are one to the user. Applied in order; if one fails, none is.
+struct EditGroup {
+    std::string title;
+    std::vector<Edit> edits;
+};
+
+/// The document with its layout, as edits see it.
+struct Document {
+    Project project;
+    Layout layout;
+    bool operator==(const Document&) const = default;
+};
+
+/// Applies `edit` and returns its inverse. On error the document is untouched.
+[[nodiscard]] Result<Edit> apply(Document& document, const Edit& edit);
+
+/// What a menu says: "Add shortcut 3:7".
+[[nodiscard]] std::string titleOf(const Edit& edit);
+
+} // namespace residua::projects

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/data_source.h"
+#include "projects/graph.h"
+#include "projects/topology.h"
+#include "projects/training_plan.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace residua::projects {
+
+/// The schema that this program writes. Older files are migrated on load (json.h).
+inline constexpr int kSchemaVersion = 1;
+
+/// The document: everything that decides what is trained, as plain comparable values.
+/// All views read it; only edits (edit.h) change it.
+struct Project {
+    std::string name = "Untitled";
+    std::string description;
+    DataSource data;
+    Network network;
+    Topology topology;
+    Initialisation initialisation;
+    TrainingPlan training;
+    StageSchedule stages;
+    Seeds seeds;
+
+    bool operator==(const Project&) const = default;
+};
+
+/// Position on a canvas, in canvas units.
+struct Position {
+    double x = 0;
+    double y = 0;
+    bool operator==(const Position&) const = default;
+};
+
+/// Positions of nodes, by graph ("stem", "head" or "block:<name>") and node. Meaning never depends on it.
+struct Layout {
+    std::map<std::string, std::map<NodeId, Position>> positions;
+    bool operator==(const Layout&) const = default;
+};
+
+} // namespace residua::projects

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace residua::projects {
+
+/// i:j: what layer (or stack entry) i puts on the stack reaches layer j. 0 is the stack's input;
+/// 0 ≤ i < j ≤ L + 1, where L + 1 is the final output. Ordered by target, then source.
+struct Shortcut {
+    std::int64_t source = 0;
+    std::int64_t target = 1;
+
+    friend std::strong_ordering operator<=>(const Shortcut& a, const Shortcut& b)
+    {
+        if (const auto byTarget = a.target <=> b.target; byTarget != 0) {
+            return byTarget;
+        }
+        return a.source <=> b.source;
+    }
+    bool operator==(const Shortcut&) const = default;
+};
+
+/// What layer i puts on the stack.
+enum class StackEntry {
+    Branch, ///< f_i, the branch output: "delta stacks" (DCA, GRN, plain residual)
+    Full,   ///< x_i, the layer's full output (ANCRe, DenseFormer, MUDD)
+};
+
+/// Which readers have a mix of their own.
+enum class MixPorts {
+    Input,       ///< one mix
+    Qkv,         ///< three (DCA §3.2, figure 4)
+    QkvResidual, ///< four (MUDD)
+};
+
+/// What the mix is used for.
+enum class MixFeeds {
+    LayerInput,         ///< the layer reads the mix (DCA §3.1, DenseFormer)
+    ResidualBesideBranch, ///< the layer reads x_{j-1}; the mix is added to its branch (ANCRe eq. 5)
+};
+
+/// Sites inside a transformer block that ANCRe may bridge (ANCRe Table 1).
+enum class MixSites { Mhsa, Ffn, Both };
+
+struct AllSources {
+    bool operator==(const AllSources&) const = default;
+};
+/// The model input, the sum of the middle outputs and the last k (DCA §3.1).
+struct FirstAndLast {
+    std::int64_t k = 2;
+    bool operator==(const FirstAndLast&) const = default;
+};
+/// Every `dilation`-th source counted back from the target, at every `period`-th target (DenseFormer).
+struct Dilated {
+    std::int64_t dilation = 1;
+    std::int64_t period = 1;
+    bool operator==(const Dilated&) const = default;
+};
+/// Just these, kept sorted. `none` is the empty list; cascaded is every (j−1):j.
+struct ExplicitSources {
+    std::vector<Shortcut> shortcuts;
+    bool operator==(const ExplicitSources&) const = default;
+};
+using Sources = std::variant<AllSources, FirstAndLast, Dilated, ExplicitSources>;
+
+enum class WeightKind {
+    Fixed,      ///< the initial value, never trained
+    Scalar,     ///< one learned number per shortcut (GRN-v1, ANCRe)
+    PerFeature, ///< one per shortcut and feature (GRN-v2, GRN-v3)
+    DepthAttention, ///< softmax over depth of a learned query with the entries (Attention Residuals)
+    PerToken,   ///< by a small MLP of the current layer's input (MUDD)
+};
+
+/// The input-dependent part of GRN-v3 (DCA §3.1).
+enum class GateKind {
+    None,
+    Outside, ///< b + ReLU(wᵀG): the paper's equation
+    Inside,  ///< ReLU(b + wᵀG): what its appendix H describes
+};
+enum class GateInput { Raw, Normalised };
+enum class ReluGradAtZero {
+    One,  ///< lets a gate that starts at w = 0 learn (the default; methods.md 1)
+    Zero, ///< the frameworks' default: the literal form, whose gate never learns
+};
+struct Gate {
+    GateKind kind = GateKind::None;
+    GateInput input = GateInput::Raw;
+    ReluGradAtZero reluGradAtZero = ReluGradAtZero::One;
+    bool operator==(const Gate&) const = default;
+};
+
+enum class NormaliseOver {
+    None,
+    Sources, ///< softmax over i for each j: ANCRe "ingoing", eq. 7 and 8
+    Targets, ///< softmax over j for each i: ANCRe "outgoing", eq. 6
+};
+
+enum class MixInit {
+    Ones,       ///< every weight 1: the plain residual sum on a delta stack
+    Zero,       ///< coefficients 0: under a softmax, "uniform" (ANCRe default)
+    Cascaded,   ///< c_{j-1,j} = 1, others 0 (one-hot on the last)
+    Reciprocal, ///< p_ij = 1/j (ANCRe's fixed ablation)
+};
+
+/// A single coefficient that is not as its neighbours.
+enum class ShortcutState { Frozen, Pruned };
+
+/// Tsallis-entropy regulariser on the normalised coefficients (ANCRe §4).
+struct Tsallis {
+    double q = 2.0;
+    double weight = 0.0; ///< 0: off
+    bool operator==(const Tsallis&) const = default;
+};
+
+/// The algebra of depth: nearly every published way of wiring it is one value of this.
+struct DepthMix {
+    StackEntry entry = StackEntry::Branch;
+    MixPorts ports = MixPorts::Input;
+    MixFeeds feeds = MixFeeds::LayerInput;
+    MixSites sites = MixSites::Mhsa;
+    Sources sources = AllSources{};
+    WeightKind weight = WeightKind::Fixed;
+    Gate gate;
+    NormaliseOver normalise = NormaliseOver::None;
+    double temperature = 1.0; ///< τ of the softmax; > 0
+    MixInit init = MixInit::Ones;
+    std::map<Shortcut, ShortcutState> states;
+    Tsallis tsallis;
+    bool weightDecay = false;   ///< mixing weights are kept out of weight decay unless asked
+    bool separateNorms = false; ///< a norm of its own per port (DCA option)
+    bool finalMix = true;       ///< the final output reads a mix of its own over all L + 1 entries
+    std::int64_t blockLayers = 1; ///< layers that share one stack entry (Attention Residuals, block variant)
+
+    bool operator==(const DepthMix&) const = default;
+};
+
+enum class StreamWeights { Static, Dynamic };
+enum class StreamConstraint { None, DoublyStochastic };
+/// Hyper-Connections and mHC: n residual streams.
+struct MultiStream {
+    std::int64_t streams = 4;
+    StreamWeights weights = StreamWeights::Static;
+    StreamConstraint constraint = StreamConstraint::None;
+    std::int64_t sinkhornIterations = 20;
+    double dynamicScale = 0.01;
+    bool operator==(const MultiStream&) const = default;
+};
+
+enum class BranchGateKind { Highway, ReZero, LaurelRw, LaurelLr, LaurelPa, StochasticDepth, ValueResidual };
+/// A gate on the residual or the branch of each layer.
+struct BranchGate {
+    BranchGateKind kind = BranchGateKind::ReZero;
+    std::int64_t rank = 16;       ///< LAuReL-LR and -PA
+    std::int64_t window = 3;      ///< LAuReL-PA: previous activations mixed in
+    double keepProbability = 0.8; ///< stochastic depth, of the last layer; linear in depth
+    bool operator==(const BranchGate&) const = default;
+};
+
+/// DenseNet: all earlier outputs concatenated and projected back to the width.
+struct Concatenation {
+    bool operator==(const Concatenation&) const = default;
+};
+
+using Wiring = std::variant<DepthMix, MultiStream, BranchGate, Concatenation>;
+
+/// How depth is wired. `preset` names where the wiring came from; where the two differ the
+/// views say "custom, from <preset>".
+struct Topology {
+    std::string preset = "plain";
+    Wiring wiring = DepthMix{};
+
+    bool operator==(const Topology&) const = default;
+};
+
+/// The sources that reader `target` (1..depth, depth + 1 for the final output) may read, in ascending
+/// order and less the pruned ones. FirstAndLast lists what is read as an entry of its own; the
+/// summed middle is what lies between.
+[[nodiscard]] std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
+
+/// A wiring that people know by name.
+struct TopologyPreset {
+    std::string name;    ///< stable key, e.g. "ancre"
+    std::string title;   ///< e.g. "ANCRe, ingoing"
+    std::string summary; ///< one line
+    std::string source;  ///< paper and section
+    Wiring wiring;
+};
+
+/// All presets in display order. Explicit presets (cascaded, none) are made for `depth` layers.
+[[nodiscard]] std::vector<TopologyPreset> topologyPresets(std::int64_t depth);
+
+} // namespace residua::projects
