@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Reads the #include lines of a library's files and stops at the first that its room may not have.
+#
+# Included by ResiduaHouse for the check at configure time, and run as a script when a file changes:
+#   cmake -DROOM=editor -DALLOWED=projects;imgui;opengl -DROOT=<checkout> -DFILES=<list> -DSTAMP=<file> -P CheckIncludes.cmake
+
+# The room that owns a path below the checkout, by its longest matching folder; empty for none.
+set(RESIDUA_ROOM_FOLDERS
+  engine/api=engine_api engine/record=engine_api engine=engine
+  kernels/cuda=kernels_cuda kernels=kernels
+  app/report=report app/cli=cli app=app
+  projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)
+
+# Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.
+set(RESIDUA_FAMILY_HEADERS
+  "nlohmann=^nlohmann/"
+  "torch=^(torch|ATen|c10|caffe2)/"
+  "sqlite=^sqlite3(ext)?[.]h$"
+  "sentencepiece=^sentencepiece"
+  "qcustomplot=^qcustomplot"
+  "qt=^(Q[A-Z]|Qt[A-Z][A-Za-z]*/|q[a-z0-9]+[.]h$)"
+  "imgui=^(imgui|imstb_|backends/imgui)"
+  "opengl=^(GL|GLES2|GLES3|EGL|KHR|GLFW)/"
+  "cuda=^(cuda|cublas|cudnn|nccl|nvrtc|cooperative_groups|cub/|thrust/|mma[.]h)")
+
+function(residua_include_owner include out)
+  set(owner "")
+  if(include MATCHES "/")
+    foreach(entry IN LISTS RESIDUA_ROOM_FOLDERS)
+      string(REPLACE "=" ";" entry "${entry}")
+      list(GET entry 0 folder)
+      if(include MATCHES "^${folder}/")
+        list(GET entry 1 owner)
+        break()
+      endif()
+    endforeach()
+  endif()
+  if(NOT owner)
+    foreach(entry IN LISTS RESIDUA_FAMILY_HEADERS)
+      string(FIND "${entry}" "=" cut)
+      string(SUBSTRING "${entry}" 0 ${cut} family)
+      math(EXPR cut "${cut} + 1")
+      string(SUBSTRING "${entry}" ${cut} -1 pattern)
+      if(include MATCHES "${pattern}")
+        set(owner "${family}")
+        break()
+      endif()
+    endforeach()
+  endif()
+  set(${out} "${owner}" PARENT_SCOPE)
+endfunction()
+
+function(residua_include_refuse root file include reason)
+  # Only a refusal pays for finding the line number.
+  file(READ "${file}" text)
+  string(FIND "${text}" "${include}" at)
+  string(SUBSTRING "${text}" 0 ${at} before)
+  string(REGEX MATCHALL "\n" newlines "${before}")
+  list(LENGTH newlines line)
+  math(EXPR line "${line} + 1")
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${root}" OUTPUT_VARIABLE shown)
+  message(FATAL_ERROR "${shown}:${line}: includes \"${include}\": ${reason}")
+endfunction()
+
+# Scans `files` and every header of the same room that they include. `out` receives all files that were read.
+function(residua_check_includes root room allowed files out)
+  set(queue ${files})
+  set(seen "")
+  while(queue)
+    list(POP_FRONT queue file)
+    if(file IN_LIST seen OR NOT EXISTS "${file}")
+      continue()
+    endif()
+    list(APPEND seen "${file}")
+    file(STRINGS "${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+    foreach(line IN LISTS lines)
+      if(NOT line MATCHES "include[ \t]*[<\"]([^>\"]+)[>\"]")
+        continue()
+      endif()
+      set(include "${CMAKE_MATCH_1}")
+      if(include MATCHES "(^|/)[.][.]/")
+        residua_include_refuse("${root}" "${file}" "${include}" "paths start at the top of the checkout, without \"..\"")
+      endif()
+      residua_include_owner("${include}" owner)
+      if(owner STREQUAL room)
+        list(APPEND queue "${root}/${include}")
+      elseif(owner AND NOT owner IN_LIST allowed)
+        string(REPLACE ";" ", " shown "${allowed}")
+        if(NOT shown)
+          set(shown "nothing")
+        endif()
+        residua_include_refuse("${root}" "${file}" "${include}"
+          "that is ${owner}'s, and ${room} may include only its own headers, the standard library and: ${shown}")
+      endif()
+    endforeach()
+  endwhile()
+  set(${out} "${seen}" PARENT_SCOPE)
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+  residua_check_includes("${ROOT}" "${ROOM}" "${ALLOWED}" "${FILES}" scanned)
+  file(TOUCH "${STAMP}")
+endif()

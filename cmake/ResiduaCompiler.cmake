@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Language level, warnings, sanitizers, ccache: what every target of the house is compiled with.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+# Line tables only: full debug information would double link time and disk for little gain. NDEBUG stays off here.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+add_library(residua_compiler INTERFACE)
+target_compile_options(residua_compiler INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wundef -Wvla>
+  $<$<AND:$<BOOL:${RESIDUA_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
+if(RESIDUA_SANITIZE)
+  target_compile_options(residua_compiler INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${RESIDUA_SANITIZE} -fno-omit-frame-pointer>)
+  target_link_options(residua_compiler INTERFACE -fsanitize=${RESIDUA_SANITIZE})
+endif()
+
+# Paths are hashed relative to the checkout, so that every build directory shares one cache.
+find_program(RESIDUA_CCACHE ccache)
+if(RESIDUA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${RESIDUA_CCACHE})
+endif()

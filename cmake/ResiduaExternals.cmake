@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The packages that are not ours, each behind one imported target:
+#   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
+#   SQLite::SQLite3  residua::sentencepiece  residua::torch  Threads::Threads
+
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(OpenGL REQUIRED)
+find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets OpenGL OpenGLWidgets PrintSupport Svg Test)
+find_package(QCustomPlotQt6 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ResiduaImgui REQUIRED IMPORTED_TARGET imgui)
+pkg_check_modules(ResiduaSentencePiece REQUIRED IMPORTED_TARGET sentencepiece)
+find_package(ResiduaTorch REQUIRED)
+
+function(residua_external_alias name target)
+  add_library(residua_external_${name} INTERFACE)
+  target_link_libraries(residua_external_${name} INTERFACE ${target})
+  add_library(residua::${name} ALIAS residua_external_${name})
+endfunction()
+
+if(TARGET QCustomPlotQt6::QCustomPlotQt6)
+  residua_external_alias(qcustomplot QCustomPlotQt6::QCustomPlotQt6)
+else()
+  residua_external_alias(qcustomplot QCustomPlotQt6)
+endif()
+residua_external_alias(imgui PkgConfig::ResiduaImgui)
+residua_external_alias(sentencepiece PkgConfig::ResiduaSentencePiece)
