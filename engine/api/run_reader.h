@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "projects/project.h"
+#include "projects/result.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// Names of the recorded time series.
+namespace metric {
+inline constexpr const char* kLoss = "loss/train";
+inline constexpr const char* kValidationLoss = "loss/validation";
+inline constexpr const char* kLearningRate = "rate";
+inline constexpr const char* kGradientNorm = "norm/gradient";
+inline constexpr const char* kUnits = "units";             ///< tokens or samples seen so far
+inline constexpr const char* kSeconds = "seconds";         ///< training time so far
+inline constexpr const char* kThroughput = "throughput";   ///< units per second
+inline constexpr const char* kPeakBytes = "memory/peak";
+} // namespace metric
+
+/// Reads a run that may still be growing, in this process or another. One instance is used by one
+/// thread; several instances may read the same run.
+class RunReader {
+public:
+    [[nodiscard]] static Result<RunReader> open(const std::filesystem::path& runDirectory);
+    RunReader(RunReader&&) noexcept;
+    RunReader& operator=(RunReader&&) noexcept;
+    ~RunReader();
+
+    [[nodiscard]] Result<RunInfo> info() const;
+    [[nodiscard]] Result<projects::Project> project() const; ///< the frozen copy
+    [[nodiscard]] std::vector<std::string> metricNames() const;
+    /// Points with step > `after`, ascending; each step once.
+    [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
+    [[nodiscard]] std::vector<std::string> matrixNames() const;
+    [[nodiscard]] std::vector<std::int64_t> matrixSteps(const std::string& name) const;
+    [[nodiscard]] Result<Matrix> matrix(const std::string& name, std::int64_t step) const;
+    [[nodiscard]] std::vector<RunEvent> events() const;
+    /// Steps that have a complete checkpoint, ascending.
+    [[nodiscard]] std::vector<std::int64_t> checkpoints() const;
+
+private:
+    class Impl;
+    explicit RunReader(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// Every run below `folder` (usually <project>/runs), newest first. Unreadable ones come with status
+/// Failed and the reason as their message.
+[[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder);
+/// Replaces tags and notes in run.json.
+[[nodiscard]] Status annotateRun(const std::filesystem::path& runDirectory, const std::vector<std::string>& tags,
+                                 const std::string& notes);
+/// A directory name for a new run that does not exist yet: <folder>/<UTC time>-<project name>.
+[[nodiscard]] std::filesystem::path newRunDirectory(const std::filesystem::path& folder, const std::string& projectName);
+/// "step-00000500" of a run.
+[[nodiscard]] std::filesystem::path checkpointDirectory(const std::filesystem::path& runDirectory, std::int64_t step);
+[[nodiscard]] std::string toString(RunStatus status);
+
+} // namespace residua::engine

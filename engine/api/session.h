@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "projects/project.h"
+#include "projects/result.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace residua::engine {
+
+// ---- Commands -------------------------------------------------------------------------------
+
+/// Trains `project`. The run directory must not exist yet; a copy of the project is frozen in it.
+struct StartRun {
+    RunId run{};
+    projects::Project project;
+    std::filesystem::path projectDirectory; ///< relative data paths start here
+    std::filesystem::path runDirectory;
+    std::string device = "cpu";
+    std::int64_t pauseAfter = 0; ///< pauses after so many steps (Step on a fresh run); 0: never
+};
+/// Goes on from a checkpoint: the last complete one, or that of `step`. What the store holds beyond it is dropped.
+struct ResumeRun {
+    RunId run{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    std::string device = "cpu";
+    std::optional<std::int64_t> step;
+    std::optional<std::int64_t> steps; ///< a new total of steps
+};
+struct Pause { RunId run{}; };
+struct Continue { RunId run{}; };
+/// Does `steps` steps, then pauses.
+struct Step { RunId run{}; std::int64_t steps = 1; };
+/// Ends at the next step boundary, after a checkpoint.
+struct Stop { RunId run{}; };
+struct WriteCheckpoint { RunId run{}; };
+struct ListDevices { QueryTag tag{}; };
+
+/// Continues `prompt` with the language model of a checkpoint.
+struct SampleRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::optional<std::int64_t> step;
+    std::string prompt; ///< text, or ids separated by spaces where the data has no tokeniser; empty: the data's beginning
+    std::int64_t tokens = 200;
+    double temperature = 0.8; ///< 0: greedy
+    std::int64_t topK = 0;    ///< 0: off
+    std::int64_t seed = 1;
+};
+/// Mean loss on a part of the data.
+struct EvaluateRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::optional<std::int64_t> step;
+    std::string split = "validation"; ///< "train", "validation" or "test"
+    std::int64_t batches = 0;         ///< 0: all
+};
+
+using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
+                             SampleRequest, EvaluateRequest>;
+
+// ---- Events ---------------------------------------------------------------------------------
+
+struct RunStarted {
+    RunId run{};
+    std::filesystem::path runDirectory;
+    std::int64_t firstStep = 0;  ///< steps already done
+    std::int64_t steps = 0;      ///< planned in all
+    std::int64_t parameters = 0;
+    std::string device;
+    std::int64_t unitsPerStep = 0; ///< tokens or samples
+};
+/// What has come since the last one; at most 30 a second, the last step's always.
+struct Progress {
+    RunId run{};
+    std::vector<StepRecord> steps;
+    std::vector<Matrix> matrices; ///< the newest of each name
+    std::vector<ValidationRecord> validations;
+    double unitsPerSecond = 0;    ///< tokens/s or samples/s over the last seconds
+    std::int64_t peakBytes = 0;   ///< peak memory: the device's, or the process's on the CPU
+};
+struct CheckpointWritten { RunId run{}; std::int64_t step = 0; std::filesystem::path path; };
+struct RunPaused { RunId run{}; std::int64_t step = 0; };
+struct RunContinued { RunId run{}; };
+struct RunEnded { RunId run{}; RunStatus status{}; std::int64_t step = 0; Error error; };
+/// Something a person should read; the run goes on.
+struct Notice { RunId run{}; std::string text; };
+struct DevicesListed { QueryTag tag{}; std::vector<DeviceInfo> devices; };
+struct SampleReady { QueryTag tag{}; std::string text; };
+struct EvaluationReady { QueryTag tag{}; double loss = 0; std::int64_t batches = 0; };
+struct QueryFailed { QueryTag tag{}; Error error; };
+
+using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
+                           DevicesListed, SampleReady, EvaluationReady, QueryFailed>;
+
+/// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
+using EventSink = std::function<void(Event)>;
+
+/// The engine: one thread that owns every tensor. `post` never blocks and may be called from any
+/// thread; commands are carried out in order, those for a running run at its next step boundary.
+/// The destructor stops a running run after a checkpoint and joins the thread.
+class Session {
+public:
+    explicit Session(EventSink sink);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    void post(Command command);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// Identifies a run within this process. Every event carries it, so that stale ones can be dropped.
+enum class RunId : std::uint64_t {};
+
+/// Chosen by the asker of an interactive query; a newer query of the same kind replaces an older one.
+enum class QueryTag : std::uint64_t {};
+
+/// Where a run computes.
+struct DeviceInfo {
+    std::string key;    ///< "cpu", "cuda:0": what commands take
+    std::string name;   ///< "CPU, 2 threads", "NVIDIA …"
+    std::int64_t freeBytes = 0;
+    std::int64_t totalBytes = 0;
+    bool usable = false;
+    std::string reason; ///< why not, in one line; empty when usable
+    bool operator==(const DeviceInfo&) const = default;
+};
+
+/// One training step as recorded.
+struct StepRecord {
+    std::int64_t step = 0;     ///< 1-based: the state after so many steps
+    double loss = 0;           ///< before the step's update; nats per token or squared error
+    double learningRate = 0;
+    double gradientNorm = 0;   ///< before clipping
+    std::int64_t tokens = 0;   ///< tokens (or samples) seen so far, this step included
+    double seconds = 0;        ///< training time so far, resumed parts added up
+    bool operator==(const StepRecord&) const = default;
+};
+
+struct ValidationRecord {
+    std::int64_t step = 0;
+    double loss = 0;
+    bool operator==(const ValidationRecord&) const = default;
+};
+
+/// Mixing coefficients at one step: row = target j − 1 for j in 1..rows, column = source i in
+/// 0..columns − 1; NaN where there is no shortcut. Names: "mix" (the weight that is applied: p under a
+/// softmax), "coefficient" (what is learned: c); with more than one port "mix/q", …
+struct Matrix {
+    std::string name;
+    std::int64_t step = 0;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::vector<float> values; ///< row-major
+    [[nodiscard]] float at(std::int64_t row, std::int64_t column) const
+    {
+        return values[static_cast<std::size_t>(row * columns + column)];
+    }
+};
+
+/// One number of a time series, recorded under a name (run_reader.h lists them).
+struct MetricPoint {
+    std::int64_t step = 0;
+    double value = 0;
+    bool operator==(const MetricPoint&) const = default;
+};
+
+enum class RunStatus {
+    Running,
+    Paused,
+    Finished,    ///< all planned steps done
+    Stopped,     ///< by a person; resumable
+    Failed,      ///< with an error; resumable from its last checkpoint
+    Interrupted, ///< marked running, but no process holds it: killed
+};
+
+/// run.json: what a run is, for lists. The numbers are in its store.
+struct RunInfo {
+    std::string directory;
+    std::string name;
+    std::string created; ///< UTC, ISO 8601
+    RunStatus status = RunStatus::Running;
+    std::string message; ///< the error of a failed run
+    std::string device;
+    std::int64_t step = 0;
+    std::int64_t steps = 0;
+    double loss = 0;            ///< the last training loss
+    double validationLoss = 0;  ///< the last; NaN before the first
+    std::string parent;         ///< run directory it was forked from; empty if none
+    std::int64_t parentStep = 0;
+    std::vector<std::string> tags;
+    std::string notes;
+    bool operator==(const RunInfo&) const = default;
+};
+
+/// Something that happened, at a step: checkpoint written, paused, resumed, NaN, stage transition.
+struct RunEvent {
+    std::int64_t step = 0;
+    std::string kind;
+    std::string text;
+    bool operator==(const RunEvent&) const = default;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/project.h"
+#include "projects/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+enum class Split { Train, Validation, Test };
+
+/// The shape of examples: sequences of tokens, or vectors with a target.
+struct DataShape {
+    bool language = true;
+    std::int64_t vocabulary = 0; ///< language
+    std::int64_t inputs = 0;     ///< vectors
+    std::int64_t outputs = 0;
+};
+
+/// One micro-batch, reused from step to step.
+struct Batch {
+    std::vector<std::int64_t> tokens;  ///< [batch, time]: inputs
+    std::vector<std::int64_t> targets; ///< [batch, time]: the next token of each
+    std::vector<double> inputs;        ///< [batch, inputs]
+    std::vector<double> outputs;       ///< [batch, outputs]
+    std::int64_t batch = 0;
+    std::int64_t time = 0;
+};
+
+/// Examples, prepared and checked. Torch-free. Immutable after open; any thread.
+class Dataset {
+public:
+    virtual ~Dataset() = default;
+
+    /// Opens, tokenises or generates, and checks: every input problem that can be known is an error here,
+    /// before training starts. `projectDirectory` is where relative paths start.
+    [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::Project& project,
+                                                               const std::filesystem::path& projectDirectory);
+
+    [[nodiscard]] virtual DataShape shape() const = 0;
+    /// Tokens or samples in a split.
+    [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
+    /// Fills `batch` with `count` examples: the draws numbered `index` · count … of the seeded order.
+    /// The same (split, seed, index) gives the same batch for ever: the cursor of a run is `index` alone.
+    virtual void fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const = 0;
+    /// Consecutive windows for evaluation, no overlap, no randomness; false when past the end.
+    virtual bool fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const = 0;
+    /// Every example of a split at once (full-batch gradient descent; vectors only).
+    virtual void fillAll(Batch& batch, Split split) const = 0;
+
+    /// Language only. An error where text cannot be expressed in the vocabulary.
+    [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const = 0;
+    [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const = 0;
+};
+
+} // namespace residua::engine
