@@ -3,6 +3,7 @@
 #
 # Included by ResiduaHouse for the check at configure time, and run as a script when a file changes:
 #   cmake -DROOM=editor -DALLOWED=projects;imgui;opengl -DROOT=<checkout> -DFILES=<list> -DSTAMP=<file> -P CheckIncludes.cmake
+cmake_minimum_required(VERSION 3.25)
 
 # The room that owns a path below the checkout, by its longest matching folder; empty for none.
 set(RESIDUA_ROOM_FOLDERS

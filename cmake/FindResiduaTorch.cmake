@@ -43,9 +43,9 @@ if(ResiduaTorch_FOUND AND NOT TARGET residua::torch)
   add_library(residua::torch SHARED IMPORTED)
   set_target_properties(residua::torch PROPERTIES
     IMPORTED_LOCATION "${_torch}/lib/libtorch_cpu.so" IMPORTED_SONAME libtorch_cpu.so
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${_torch}/include;${_torch}/include/torch/csrc/api/include"
+    INTERFACE_INCLUDE_DIRECTORIES "${_torch}/include;${_torch}/include/torch/csrc/api/include"
     INTERFACE_COMPILE_DEFINITIONS _GLIBCXX_USE_CXX11_ABI=1
     INTERFACE_LINK_LIBRARIES "residua_external_c10;Threads::Threads"
-    # libtorch_cpu needs these two at link time as well; its own run path finds them afterwards.
-    INTERFACE_LINK_OPTIONS "LINKER:-rpath-link,${_cuda}:${_torch}/lib;LINKER:-rpath,${_torch}/lib:${_cuda}")
+    # What libtorch_cpu needs in turn must be found at link time as well; at run time its own run path finds it.
+    INTERFACE_LINK_OPTIONS "LINKER:-rpath-link,${_cuda}:${_torch}/lib")
 endif()
