@@ -3,6 +3,7 @@
 
 #include "projects/edit.h"
 #include "projects/topology.h"
+#include "resources/colours.h"
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,7 @@
 
 namespace residua::editor {
 
-enum class Theme { Light, Dark };
+using Theme = resources::Theme;
 
 /// What is selected on a canvas: layers by number (0: the stem, depth + 1: the head), shortcuts, nodes.
 struct Selection {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "resources/colours.h"
 
 #include <QColor>
 #include <QString>
@@ -12,7 +13,7 @@
 
 namespace residua::visualizers {
 
-enum class Theme { Light, Dark };
+using Theme = resources::Theme;
 
 /// Loss against step: training (raw faint behind the smoothed) and validation, one or more runs.
 /// GUI thread.
