@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -13,6 +14,9 @@ enum class TokeniserKind { Bytes, Characters, SentencePiece };
 struct Tokeniser {
     TokeniserKind kind = TokeniserKind::Bytes;
     std::string model; ///< the SentencePiece model's file; relative paths start at the project
+    /// Rows of the embedding table. Bytes: always 256. Characters: the most distinct characters that the text
+    /// may have. SentencePiece: the model's pieces. The engine's data room checks it against what it reads.
+    std::int64_t vocabulary = 256;
     bool operator==(const Tokeniser&) const = default;
 };
 
@@ -92,5 +96,14 @@ struct DataSource {
 
 /// Whether examples are token sequences (else vectors with a regression target).
 [[nodiscard]] bool isLanguage(const DataSource& data);
+/// Distinct tokens; 0 where examples are vectors.
+[[nodiscard]] std::int64_t vocabularyOf(const DataSource& data);
+/// Features of the input and of the target vectors; both 0 where examples are token sequences.
+struct VectorWidths {
+    std::int64_t in = 0;
+    std::int64_t out = 0;
+    bool operator==(const VectorWidths&) const = default;
+};
+[[nodiscard]] VectorWidths vectorWidthsOf(const DataSource& data);
 
 } // namespace residua::projects

@@ -12,8 +12,9 @@
 namespace residua::projects {
 
 /// A formula over named values: + - * / ^, unary minus, parentheses, numbers, names and calls of
-/// sqrt, exp, log, tanh, sigmoid, relu, silu, gelu, abs, min, max, mean. Used for sizes and by the
-/// expression node, whose names are its input ports.
+/// sqrt, exp, log, tanh, sigmoid, relu, silu, gelu (by erf), abs, floor, ceil, round, min, max (any number of
+/// arguments) and mean. Used for sizes and by the expression node, whose names are its input ports and where
+/// mean is taken over the features and keeps them as one. -x^2 is -(x^2); ^ binds to the right.
 enum class Op { Number, Name, Negate, Add, Subtract, Multiply, Divide, Power, Call };
 
 struct Expression {

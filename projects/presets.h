@@ -17,7 +17,8 @@ struct BlockPreset {
     Graph graph;
 };
 /// transformer (pre-norm, RMSNorm, RoPE, SwiGLU), transformer-qkv (the same with ports q, k, v),
-/// gpt (LayerNorm, learned positions in the stem, GELU), mlp, linear, bottleneck.
+/// transformer-qkvr (and residual), gpt (LayerNorm, GELU; its positions are learned in the stem), mlp, linear,
+/// low-rank-linear, bottleneck.
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
 
 /// A project that ships inside the program: opens and trains at once with nothing downloaded.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,5 +56,13 @@ struct GraphShapes {
 
 /// The nodes in an order in which each comes after what feeds it; an error names a cycle's nodes.
 [[nodiscard]] Result<std::vector<NodeId>> topologicalOrder(const Graph& graph);
+
+/// What a tied head shares: the stem's first token_embedding and the head's last linear.
+struct TiedNodes {
+    NodeId embedding{};
+    NodeId linear{};
+};
+/// nullopt where the head is not tied, or there is nothing to tie.
+[[nodiscard]] std::optional<TiedNodes> tiedNodes(const Network& network);
 
 } // namespace residua::projects

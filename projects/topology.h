@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,8 +42,11 @@ enum class MixPorts {
 
 /// What the mix is used for.
 enum class MixFeeds {
-    LayerInput,         ///< the layer reads the mix (DCA §3.1, DenseFormer)
-    ResidualBesideBranch, ///< the layer reads x_{j-1}; the mix is added to its branch (ANCRe eq. 5)
+    /// The layer reads the mix m_j. Its entry is f_j(m_j), or for full outputs m_j + f_j(m_j) (DCA §3.1, DenseFormer).
+    LayerInput,
+    /// The layer reads x_{j-1} and the mix is added to its branch: x_j = f_j(x_{j-1}) + Σ w_ij e_i, where
+    /// e_i is x_i or, for branch entries, f_i (ANCRe eq. 5).
+    ResidualBesideBranch,
 };
 
 /// Sites inside a transformer block that ANCRe may bridge (ANCRe Table 1).
@@ -134,8 +138,10 @@ struct DepthMix {
     Tsallis tsallis;
     bool weightDecay = false;   ///< mixing weights are kept out of weight decay unless asked
     bool separateNorms = false; ///< a norm of its own per port (DCA option)
-    bool finalMix = true;       ///< the final output reads a mix of its own over all L + 1 entries
-    std::int64_t blockLayers = 1; ///< layers that share one stack entry (Attention Residuals, block variant)
+    bool finalMix = true;       ///< the final output reads a mix of its own over all L + 1 entries; else it is layer L's
+    /// Layers that share one stack entry: entry b is the sum over the b-th so many layers, as far as they have run
+    /// (Attention Residuals, block variant).
+    std::int64_t blockLayers = 1;
 
     bool operator==(const DepthMix&) const = default;
 };
@@ -180,8 +186,17 @@ struct Topology {
 
 /// The sources that reader `target` (1..depth, depth + 1 for the final output) may read, in ascending
 /// order and less the pruned ones. FirstAndLast lists what is read as an entry of its own; the
-/// summed middle is what lies between.
+/// summed middle is what lies between. Empty for the final output where there is no final mix.
 [[nodiscard]] std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
+
+/// Entries first..last, read as one: the middle that FirstAndLast sums.
+struct EntryRange {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    bool operator==(const EntryRange&) const = default;
+};
+/// nullopt where `target` reads no sum.
+[[nodiscard]] std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
 
 /// A wiring that people know by name.
 struct TopologyPreset {
