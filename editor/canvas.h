@@ -45,14 +45,25 @@ struct LeaveBlock {};
 struct HoverShortcut { std::optional<projects::Shortcut> shortcut; };
 using Request = std::variant<RequestEdit, SelectionChanged, OpenBlock, LeaveBlock, HoverShortcut>;
 
+/// A point in the canvas's own logical pixels, from its top left corner.
+struct ScreenPoint {
+    float x = 0;
+    float y = 0;
+};
+enum class Spot {
+    Centre, ///< of a layer's box
+    Handle, ///< where a drag that adds a shortcut begins
+};
+
 /// A canvas as its host sees it: something drawn inside the host's current Dear ImGui frame that
-/// answers with requests. The host owns the window, the ImGui context and the event loop.
+/// answers with requests. The host owns the window, the ImGui context, the event loop and the keys
+/// (they are its actions, so that they can be rebound); the canvas reads the pointer.
 class Canvas {
 public:
     virtual ~Canvas() = default;
 
-    /// `project` must outlive the canvas or the next call. Unchanged parts keep their places.
-    virtual void setProject(const projects::Document& document) = 0;
+    /// Takes what it needs from the document. Unchanged parts keep their places.
+    virtual void setDocument(const projects::Document& document) = 0;
     virtual void setTheme(Theme theme) = 0;
     virtual void setSelection(const Selection& selection) = 0;
     virtual void setHovered(std::optional<projects::Shortcut> shortcut) = 0;
@@ -60,6 +71,12 @@ public:
     virtual void clearLive() = 0;
     virtual void fit() = 0;
     virtual void zoomToSelection() = 0;
+    /// Asks to prune the selected shortcuts (Delete), to freeze or thaw them (F), selects everything,
+    /// or gives up a drag and then the selection (Esc).
+    virtual void deleteSelection() = 0;
+    virtual void toggleFrozen() = 0;
+    virtual void selectAll() = 0;
+    virtual void cancel() = 0;
 
     /// Draws one frame that fills the current ImGui viewport, and handles its input.
     virtual void draw(float width, float height, float devicePixelRatio) = 0;
@@ -67,6 +84,11 @@ public:
     [[nodiscard]] virtual std::vector<Request> takeRequests() = 0;
     /// Whether another frame is needed though no input came (an animation runs).
     [[nodiscard]] virtual bool animating() const = 0;
+
+    /// Where things were last drawn; nullopt where there is no such thing.
+    [[nodiscard]] virtual std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const = 0;
+    /// The top of an arc.
+    [[nodiscard]] virtual std::optional<ScreenPoint> locate(const projects::Shortcut& shortcut) const = 0;
 };
 
 } // namespace residua::editor

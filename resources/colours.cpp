@@ -90,6 +90,11 @@ Rgb viridis(double t)
     return sample(kViridis, t);
 }
 
+Rgb magnitude(double t, Theme theme)
+{
+    return theme == Theme::Dark ? viridis(t) : sample(kViridis, 1.0 - (std::isnan(t) ? 0.0 : t));
+}
+
 Rgb diverging(double t, Theme theme)
 {
     const bool dark = theme == Theme::Dark;
