@@ -3,7 +3,7 @@
 #
 #   residua_add_library(<name> [SHARED] SOURCES <files> HEADERS <public headers>
 #                       USES <residua libraries> EXTERNAL <imported targets> PRIVATE_EXTERNAL <imported targets>)
-#   residua_add_executable(<name> [ROOM <room>] SOURCES <files> USES ... EXTERNAL ...)
+#   residua_add_executable(<name> [ROOM <room>] SOURCES <files> USES ... EXTERNAL ...)     built into <build>/bin
 #   residua_add_test(<folder>/<tst_unit> [LABELS unit|ui|gpu|slow] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
 #
 # Library <name> becomes target residua_<name> with the alias residua::<name>. Files are relative to the calling
@@ -164,6 +164,7 @@ function(residua_add_executable name)
     residua_include_owner("${folder}/" ARG_ROOM)
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
   residua_furnish(${name} PRIVATE "${ARG_USES}" "${ARG_EXTERNAL}" "")
   residua_check_house(${name} ${ARG_ROOM} "${ARG_USES}" "${ARG_EXTERNAL}" "${ARG_SOURCES}")
 endfunction()

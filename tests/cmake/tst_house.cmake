@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Configures and builds small houses with ResiduaHouse, lawful and not, and compares what CMake says.
+#   cmake -DCHECKOUT=<checkout> -DWORK=<scratch directory> -DCOMPILER=<c++> -P tst_house.cmake
+cmake_minimum_required(VERSION 3.25)
+
+set(failures 0)
+
+# house(<name> <text of the library calls> [<path> <content>]...): a fresh fixture in WORK/<name>. In a content "|" stands
+# for the semicolon, which CMake would take for a separator.
+function(house name calls)
+  set(root "${WORK}/${name}")
+  file(REMOVE_RECURSE "${root}")
+  file(CONFIGURE OUTPUT "${root}/CMakeLists.txt" @ONLY CONTENT [=[
+cmake_minimum_required(VERSION 3.25)
+project(house LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 20)
+add_library(residua_compiler INTERFACE)
+add_library(Qt6::Widgets INTERFACE IMPORTED)
+add_library(residua::torch INTERFACE IMPORTED)
+add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
+set(RESIDUA_CHECK_HEADERS ON)
+include("@CHECKOUT@/cmake/ResiduaHouse.cmake")
+@calls@]=])
+  while(ARGN)
+    list(POP_FRONT ARGN path content)
+    string(REPLACE "|" ";" content "${content}")
+    file(WRITE "${root}/${path}" "${content}")
+  endwhile()
+endfunction()
+
+# expect(<name> <step> pass|fail <text>...): runs the step, configure or build, and looks for each text in its output.
+function(expect name step outcome)
+  set(root "${WORK}/${name}")
+  if(step STREQUAL "configure")
+    set(command "${CMAKE_COMMAND}" -G Ninja -S "${root}" -B "${root}/build" "-DCMAKE_CXX_COMPILER=${COMPILER}")
+  else()
+    set(command "${CMAKE_COMMAND}" --build "${root}/build")
+  endif()
+  execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(REGEX REPLACE "[ \n]+" " " flat "${output}")
+  set(got pass)
+  if(NOT status EQUAL 0)
+    set(got fail)
+  endif()
+  set(wrong "")
+  if(NOT got STREQUAL outcome)
+    set(wrong "expected ${outcome}, got ${got}")
+  endif()
+  foreach(text IN LISTS ARGN)
+    string(FIND "${flat}" "${text}" at)
+    if(at EQUAL -1)
+      string(APPEND wrong "\n  not said: ${text}")
+    endif()
+  endforeach()
+  if(wrong)
+    message("FAIL ${name} (${step}): ${wrong}\n${output}")
+    math(EXPR failures "${failures} + 1")
+    set(failures ${failures} PARENT_SCOPE)
+  else()
+    message("ok   ${name} (${step})")
+  endif()
+endfunction()
+
+set(projects "residua_add_library(projects SOURCES projects/a.cpp HEADERS projects/a.h)\n")
+set(a_h "#pragma once\n#include <vector>\nstd::vector<int> a()|\n")
+set(a_cpp "#include \"projects/a.h\"\nstd::vector<int> a() { return {1}| }\n")
+set(editor "residua_add_library(editor SOURCES editor/e.cpp USES projects)\n")
+
+house(lawful "${projects}${editor}"
+  projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" editor/e.cpp "#include \"projects/a.h\"\nint e() { return a()[0]| }\n")
+expect(lawful configure pass)
+expect(lawful build pass "residua_projects_header_check")
+# An include that turns unlawful is caught by the next build, without a new configure.
+file(WRITE "${WORK}/lawful/editor/e.cpp" "#include \"projects/a.h\"\n\n#include <QWidget>\n")
+expect(lawful build fail "editor/e.cpp:3: includes \"QWidget\": that is qt's, and editor may include only")
+
+house(forbidden_library "${projects}${editor}residua_add_library(engine_api SOURCES engine/api/s.cpp USES editor)\n"
+  projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" editor/e.cpp "// empty\n" engine/api/s.cpp "// empty\n")
+expect(forbidden_library configure fail "residua_engine_api uses editor: engine_api may use only: projects, nlohmann, sqlite")
+
+house(forbidden_package "residua_add_library(editor SOURCES editor/e.cpp EXTERNAL Qt6::Widgets)\n" editor/e.cpp "// empty\n")
+expect(forbidden_package configure fail "residua_editor uses Qt6::Widgets: editor may use only: projects,")
+
+house(forbidden_private_package "residua_add_library(visualizers SOURCES visualizers/v.cpp PRIVATE_EXTERNAL residua::torch)\n" visualizers/v.cpp "// empty\n")
+expect(forbidden_private_package configure fail "residua_visualizers uses residua::torch")
+
+house(forbidden_include "residua_add_library(projects SOURCES projects/a.cpp)\n" projects/a.cpp "\n#include \"engine/api/session.h\"\n")
+expect(forbidden_include configure fail
+  "projects/a.cpp:2: includes \"engine/api/session.h\": that is engine_api's, and projects may include only" "nlohmann")
+
+# A header that no list names is found through the file that includes it.
+house(hidden_include "residua_add_library(editor SOURCES editor/e.cpp)\n"
+  editor/e.cpp "#include \"editor/private.h\"\n" editor/private.h "#include <ATen/ATen.h>\n")
+expect(hidden_include configure fail "editor/private.h:1: includes \"ATen/ATen.h\": that is torch's")
+
+house(upward_include "residua_add_library(editor SOURCES editor/e.cpp)\n" editor/e.cpp "#include \"../engine/train/trainer.h\"\n")
+expect(upward_include configure fail "editor/e.cpp:1: includes" "without \"..\"")
+
+house(unknown_room "residua_add_library(utils SOURCES utils/u.cpp)\n" utils/u.cpp "// empty\n")
+expect(unknown_room configure fail "utils belongs to no room of the house")
+
+house(dependent_header "residua_add_library(projects SOURCES projects/a.cpp HEADERS projects/a.h)\n"
+  projects/a.h "#pragma once\nstd::string a()|\n" projects/a.cpp "#include <string>\n#include \"projects/a.h\"\n")
+expect(dependent_header configure pass)
+expect(dependent_header build fail "projects_a_h.cpp")
+
+if(failures)
+  message(FATAL_ERROR "${failures} failed")
+endif()

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# packaging/run.sh and test.sh with stand-ins for the setup, the build and what they built: which commands follow.
+set -euo pipefail
+# shellcheck source=tests/packaging/check.sh disable=SC2016
+. "$(dirname "$0")/check.sh"
+
+begin() {
+  case_name=$1
+  dir="$scratch/$1" bin="$scratch/$1/bin"
+  root="$dir/checkout" LOG="$dir/log"
+  export LOG
+  unset DISPLAY WAYLAND_DISPLAY
+  mkdir -p "$bin" "$root/packaging" "$root/build/release/bin" "$root/build/ci" "$dir/mine"
+  echo '{}' >"$dir/mine/project.json"
+  cp "$checkout"/packaging/{run.sh,test.sh,common.sh} "$root/packaging/"
+  : >"$LOG"
+  stub cmake <<<'echo "cmake $*" >>"$LOG"'
+  stub ctest <<<'echo "ctest $*" >>"$LOG"; echo "100% tests passed, 0 tests failed out of 1"'
+  local built=$bin
+  bin="$root/packaging"
+  stub setup.sh <<<'echo "setup $*" >>"$LOG"'
+  bin="$root/build/release/bin"
+  stub residua <<<'echo "residua $*" >>"$LOG"'
+  stub residua-cli <<'STUB'
+echo "residua-cli $*" >>"$LOG"
+case $1 in
+  new) mkdir -p "$4" && echo '{}' >"$4/project.json" ;;
+  train) mkdir -p "$4/checkpoints" ;;
+  sample) echo "once upon a time" ;;
+esac
+STUB
+  bin=$built
+}
+# The commands that were called, in order, each matched by its pattern.
+called() {
+  local lines pattern number=0
+  mapfile -t lines <"$LOG"
+  for pattern in "$@"; do
+    # shellcheck disable=SC2053
+    [[ ${lines[$number]:-nothing} == $pattern ]] || wrong "call $number: expected $pattern, got ${lines[$number]:-nothing}"
+    number=$((number + 1))
+  done
+  [ "${#lines[@]}" = "$number" ] || wrong "more calls than expected: ${lines[*]:$number}"
+}
+
+begin headless
+run bash "$root/packaging/run.sh"
+passes
+project="$root/build/example/language"
+called "setup " "cmake --preset release" "cmake --build */release --parallel * --target residua residua-cli" \
+  "residua-cli new --example language $project" "residua-cli train $project --run */runs/*" \
+  "residua-cli report */runs/* -o */report.html" "residua-cli sample */runs/* --tokens 200"
+says "once upon a time"
+says "report      $root/build/example/runs/"
+says "checkpoints $root/build/example/runs/"
+says "sample      $root/build/example/runs/"
+
+begin headless_project
+run bash "$root/packaging/run.sh" "$dir/mine" --cpu
+passes
+called "setup --cpu" "cmake *" "cmake *" "residua-cli train $dir/mine --run $dir/mine/runs/*" "residua-cli report *" "residua-cli sample *"
+
+begin no_sample
+cli="$root/build/release/bin/residua-cli"
+sed -i 's/  sample) .*/  sample) echo "the project is no language model" >\&2; exit 2 ;;/' "$cli"
+run bash "$root/packaging/run.sh" "$dir/mine"
+passes
+says "no sample: the project is no language model"
+
+begin training_fails
+sed -i 's/  train) .*/  train) exit 3 ;;/' "$root/build/release/bin/residua-cli"
+run bash "$root/packaging/run.sh" "$dir/mine"
+fails_with "training $dir/mine failed"
+
+begin window
+export DISPLAY=:7
+run bash "$root/packaging/run.sh" "$dir/mine"
+passes
+called "setup " "cmake *" "cmake *" "residua $dir/mine"
+
+begin no_project
+run bash "$root/packaging/run.sh" "$dir"
+fails_with "$dir is no project: it holds no project.json"
+called
+
+begin build_fails
+stub cmake <<<'[ "$1" = --preset ]'
+run bash "$root/packaging/run.sh"
+fails_with "building preset release failed"
+
+begin tests
+run bash "$root/packaging/test.sh" -L unit
+passes
+called "setup " "cmake --preset ci" "cmake --build */ci --parallel *" "ctest --output-on-failure --parallel * -L unit"
+says "100% tests passed, 0 tests failed out of 1"
+
+close
