@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The entry points of one instruction set; see isa_table.h for their contracts.
+#pragma once
+
+#include "kernels/cpu/isa_table.h"
+
+namespace residua::kernels::RESIDUA_ISA {
+
+void mixForward(const MixForward& mix, std::int64_t begin, std::int64_t end);
+void mixWeightGrad(const MixWeightGrad& mix, const PartialLayout& layout, std::int64_t beginChunk, std::int64_t endChunk);
+void mixGather(const MixGather& mix, std::int64_t begin, std::int64_t end);
+
+}  // namespace residua::kernels::RESIDUA_ISA

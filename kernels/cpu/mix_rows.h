@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What forward, weight gradient and gather share: sizing of token blocks, dot products over a row, relu.
+#pragma once
+
+#include "kernels/cpu/simd.h"
+#include "kernels/depth_mix.h"
+
+namespace residua::kernels::RESIDUA_ISA {
+
+inline constexpr int kMaxBlockTokens = 16;
+/// Weights of a token block kept on the C stack, per output.
+inline constexpr int kMaxBlockCoefficients = 1024;
+
+inline std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+inline bool isRelu(GateKind kind) { return kind == GateKind::reluOutside || kind == GateKind::reluInside; }
+
+template <class A> inline A relu(A value) { return value < 0 ? A(0) : value; }
+inline float inverseRoot(float value) { return 1.0f / __builtin_sqrtf(value); }
+inline double inverseRoot(double value) { return 1.0 / __builtin_sqrt(value); }
+
+template <class A> inline A reluGrad(A value, ReluGradAtZero atZero) {
+    return value > 0 || (value == 0 && atZero == ReluGradAtZero::one) ? A(1) : A(0);
+}
+
+/// relu'(value)·result in every lane.
+template <class V> inline V reluMasked(V value, V result, ReluGradAtZero atZero) {
+    return atZero == ReluGradAtZero::one ? (value >= 0 ? result : V{}) : (value > 0 ? result : V{});
+}
+
+/// The sources that are present, in order.
+template <class T> struct Present {
+    const T* row[kMaxSources];
+    std::int32_t index[kMaxSources];
+    std::int32_t count = 0;
+
+    explicit Present(const MixStack& stack) {
+        for (std::int32_t s = 0; s < stack.sources; ++s) {
+            if (stack.source[s]) {
+                row[count] = static_cast<const T*>(stack.source[s]);
+                index[count++] = s;
+            }
+        }
+    }
+};
+
+/// result[o] = <x, other[o]> over the row.
+template <int O, class T, class W>
+inline void dots(const T* x, const W* const (&other)[O], std::int64_t width, Accumulator<T>* result) {
+    Vec<T> sums[O][2] = {};
+    forTiles<T, 2>(width, [&]<int V, bool part>(std::int64_t column, int lanes) {
+        for (int v = 0; v < V; ++v) {
+            const std::int64_t at = column + v * kLanes<T>;
+            const Vec<T> value = loadLanes<part>(x + at, lanes);
+            for (int o = 0; o < O; ++o)
+                sums[o][v] += value * loadLanes<part>(other[o] + at, lanes);
+        }
+    });
+    for (int o = 0; o < O; ++o)
+        result[o] = sumLanes(sums[o][0] + sums[o][1]);
+}
+
+/// Fetches the cache lines of `bytes` bytes that another loop reads soon. Reading past a tensor's end does no harm.
+inline void prefetch(const void* from, int bytes) {
+    for (int at = 0; at < bytes; at += 64)
+        __builtin_prefetch(static_cast<const char*>(from) + at, 0, 2);
+}
+
+/// Runs body with the data type's C++ type.
+template <class Body> inline void withType(DataType type, Body&& body) {
+    switch (type) {
+    case DataType::float32: return body.template operator()<float>();
+    case DataType::bfloat16: return body.template operator()<Bf16>();
+    case DataType::float64: return body.template operator()<double>();
+    }
+}
+
+/// Runs body with the number of outputs as a constant.
+template <class Body> inline void withOutputs(int outputs, Body&& body) {
+    switch (outputs) {
+    case 1: return body.template operator()<1>();
+    case 2: return body.template operator()<2>();
+    case 3: return body.template operator()<3>();
+    default: return body.template operator()<4>();
+    }
+}
+
+}  // namespace residua::kernels::RESIDUA_ISA

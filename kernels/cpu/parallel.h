@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/types.h"
+
+namespace residua::kernels {
+
+/// body(begin, end) over [0, count), on the caller's threads or, without them, on this one.
+template <class Body> void forRange(const Parallel& parallel, std::int64_t count, std::int64_t grain, Body body) {
+    if (count <= 0)
+        return;
+    if (!parallel.run || count <= grain)
+        return body(std::int64_t(0), count);
+    parallel.run(
+        parallel.context, count, grain,
+        [](void* state, std::int64_t begin, std::int64_t end) { (*static_cast<Body*>(state))(begin, end); }, &body);
+}
+
+}  // namespace residua::kernels
