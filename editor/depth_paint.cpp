@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/depth_paint.h"
+
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <cstdio>
+
+namespace residua::editor {
+namespace {
+
+using resources::Rgb;
+using resources::ThemeColours;
+
+constexpr float kTitleSize = 15;
+constexpr float kTextSize = 12;
+constexpr float kRounding = 7;
+constexpr float kSmallestLabelledBox = 22; ///< screen pixels; below it a box is a mark without text
+constexpr float kBadgePadding = 8;
+
+ImVec2 vec(Point p)
+{
+    return {p.x, p.y};
+}
+
+const ThemeColours& coloursOf(const DepthPicture& picture)
+{
+    return resources::themeColours(picture.theme);
+}
+
+// Text of a constant size on the screen, so that it is crisp at any zoom. Cut with an ellipsis to `width`.
+void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& text)
+{
+    ImFont* font = ImGui::GetFont();
+    std::string shown = text;
+    ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, shown.c_str());
+    while (extent.x > width && shown.size() > 1) {
+        shown = text.substr(0, shown.size() - (shown.size() == text.size() ? 1 : 4)) + "…";
+        if (shown.size() <= 4) {
+            return;
+        }
+        extent = font->CalcTextSizeA(size, FLT_MAX, 0, shown.c_str());
+    }
+    const ImVec2 at{std::round(centre.x - extent.x / 2), std::round(centre.y - extent.y / 2)};
+    list.AddText(font, size, at, colour, shown.c_str());
+}
+
+struct Stroke {
+    ImU32 colour = 0;
+    float width = 1;
+};
+
+Stroke strokeOf(const DepthPicture& picture, const Arc& arc)
+{
+    const ThemeColours& c = coloursOf(picture);
+    if (picture.selection.shortcuts.contains(arc.shortcut)) {
+        return {imColour(c.accent), 3.0F};
+    }
+    const float emphasis = picture.hoveredShortcut == arc.shortcut ? 1.5F : 0.0F;
+    const bool dimmed = picture.hoveredLayer && arc.shortcut.source != *picture.hoveredLayer
+        && arc.shortcut.target != *picture.hoveredLayer;
+    const double alpha = dimmed ? 0.15 : 1.0;
+    if (const auto weight = picture.weights.of(arc.shortcut); weight && arc.kind != ArcKind::Pruned) {
+        const double strength = picture.weights.scale.strength(*weight);
+        return {imColour(picture.weights.scale.colour(*weight, picture.theme), alpha * (0.25 + 0.75 * strength)),
+                1.0F + 3.5F * static_cast<float>(strength) + emphasis};
+    }
+    switch (arc.kind) {
+    case ArcKind::Stream: return {imColour(c.muted, alpha), 2.0F + emphasis};
+    case ArcKind::Fixed: return {imColour(c.muted, 0.8 * alpha), 1.3F + emphasis};
+    case ArcKind::Pruned: return {imColour(c.muted, 0.35 * alpha), 1.0F + emphasis};
+    case ArcKind::Learned:
+    case ArcKind::Frozen: break;
+    }
+    return {imColour(resources::curveColour(0, picture.theme), 0.55 * alpha), 1.4F + emphasis};
+}
+
+void paintDashed(ImDrawList& list, const Viewport& view, const Arc& arc, const Stroke& stroke)
+{
+    const float length = (arc.right - arc.left + 2 * arc.height) * view.zoom();
+    const int dashes = std::clamp(static_cast<int>(length / 10), 6, 200);
+    for (int i = 0; i < dashes; ++i) {
+        const float t = static_cast<float>(i) / static_cast<float>(dashes);
+        const float end = t + 0.5F / static_cast<float>(dashes);
+        list.AddLine(vec(view.toScreen(arc.at(t))), vec(view.toScreen(arc.at(end))), stroke.colour, stroke.width);
+    }
+}
+
+void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stroke& stroke)
+{
+    if (arc.kind == ArcKind::Pruned) {
+        paintDashed(list, view, arc, stroke);
+        return;
+    }
+    // The Bézier curve whose points are Arc::at: vertical at both ends, highest in the middle.
+    const float control = -arc.height * 4 / 3;
+    const int segments = std::clamp(static_cast<int>((arc.right - arc.left) * view.zoom() / 10), 8, 48);
+    list.AddBezierCubic(vec(view.toScreen({arc.left, 0})), vec(view.toScreen({arc.left, control})),
+                        vec(view.toScreen({arc.right, control})), vec(view.toScreen({arc.right, 0})), stroke.colour,
+                        stroke.width, segments);
+    if (arc.kind == ArcKind::Frozen) {
+        const ImVec2 top = vec(view.toScreen(arc.at(0.5F)));
+        list.AddRectFilled({top.x - 4, top.y - 4}, {top.x + 4, top.y + 4}, stroke.colour, 1.5F);
+    }
+}
+
+void paintArcs(ImDrawList& list, const DepthPicture& picture)
+{
+    const Rect seen = picture.view.visible(picture.width, picture.height);
+    const auto visible = [&](const Arc& arc) {
+        return arc.left <= seen.right && arc.right >= seen.left && -arc.height <= seen.bottom && seen.top <= 0;
+    };
+    const auto isOnTop = [&](const Arc& arc) {
+        return picture.hoveredShortcut == arc.shortcut || picture.selection.shortcuts.contains(arc.shortcut);
+    };
+    for (const Arc& arc : picture.scene.arcs()) {
+        if (visible(arc) && !isOnTop(arc)) {
+            paintArc(list, picture.view, arc, strokeOf(picture, arc));
+        }
+    }
+    for (const Arc& arc : picture.scene.arcs()) {
+        if (visible(arc) && isOnTop(arc)) {
+            paintArc(list, picture.view, arc, strokeOf(picture, arc));
+        }
+    }
+}
+
+// The wire along the row, where a layer reads the one before it directly.
+void paintChain(ImDrawList& list, const DepthPicture& picture)
+{
+    const auto& boxes = picture.scene.boxes();
+    const ImU32 colour = imColour(coloursOf(picture).muted, 0.8);
+    for (std::size_t i = 0; i + 1 < boxes.size(); ++i) {
+        const Point from = picture.view.toScreen(DepthScene::handleOf(boxes[i]));
+        const Rect next = picture.view.rectToScreen(boxes[i + 1].rect);
+        const Point to{next.left, from.y};
+        const float head = std::min(6.0F, (to.x - from.x) / 3);
+        list.AddLine(vec(from), {to.x - head, to.y}, colour, 1.5F);
+        list.AddTriangleFilled(vec(to), {to.x - head, to.y - head * 0.6F}, {to.x - head, to.y + head * 0.6F}, colour);
+    }
+}
+
+void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const Rect r = picture.view.rectToScreen(box.rect);
+    if (r.right < 0 || r.left > picture.width || r.bottom < 0 || r.top > picture.height) {
+        return;
+    }
+    const bool selected = picture.selection.layers.contains(box.layer);
+    const bool hovered = picture.hoveredLayer == box.layer;
+    const bool active = picture.weights.isActive(box.layer);
+    const double alpha = active ? 1.0 : 0.35;
+    const bool inStack = !box.block.empty();
+    const float rounding = std::min(kRounding, kRounding * picture.view.zoom());
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(inStack && !hovered ? c.surface : c.raised, alpha),
+                       rounding);
+    list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(selected ? c.accent : c.border, selected ? 1.0 : alpha),
+                 rounding, 0, selected ? 2.5F : 1.2F);
+
+    const float width = r.right - r.left;
+    if (width < kSmallestLabelledBox) {
+        return;
+    }
+    const Point centre = r.centre();
+    const bool roomForTwo = r.bottom - r.top > 38 && width > 52;
+    const float inside = width - 8;
+    const ImU32 text = imColour(c.text, alpha);
+    if (!roomForTwo) {
+        centredText(list, kTextSize, centre, inside, text, box.title);
+        return;
+    }
+    centredText(list, kTitleSize, {centre.x, centre.y - 9}, inside, text, box.title);
+    centredText(list, kTextSize, {centre.x, centre.y + 9}, inside, imColour(c.muted, alpha), box.subtitle);
+}
+
+void paintHandles(ImDrawList& list, const DepthPicture& picture)
+{
+    // A grip for every layer would be noise: only where the pointer is.
+    if (!picture.hoveredLayer || *picture.hoveredLayer > picture.scene.depth()) {
+        return;
+    }
+    if (const LayerBox* box = picture.scene.box(*picture.hoveredLayer)) {
+        const ThemeColours& c = coloursOf(picture);
+        const ImVec2 at = vec(picture.view.toScreen(DepthScene::handleOf(*box)));
+        const float radius = std::max(4.0F, DepthScene::kHandleRadius * std::min(picture.view.zoom(), 1.2F));
+        list.AddCircleFilled(at, radius, imColour(c.accent));
+        list.AddCircle(at, radius, imColour(c.surface), 0, 1.5F);
+    }
+}
+
+std::string number(double value)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3g", value);
+    return text.data();
+}
+
+// What the arcs' colours mean, bottom left; only while there are live weights.
+void paintLegend(ImDrawList& list, const DepthPicture& picture)
+{
+    const WeightScale& scale = picture.weights.scale;
+    if (picture.weights.mix.empty()) {
+        return;
+    }
+    const ThemeColours& c = coloursOf(picture);
+    constexpr float barWidth = 140;
+    constexpr float barHeight = 8;
+    const float left = 16;
+    const float top = picture.height - 40;
+    constexpr int pieces = 35;
+    for (int i = 0; i < pieces; ++i) {
+        const double t = (i + 0.5) / pieces;
+        const float x = left + barWidth * static_cast<float>(i) / pieces;
+        list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
+                           imColour(scale.colour(scale.low + t * (scale.high - scale.low), picture.theme)));
+    }
+    ImFont* font = ImGui::GetFont();
+    const ImU32 muted = imColour(c.muted);
+    const std::string high = number(scale.high);
+    list.AddText(font, kTextSize, {left, top + 12}, muted, number(scale.low).c_str());
+    const float highWidth = font->CalcTextSizeA(kTextSize, FLT_MAX, 0, high.c_str()).x;
+    list.AddText(font, kTextSize, {left + barWidth - highWidth, top + 12}, muted, high.c_str());
+    const std::string title = "mixing weight at step " + std::to_string(picture.weights.step);
+    list.AddText(font, kTextSize, {left, top - 18}, imColour(c.text), title.c_str());
+}
+
+void paintBadge(ImDrawList& list, const DepthPicture& picture, Point anchor, const std::vector<std::string>& lines,
+                ImU32 titleColour)
+{
+    const ThemeColours& c = coloursOf(picture);
+    ImFont* font = ImGui::GetFont();
+    float width = 0;
+    for (const std::string& line : lines) {
+        width = std::max(width, font->CalcTextSizeA(kTextSize, FLT_MAX, 0, line.c_str()).x);
+    }
+    const float lineHeight = kTextSize + 4;
+    const float height = lineHeight * static_cast<float>(lines.size()) + 2 * kBadgePadding - 4;
+    const float left = std::clamp(anchor.x + 14, 4.0F, std::max(4.0F, picture.width - width - 2 * kBadgePadding - 4));
+    const float top = std::clamp(anchor.y + 14, 4.0F, std::max(4.0F, picture.height - height - 4));
+    const ImVec2 end{left + width + 2 * kBadgePadding, top + height};
+    list.AddRectFilled({left, top}, end, imColour(c.surface, 0.97), 5);
+    list.AddRect({left, top}, end, imColour(c.border), 5);
+    float y = top + kBadgePadding - 2;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        list.AddText(font, kTextSize, {left + kBadgePadding, y}, i == 0 ? titleColour : imColour(c.muted),
+                     lines[i].c_str());
+        y += lineHeight;
+    }
+}
+
+void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
+{
+    if (!picture.hoveredShortcut) {
+        return;
+    }
+    const Arc* arc = picture.scene.arc(*picture.hoveredShortcut);
+    if (arc == nullptr) {
+        return;
+    }
+    const auto& shortcut = arc->shortcut;
+    std::vector<std::string> lines{std::to_string(shortcut.source) + ":" + std::to_string(shortcut.target)};
+    switch (arc->kind) {
+    case ArcKind::Stream: lines.emplace_back("residual stream: the sum of all before it"); break;
+    case ArcKind::Fixed: lines.emplace_back("fixed weight"); break;
+    case ArcKind::Frozen: lines.emplace_back("frozen"); break;
+    case ArcKind::Pruned: lines.emplace_back("pruned"); break;
+    case ArcKind::Learned: break;
+    }
+    if (const auto weight = picture.weights.of(shortcut)) {
+        lines.push_back("weight " + number(*weight));
+    }
+    paintBadge(list, picture, picture.view.toScreen(arc->at(0.5F)), lines, imColour(coloursOf(picture).text));
+}
+
+} // namespace
+
+double WeightScale::strength(double weight) const
+{
+    const double reach = centre ? std::max(high - *centre, *centre - low) : high;
+    const double from = centre.value_or(0.0);
+    return reach > 0 ? std::clamp(std::abs(weight - from) / reach, 0.0, 1.0) : 0.0;
+}
+
+Rgb WeightScale::colour(double weight, resources::Theme theme) const
+{
+    if (!centre) {
+        return resources::magnitude(strength(weight), theme);
+    }
+    return resources::diverging(std::copysign(strength(weight), weight - *centre), theme);
+}
+
+std::optional<float> DrawnWeights::of(const projects::Shortcut& shortcut) const
+{
+    const std::int64_t row = shortcut.target - 1;
+    if (row < 0 || row >= rows || shortcut.source < 0 || shortcut.source >= columns) {
+        return std::nullopt;
+    }
+    const float value = mix[static_cast<std::size_t>(row * columns + shortcut.source)];
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+bool DrawnWeights::isActive(std::int64_t layer) const
+{
+    const auto index = static_cast<std::size_t>(layer - 1);
+    return layer < 1 || index >= active.size() || active[index] != 0;
+}
+
+ImU32 imColour(Rgb rgb, double alpha)
+{
+    return IM_COL32(rgb.r, rgb.g, rgb.b, static_cast<int>(std::lround(255 * std::clamp(alpha, 0.0, 1.0))));
+}
+
+void paintDepth(ImDrawList& list, const DepthPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    list.AddRectFilled({0, 0}, {picture.width, picture.height}, imColour(c.background));
+    paintArcs(list, picture);
+    if (picture.scene.chained()) {
+        paintChain(list, picture);
+    }
+    for (const LayerBox& box : picture.scene.boxes()) {
+        paintBox(list, picture, box);
+    }
+    paintHandles(list, picture);
+    const Rect row = picture.view.rectToScreen(picture.scene.bounds());
+    if (!picture.scene.note().empty()) {
+        centredText(list, kTextSize, {picture.width / 2, row.bottom + 24}, picture.width, imColour(c.muted),
+                    picture.scene.note());
+    }
+    if (picture.scene.depth() == 0) {
+        centredText(list, kTitleSize, {picture.width / 2, row.bottom + 40}, picture.width, imColour(c.muted),
+                    "No layers yet: set the stack in the outline");
+    }
+    paintLegend(list, picture);
+    paintHoverBadge(list, picture);
+}
+
+void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const ImU32 colour = imColour(drag.valid || !drag.target ? c.accent : c.error);
+    if (drag.target && *drag.target > drag.source) {
+        paintArc(list, picture.view, DepthScene::preview({drag.source, *drag.target}), {colour, 2.5F});
+    } else if (const LayerBox* box = picture.scene.box(drag.source)) {
+        list.AddLine(vec(picture.view.toScreen(DepthScene::handleOf(*box))), vec(drag.pointer), colour, 2.0F);
+    }
+    paintBadge(list, picture, drag.pointer, drag.lines, colour);
+}
+
+void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea)
+{
+    const ThemeColours& c = coloursOf(picture);
+    list.AddRectFilled({screenArea.left, screenArea.top}, {screenArea.right, screenArea.bottom}, imColour(c.accent, 0.12));
+    list.AddRect({screenArea.left, screenArea.top}, {screenArea.right, screenArea.bottom}, imColour(c.accent));
+}
+
+} // namespace residua::editor
