@@ -71,7 +71,7 @@ struct ExplicitSources {
     std::vector<Shortcut> shortcuts;
     bool operator==(const ExplicitSources&) const = default;
 };
-using Sources = std::variant<AllSources, FirstAndLast, Dilated, ExplicitSources>;
+using SourceSet = std::variant<AllSources, FirstAndLast, Dilated, ExplicitSources>;
 
 enum class WeightKind {
     Fixed,      ///< the initial value, never trained
@@ -128,7 +128,7 @@ struct DepthMix {
     MixPorts ports = MixPorts::Input;
     MixFeeds feeds = MixFeeds::LayerInput;
     MixSites sites = MixSites::Mhsa;
-    Sources sources = AllSources{};
+    SourceSet sources = AllSources{};
     WeightKind weight = WeightKind::Fixed;
     Gate gate;
     NormaliseOver normalise = NormaliseOver::None;

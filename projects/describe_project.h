@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/describe_data.h"
+#include "projects/describe_network.h"
+#include "projects/describe_topology.h"
+#include "projects/describe_training.h"
+#include "projects/project.h"
+
+namespace residua::projects {
+
+template <> struct Fields<Project> {
+    static void visit(auto&& v)
+    {
+        v("name", &Project::name);
+        v("description", &Project::description);
+        v("data", &Project::data);
+        v("network", &Project::network);
+        v("topology", &Project::topology);
+        v("initialisation", &Project::initialisation);
+        v("training", &Project::training);
+        v("schedule", &Project::stages);
+        v("seeds", &Project::seeds);
+    }
+};
+template <> struct Fields<Layout> {
+    static void visit(auto&& v) { v("positions", &Layout::positions); }
+};
+
+} // namespace residua::projects
