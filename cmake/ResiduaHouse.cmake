@@ -18,7 +18,8 @@ set(RESIDUA_MAY_USE_projects     nlohmann)
 set(RESIDUA_MAY_USE_kernels      "")
 set(RESIDUA_MAY_USE_kernels_cuda kernels cuda)
 set(RESIDUA_MAY_USE_engine_api   projects nlohmann sqlite)
-set(RESIDUA_MAY_USE_engine       projects kernels engine_api nlohmann sqlite sentencepiece torch)
+set(RESIDUA_MAY_USE_engine_data  projects engine_api nlohmann sentencepiece)
+set(RESIDUA_MAY_USE_engine       projects kernels engine_api engine_data nlohmann torch)
 set(RESIDUA_MAY_USE_editor       projects resources imgui opengl)
 set(RESIDUA_MAY_USE_visualizers  projects engine_api resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources    "")
@@ -26,7 +27,7 @@ set(RESIDUA_MAY_USE_report       projects engine_api resources nlohmann)
 set(RESIDUA_MAY_USE_cli          projects engine_api engine report resources nlohmann)
 set(RESIDUA_MAY_USE_app          projects engine_api engine editor visualizers report resources
                                  nlohmann qt qcustomplot imgui opengl)
-set(RESIDUA_MAY_USE_tests        projects kernels kernels_cuda engine_api engine editor visualizers report resources cli app
+set(RESIDUA_MAY_USE_tests        projects kernels kernels_cuda engine_api engine_data engine editor visualizers report resources cli app
                                  nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.

@@ -178,7 +178,7 @@ install_nvidia() {
     while read -r package version _ hash; do
       fetch "$package" "$version" "$hash" "$work/nvidia" 'nvidia/*'
     done < <(rows "$@")
-    link_unversioned "$work/nvidia/nvidia/cu13/lib"
+    complete_toolkit "$work/nvidia/nvidia/cu13"
     mv -T "$work/nvidia/nvidia" "$target/$directory"
   fi
   ln -s "$directory" "$work/link"
@@ -186,12 +186,13 @@ install_nvidia() {
   say "CUDA libraries ($name): in $target/$directory"
 }
 
-# The wheels hold libcudart.so.13 and no libcudart.so, which is the name that a linker asks for.
-link_unversioned() {
+# The wheels hold libcudart.so.13 in lib, but no libcudart.so and no lib64, which are the names that a linker is given.
+complete_toolkit() {
   local library
-  for library in "$1"/lib*.so.*; do
+  for library in "$1"/lib/lib*.so.*; do
     [ -e "${library%%.so.*}.so" ] || ln -s "$(basename "$library")" "${library%%.so.*}.so"
   done
+  ln -s lib "$1/lib64"
 }
 
 main() {

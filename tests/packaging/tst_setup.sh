@@ -65,7 +65,7 @@ passes
 has torch/lib/libtorch_cpu.so
 has torch/include/a.h
 has nvidia/cu13/lib/libcudart.so.13
-has nvidia/cu13/lib/libcudart.so
+has nvidia/cu13/lib64/libcudart.so
 [ ! -e "$target/torch/python.py" ] || wrong "Python files were unpacked"
 [ -z "$(find "$cache" -name 'part.*' -o -name '*.whl')" ] || wrong "temporary files stay"
 says "packages: all there"
