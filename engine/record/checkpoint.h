@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/record/files.h"
 #include "projects/result.h"
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 namespace residua::engine {
 
 enum class StoredType { F64, F32, Bf16, I64, U8 };
+[[nodiscard]] std::int64_t bytesOf(StoredType type);
 
 /// A tensor as bytes, little endian, row-major; `bytes` views memory that someone else keeps alive.
 struct StoredTensor {
@@ -23,8 +25,10 @@ struct StoredTensor {
     std::span<const std::byte> bytes;
 };
 
-/// A safetensors file: u64 header length, JSON header padded with spaces to 8, data without holes.
-[[nodiscard]] Status writeSafetensors(const std::filesystem::path& path, const std::map<std::string, StoredTensor>& tensors,
+/// A safetensors file: u64 header length, JSON header padded with spaces to 8, data without holes. Larger
+/// element types lie first, so that every tensor is aligned to its elements. Replaced atomically.
+[[nodiscard]] Status writeSafetensors(const std::filesystem::path& path,
+                                      const std::map<std::string, StoredTensor>& tensors,
                                       const std::map<std::string, std::string>& metadata);
 
 /// A memory-mapped safetensors file. Every offset, shape and length is checked on open; a truncated or
@@ -32,17 +36,14 @@ struct StoredTensor {
 class SafetensorsFile {
 public:
     [[nodiscard]] static Result<SafetensorsFile> open(const std::filesystem::path& path);
-    SafetensorsFile(SafetensorsFile&&) noexcept;
-    SafetensorsFile& operator=(SafetensorsFile&&) noexcept;
-    ~SafetensorsFile();
-
     [[nodiscard]] const std::map<std::string, StoredTensor>& tensors() const { return m_tensors; }
     [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return m_metadata; }
+    /// The whole file.
+    [[nodiscard]] std::span<const std::byte> bytes() const { return m_file.bytes(); }
 
 private:
     SafetensorsFile() = default;
-    void* m_map = nullptr;
-    std::size_t m_size = 0;
+    MappedFile m_file;
     std::map<std::string, StoredTensor> m_tensors;
     std::map<std::string, std::string> m_metadata;
 };
@@ -51,14 +52,17 @@ private:
 /// a flipped bit is found before it trains.
 struct CheckpointState {
     std::int64_t step = 0;
-    std::int64_t units = 0;      ///< tokens or samples seen
+    std::int64_t units = 0; ///< tokens or samples seen
     double seconds = 0;
     std::int64_t stage = 0;
     std::map<std::string, std::string> cursors; ///< data cursors and random states, each in its owner's text
+
+    bool operator==(const CheckpointState&) const = default;
 };
 
 /// Writes <run>/checkpoints/step-N as a whole: model.safetensors, optimiser.safetensors, state.json into a
-/// temporary directory, fsync, rename. Then removes the oldest beyond `keep` (0: none).
+/// temporary directory, fsync, rename; one that exists is replaced. Then removes the oldest beyond `keep`
+/// (0: none). On error (disk full, …) every earlier checkpoint is as it was and nothing of this one remains.
 [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory, const CheckpointState& state,
                                      const std::map<std::string, StoredTensor>& model,
                                      const std::map<std::string, StoredTensor>& optimiser, std::int64_t keep);
@@ -69,8 +73,14 @@ struct LoadedCheckpoint {
     SafetensorsFile optimiser;
 };
 /// That of `step`, verified; without a step the newest that is intact, with a line in `skipped` for each
-/// newer one that is not.
+/// newer one that is not. `skipped` may be null.
 [[nodiscard]] Result<LoadedCheckpoint> loadCheckpoint(const std::filesystem::path& runDirectory,
-                                                      std::optional<std::int64_t> step, std::vector<std::string>* skipped);
+                                                      std::optional<std::int64_t> step,
+                                                      std::vector<std::string>* skipped);
+
+/// Steps that have a checkpoint, ascending. What they hold is not read.
+[[nodiscard]] std::vector<std::int64_t> checkpointSteps(const std::filesystem::path& runDirectory);
+/// Removes the checkpoints beyond `step`: they belong to a future that a resumed run gives up.
+[[nodiscard]] Status removeCheckpointsAfter(const std::filesystem::path& runDirectory, std::int64_t step);
 
 } // namespace residua::engine
