@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/canvas/canvas_fonts.h"
+
+#include <QByteArray>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <QString>
+#include <QStringList>
+
+#include <imgui.h>
+
+namespace residua::app {
+
+namespace {
+
+constexpr float kTextPixels = 14;
+
+// Latin, Greek, general punctuation, superscripts and subscripts, letterlike, arrows, mathematics, geometric shapes.
+constexpr ImWchar kGlyphs[] = {0x0020, 0x017F, 0x0370, 0x03FF, 0x2010, 0x2044, 0x2070, 0x209F, 0x2100,
+                               0x214F, 0x2190, 0x21FF, 0x2200, 0x22FF, 0x25A0, 0x25FF, 0};
+
+/// The first of `names` that a system font folder holds, at its top or in a folder below.
+QString findFont(const QStringList& names)
+{
+    QStringList folders = QStandardPaths::standardLocations(QStandardPaths::FontsLocation);
+    folders << QStringLiteral("/usr/share/fonts") << QStringLiteral("/usr/local/share/fonts");
+    for (const QString& name : names) {
+        for (const QString& folder : std::as_const(folders)) {
+            const QString path = folder + QLatin1Char('/') + name;
+            if (QFileInfo::exists(path)) {
+                return path;
+            }
+        }
+    }
+    return {};
+}
+
+void addFont(ImFontAtlas& atlas, const QString& path, float pixels)
+{
+    ImFontConfig config;
+    config.OversampleH = 2;
+    config.OversampleV = 1;
+    config.PixelSnapH = false;
+    config.SizePixels = pixels;
+    if (path.isEmpty() || !atlas.AddFontFromFileTTF(path.toUtf8().constData(), pixels, &config, kGlyphs)) {
+        atlas.AddFontDefault(&config);
+    }
+}
+
+} // namespace
+
+void loadCanvasFonts(ImFontAtlas& atlas, float devicePixelRatio)
+{
+    atlas.Clear();
+    const float pixels = kTextPixels * devicePixelRatio;
+    addFont(atlas,
+            findFont({QStringLiteral("opentype/inter/Inter-Regular.otf"), QStringLiteral("truetype/inter/Inter-Regular.ttf"),
+                      QStringLiteral("Inter-Regular.otf"), QStringLiteral("truetype/dejavu/DejaVuSans.ttf")}),
+            pixels);
+    addFont(atlas,
+            findFont({QStringLiteral("truetype/jetbrains-mono/JetBrainsMono-Regular.ttf"),
+                      QStringLiteral("JetBrainsMono-Regular.ttf"), QStringLiteral("truetype/dejavu/DejaVuSansMono.ttf")}),
+            pixels);
+}
+
+} // namespace residua::app

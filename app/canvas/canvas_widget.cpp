@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/canvas/canvas_widget.h"
+
+#include "app/canvas/canvas_fonts.h"
+#include "app/canvas/canvas_input.h"
+
+#include <QClipboard>
+#include <QElapsedTimer>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QOffscreenSurface>
+#include <QOpenGLContext>
+#include <QOpenGLFunctions>
+#include <QOpenGLWidget>
+#include <QTimer>
+#include <QVBoxLayout>
+
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace residua::app {
+
+namespace {
+
+constexpr float kFirstFrameSeconds = 1.0F / 60.0F;
+
+/// The reason why no OpenGL context can be made; empty where one can.
+QString whyNoOpenGl()
+{
+    QOpenGLContext context;
+    QOffscreenSurface surface;
+    surface.create();
+    if (!context.create() || !context.makeCurrent(&surface)) {
+        return QObject::tr("The canvas needs OpenGL, and none is to be had on the “%1” platform.\n"
+                           "The outline on the left shows and edits the same network.")
+            .arg(QGuiApplication::platformName());
+    }
+    context.doneCurrent();
+    return {};
+}
+
+Qt::CursorShape cursorOf(ImGuiMouseCursor cursor)
+{
+    switch (cursor) {
+    case ImGuiMouseCursor_TextInput: return Qt::IBeamCursor;
+    case ImGuiMouseCursor_ResizeAll: return Qt::SizeAllCursor;
+    case ImGuiMouseCursor_ResizeNS: return Qt::SizeVerCursor;
+    case ImGuiMouseCursor_ResizeEW: return Qt::SizeHorCursor;
+    case ImGuiMouseCursor_Hand: return Qt::PointingHandCursor;
+    case ImGuiMouseCursor_NotAllowed: return Qt::ForbiddenCursor;
+    default: return Qt::ArrowCursor;
+    }
+}
+
+void setClipboard(void*, const char* text)
+{
+    QGuiApplication::clipboard()->setText(QString::fromUtf8(text));
+}
+
+/// Dear ImGui wants a pointer that stays good until the next call.
+const char* clipboard(void* store)
+{
+    auto& text = *static_cast<QByteArray*>(store);
+    text = QGuiApplication::clipboard()->text().toUtf8();
+    return text.constData();
+}
+
+} // namespace
+
+/// The OpenGL surface with a Dear ImGui context of its own, which is current only while it is being used.
+class CanvasWidget::Surface : public QOpenGLWidget {
+public:
+    explicit Surface(CanvasWidget& host) : QOpenGLWidget(&host), m_host(host), m_imgui(ImGui::CreateContext())
+    {
+        setObjectName(QStringLiteral("canvasSurface"));
+        setFocusPolicy(Qt::StrongFocus);
+        setMouseTracking(true);
+        ImGui::SetCurrentContext(m_imgui);
+        ImGuiIO& io = ImGui::GetIO();
+        io.IniFilename = nullptr;
+        io.LogFilename = nullptr;
+        io.BackendPlatformName = "residua_qt";
+        io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+        io.SetClipboardTextFn = setClipboard;
+        io.GetClipboardTextFn = clipboard;
+        io.ClipboardUserData = &m_clipboard;
+        mapKeys(io);
+    }
+
+    ~Surface() override
+    {
+        releaseOpenGl();
+        ImGui::DestroyContext(m_imgui);
+    }
+
+protected:
+    void initializeGL() override
+    {
+        // Reparenting (a dock torn off) gives a new OpenGL context, to which the old one's objects mean nothing.
+        connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Surface::releaseOpenGl);
+        ImGui::SetCurrentContext(m_imgui);
+        ImGui_ImplOpenGL3_Init(context()->isOpenGLES() ? "#version 300 es" : "#version 130");
+        m_initialised = true;
+        m_fontRatio = 0;
+    }
+
+    void paintGL() override
+    {
+        ImGui::SetCurrentContext(m_imgui);
+        ImGuiIO& io = ImGui::GetIO();
+        const auto ratio = static_cast<float>(devicePixelRatioF());
+        if (ratio != m_fontRatio) {
+            loadCanvasFonts(*io.Fonts, ratio);
+            ImGui_ImplOpenGL3_DestroyFontsTexture();
+            ImGui_ImplOpenGL3_CreateFontsTexture();
+            m_fontRatio = ratio;
+        }
+        io.DisplaySize = {static_cast<float>(width()), static_cast<float>(height())};
+        io.DisplayFramebufferScale = {ratio, ratio};
+        io.FontGlobalScale = 1.0F / ratio;
+        io.DeltaTime = m_clock.isValid() ? std::max(static_cast<float>(m_clock.nsecsElapsed()) * 1e-9F, 1e-5F)
+                                         : kFirstFrameSeconds;
+        m_clock.start();
+        const bool moreInput = m_input.apply(io);
+
+        ImGui_ImplOpenGL3_NewFrame();
+        ImGui::NewFrame();
+        m_host.m_canvas->draw(io.DisplaySize.x, io.DisplaySize.y, ratio);
+        setCursor(cursorOf(ImGui::GetMouseCursor()));
+        ImGui::Render();
+        QOpenGLFunctions& gl = *context()->functions();
+        gl.glViewport(0, 0, static_cast<int>(io.DisplaySize.x * ratio), static_cast<int>(io.DisplaySize.y * ratio));
+        gl.glClearColor(0, 0, 0, 1);
+        gl.glClear(GL_COLOR_BUFFER_BIT);
+        ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+
+        afterFrame(moreInput || m_host.m_canvas->animating());
+    }
+
+    bool event(QEvent* event) override
+    {
+        // Tab belongs to the window: the canvas is one stop on the way through it.
+        if (m_input.take(*event)) {
+            if (event->type() == QEvent::MouseButtonPress) {
+                setFocus(Qt::MouseFocusReason);
+            }
+            update();
+        }
+        return QOpenGLWidget::event(event);
+    }
+
+private:
+    /// Tells the requests from the event loop: an edit in the middle of a frame would change what is drawn.
+    void afterFrame(bool another)
+    {
+        std::vector<editor::Request> requests = m_host.m_canvas->takeRequests();
+        if (!requests.empty()) {
+            QMetaObject::invokeMethod(
+                &m_host,
+                [host = &m_host, requests = std::move(requests)] {
+                    for (const editor::Request& request : requests) {
+                        emit host->requested(request);
+                    }
+                    host->refresh();
+                },
+                Qt::QueuedConnection);
+        }
+        if (another) {
+            QTimer::singleShot(0, this, [this] { update(); });
+        }
+    }
+
+    void releaseOpenGl()
+    {
+        if (!m_initialised) {
+            return;
+        }
+        makeCurrent();
+        ImGui::SetCurrentContext(m_imgui);
+        ImGui_ImplOpenGL3_Shutdown();
+        doneCurrent();
+        m_initialised = false;
+    }
+
+    CanvasWidget& m_host;
+    ImGuiContext* m_imgui;
+    CanvasInput m_input;
+    QElapsedTimer m_clock;
+    QByteArray m_clipboard;
+    float m_fontRatio = 0;
+    bool m_initialised = false;
+};
+
+CanvasWidget::CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* parent)
+    : QWidget(parent), m_canvas(std::move(canvas))
+{
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    const QString reason = whyNoOpenGl();
+    if (reason.isEmpty()) {
+        m_surface = new Surface(*this);
+        layout->addWidget(m_surface);
+        setFocusProxy(m_surface);
+    } else {
+        auto* message = new QLabel(reason, this);
+        message->setAlignment(Qt::AlignCenter);
+        message->setProperty("role", QStringLiteral("muted"));
+        layout->addWidget(message);
+    }
+}
+
+CanvasWidget::~CanvasWidget()
+{
+    delete m_surface; // before the canvas that it draws
+}
+
+void CanvasWidget::refresh()
+{
+    if (m_surface) {
+        m_surface->update();
+    }
+}
+
+QWidget* CanvasWidget::surface()
+{
+    return m_surface ? static_cast<QWidget*>(m_surface) : this;
+}
+
+} // namespace residua::app

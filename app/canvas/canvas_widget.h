@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas.h"
+
+#include <QWidget>
+
+#include <memory>
+
+namespace residua::app {
+
+/// Hosts a canvas of `editor` in a Qt widget, or says why there is no OpenGL to draw it with. It only
+/// translates: events to the canvas, the canvas's requests to a signal. GUI thread.
+class CanvasWidget : public QWidget {
+    Q_OBJECT
+public:
+    explicit CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* parent = nullptr);
+    ~CanvasWidget() override;
+
+    /// What is drawn. Call refresh() after changing something through it.
+    [[nodiscard]] editor::Canvas& canvas() { return *m_canvas; }
+    /// Draws a frame when the event loop comes to it.
+    void refresh();
+    /// Whether frames can be drawn at all here.
+    [[nodiscard]] bool drawable() const { return m_surface != nullptr; }
+    /// The widget that takes the mouse and the keys; this one where nothing can be drawn.
+    [[nodiscard]] QWidget* surface();
+
+signals:
+    /// Outside of any drawing, in the order in which the canvas asked.
+    void requested(const residua::editor::Request& request);
+
+private:
+    class Surface;
+    std::unique_ptr<editor::Canvas> m_canvas;
+    Surface* m_surface = nullptr;
+};
+
+} // namespace residua::app

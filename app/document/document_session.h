@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/history.h"
+#include "projects/result.h"
+
+#include <QDateTime>
+#include <QFileSystemWatcher>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+class QLockFile;
+
+namespace residua::app {
+
+/// How an open document came to be as it is.
+enum class Origin {
+    Saved,     ///< as its files say
+    Recovered, ///< from the journal of a session that ended without saving
+    Unsaved,   ///< new, or an example: a draft that has no place of its own yet
+};
+
+/// The open document: its history, where it lives, whether it is saved, and its journal. Nothing is ever
+/// asked before closing: unsaved changes stay in the journal and come back on the next open. GUI thread.
+class DocumentSession : public QObject {
+    Q_OBJECT
+public:
+    /// Drafts keep their journals below `draftsFolder`.
+    explicit DocumentSession(std::filesystem::path draftsFolder, QObject* parent = nullptr);
+    ~DocumentSession() override;
+
+    [[nodiscard]] bool isOpen() const { return m_open; }
+    [[nodiscard]] const projects::History& history() const { return m_history; }
+    [[nodiscard]] const projects::Document& document() const { return m_history.document(); }
+    [[nodiscard]] const projects::Project& project() const { return m_history.project(); }
+    /// The project's directory; empty for a draft.
+    [[nodiscard]] const std::filesystem::path& directory() const { return m_directory; }
+    [[nodiscard]] bool isDraft() const { return m_directory.empty(); }
+    [[nodiscard]] bool modified() const { return m_history.modified() || m_origin == Origin::Recovered; }
+    [[nodiscard]] Origin origin() const { return m_origin; }
+
+    /// Opens a project directory (or its project.json). A journal that is left there is taken up: origin()
+    /// then says Recovered. On error the open document stays.
+    [[nodiscard]] Status open(const std::filesystem::path& path);
+    /// Opens a new document that has no place yet.
+    void start(projects::Document document);
+    /// Takes up the draft that an earlier session left in `draft` (see leftDrafts).
+    [[nodiscard]] Status resumeDraft(const std::filesystem::path& draft);
+    /// Gives up unsaved changes and the journal: back to what the files say. Drafts have nothing to go back to.
+    [[nodiscard]] Status revert();
+    [[nodiscard]] Status save();
+    /// Saves to `directory`, which becomes the document's place.
+    [[nodiscard]] Status saveAs(const std::filesystem::path& directory);
+    /// Journals what is unsaved and lets go of the document.
+    void close();
+
+    [[nodiscard]] Status perform(const projects::Edit& edit);
+    [[nodiscard]] Status performMerging(const projects::Edit& edit, const std::string& mergeKey);
+    void undo();
+    void redo();
+    /// Writes the journal now, where something is unsaved.
+    void flushJournal();
+
+signals:
+    /// Another document is open, or none.
+    void opened();
+    /// The document's content changed.
+    void changed();
+    /// Place, saved state, undo or redo changed.
+    void stateChanged();
+    /// The files were changed by another program and differ from what was loaded or saved here.
+    void changedOnDisk();
+    /// Another Residua has the same project open.
+    void openElsewhere();
+    /// The journal could not be written.
+    void journalFailed(const residua::Error& error);
+
+private:
+    void adopt(projects::Document document, std::filesystem::path directory, Origin origin);
+    [[nodiscard]] const std::filesystem::path& journalFolder() const { return isDraft() ? m_draft : m_directory; }
+    void watchFiles();
+    void checkFiles();
+    void releasePlace();
+    void lockPlace(const std::filesystem::path& folder);
+
+    projects::History m_history;
+    std::filesystem::path m_draftsFolder;
+    std::filesystem::path m_directory;
+    std::filesystem::path m_draft;
+    std::unique_ptr<QLockFile> m_lock;
+    std::string m_onDisk; ///< project.json as it was last read or written here
+    QFileSystemWatcher m_watcher;
+    QTimer m_autosave;
+    Origin m_origin = Origin::Saved;
+    bool m_open = false;
+};
+
+/// Work that a session left unsaved and without a place.
+struct Draft {
+    std::filesystem::path folder;
+    QString name; ///< the project's
+    QDateTime changed;
+};
+/// The drafts that no living session holds, newest first. Reads each one's journal.
+[[nodiscard]] std::vector<Draft> leftDrafts(const std::filesystem::path& draftsFolder);
+/// Removes a draft for good.
+void discardDraft(const std::filesystem::path& draft);
+
+} // namespace residua::app

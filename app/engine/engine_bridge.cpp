@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/engine/engine_bridge.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+template <class T>
+T next(T id)
+{
+    return static_cast<T>(static_cast<std::underlying_type_t<T>>(id) + 1);
+}
+
+template <class... F>
+struct Overloaded : F... {
+    using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+} // namespace
+
+void merge(engine::Progress& progress, engine::Progress next)
+{
+    progress.steps.insert(progress.steps.end(), next.steps.begin(), next.steps.end());
+    progress.validations.insert(progress.validations.end(), next.validations.begin(), next.validations.end());
+    for (engine::Matrix& matrix : next.matrices) {
+        const auto same = std::find_if(progress.matrices.begin(), progress.matrices.end(),
+                                       [&](const engine::Matrix& older) { return older.name == matrix.name; });
+        if (same == progress.matrices.end()) {
+            progress.matrices.push_back(std::move(matrix));
+        } else {
+            *same = std::move(matrix);
+        }
+    }
+    progress.unitsPerSecond = next.unitsPerSecond;
+    progress.peakBytes = std::max(progress.peakBytes, next.peakBytes);
+}
+
+EngineBridge::EngineBridge(QObject* parent)
+    : QObject(parent), m_session(std::make_unique<engine::Session>([this](engine::Event event) { receive(std::move(event)); }))
+{
+}
+
+EngineBridge::~EngineBridge() = default;
+
+engine::RunId EngineBridge::startRun(engine::StartRun command)
+{
+    m_run = next(m_run);
+    command.run = m_run;
+    m_session->post(std::move(command));
+    return m_run;
+}
+
+engine::RunId EngineBridge::resumeRun(engine::ResumeRun command)
+{
+    m_run = next(m_run);
+    command.run = m_run;
+    m_session->post(std::move(command));
+    return m_run;
+}
+
+void EngineBridge::pause()
+{
+    m_session->post(engine::Pause{m_run});
+}
+
+void EngineBridge::goOn()
+{
+    m_session->post(engine::Continue{m_run});
+}
+
+void EngineBridge::step(std::int64_t steps)
+{
+    m_session->post(engine::Step{m_run, steps});
+}
+
+void EngineBridge::stop()
+{
+    m_session->post(engine::Stop{m_run});
+}
+
+void EngineBridge::listDevices()
+{
+    m_devicesTag = next(m_devicesTag);
+    m_session->post(engine::ListDevices{m_devicesTag});
+}
+
+void EngineBridge::receive(engine::Event event)
+{
+    bool first = false;
+    {
+        const std::lock_guard lock(m_mutex);
+        first = m_waiting.empty();
+        auto* progress = std::get_if<engine::Progress>(&event);
+        auto* last = first ? nullptr : std::get_if<engine::Progress>(&m_waiting.back());
+        if (progress && last && last->run == progress->run) {
+            merge(*last, std::move(*progress));
+        } else {
+            m_waiting.push_back(std::move(event));
+        }
+    }
+    if (first) { // one call is under way while anything waits
+        QMetaObject::invokeMethod(this, &EngineBridge::deliver, Qt::QueuedConnection);
+    }
+}
+
+void EngineBridge::deliver()
+{
+    std::vector<engine::Event> events;
+    {
+        const std::lock_guard lock(m_mutex);
+        events.swap(m_waiting);
+    }
+    for (const engine::Event& event : events) {
+        if (!stale(event)) {
+            dispatch(event);
+        }
+    }
+}
+
+bool EngineBridge::stale(const engine::Event& event) const
+{
+    return std::visit(
+        [this](const auto& value) {
+            if constexpr (requires { value.run; }) {
+                return value.run != m_run;
+            } else {
+                return false;
+            }
+        },
+        event);
+}
+
+void EngineBridge::dispatch(const engine::Event& event)
+{
+    std::visit(Overloaded{
+                   [this](const engine::RunStarted& value) { emit runStarted(value); },
+                   [this](const engine::Progress& value) { emit progressed(value); },
+                   [this](const engine::CheckpointWritten& value) { emit checkpointWritten(value); },
+                   [this](const engine::RunPaused& value) { emit runPaused(value); },
+                   [this](const engine::RunContinued&) { emit runContinued(); },
+                   [this](const engine::RunEnded& value) { emit runEnded(value); },
+                   [this](const engine::Notice& value) { emit noticed(value); },
+                   [this](const engine::DevicesListed& value) {
+                       if (value.tag == m_devicesTag) {
+                           emit devicesListed(value.devices);
+                       }
+                   },
+                   [](const auto&) {}, // answers to questions that the window does not ask
+               },
+               event);
+}
+
+} // namespace residua::app

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+
+#include <QObject>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace residua::app {
+
+/// The engine as the window sees it. Events are collected on the engine's thread, which never waits, and are
+/// told on the GUI thread: neighbouring progress of a run as one, and nothing of a run that is not followed.
+class EngineBridge : public QObject {
+    Q_OBJECT
+public:
+    explicit EngineBridge(QObject* parent = nullptr);
+    ~EngineBridge() override;
+
+    /// Never blocks. A StartRun or ResumeRun gets a fresh id, which is followed from then on.
+    engine::RunId startRun(engine::StartRun command);
+    engine::RunId resumeRun(engine::ResumeRun command);
+    void pause();
+    void goOn();
+    void step(std::int64_t steps);
+    void stop();
+    void listDevices();
+
+signals:
+    void runStarted(const residua::engine::RunStarted& event);
+    void progressed(const residua::engine::Progress& event);
+    void checkpointWritten(const residua::engine::CheckpointWritten& event);
+    void runPaused(const residua::engine::RunPaused& event);
+    void runContinued();
+    void runEnded(const residua::engine::RunEnded& event);
+    void noticed(const residua::engine::Notice& event);
+    void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
+
+private:
+    void receive(engine::Event event); ///< engine thread
+    void deliver();                    ///< GUI thread
+    void dispatch(const engine::Event& event);
+    [[nodiscard]] bool stale(const engine::Event& event) const;
+
+    std::mutex m_mutex;
+    std::vector<engine::Event> m_waiting; ///< under m_mutex
+    engine::RunId m_run{};
+    engine::QueryTag m_devicesTag{};
+    std::unique_ptr<engine::Session> m_session; ///< last: its thread ends before what it writes to goes
+};
+
+/// Joins `next` to `progress` as if the engine had sent them as one.
+void merge(engine::Progress& progress, engine::Progress next);
+
+} // namespace residua::app

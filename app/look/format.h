@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+
+#include <cstdint>
+
+namespace residua::app {
+
+/// 950, "12.3 k", "4.56 M", "1.20 G": three significant digits.
+[[nodiscard]] QString formatCount(double value);
+/// "512 B", "1.5 KiB", "2.31 GiB".
+[[nodiscard]] QString formatBytes(double bytes);
+/// "12 s", "3 min 05 s", "2 h 14 min"; negative or not finite: "—".
+[[nodiscard]] QString formatDuration(double seconds);
+/// The shortest text that reads back as the same number: "0.001", "1e-08", "256".
+[[nodiscard]] QString formatReal(double value);
+/// 1,234,567 in the user's locale.
+[[nodiscard]] QString formatWhole(std::int64_t value);
+
+} // namespace residua::app
