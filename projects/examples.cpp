@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/graph_builder.h"
+#include "projects/presets.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+constexpr const char* kLanguageCard = "A small language model on a synthetic language whose agreement is nested";
+
+Graph passThrough()
+{
+    return GraphBuilder().node("input", "input").node("output", "output").wire("input", "output").build();
+}
+
+Graph embeddingStem()
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("embedding", "token_embedding")
+        .node("output", "output")
+        .wire("input", "embedding")
+        .wire("embedding", "output")
+        .build();
+}
+
+Graph languageHead()
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("norm", "rms_norm")
+        .node("logits", "linear", {{"out", std::string("vocab")}})
+        .node("output", "output")
+        .wire("input", "norm")
+        .wire("norm", "logits")
+        .wire("logits", "output")
+        .build();
+}
+
+Graph linearGraph(const std::string& out)
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("project", "linear", {{"out", out}, {"bias", true}})
+        .node("output", "output")
+        .wire("input", "project")
+        .wire("project", "output")
+        .build();
+}
+
+/// A stack of `depth` layers of one block preset.
+void stackOf(Network& network, const std::string& preset, std::int64_t depth)
+{
+    const auto found = std::ranges::find(blockPresets(), preset, &BlockPreset::name);
+    network.blocks = {{preset, preset, found->graph}};
+    network.stack = {{preset, depth}};
+}
+
+Topology topologyNamed(const std::string& name, std::int64_t depth)
+{
+    const std::vector<TopologyPreset> presets = topologyPresets(depth);
+    return {name, std::ranges::find(presets, name, &TopologyPreset::name)->wiring};
+}
+
+/// Eight transformer layers that two processor cores train in about a minute.
+Project languageProject(const std::string& name, const std::string& topology)
+{
+    Project project;
+    project.name = name;
+    project.description = kLanguageCard;
+    project.data.source = SyntheticLanguage{};
+    project.network.width = 128;
+    project.network.stem = embeddingStem();
+    project.network.head = languageHead();
+    project.network.tieHead = true;
+    stackOf(project.network, "transformer", 8);
+    project.topology = topologyNamed(topology, 8);
+    project.training.steps = 500;
+    project.training.batch = 16;
+    project.training.sequenceLength = 64;
+    project.training.rate = {2e-3, 50, RateCurve::Cosine, 0.1};
+    project.training.validateEvery = 50;
+    project.training.checkpointEvery = 100;
+    project.training.observeEvery = 10;
+    return project;
+}
+
+/// Vectors in and out of the stack as they are.
+Project vectorProject(const std::string& name, const std::string& description, std::int64_t width, Source source)
+{
+    Project project;
+    project.name = name;
+    project.description = description;
+    project.data.source = std::move(source);
+    project.network.width = width;
+    project.network.stem = passThrough();
+    project.network.head = passThrough();
+    project.initialisation.scaleResidualByDepth = false;
+    project.training.sequenceLength = 1;
+    return project;
+}
+
+/// Full-batch gradient descent on a 3-layer linear network (ANCRe, case study 3.1).
+Project linearAncre()
+{
+    Project project =
+        vectorProject("Linear network, ANCRe",
+                      "Case study 3.1 of ANCRe: where shortcuts sit decides how fast a linear network converges", 16,
+                      LinearRegression{});
+    project.data.validationFraction = 0;
+    project.network.objective = Objective::HalfSquaredError;
+    stackOf(project.network, "linear", 3);
+    project.topology = topologyNamed("ancre-ingoing", 3);
+    project.initialisation.scale = 0.01;
+    project.training.steps = 2000;
+    project.training.batching = BatchKind::Full;
+    project.training.optimiser = Sgd{};
+    project.training.rate = {1.0, 0, RateCurve::Constant, 1.0};
+    project.training.clipNorm = 0;
+    project.training.precision = Precision::Fp64;
+    project.training.validateEvery = 0;
+    project.training.checkpointEvery = 500;
+    return project;
+}
+
+/// Ten linear layers of rank 3 (DeepCrossAttention, figure 1b).
+Project lowRankRegression()
+{
+    Project project = vectorProject("Low-rank regression",
+                                    "Ten layers of rank 3 learn a map of rank 3; weights on the depth let the input go",
+                                    100, LowRankRegression{});
+    project.network.objective = Objective::MeanSquaredError;
+    stackOf(project.network, "low-rank-linear", 10);
+    project.topology = topologyNamed("grn-v1", 10);
+    project.initialisation.scale = 0.1;
+    project.training.steps = 2000;
+    project.training.batch = 64;
+    project.training.optimiser = AdamW{.weightDecay = 0.0};
+    project.training.rate = {5e-3, 50, RateCurve::Cosine, 0.01};
+    return project;
+}
+
+/// The polynomial task of RaPTr (section 3, D.3).
+Project booleanPolynomial()
+{
+    Project project = vectorProject(
+        "Boolean polynomial", "A residual MLP of 20 layers learns a polynomial of degree 10 over ±1 (RaPTr, section 3)",
+        100, BooleanPolynomial{});
+    project.network.objective = Objective::MeanSquaredError;
+    project.network.stem = linearGraph("d");
+    project.network.head = linearGraph("out");
+    stackOf(project.network, "mlp", 20);
+    project.topology = topologyNamed("plain", 20);
+    project.initialisation = {.law = InitLaw::KaimingNormal, .scale = 1.0, .scaleResidualByDepth = true};
+    project.training.steps = 1500;
+    project.training.batch = 128;
+    project.training.optimiser = AdamW{.weightDecay = 0.0};
+    project.training.rate = {1e-3, 100, RateCurve::Cosine, 0.1};
+    return project;
+}
+
+std::vector<Example> makeExamples()
+{
+    std::vector<Example> result{
+        {"ancre-language", "Learned shortcuts", "Language model, 8 layers, ANCRe: watch the shortcuts being learned",
+         languageProject("Learned shortcuts", "ancre-ingoing")},
+        {"plain-language", "Plain residual", "The same language model with the residual sum everyone uses",
+         languageProject("Plain residual", "plain")},
+        {"grn-language", "GRN-v1", "The same language model with a weight on every earlier branch",
+         languageProject("GRN-v1", "grn-v1")},
+        {"linear-ancre", "Linear network", "Three matrices, full batch: how topology alone changes convergence",
+         linearAncre()},
+        {"low-rank-regression", "Low-rank regression", "Ten linear layers of rank 3 and a target of rank 3",
+         lowRankRegression()},
+        {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree", booleanPolynomial()},
+    };
+    return result;
+}
+
+} // namespace
+
+const std::vector<Example>& examples()
+{
+    static const std::vector<Example> all = makeExamples();
+    return all;
+}
+
+const Example* findExample(const std::string& name)
+{
+    const auto found = std::ranges::find(examples(), name, &Example::name);
+    return found == examples().end() ? nullptr : &*found;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/topology.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+/// Entries 0..n that stand before reader `target`: n is target − 1, or fewer where layers share an entry.
+std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target)
+{
+    const std::int64_t layers = std::max<std::int64_t>(mix.blockLayers, 1);
+    return (target - 1 + layers - 1) / layers;
+}
+
+std::vector<std::int64_t> range(std::int64_t first, std::int64_t last)
+{
+    std::vector<std::int64_t> result;
+    for (std::int64_t i = first; i <= last; ++i) {
+        result.push_back(i);
+    }
+    return result;
+}
+
+std::vector<std::int64_t> firstAndLast(std::int64_t k, std::int64_t newest)
+{
+    std::vector<std::int64_t> result = range(std::max<std::int64_t>(newest - k + 1, 1), newest);
+    result.insert(result.begin(), 0);
+    return result;
+}
+
+/// DenseFormer: entry i may be read by reader j where j − 1 − i is a multiple of the dilation. Readers off the period
+/// read the newest entry alone; the final output always mixes.
+std::vector<std::int64_t> dilated(const Dilated& sources, std::int64_t newest, bool isFinal)
+{
+    if (!isFinal && newest % std::max<std::int64_t>(sources.period, 1) != 0) {
+        return {newest};
+    }
+    std::vector<std::int64_t> result;
+    for (std::int64_t i = newest; i >= 0; i -= std::max<std::int64_t>(sources.dilation, 1)) {
+        result.insert(result.begin(), i);
+    }
+    return result;
+}
+
+std::vector<std::int64_t> listed(const ExplicitSources& sources, std::int64_t target, std::int64_t newest)
+{
+    std::vector<std::int64_t> result;
+    for (const Shortcut& shortcut : sources.shortcuts) {
+        if (shortcut.target == target && shortcut.source >= 0 && shortcut.source <= newest) {
+            result.push_back(shortcut.source);
+        }
+    }
+    std::ranges::sort(result);
+    const auto repeated = std::ranges::unique(result);
+    result.erase(repeated.begin(), repeated.end());
+    return result;
+}
+
+bool reads(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    return target >= 1 && (target <= depth || (target == depth + 1 && mix.finalMix));
+}
+
+bool isPruned(const DepthMix& mix, Shortcut shortcut)
+{
+    const auto state = mix.states.find(shortcut);
+    return state != mix.states.end() && state->second == ShortcutState::Pruned;
+}
+
+} // namespace
+
+std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    if (!reads(mix, target, depth)) {
+        return {};
+    }
+    const std::int64_t newest = newestEntryBefore(mix, target);
+    std::vector<std::int64_t> result;
+    if (const auto* const ends = std::get_if<FirstAndLast>(&mix.sources)) {
+        result = firstAndLast(ends->k, newest);
+    } else if (const auto* const steps = std::get_if<Dilated>(&mix.sources)) {
+        result = dilated(*steps, newest, target == depth + 1);
+    } else if (const auto* const list = std::get_if<ExplicitSources>(&mix.sources)) {
+        result = listed(*list, target, newest);
+    } else {
+        result = range(0, newest);
+    }
+    std::erase_if(result, [&](std::int64_t source) { return isPruned(mix, {source, target}); });
+    return result;
+}
+
+std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    const auto* const ends = std::get_if<FirstAndLast>(&mix.sources);
+    if (!ends || !reads(mix, target, depth)) {
+        return std::nullopt;
+    }
+    const EntryRange middle{1, newestEntryBefore(mix, target) - ends->k};
+    return middle.first <= middle.last ? std::optional(middle) : std::nullopt;
+}
+
+} // namespace residua::projects
