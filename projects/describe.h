@@ -30,7 +30,7 @@ struct Key {
     }
 };
 
-/// `static void visit(auto&& visitor)` calls `visitor(Key, &T::member)` for each field, in the file's order.
+/// `static constexpr void visit(auto&& visitor)` calls `visitor(Key, &T::member)` for each field, in the file's order.
 template <class T>
 struct Fields;
 
@@ -47,6 +47,31 @@ inline constexpr std::string_view kKindKey = "kind";
 /// Values that are written on one line, as one thing to people.
 template <class T>
 inline constexpr bool kInline = false;
+
+/// Stands for a value of any type, to count the members of an aggregate with.
+struct Anything {
+    template <class T>
+    operator T() const; // never defined: only asked about
+};
+
+template <class T, class... Given>
+[[nodiscard]] consteval std::size_t memberCount()
+{
+    if constexpr (requires { T{Given{}..., Anything{}}; }) {
+        return memberCount<T, Given..., Anything>();
+    } else {
+        return sizeof...(Given);
+    }
+}
+
+/// Whether each member of T has its line: a field that is forgotten would be lost from the file.
+template <class T>
+[[nodiscard]] consteval bool describesAll()
+{
+    std::size_t described = 0;
+    Fields<T>::visit([&](Key, auto) { ++described; });
+    return described == memberCount<T>();
+}
 
 struct AnyVisitor {
     template <class M>

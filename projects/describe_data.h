@@ -11,21 +11,22 @@ template <> struct EnumNames<TokenWidth> { static constexpr NameList<3> names{"d
 template <> struct EnumNames<LinearTarget> { static constexpr NameList<3> names{"identity", "random", "scaled_rotation"}; };
 
 template <> struct Fields<Tokeniser> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("kind", &Tokeniser::kind);
         v("model", &Tokeniser::model);
+        v({"vocabulary", "tokens"}, &Tokeniser::vocabulary);
     }
 };
 template <> struct Fields<TextData> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("path", &TextData::path);
         v("tokeniser", &TextData::tokeniser);
     }
 };
 template <> struct Fields<JsonLinesData> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("path", &JsonLinesData::path);
         v("field", &JsonLinesData::field);
@@ -33,7 +34,7 @@ template <> struct Fields<JsonLinesData> {
     }
 };
 template <> struct Fields<TokenFileData> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("path", &TokenFileData::path);
         v("validation_path", &TokenFileData::validationPath);
@@ -42,7 +43,7 @@ template <> struct Fields<TokenFileData> {
     }
 };
 template <> struct Fields<SyntheticLanguage> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v({"vocabulary", "tokens"}, &SyntheticLanguage::vocabulary);
         v("levels", &SyntheticLanguage::levels);
@@ -50,7 +51,7 @@ template <> struct Fields<SyntheticLanguage> {
     }
 };
 template <> struct Fields<LinearRegression> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("dim", &LinearRegression::dim);
         v("samples", &LinearRegression::samples);
@@ -58,7 +59,7 @@ template <> struct Fields<LinearRegression> {
     }
 };
 template <> struct Fields<LowRankRegression> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("dim", &LowRankRegression::dim);
         v("rank", &LowRankRegression::rank);
@@ -68,7 +69,7 @@ template <> struct Fields<LowRankRegression> {
     }
 };
 template <> struct Fields<BooleanPolynomial> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("dim", &BooleanPolynomial::dim);
         v("variables", &BooleanPolynomial::variables);
@@ -81,7 +82,7 @@ template <> struct Alternatives<Source> {
                                        "linear_regression", "low_rank_regression", "boolean_polynomial"};
 };
 template <> struct Fields<DataSource> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("source", &DataSource::source);
         v("validation_fraction", &DataSource::validationFraction);

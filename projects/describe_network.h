@@ -11,7 +11,7 @@ template <> struct EnumNames<Objective> {
 };
 template <> inline constexpr bool kInline<Node> = true;
 template <> struct Fields<Node> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v({"id", "", Need::Required}, &Node::id);
         v({"kind", "", Need::Required}, &Node::kind);
@@ -20,14 +20,14 @@ template <> struct Fields<Node> {
     }
 };
 template <> struct Fields<Graph> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("nodes", &Graph::nodes);
         v("wires", &Graph::wires);
     }
 };
 template <> struct Fields<Block> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v({"name", "", Need::Required}, &Block::name);
         v("preset", &Block::preset);
@@ -36,14 +36,14 @@ template <> struct Fields<Block> {
 };
 template <> inline constexpr bool kInline<StackSegment> = true;
 template <> struct Fields<StackSegment> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v({"block", "", Need::Required}, &StackSegment::block);
         v({"repeat", "layers"}, &StackSegment::repeat);
     }
 };
 template <> struct Fields<Network> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v({"width", "features"}, &Network::width);
         v("stem", &Network::stem);

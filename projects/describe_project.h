@@ -10,7 +10,7 @@
 namespace residua::projects {
 
 template <> struct Fields<Project> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("name", &Project::name);
         v("description", &Project::description);
@@ -24,7 +24,7 @@ template <> struct Fields<Project> {
     }
 };
 template <> struct Fields<Layout> {
-    static void visit(auto&& v) { v("positions", &Layout::positions); }
+    static constexpr void visit(auto&& v) { v("positions", &Layout::positions); }
 };
 
 } // namespace residua::projects

@@ -32,25 +32,25 @@ template <> struct EnumNames<BranchGateKind> {
 
 template <> inline constexpr bool kInline<AllSources> = true;
 template <> struct Fields<AllSources> {
-    static void visit(auto&&) {}
+    static constexpr void visit(auto&&) {}
 };
 template <> inline constexpr bool kInline<FirstAndLast> = true;
 template <> struct Fields<FirstAndLast> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("k", &FirstAndLast::k);
     }
 };
 template <> inline constexpr bool kInline<Dilated> = true;
 template <> struct Fields<Dilated> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("dilation", &Dilated::dilation);
         v("period", &Dilated::period);
     }
 };
 template <> struct Fields<ExplicitSources> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("shortcuts", &ExplicitSources::shortcuts);
     }
@@ -59,7 +59,7 @@ template <> struct Alternatives<SourceSet> {
     static constexpr NameList<4> names{"all", "first_and_last", "dilated", "explicit"};
 };
 template <> struct Fields<Gate> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("kind", &Gate::kind);
         v("input", &Gate::input);
@@ -67,14 +67,14 @@ template <> struct Fields<Gate> {
     }
 };
 template <> struct Fields<Tsallis> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("q", &Tsallis::q);
         v("weight", &Tsallis::weight);
     }
 };
 template <> struct Fields<DepthMix> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("entry", &DepthMix::entry);
         v("ports", &DepthMix::ports);
@@ -95,7 +95,7 @@ template <> struct Fields<DepthMix> {
     }
 };
 template <> struct Fields<MultiStream> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("streams", &MultiStream::streams);
         v("weights", &MultiStream::weights);
@@ -105,7 +105,7 @@ template <> struct Fields<MultiStream> {
     }
 };
 template <> struct Fields<BranchGate> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("gate", &BranchGate::kind);
         v("rank", &BranchGate::rank);
@@ -114,13 +114,13 @@ template <> struct Fields<BranchGate> {
     }
 };
 template <> struct Fields<Concatenation> {
-    static void visit(auto&&) {}
+    static constexpr void visit(auto&&) {}
 };
 template <> struct Alternatives<Wiring> {
     static constexpr NameList<4> names{"depth_mix", "multi_stream", "branch_gate", "concatenation"};
 };
 template <> struct Fields<Topology> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("preset", &Topology::preset);
         v("wiring", &Topology::wiring);

@@ -23,7 +23,7 @@ template <> struct EnumNames<LowRankMethod> {
 };
 
 template <> struct Fields<AdamW> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("beta1", &AdamW::beta1);
         v("beta2", &AdamW::beta2);
@@ -32,7 +32,7 @@ template <> struct Fields<AdamW> {
     }
 };
 template <> struct Fields<Sgd> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("momentum", &Sgd::momentum);
         v("weight_decay", &Sgd::weightDecay);
@@ -42,7 +42,7 @@ template <> struct Alternatives<Optimiser> {
     static constexpr NameList<2> names{"adamw", "sgd"};
 };
 template <> struct Fields<LearningRate> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("peak", &LearningRate::peak);
         v({"warmup_steps", "steps"}, &LearningRate::warmupSteps);
@@ -51,7 +51,7 @@ template <> struct Fields<LearningRate> {
     }
 };
 template <> struct Fields<TrainingPlan> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v({"steps", "steps"}, &TrainingPlan::steps);
         v("batching", &TrainingPlan::batching);
@@ -72,7 +72,7 @@ template <> struct Fields<TrainingPlan> {
 };
 template <> inline constexpr bool kInline<Stage> = true;
 template <> struct Fields<Stage> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("start", &Stage::start);
         v({"average_length", "layers"}, &Stage::averageLength);
@@ -80,7 +80,7 @@ template <> struct Fields<Stage> {
     }
 };
 template <> struct Fields<StageSchedule> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("stages", &StageSchedule::stages);
         v("axis", &StageSchedule::axis);
@@ -90,7 +90,7 @@ template <> struct Fields<StageSchedule> {
     }
 };
 template <> struct Fields<Initialisation> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("law", &Initialisation::law);
         v("scale", &Initialisation::scale);
@@ -99,7 +99,7 @@ template <> struct Fields<Initialisation> {
     }
 };
 template <> struct Fields<Seeds> {
-    static void visit(auto&& v)
+    static constexpr void visit(auto&& v)
     {
         v("data", &Seeds::data);
         v("init", &Seeds::init);

@@ -15,7 +15,8 @@
 namespace residua::projects {
 
 /// Edits are values. Applying one yields the edit that undoes it, so undo lives in the document's
-/// terms and never holds a view. What an edit leaves invalid is still a document: validate() says so.
+/// terms and never holds a view. What an edit leaves invalid is still a document: validate() says so. Refused is
+/// only what a file could not hold (twin ids or names, NaN, broken UTF-8) and what is not there to be changed.
 
 struct SetName { std::string name; };
 struct SetDescription { std::string description; };
@@ -26,7 +27,10 @@ struct SetStages { StageSchedule stages; };
 struct SetSeeds { Seeds seeds; };
 struct SetTopology { Topology topology; };
 
-struct AddShortcut { Shortcut shortcut; };    ///< turns the sources into an explicit set where they are not
+/// Turns the sources into an explicit set where they are not, of all that are read now (a summed middle is read no
+/// more); brings a pruned one back. Refused where no layer or final mix could read it.
+struct AddShortcut { Shortcut shortcut; };
+/// Turns the sources into an explicit set in the same way; its state goes with it.
 struct RemoveShortcut { Shortcut shortcut; };
 /// nullopt: as its neighbours.
 struct SetShortcutState { Shortcut shortcut; std::optional<ShortcutState> state; };
@@ -35,19 +39,24 @@ struct SetWidth { std::int64_t width = 0; };
 struct SetObjective { Objective objective{}; };
 struct SetTieHead { bool tie = false; };
 struct SetStack { std::vector<StackSegment> stack; };
-/// Adds the block, or replaces the one of that name.
-struct PutBlock { Block block; };
-struct RemoveBlock { std::string name; }; ///< refused while a layer uses it
+/// Adds the block at `index` (or last), or replaces the one of that name where it is.
+struct PutBlock { Block block; std::size_t index = SIZE_MAX; };
+/// With its positions. Refused while a layer uses it.
+struct RemoveBlock { std::string name; };
+/// In the stack and the layout too.
 struct RenameBlock { std::string from; std::string to; };
 
+/// At `index` among the nodes, or last.
 struct AddNode { GraphRef graph; Node node; std::optional<Position> position; std::size_t index = SIZE_MAX; };
-struct RemoveNode { GraphRef graph; NodeId node{}; }; ///< with its wires
+/// With its wires and its position.
+struct RemoveNode { GraphRef graph; NodeId node{}; };
 struct RenameNode { GraphRef graph; NodeId node{}; std::string name; };
 /// nullopt: back to the kind's default.
 struct SetParam { GraphRef graph; NodeId node{}; std::string param; std::optional<ParamValue> value; };
 struct AddWire { GraphRef graph; Wire wire; };
 struct RemoveWire { GraphRef graph; Wire wire; };
 struct SetGraph { GraphRef graph; Graph value; };
+/// nullopt: back to the automatic layout.
 struct MoveNode { GraphRef graph; NodeId node{}; std::optional<Position> position; };
 
 struct EditGroup;
@@ -69,7 +78,7 @@ struct Document {
 };
 
 /// Applies `edit` and returns its inverse. On error the document is untouched.
-[[nodiscard]] Result<Edit> apply(Document& document, const Edit& edit);
+[[nodiscard]] Result<Edit> applyEdit(Document& document, const Edit& edit);
 
 /// What a menu says: "Add shortcut 3:7".
 [[nodiscard]] std::string titleOf(const Edit& edit);

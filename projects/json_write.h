@@ -42,6 +42,7 @@ JsonValue toTree(const std::map<K, T>& map);
 template <class T>
 void appendFields(JsonObject& object, const T& value)
 {
+    static_assert(describesAll<T>(), "a member has no line in its describe_*.h");
     Fields<T>::visit([&](Key key, auto member) {
         object.push_back({std::string(key.name), toTree(value.*member)});
     });
