@@ -6,25 +6,46 @@
 namespace residua::kernels {
 namespace {
 
-std::int64_t elementBytes(DataType type) {
+std::int64_t elementBytes(DataType type)
+{
     return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : 2;
 }
 
-bool known(DataType type) { return type >= DataType::float32 && type <= DataType::float64; }
-bool known(WeightKind kind) { return kind >= WeightKind::none && kind <= WeightKind::perFeature; }
-bool known(GateKind kind) { return kind >= GateKind::none && kind <= GateKind::reluInside; }
-bool known(GateInput input) { return input == GateInput::raw || input == GateInput::normalised; }
-bool known(ReluGradAtZero grad) { return grad == ReluGradAtZero::one || grad == ReluGradAtZero::zero; }
+bool known(DataType type)
+{
+    return type >= DataType::float32 && type <= DataType::float64;
+}
+bool known(WeightKind kind)
+{
+    return kind >= WeightKind::none && kind <= WeightKind::perFeature;
+}
+bool known(GateKind kind)
+{
+    return kind >= GateKind::none && kind <= GateKind::reluInside;
+}
+bool known(GateInput input)
+{
+    return input == GateInput::raw || input == GateInput::normalised;
+}
+bool known(ReluGradAtZero grad)
+{
+    return grad == ReluGradAtZero::one || grad == ReluGradAtZero::zero;
+}
 
-bool isRelu(GateKind kind) { return kind == GateKind::reluOutside || kind == GateKind::reluInside; }
+bool isRelu(GateKind kind)
+{
+    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
+}
 
-bool overlap(const void* a, const void* b, std::int64_t bytes) {
+bool overlap(const void* a, const void* b, std::int64_t bytes)
+{
     const auto first = reinterpret_cast<std::uintptr_t>(a);
     const auto second = reinterpret_cast<std::uintptr_t>(b);
     return a && b && first < second + bytes && second < first + bytes;
 }
 
-Status validate(const MixStack& stack) {
+Status validate(const MixStack& stack)
+{
     if (!known(stack.dataType) || !known(stack.weightKind) || !known(stack.gateKind) || !known(stack.gateInput) ||
         !known(stack.reluGradAtZero))
         return Status::badKind;
@@ -43,7 +64,8 @@ Status validate(const MixStack& stack) {
     return Status::ok;
 }
 
-bool outputOverlaps(const MixForward& mix, int o, std::int64_t bytes) {
+bool outputOverlaps(const MixForward& mix, int o, std::int64_t bytes)
+{
     for (int s = 0; s < mix.stack.sources; ++s)
         if (overlap(mix.out[o], mix.stack.source[s], bytes))
             return true;
@@ -54,7 +76,8 @@ bool outputOverlaps(const MixForward& mix, int o, std::int64_t bytes) {
     return mix.base[o] != mix.out[o] && overlap(mix.out[o], mix.base[o], bytes);
 }
 
-Status validate(const MixReader& reader) {
+Status validate(const MixReader& reader)
+{
     if (!known(reader.weightKind) || !known(reader.gateKind) || !known(reader.gateInput))
         return Status::badKind;
     if (reader.weightKind == WeightKind::none && reader.gateKind == GateKind::none)
@@ -67,23 +90,33 @@ Status validate(const MixReader& reader) {
     return complete ? Status::ok : Status::missingPointer;
 }
 
-}  // namespace
+} // namespace
 
-const char* describe(Status status) {
+const char* describe(Status status)
+{
     switch (status) {
-    case Status::ok: return "ok";
-    case Status::badShape: return "a size is out of range (tokens >= 0, width >= 1, sources and readers <= 512, outputs 1..4)";
-    case Status::missingPointer: return "a pointer that the chosen weight and gate kinds need is null";
-    case Status::badKind: return "an enum value is unknown, or weight, gate and gate input do not go together";
-    case Status::badEpsilon: return "eps of a normalised input must be finite and not negative";
-    case Status::workspaceTooSmall: return "the workspace is null or smaller than the workspace function asks for";
-    case Status::overlap: return "an output overlaps an input that is still being read";
-    case Status::deviceFailure: return "the CUDA runtime refused the launch";
+    case Status::ok:
+        return "ok";
+    case Status::badShape:
+        return "a size is out of range (tokens >= 0, width >= 1, sources and readers <= 512, outputs 1..4)";
+    case Status::missingPointer:
+        return "a pointer that the chosen weight and gate kinds need is null";
+    case Status::badKind:
+        return "an enum value is unknown, or weight, gate and gate input do not go together";
+    case Status::badEpsilon:
+        return "eps of a normalised input must be finite and not negative";
+    case Status::workspaceTooSmall:
+        return "the workspace is null or smaller than the workspace function asks for";
+    case Status::overlap:
+        return "an output overlaps an input that is still being read";
+    case Status::deviceFailure:
+        return "the CUDA runtime refused the launch";
     }
     return "unknown status";
 }
 
-Status validate(const MixForward& mix) {
+Status validate(const MixForward& mix)
+{
     if (const Status status = validate(mix.stack); status != Status::ok)
         return status;
     if (mix.stack.tokens == 0)
@@ -102,7 +135,8 @@ Status validate(const MixForward& mix) {
     return Status::ok;
 }
 
-Status validate(const MixWeightGrad& mix) {
+Status validate(const MixWeightGrad& mix)
+{
     if (const Status status = validate(mix.stack); status != Status::ok)
         return status;
     if ((mix.weightGrad && mix.stack.weightKind == WeightKind::none) ||
@@ -120,7 +154,8 @@ Status validate(const MixWeightGrad& mix) {
     return Status::ok;
 }
 
-Status validate(const MixGather& mix) {
+Status validate(const MixGather& mix)
+{
     if (!known(mix.dataType))
         return Status::badKind;
     if (mix.tokens < 0 || mix.width < 1 || mix.readers < 0 || mix.readers > kMaxReaders)
@@ -130,7 +165,8 @@ Status validate(const MixGather& mix) {
     if (!mix.sourceGrad || (mix.readers > 0 && !mix.reader))
         return Status::missingPointer;
     const std::int64_t bytes = mix.tokens * mix.width * elementBytes(mix.dataType);
-    if (overlap(mix.sourceGrad, mix.source, bytes) || (mix.own != mix.sourceGrad && overlap(mix.sourceGrad, mix.own, bytes)))
+    if (overlap(mix.sourceGrad, mix.source, bytes) ||
+        (mix.own != mix.sourceGrad && overlap(mix.sourceGrad, mix.own, bytes)))
         return Status::overlap;
     for (int k = 0; k < mix.readers; ++k) {
         const MixReader& reader = mix.reader[k];
@@ -144,4 +180,4 @@ Status validate(const MixGather& mix) {
     return Status::ok;
 }
 
-}  // namespace residua::kernels
+} // namespace residua::kernels

@@ -3,8 +3,13 @@
 
 namespace residua::kernels {
 
-namespace baseline { const IsaTable& table(); }
+namespace baseline {
+const IsaTable& table();
+}
 
-const IsaTable& isaTable() { return baseline::table(); }
+const IsaTable& isaTable()
+{
+    return baseline::table();
+}
 
-}  // namespace residua::kernels
+} // namespace residua::kernels

@@ -6,20 +6,31 @@
 
 namespace residua::kernels {
 
-namespace baseline { const IsaTable& table(); }
-namespace avx2 { const IsaTable& table(); }
-namespace avx512 { const IsaTable& table(); }
+namespace baseline {
+const IsaTable& table();
+}
+namespace avx2 {
+const IsaTable& table();
+}
+namespace avx512 {
+const IsaTable& table();
+}
 
 namespace {
 
-bool hasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool hasAvx2()
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
 
-bool hasAvx512() {
+bool hasAvx512()
+{
     return hasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-const IsaTable& choose() {
+const IsaTable& choose()
+{
     const char* variable = std::getenv("RESIDUA_CPU_ISA");
     const std::string_view wanted = variable ? variable : "";
     if (wanted == "baseline" || !hasAvx2())
@@ -29,11 +40,12 @@ const IsaTable& choose() {
     return avx512::table();
 }
 
-}  // namespace
+} // namespace
 
-const IsaTable& isaTable() {
+const IsaTable& isaTable()
+{
     static const IsaTable& table = choose();
     return table;
 }
 
-}  // namespace residua::kernels
+} // namespace residua::kernels

@@ -6,9 +6,12 @@ namespace residua::kernels::RESIDUA_ISA {
 #define RESIDUA_TEXT(name) RESIDUA_TEXT_OF(name)
 #define RESIDUA_TEXT_OF(name) #name
 
-const IsaTable& table() {
-    static constexpr IsaTable kTable = {RESIDUA_TEXT(RESIDUA_ISA), mixForward, mixWeightGrad, mixGather};
+const IsaTable& table()
+{
+    static constexpr IsaTable kTable = {
+        RESIDUA_TEXT(RESIDUA_ISA), mixForward,    mixWeightGrad,  mixGather, rmsNormForward,
+        rmsNormBackward,           swigluForward, swigluBackward, rotary};
     return kTable;
 }
 
-}  // namespace residua::kernels::RESIDUA_ISA
+} // namespace residua::kernels::RESIDUA_ISA

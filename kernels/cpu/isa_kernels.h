@@ -7,7 +7,13 @@
 namespace residua::kernels::RESIDUA_ISA {
 
 void mixForward(const MixForward& mix, std::int64_t begin, std::int64_t end);
-void mixWeightGrad(const MixWeightGrad& mix, const PartialLayout& layout, std::int64_t beginChunk, std::int64_t endChunk);
+void mixWeightGrad(const MixWeightGrad& mix, const PartialLayout& layout, std::int64_t beginChunk,
+                   std::int64_t endChunk);
 void mixGather(const MixGather& mix, std::int64_t begin, std::int64_t end);
+void rmsNormForward(const RmsNormForward& norm, std::int64_t begin, std::int64_t end);
+void rmsNormBackward(const RmsNormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
+void swigluForward(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
+void swigluBackward(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
+void rotary(const Rotary& rotation, std::int64_t begin, std::int64_t end);
 
-}  // namespace residua::kernels::RESIDUA_ISA
+} // namespace residua::kernels::RESIDUA_ISA

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixGather over a range of tokens: for a tile of columns the sums stay in registers while all readers pass by, so every output
-// gradient is loaded once and the source's gradient is stored once.
+// mixGather over a range of tokens: for a tile of columns the sums stay in registers while all readers pass by, so
+// every output gradient is loaded once and the source's gradient is stored once.
 #include "kernels/cpu/mix_rows.h"
 
 #include "kernels/cpu/isa_kernels.h"
@@ -10,11 +10,13 @@ namespace {
 
 constexpr int kPrefetchTokens = 2;
 
-template <class T> class GatherRange {
+template <class T>
+class GatherRange {
     using A = Accumulator<T>;
 
 public:
-    explicit GatherRange(const MixGather& mix) : m_mix(mix), m_width(mix.width) {
+    explicit GatherRange(const MixGather& mix) : m_mix(mix), m_width(mix.width)
+    {
         for (std::int32_t k = 0; k < mix.readers; ++k) {
             const MixReader& reader = mix.reader[k];
             m_reusesRows = m_reusesRows || reader.weightKind == WeightKind::perFeature || isRelu(reader.gateKind);
@@ -22,7 +24,8 @@ public:
         }
     }
 
-    void run(std::int64_t begin, std::int64_t end) {
+    void run(std::int64_t begin, std::int64_t end)
+    {
         // Rows of a and u are used again by each token of a block; without them single rows suit the prefetcher best.
         const std::int64_t readers = m_mix.readers > 0 ? m_mix.readers : 1;
         const std::int64_t tokens = m_reusesRows ? clamp(kMaxBlockCoefficients / readers, 1, kMaxBlockTokens) : 1;
@@ -40,7 +43,8 @@ public:
 private:
     static A at(const void* array, std::int64_t index) { return static_cast<const A*>(array)[index]; }
 
-    void setCoefficients(std::int64_t n, std::int64_t slot) {
+    void setCoefficients(std::int64_t n, std::int64_t slot)
+    {
         const A rstd = m_normalised ? at(m_mix.rstd, n) : A(1);
         A self = 0;
         for (std::int32_t k = 0; k < m_mix.readers; ++k) {
@@ -48,13 +52,7 @@ private:
             const bool feature = reader.weightKind == WeightKind::perFeature;
             const A a = reader.weightKind == WeightKind::scalar ? at(reader.weight, 0) : A(0);
             const A token = reader.gateKind == GateKind::none ? A(0) : at(reader.token, n);
-            A& weight = m_weight[slot * m_mix.readers + k];
-            switch (reader.gateKind) {
-            case GateKind::none: weight = a; break;
-            case GateKind::token: weight = a + token; break;
-            case GateKind::reluOutside: weight = a + relu(token); break;
-            case GateKind::reluInside: weight = feature ? token : relu(a + token); break;
-            }
+            m_weight[slot * m_mix.readers + k] = tokenCoefficient(reader.gateKind, feature, a, token);
             if (!isRelu(reader.gateKind))
                 continue;
             const A gateGrad = at(reader.gateGrad, n);
@@ -66,11 +64,14 @@ private:
         m_self[slot] = self * rstd * rstd / A(m_width);
     }
 
-    template <int V, bool part> void gatherTile(std::int64_t n, std::int64_t slot, std::int64_t column, int lanes) {
+    template <int V, bool part>
+    void gatherTile(std::int64_t n, std::int64_t slot, std::int64_t column, int lanes)
+    {
         const std::int64_t row = n * m_width + column;
         Vec<T> sums[V];
         for (int v = 0; v < V; ++v)
-            sums[v] = m_mix.own ? loadLanes<part>(static_cast<const T*>(m_mix.own) + row + v * kLanes<T>, lanes) : Vec<T>{};
+            sums[v] =
+                m_mix.own ? loadLanes<part>(static_cast<const T*>(m_mix.own) + row + v * kLanes<T>, lanes) : Vec<T>{};
         for (std::int32_t k = 0; k < m_mix.readers; ++k)
             addReader<V, part>(m_mix.reader[k], slot * m_mix.readers + k, row, column, lanes, sums);
         if (m_normalised) {
@@ -84,7 +85,8 @@ private:
 
     template <int V, bool part>
     inline __attribute__((always_inline)) void addReader(const MixReader& reader, std::int64_t slot, std::int64_t row,
-                                                         std::int64_t column, int lanes, Vec<T> (&sums)[V]) {
+                                                         std::int64_t column, int lanes, Vec<T> (&sums)[V])
+    {
         constexpr int lane = kLanes<T>;
         const T* grad = static_cast<const T*>(reader.outGrad) + row;
         if constexpr (!part)
@@ -118,10 +120,11 @@ private:
     A m_self[kMaxBlockTokens];
 };
 
-}  // namespace
+} // namespace
 
-void mixGather(const MixGather& mix, std::int64_t begin, std::int64_t end) {
+void mixGather(const MixGather& mix, std::int64_t begin, std::int64_t end)
+{
     withType(mix.dataType, [&]<class T>() { GatherRange<T>(mix).run(begin, end); });
 }
 
-}  // namespace residua::kernels::RESIDUA_ISA
+} // namespace residua::kernels::RESIDUA_ISA

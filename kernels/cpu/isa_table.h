@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The functions that exist once per instruction set. Each handles a range of tokens or chunks on one thread; its arguments have
-// been validated.
+// The functions that exist once per instruction set. Each handles a range of tokens or chunks on one thread; its
+// arguments have been validated.
 #pragma once
 
+#include "kernels/cpu/sum_chunks.h"
 #include "kernels/depth_mix.h"
+#include "kernels/transformer.h"
 
 namespace residua::kernels {
 
 /// Partial sums of one chunk of tokens in the workspace of mixWeightGrad: weightGrad's elements, then gateVectorGrad's.
 struct PartialLayout {
-    std::int64_t chunkTokens;   ///< tokens of a chunk, fixed by N alone
-    std::int64_t chunks;
+    ChunkLayout chunks;
     std::int64_t weightElements;
     std::int64_t vectorElements;
-    std::int64_t stride;        ///< elements between the partial sums of two chunks
 };
 
 struct IsaTable {
     const char* name;
     void (*mixForward)(const MixForward& mix, std::int64_t begin, std::int64_t end);
-    void (*mixWeightGrad)(const MixWeightGrad& mix, const PartialLayout& layout, std::int64_t beginChunk, std::int64_t endChunk);
+    void (*mixWeightGrad)(const MixWeightGrad& mix, const PartialLayout& layout, std::int64_t beginChunk,
+                          std::int64_t endChunk);
     void (*mixGather)(const MixGather& mix, std::int64_t begin, std::int64_t end);
+    void (*rmsNormForward)(const RmsNormForward& norm, std::int64_t begin, std::int64_t end);
+    /// One chunk of tokens; weightPartial is its [d] of the workspace, or null.
+    void (*rmsNormBackward)(const RmsNormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
+    void (*swigluForward)(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
+    void (*swigluBackward)(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
+    void (*rotary)(const Rotary& rotation, std::int64_t begin, std::int64_t end); ///< over (batch, time)
 };
 
 /// The widest instruction set that this processor has, or the one that the environment variable RESIDUA_CPU_ISA names
 /// (baseline, avx2, avx512) if the processor has it. Chosen once.
 [[nodiscard]] const IsaTable& isaTable();
 
-}  // namespace residua::kernels
+} // namespace residua::kernels

@@ -11,32 +11,70 @@ inline constexpr int kMaxBlockTokens = 16;
 /// Weights of a token block kept on the C stack, per output.
 inline constexpr int kMaxBlockCoefficients = 1024;
 
-inline std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high) {
+inline std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high)
+{
     return value < low ? low : value > high ? high : value;
 }
 
-inline bool isRelu(GateKind kind) { return kind == GateKind::reluOutside || kind == GateKind::reluInside; }
+inline bool isRelu(GateKind kind)
+{
+    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
+}
 
-template <class A> inline A relu(A value) { return value < 0 ? A(0) : value; }
-inline float inverseRoot(float value) { return 1.0f / __builtin_sqrtf(value); }
-inline double inverseRoot(double value) { return 1.0 / __builtin_sqrt(value); }
+template <class A>
+inline A relu(A value)
+{
+    return value < 0 ? A(0) : value;
+}
+inline float inverseRoot(float value)
+{
+    return 1.0f / __builtin_sqrtf(value);
+}
+inline double inverseRoot(double value)
+{
+    return 1.0 / __builtin_sqrt(value);
+}
 
-template <class A> inline A reluGrad(A value, ReluGradAtZero atZero) {
+template <class A>
+inline A reluGrad(A value, ReluGradAtZero atZero)
+{
     return value > 0 || (value == 0 && atZero == ReluGradAtZero::one) ? A(1) : A(0);
 }
 
+/// The weight's part that is one number per (token, source): all of it, or what a per-feature weight is combined with.
+/// `token` is γ or the logit z, `a` the scalar weight or 0.
+template <class A>
+inline A tokenCoefficient(GateKind gate, bool perFeature, A a, A token)
+{
+    switch (gate) {
+    case GateKind::none:
+        return a;
+    case GateKind::token:
+        return a + token;
+    case GateKind::reluOutside:
+        return a + relu(token);
+    case GateKind::reluInside:
+        return perFeature ? token : relu(a + token);
+    }
+    return a;
+}
+
 /// relu'(value)·result in every lane.
-template <class V> inline V reluMasked(V value, V result, ReluGradAtZero atZero) {
+template <class V>
+inline V reluMasked(V value, V result, ReluGradAtZero atZero)
+{
     return atZero == ReluGradAtZero::one ? (value >= 0 ? result : V{}) : (value > 0 ? result : V{});
 }
 
 /// The sources that are present, in order.
-template <class T> struct Present {
+template <class T>
+struct Present {
     const T* row[kMaxSources];
     std::int32_t index[kMaxSources];
     std::int32_t count = 0;
 
-    explicit Present(const MixStack& stack) {
+    explicit Present(const MixStack& stack)
+    {
         for (std::int32_t s = 0; s < stack.sources; ++s) {
             if (stack.source[s]) {
                 row[count] = static_cast<const T*>(stack.source[s]);
@@ -48,7 +86,8 @@ template <class T> struct Present {
 
 /// result[o] = <x, other[o]> over the row.
 template <int O, class T, class W>
-inline void dots(const T* x, const W* const (&other)[O], std::int64_t width, Accumulator<T>* result) {
+inline void dots(const T* x, const W* const (&other)[O], std::int64_t width, Accumulator<T>* result)
+{
     Vec<T> sums[O][2] = {};
     forTiles<T, 2>(width, [&]<int V, bool part>(std::int64_t column, int lanes) {
         for (int v = 0; v < V; ++v) {
@@ -63,28 +102,40 @@ inline void dots(const T* x, const W* const (&other)[O], std::int64_t width, Acc
 }
 
 /// Fetches the cache lines of `bytes` bytes that another loop reads soon. Reading past a tensor's end does no harm.
-inline void prefetch(const void* from, int bytes) {
+inline void prefetch(const void* from, int bytes)
+{
     for (int at = 0; at < bytes; at += 64)
         __builtin_prefetch(static_cast<const char*>(from) + at, 0, 2);
 }
 
 /// Runs body with the data type's C++ type.
-template <class Body> inline void withType(DataType type, Body&& body) {
+template <class Body>
+inline void withType(DataType type, Body&& body)
+{
     switch (type) {
-    case DataType::float32: return body.template operator()<float>();
-    case DataType::bfloat16: return body.template operator()<Bf16>();
-    case DataType::float64: return body.template operator()<double>();
+    case DataType::float32:
+        return body.template operator()<float>();
+    case DataType::bfloat16:
+        return body.template operator()<Bf16>();
+    case DataType::float64:
+        return body.template operator()<double>();
     }
 }
 
 /// Runs body with the number of outputs as a constant.
-template <class Body> inline void withOutputs(int outputs, Body&& body) {
+template <class Body>
+inline void withOutputs(int outputs, Body&& body)
+{
     switch (outputs) {
-    case 1: return body.template operator()<1>();
-    case 2: return body.template operator()<2>();
-    case 3: return body.template operator()<3>();
-    default: return body.template operator()<4>();
+    case 1:
+        return body.template operator()<1>();
+    case 2:
+        return body.template operator()<2>();
+    case 3:
+        return body.template operator()<3>();
+    default:
+        return body.template operator()<4>();
     }
 }
 
-}  // namespace residua::kernels::RESIDUA_ISA
+} // namespace residua::kernels::RESIDUA_ISA

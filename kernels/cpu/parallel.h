@@ -5,8 +5,17 @@
 
 namespace residua::kernels {
 
+/// Items that make a range worth a thread.
+inline std::int64_t grainFor(std::int64_t bytesPerItem)
+{
+    constexpr std::int64_t kGrainBytes = 128 * 1024;
+    return bytesPerItem < kGrainBytes ? kGrainBytes / (bytesPerItem > 0 ? bytesPerItem : 1) : 1;
+}
+
 /// body(begin, end) over [0, count), on the caller's threads or, without them, on this one.
-template <class Body> void forRange(const Parallel& parallel, std::int64_t count, std::int64_t grain, Body body) {
+template <class Body>
+void forRange(const Parallel& parallel, std::int64_t count, std::int64_t grain, Body body)
+{
     if (count <= 0)
         return;
     if (!parallel.run || count <= grain)
@@ -16,4 +25,4 @@ template <class Body> void forRange(const Parallel& parallel, std::int64_t count
         [](void* state, std::int64_t begin, std::int64_t end) { (*static_cast<Body*>(state))(begin, end); }, &body);
 }
 
-}  // namespace residua::kernels
+} // namespace residua::kernels

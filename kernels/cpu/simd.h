@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One register's worth of accumulators, for the instruction set this file is compiled for. Sources under cpu/ whose names begin
-// with isa_ are compiled once per instruction set, into the namespace RESIDUA_ISA; they call no inline function of the standard
-// library, because the linker could keep a copy made for a newer processor.
+// One register's worth of accumulators, for the instruction set this file is compiled for. Sources under cpu/ whose
+// names begin with isa_ are compiled once per instruction set, into the namespace RESIDUA_ISA; they call no inline
+// function of the standard library, because the linker could keep a copy made for a newer processor.
 #pragma once
 
 #include <cstdint>
@@ -20,44 +20,77 @@ struct Bf16 {
     std::uint16_t bits;
 };
 
-template <class T> struct AccumulatorOf { using Type = float; };
-template <> struct AccumulatorOf<double> { using Type = double; };
-template <class T> using Accumulator = typename AccumulatorOf<T>::Type;
+template <class T>
+struct AccumulatorOf {
+    using Type = float;
+};
+template <>
+struct AccumulatorOf<double> {
+    using Type = double;
+};
+template <class T>
+using Accumulator = typename AccumulatorOf<T>::Type;
 
 /// Columns that one register of accumulators holds for data of type T.
-template <class T> inline constexpr int kLanes = kVectorBytes / int(sizeof(Accumulator<T>));
+template <class T>
+inline constexpr int kLanes = kVectorBytes / int(sizeof(Accumulator<T>));
 
-template <class A> struct VecOf;
-template <> struct VecOf<float> { typedef float Type __attribute__((vector_size(kVectorBytes))); };
-template <> struct VecOf<double> { typedef double Type __attribute__((vector_size(kVectorBytes))); };
+template <class A>
+struct VecOf;
+template <>
+struct VecOf<float> {
+    typedef float Type __attribute__((vector_size(kVectorBytes)));
+};
+template <>
+struct VecOf<double> {
+    typedef double Type __attribute__((vector_size(kVectorBytes)));
+};
 /// A vector of accumulators for data of type T.
-template <class T> using Vec = typename VecOf<Accumulator<T>>::Type;
+template <class T>
+using Vec = typename VecOf<Accumulator<T>>::Type;
 
 typedef std::uint32_t Words __attribute__((vector_size(kVectorBytes)));
 typedef std::uint16_t Halves __attribute__((vector_size(kVectorBytes / 2)));
 
-template <class To, class From> inline To bitCast(From from) {
+template <class To, class From>
+inline To bitCast(From from)
+{
     static_assert(sizeof(To) == sizeof(From));
     To to;
     __builtin_memcpy(&to, &from, sizeof to);
     return to;
 }
 
-inline Vec<float> widen(Halves halves) { return bitCast<Vec<float>>(__builtin_convertvector(halves, Words) << 16); }
+inline Vec<float> widen(Halves halves)
+{
+    return bitCast<Vec<float>>(__builtin_convertvector(halves, Words) << 16);
+}
 
 /// Round to nearest even; every NaN becomes the quiet NaN.
-inline Halves narrow(Vec<float> value) {
+inline Halves narrow(Vec<float> value)
+{
     const Words bits = bitCast<Words>(value);
     const Words rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
     const Words isNan = bitCast<Words>(value != value);
     return __builtin_convertvector((rounded & ~isNan) | (isNan & 0x7fc0u), Halves);
 }
 
-inline float toAccumulator(float value) { return value; }
-inline double toAccumulator(double value) { return value; }
-inline float toAccumulator(Bf16 value) { return bitCast<float>(std::uint32_t(value.bits) << 16); }
+inline float toAccumulator(float value)
+{
+    return value;
+}
+inline double toAccumulator(double value)
+{
+    return value;
+}
+inline float toAccumulator(Bf16 value)
+{
+    return bitCast<float>(std::uint32_t(value.bits) << 16);
+}
 
-template <class T> inline Vec<T> load(const T* from) {
+template <class T>
+inline Vec<T> load(const T* from)
+{
     if constexpr (sizeof(T) == 2) {
         Halves halves;
         __builtin_memcpy(&halves, from, sizeof halves);
@@ -69,7 +102,9 @@ template <class T> inline Vec<T> load(const T* from) {
     }
 }
 
-template <class T> inline void store(T* to, Vec<T> value) {
+template <class T>
+inline void store(T* to, Vec<T> value)
+{
     if constexpr (sizeof(T) == 2) {
         const Halves halves = narrow(value);
         __builtin_memcpy(to, &halves, sizeof halves);
@@ -79,14 +114,18 @@ template <class T> inline void store(T* to, Vec<T> value) {
 }
 
 /// The first `count` lanes, the rest 0.
-template <class T> inline Vec<T> loadPart(const T* from, int count) {
+template <class T>
+inline Vec<T> loadPart(const T* from, int count)
+{
     T buffer[kLanes<T>] = {};
     for (int i = 0; i < count; ++i)
         buffer[i] = from[i];
     return load(buffer);
 }
 
-template <class T> inline void storePart(T* to, Vec<T> value, int count) {
+template <class T>
+inline void storePart(T* to, Vec<T> value, int count)
+{
     T buffer[kLanes<T>];
     store(buffer, value);
     for (int i = 0; i < count; ++i)
@@ -94,21 +133,27 @@ template <class T> inline void storePart(T* to, Vec<T> value, int count) {
 }
 
 /// `count` is kLanes for a whole vector; only a row's last vector is shorter.
-template <bool part, class T> inline Vec<T> loadLanes(const T* from, int count) {
+template <bool part, class T>
+inline Vec<T> loadLanes(const T* from, int count)
+{
     if constexpr (part)
         return loadPart(from, count);
     else
         return load(from);
 }
 
-template <bool part, class T> inline void storeLanes(T* to, Vec<T> value, int count) {
+template <bool part, class T>
+inline void storeLanes(T* to, Vec<T> value, int count)
+{
     if constexpr (part)
         storePart(to, value, count);
     else
         store(to, value);
 }
 
-template <class V> inline auto sumLanes(V value) {
+template <class V>
+inline auto sumLanes(V value)
+{
     constexpr int lanes = sizeof(V) / sizeof(value[0]);
     auto part = value;
     // Halving tree: a fixed order, and it maps to shuffles.
@@ -119,14 +164,24 @@ template <class V> inline auto sumLanes(V value) {
 }
 
 /// Every lane holds the value (subtracting 0 changes no value, so this is one broadcast).
-template <class V, class A> inline V splat(A value) { return value - V{}; }
+template <class V, class A>
+inline V splat(A value)
+{
+    return value - V{};
+}
 
 /// max(value, 0), lets NaN through.
-template <class V> inline V maximumWithZero(V value) { return value < 0 ? V{} : value; }
+template <class V>
+inline V maximumWithZero(V value)
+{
+    return value < 0 ? V{} : value;
+}
 
-/// Calls body.template operator()<vectors, part>(column, lanes) over the columns [0, width): tiles of `Vectors` registers, then
-/// single registers, then the rest of the row.
-template <class T, int Vectors, class Body> inline void forTiles(std::int64_t width, Body&& body) {
+/// Calls body.template operator()<vectors, part>(column, lanes) over the columns [0, width): tiles of `Vectors`
+/// registers, then single registers, then the rest of the row.
+template <class T, int Vectors, class Body>
+inline void forTiles(std::int64_t width, Body&& body)
+{
     constexpr int lanes = kLanes<T>;
     std::int64_t column = 0;
     for (; column + Vectors * lanes <= width; column += Vectors * lanes)
@@ -138,4 +193,4 @@ template <class T, int Vectors, class Body> inline void forTiles(std::int64_t wi
         body.template operator()<1, true>(column, int(width - column));
 }
 
-}  // namespace residua::kernels::RESIDUA_ISA
+} // namespace residua::kernels::RESIDUA_ISA

@@ -12,24 +12,34 @@ namespace {
 
 using namespace residua::kernels;
 
-bool isRelu(GateKind kind) { return kind == GateKind::reluOutside || kind == GateKind::reluInside; }
+bool isRelu(GateKind kind)
+{
+    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
+}
 
-DataType weightType(const MixCase& mix) { return mix.dataType == DataType::float64 ? DataType::float64 : DataType::float32; }
+DataType weightType(const MixCase& mix)
+{
+    return mix.dataType == DataType::float64 ? DataType::float64 : DataType::float32;
+}
 
 constexpr double kEps = 1e-5;
 
 /// All that the composition knows about one (output, source, token).
 struct Term {
-    Values weight;    // per feature
-    Values slope;     // d weight / d z per feature
-    Values aSlope;    // d weight / d a per feature
+    Values weight; // per feature
+    Values slope;  // d weight / d z per feature
+    Values aSlope; // d weight / d a per feature
     double rstd = 1;
     double z = 0;
 };
 
-double reluAt(double value) { return value > 0 ? value : 0; }
+double reluAt(double value)
+{
+    return value > 0 ? value : 0;
+}
 
-Term termOf(const MixCase& mix, const MixData& data, int o, int s, int n) {
+Term termOf(const MixCase& mix, const MixData& data, int o, int s, int n)
+{
     Term term;
     const int d = mix.width;
     const double* x = &data.source[s][std::size_t(n) * d];
@@ -47,22 +57,34 @@ Term termOf(const MixCase& mix, const MixData& data, int o, int s, int n) {
     const auto step = [&](double value) { return value > 0 ? 1 : value == 0 ? atZero : 0; };
     for (int c = 0; c < d; ++c) {
         const int row = o * mix.sources + s;
-        const double a = mix.weightKind == WeightKind::none ? 0
-                         : mix.weightKind == WeightKind::scalar ? data.weights[row] : data.weights[std::size_t(row) * d + c];
+        const double a = mix.weightKind == WeightKind::none     ? 0
+                         : mix.weightKind == WeightKind::scalar ? data.weights[row]
+                                                                : data.weights[std::size_t(row) * d + c];
         switch (mix.gateKind) {
-        case GateKind::none: term.weight.push_back(a); break;
-        case GateKind::token: term.weight.push_back(a + data.tokenWeights[std::size_t(row) * mix.tokens + n]); break;
-        case GateKind::reluOutside: term.weight.push_back(a + reluAt(term.z)); break;
-        case GateKind::reluInside: term.weight.push_back(reluAt(a + term.z)); break;
+        case GateKind::none:
+            term.weight.push_back(a);
+            break;
+        case GateKind::token:
+            term.weight.push_back(a + data.tokenWeights[std::size_t(row) * mix.tokens + n]);
+            break;
+        case GateKind::reluOutside:
+            term.weight.push_back(a + reluAt(term.z));
+            break;
+        case GateKind::reluInside:
+            term.weight.push_back(reluAt(a + term.z));
+            break;
         }
         const double inside = step(a + term.z);
-        term.slope.push_back(mix.gateKind == GateKind::reluInside ? inside : mix.gateKind == GateKind::token ? 1 : step(term.z));
+        term.slope.push_back(mix.gateKind == GateKind::reluInside ? inside
+                             : mix.gateKind == GateKind::token    ? 1
+                                                                  : step(term.z));
         term.aSlope.push_back(mix.gateKind == GateKind::reluInside ? inside : 1);
     }
     return term;
 }
 
-void addTermGradients(const MixCase& mix, const MixData& data, int o, int s, int n, MixResult& result) {
+void addTermGradients(const MixCase& mix, const MixData& data, int o, int s, int n, MixResult& result)
+{
     const Term term = termOf(mix, data, o, s, n);
     const int d = mix.width;
     const int row = o * mix.sources + s;
@@ -94,7 +116,8 @@ void addTermGradients(const MixCase& mix, const MixData& data, int o, int s, int
     }
 }
 
-std::vector<Values> referenceOut(const MixCase& mix, const MixData& data) {
+std::vector<Values> referenceOut(const MixCase& mix, const MixData& data)
+{
     std::vector<Values> out;
     for (int o = 0; o < mix.outputs; ++o) {
         out.push_back(mix.base ? data.base[o] : Values(std::size_t(mix.tokens) * mix.width));
@@ -102,7 +125,8 @@ std::vector<Values> referenceOut(const MixCase& mix, const MixData& data) {
             for (int n = 0; n < mix.tokens && s != mix.absent; ++n) {
                 const Term term = termOf(mix, data, o, s, n);
                 for (int c = 0; c < mix.width; ++c)
-                    out[o][std::size_t(n) * mix.width + c] += term.weight[c] * data.source[s][std::size_t(n) * mix.width + c];
+                    out[o][std::size_t(n) * mix.width + c] +=
+                        term.weight[c] * data.source[s][std::size_t(n) * mix.width + c];
             }
     }
     return out;
@@ -118,26 +142,32 @@ struct Uploaded {
 
     std::size_t tensor() const { return std::size_t(mix.tokens) * mix.width; }
     std::size_t rows() const { return std::size_t(mix.outputs) * mix.sources; }
-    std::size_t weightCount() const {
-        return mix.weightKind == WeightKind::none ? 0 : mix.weightKind == WeightKind::scalar ? rows() : rows() * mix.width;
+    std::size_t weightCount() const
+    {
+        return mix.weightKind == WeightKind::none     ? 0
+               : mix.weightKind == WeightKind::scalar ? rows()
+                                                      : rows() * mix.width;
     }
     std::size_t tokenCount() const { return mix.gateKind == GateKind::none ? 0 : rows() * mix.tokens; }
     std::size_t vectorCount() const { return isRelu(mix.gateKind) ? std::size_t(mix.outputs) * mix.width : 0; }
 
-    void* put(const Values& values, DataType type) {
+    void* put(const Values& values, DataType type)
+    {
         const std::vector<char> bytes = encode(values, type);
         return backend.upload(bytes.data(), bytes.size());
     }
     /// Memory that starts as NaN, so that what a kernel leaves unwritten shows; null for nothing.
     void* blank(std::size_t count, DataType type) { return count ? put(Values(count, std::nan("")), type) : nullptr; }
-    Values get(const void* from, std::size_t count, DataType type) {
+    Values get(const void* from, std::size_t count, DataType type)
+    {
         std::vector<char> bytes(count * elementBytes(type));
         if (count)
             backend.download(bytes.data(), from, bytes.size());
         return decode(bytes, type);
     }
 
-    Uploaded(const MixCase& mixCase, const MixData& data, MixBackend& where) : mix(mixCase), backend(where) {
+    Uploaded(const MixCase& mixCase, const MixData& data, MixBackend& where) : mix(mixCase), backend(where)
+    {
         for (int s = 0; s < mix.sources; ++s)
             sources.push_back(s == mix.absent ? nullptr : put(data.source[s], mix.dataType));
         MixStack& stack = forward.stack;
@@ -175,17 +205,20 @@ struct Uploaded {
         backward.workspace = blank(backward.workspaceBytes / 4, DataType::float32);
     }
 
-    void run() {
+    void run()
+    {
         check(backend.forward(forward), "mixForward");
         check(backend.weightGrad(backward), "mixWeightGrad");
     }
 
-    void check(Status status, const char* what) const {
+    void check(Status status, const char* what) const
+    {
         if (status != Status::ok)
             throw std::runtime_error(mix.name() + ": " + what + ": " + describe(status));
     }
 
-    MixReader reader(int o, int s) const {
+    MixReader reader(int o, int s) const
+    {
         const std::size_t row = std::size_t(o) * mix.sources + s;
         const std::size_t bytes = elementBytes(weightType(mix));
         const auto at = [&](const void* base, std::size_t element) {
@@ -197,18 +230,21 @@ struct Uploaded {
         reader.gateKind = mix.gateKind;
         reader.gateInput = mix.gateInput;
         reader.weight = at(backward.stack.weights, mix.weightKind == WeightKind::perFeature ? row * mix.width : row);
-        reader.token = at(mix.gateKind == GateKind::token ? backward.stack.tokenWeights : backward.gateLogits, row * mix.tokens);
+        reader.token =
+            at(mix.gateKind == GateKind::token ? backward.stack.tokenWeights : backward.gateLogits, row * mix.tokens);
         reader.gateGrad = at(backward.tokenGrad, row * mix.tokens);
         reader.gateVector = at(backward.stack.gateVectors, std::size_t(o) * mix.width);
         return reader;
     }
 
-    const void* rstdOf(int s) const {
+    const void* rstdOf(int s) const
+    {
         const std::size_t bytes = elementBytes(weightType(mix));
         return forward.rstd ? static_cast<const char*>(forward.rstd) + std::size_t(s) * mix.tokens * bytes : nullptr;
     }
 
-    Values gather(const std::vector<MixReader>& readers, int s, const void* own, const void* rstd) {
+    Values gather(const std::vector<MixReader>& readers, int s, const void* own, const void* rstd)
+    {
         MixGather gathering;
         gathering.dataType = mix.dataType;
         gathering.tokens = mix.tokens;
@@ -224,23 +260,27 @@ struct Uploaded {
     }
 };
 
-}  // namespace
+} // namespace
 
-std::string MixCase::name() const {
+std::string MixCase::name() const
+{
     const char* types[] = {"f32", "bf16", "f64"};
     const char* weights[] = {"none", "scalar", "feature"};
     const char* gates[] = {"none", "token", "outside", "inside"};
-    std::string text = std::string(types[int(dataType)]) + " N=" + std::to_string(tokens) + " d=" + std::to_string(width) +
-                       " t=" + std::to_string(sources) + " O=" + std::to_string(outputs) + " weight=" + weights[int(weightKind)] +
+    std::string text = std::string(types[int(dataType)]) + " N=" + std::to_string(tokens) +
+                       " d=" + std::to_string(width) + " t=" + std::to_string(sources) +
+                       " O=" + std::to_string(outputs) + " weight=" + weights[int(weightKind)] +
                        " gate=" + gates[int(gateKind)];
     if (gateInput == GateInput::normalised)
         text += " normalised";
     if (reluGradAtZero == ReluGradAtZero::zero)
         text += " relu'(0)=0";
-    return text + (base ? " base" : "") + (own ? " own" : "") + (absent >= 0 ? " absent=" + std::to_string(absent) : "");
+    return text + (base ? " base" : "") + (own ? " own" : "") +
+           (absent >= 0 ? " absent=" + std::to_string(absent) : "");
 }
 
-MixData randomData(const MixCase& mix, unsigned seed) {
+MixData randomData(const MixCase& mix, unsigned seed)
+{
     std::mt19937_64 random(seed);
     const auto values = [&](std::size_t count, DataType type, double centre, double spread) {
         Values result(count);
@@ -265,7 +305,8 @@ MixData randomData(const MixCase& mix, unsigned seed) {
     return data;
 }
 
-MixResult reference(const MixCase& mix, const MixData& data) {
+MixResult reference(const MixCase& mix, const MixData& data)
+{
     MixResult result;
     result.out = referenceOut(mix, data);
     const std::size_t rows = std::size_t(mix.outputs) * mix.sources;
@@ -282,7 +323,8 @@ MixResult reference(const MixCase& mix, const MixData& data) {
     return result;
 }
 
-double referenceLoss(const MixCase& mix, const MixData& data) {
+double referenceLoss(const MixCase& mix, const MixData& data)
+{
     double loss = 0;
     const std::vector<Values> out = referenceOut(mix, data);
     for (int o = 0; o < mix.outputs; ++o)
@@ -291,7 +333,8 @@ double referenceLoss(const MixCase& mix, const MixData& data) {
     return loss;
 }
 
-MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backend) {
+MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backend)
+{
     Uploaded problem(mix, data, backend);
     problem.run();
     MixResult result;
@@ -311,7 +354,8 @@ MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backen
     return result;
 }
 
-Values gatherShared(const std::vector<MixCase>& consumers, const std::vector<MixData>& data, MixBackend& backend) {
+Values gatherShared(const std::vector<MixCase>& consumers, const std::vector<MixData>& data, MixBackend& backend)
+{
     std::vector<Uploaded> problems;
     std::vector<MixReader> readers;
     const void* rstd = nullptr;
@@ -327,7 +371,8 @@ Values gatherShared(const std::vector<MixCase>& consumers, const std::vector<Mix
     return problems.front().gather(readers, 0, nullptr, rstd);
 }
 
-std::string difference(const std::string& what, const Values& got, const Values& want, double tolerance) {
+std::string difference(const std::string& what, const Values& got, const Values& want, double tolerance)
+{
     if (got.size() != want.size())
         return what + ": " + std::to_string(got.size()) + " values, expected " + std::to_string(want.size());
     double scale = 1;
@@ -335,11 +380,13 @@ std::string difference(const std::string& what, const Values& got, const Values&
         scale = std::max(scale, std::abs(value));
     for (std::size_t i = 0; i < got.size(); ++i)
         if (!(std::abs(got[i] - want[i]) <= tolerance * scale))
-            return what + "[" + std::to_string(i) + "] = " + std::to_string(got[i]) + ", expected " + std::to_string(want[i]);
+            return what + "[" + std::to_string(i) + "] = " + std::to_string(got[i]) + ", expected " +
+                   std::to_string(want[i]);
     return {};
 }
 
-std::string difference(const MixCase& mix, const MixResult& got, const MixResult& want) {
+std::string difference(const MixCase& mix, const MixResult& got, const MixResult& want)
+{
     // Sums are exact to float32 or float64; a bfloat16 result is rounded once at the end.
     const double sum = mix.dataType == DataType::float64 ? 1e-13 : 3e-6;
     const double element = mix.dataType == DataType::bfloat16 ? 0x1p-8 : sum;
@@ -361,9 +408,13 @@ std::string difference(const MixCase& mix, const MixResult& got, const MixResult
     return text.empty() ? text : mix.name() + ": " + text;
 }
 
-std::vector<MixCase> caseTable() {
-    struct Shape { int tokens, width, sources; };
-    const Shape shapes[] = {{1, 1, 1}, {3, 7, 2}, {5, 16, 5}, {40, 33, 3}, {130, 64, 4}, {2, 130, 9}, {17, 256, 1}, {260, 5, 6}};
+std::vector<MixCase> caseTable()
+{
+    struct Shape {
+        int tokens, width, sources;
+    };
+    const Shape shapes[] = {{1, 1, 1},    {3, 7, 2},   {5, 16, 5},   {40, 33, 3},
+                            {130, 64, 4}, {2, 130, 9}, {17, 256, 1}, {260, 5, 6}};
     std::vector<MixCase> cases;
     int turn = 0;
     for (const DataType type : {DataType::float32, DataType::bfloat16, DataType::float64})
@@ -377,11 +428,11 @@ std::vector<MixCase> caseTable() {
                                 continue;
                             const Shape& shape = shapes[turn++ % std::size(shapes)];
                             const int absent = turn % 5 == 0 ? shape.sources / 2 : -1;
-                            cases.push_back({type, shape.tokens, shape.width, shape.sources, outputs, weight, gate, input,
-                                             variant == 3 ? ReluGradAtZero::zero : ReluGradAtZero::one, variant % 2 == 1,
-                                             variant >= 2, absent});
+                            cases.push_back({type, shape.tokens, shape.width, shape.sources, outputs, weight, gate,
+                                             input, variant == 3 ? ReluGradAtZero::zero : ReluGradAtZero::one,
+                                             variant % 2 == 1, variant >= 2, absent});
                         }
     return cases;
 }
 
-}  // namespace residua::tests
+} // namespace residua::tests

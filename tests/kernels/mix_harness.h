@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A mixing problem in double precision, the plain composition that says what its results must be, and a runner that puts it
-// through the kernels of any backend.
+// A mixing problem in double precision, the plain composition that says what its results must be, and a runner that
+// puts it through the kernels of any backend.
 #pragma once
 
 #include "kernels/depth_mix.h"
@@ -22,7 +22,7 @@ struct MixCase {
     kernels::ReluGradAtZero reluGradAtZero = kernels::ReluGradAtZero::one;
     bool base = false;
     bool own = false;
-    int absent = -1;  ///< index of a source that is not there
+    int absent = -1; ///< index of a source that is not there
 
     [[nodiscard]] std::string name() const;
 };
@@ -31,21 +31,21 @@ using Values = std::vector<double>;
 
 /// Inputs, already rounded to the data type; weights and gates to float32 unless the data is float64.
 struct MixData {
-    std::vector<Values> source;   // [t][N·d]
-    Values weights;               // [O, t] or [O, t, d]
-    Values tokenWeights;          // [O, t, N]
-    Values gateVectors;           // [O, d]
-    std::vector<Values> base;     // [O][N·d]
-    std::vector<Values> outGrad;  // [O][N·d]
-    Values own;                   // [N·d], added to every source's gradient
+    std::vector<Values> source;  // [t][N·d]
+    Values weights;              // [O, t] or [O, t, d]
+    Values tokenWeights;         // [O, t, N]
+    Values gateVectors;          // [O, d]
+    std::vector<Values> base;    // [O][N·d]
+    std::vector<Values> outGrad; // [O][N·d]
+    Values own;                  // [N·d], added to every source's gradient
 };
 
 struct MixResult {
-    std::vector<Values> out;         // [O][N·d]
+    std::vector<Values> out; // [O][N·d]
     Values weightGrad;
-    Values tokenGrad;                // dγ, or q of the relu gates
+    Values tokenGrad; // dγ, or q of the relu gates
     Values gateVectorGrad;
-    std::vector<Values> sourceGrad;  // [t][N·d], empty for an absent source
+    std::vector<Values> sourceGrad; // [t][N·d], empty for an absent source
 };
 
 /// Where the kernels run and their memory lives.
@@ -73,7 +73,8 @@ public:
 [[nodiscard]] MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backend);
 
 /// The gradient of source 0 that several consumers share, by one gather; the cases agree in type, tokens and width.
-[[nodiscard]] Values gatherShared(const std::vector<MixCase>& consumers, const std::vector<MixData>& data, MixBackend& backend);
+[[nodiscard]] Values gatherShared(const std::vector<MixCase>& consumers, const std::vector<MixData>& data,
+                                  MixBackend& backend);
 
 /// Empty, or where and by how much `got` leaves `want`.
 [[nodiscard]] std::string difference(const MixCase& mix, const MixResult& got, const MixResult& want);
@@ -82,4 +83,4 @@ public:
 /// Kinds × types × outputs × base, each with one of a cycle of odd and even shapes.
 [[nodiscard]] std::vector<MixCase> caseTable();
 
-}  // namespace residua::tests
+} // namespace residua::tests

@@ -35,7 +35,8 @@ private slots:
     void noTokensIsNoWork();
 };
 
-void DepthMixTest::matchesTheComposition() {
+void DepthMixTest::matchesTheComposition()
+{
     unsigned seed = 1;
     for (const MixCase& mix : caseTable()) {
         const MixData data = randomData(mix, seed++);
@@ -45,7 +46,8 @@ void DepthMixTest::matchesTheComposition() {
     }
 }
 
-void DepthMixTest::gradientsMatchFiniteDifferences_data() {
+void DepthMixTest::gradientsMatchFiniteDifferences_data()
+{
     QTest::addColumn<int>("weight");
     QTest::addColumn<int>("gate");
     QTest::addColumn<int>("input");
@@ -55,10 +57,12 @@ void DepthMixTest::gradientsMatchFiniteDifferences_data() {
         for (int gate = 0; gate < 4; ++gate)
             for (int input = 0; input < (gate >= 2 ? 2 : 1); ++input)
                 if (weight + gate > 0)
-                    QTest::addRow("%s %s %s", weights[weight], gates[gate], input ? "normalised" : "raw") << weight << gate << input;
+                    QTest::addRow("%s %s %s", weights[weight], gates[gate], input ? "normalised" : "raw")
+                        << weight << gate << input;
 }
 
-void DepthMixTest::gradientsMatchFiniteDifferences() {
+void DepthMixTest::gradientsMatchFiniteDifferences()
+{
     QFETCH(int, weight);
     QFETCH(int, gate);
     QFETCH(int, input);
@@ -93,7 +97,8 @@ void DepthMixTest::gradientsMatchFiniteDifferences() {
         compare("gateVectors", result.gateVectorGrad, data.gateVectors);
 }
 
-void DepthMixTest::onesAreTheRunningSum_data() {
+void DepthMixTest::onesAreTheRunningSum_data()
+{
     QTest::addColumn<int>("type");
     QTest::addColumn<int>("weight");
     QTest::addColumn<int>("gate");
@@ -106,7 +111,8 @@ void DepthMixTest::onesAreTheRunningSum_data() {
                         << type << weight << gate << base;
 }
 
-void DepthMixTest::onesAreTheRunningSum() {
+void DepthMixTest::onesAreTheRunningSum()
+{
     QFETCH(int, type);
     QFETCH(int, weight);
     QFETCH(int, gate);
@@ -132,7 +138,8 @@ void DepthMixTest::onesAreTheRunningSum() {
     }
 }
 
-void DepthMixTest::threadsChangeNothing_data() {
+void DepthMixTest::threadsChangeNothing_data()
+{
     QTest::addColumn<int>("type");
     QTest::addColumn<int>("weight");
     QTest::newRow("f32 scalar") << int(DataType::float32) << int(WeightKind::scalar);
@@ -140,7 +147,8 @@ void DepthMixTest::threadsChangeNothing_data() {
     QTest::newRow("bf16 feature") << int(DataType::bfloat16) << int(WeightKind::perFeature);
 }
 
-void DepthMixTest::threadsChangeNothing() {
+void DepthMixTest::threadsChangeNothing()
+{
     QFETCH(int, type);
     QFETCH(int, weight);
     const MixCase mix{DataType(type), 2000, 96, 5, 3, WeightKind(weight), GateKind::reluOutside, GateInput::normalised};
@@ -158,15 +166,17 @@ void DepthMixTest::threadsChangeNothing() {
     }
 }
 
-void DepthMixTest::gatherTakesConsumersOfEveryKind() {
+void DepthMixTest::gatherTakesConsumersOfEveryKind()
+{
     std::vector<MixCase> consumers;
     std::vector<MixData> data;
     Values want;
-    for (const MixCase& mix : {MixCase{DataType::float64, 21, 37, 2, 3, WeightKind::perFeature, GateKind::reluOutside},
-                               MixCase{DataType::float64, 21, 37, 3, 1, WeightKind::scalar},
-                               MixCase{DataType::float64, 21, 37, 1, 4, WeightKind::none, GateKind::token},
-                               MixCase{DataType::float64, 21, 37, 4, 2, WeightKind::scalar, GateKind::reluInside, GateInput::normalised},
-                               MixCase{DataType::float64, 21, 37, 2, 1, WeightKind::perFeature}}) {
+    for (const MixCase& mix :
+         {MixCase{DataType::float64, 21, 37, 2, 3, WeightKind::perFeature, GateKind::reluOutside},
+          MixCase{DataType::float64, 21, 37, 3, 1, WeightKind::scalar},
+          MixCase{DataType::float64, 21, 37, 1, 4, WeightKind::none, GateKind::token},
+          MixCase{DataType::float64, 21, 37, 4, 2, WeightKind::scalar, GateKind::reluInside, GateInput::normalised},
+          MixCase{DataType::float64, 21, 37, 2, 1, WeightKind::perFeature}}) {
         consumers.push_back(mix);
         data.push_back(randomData(mix, 5 + unsigned(consumers.size())));
         data.back().source[0] = data.front().source[0];
@@ -180,7 +190,8 @@ void DepthMixTest::gatherTakesConsumersOfEveryKind() {
     QVERIFY2(text.empty(), text.c_str());
 }
 
-void DepthMixTest::manySourcesAndReaders() {
+void DepthMixTest::manySourcesAndReaders()
+{
     MixCase wide{DataType::float32, 20, 6, kernels::kMaxSources, 2, WeightKind::perFeature, GateKind::reluOutside};
     MixData data = randomData(wide, 9);
     CpuBackend backend;
@@ -196,9 +207,11 @@ void DepthMixTest::manySourcesAndReaders() {
     QVERIFY2(text.empty(), text.c_str());
 }
 
-void DepthMixTest::zeroGateLearnsOnlyWithSlopeOne() {
+void DepthMixTest::zeroGateLearnsOnlyWithSlopeOne()
+{
     for (const ReluGradAtZero atZero : {ReluGradAtZero::one, ReluGradAtZero::zero}) {
-        MixCase mix{DataType::float32, 9, 12, 2, 1, WeightKind::perFeature, GateKind::reluOutside, GateInput::raw, atZero};
+        MixCase mix{DataType::float32, 9,     12, 2, 1, WeightKind::perFeature, GateKind::reluOutside,
+                    GateInput::raw,    atZero};
         MixData data = randomData(mix, 2);
         data.gateVectors.assign(data.gateVectors.size(), 0);
         CpuBackend backend;
@@ -218,7 +231,8 @@ struct SmallForward {
     const void* sources[2] = {x[0], x[1]};
     kernels::MixForward mix;
 
-    SmallForward() {
+    SmallForward()
+    {
         mix.stack.tokens = 2;
         mix.stack.width = 3;
         mix.stack.sources = 2;
@@ -228,9 +242,10 @@ struct SmallForward {
     }
 };
 
-}  // namespace
+} // namespace
 
-void DepthMixTest::baseMayBeTheOutput() {
+void DepthMixTest::baseMayBeTheOutput()
+{
     SmallForward small;
     for (float& value : small.out)
         value = 10;
@@ -240,7 +255,8 @@ void DepthMixTest::baseMayBeTheOutput() {
         QCOMPARE(small.out[i], 10 + float(i + 1) + 2);
 }
 
-void DepthMixTest::refusesBadArguments() {
+void DepthMixTest::refusesBadArguments()
+{
     const auto statusAfter = [](auto breakIt) {
         SmallForward small;
         breakIt(small.mix);
@@ -272,7 +288,8 @@ void DepthMixTest::refusesBadArguments() {
         QVERIFY(QByteArray(kernels::describe(Status(status))) != "unknown status");
 }
 
-void DepthMixTest::noTokensIsNoWork() {
+void DepthMixTest::noTokensIsNoWork()
+{
     MixCase mix{DataType::float32, 0, 8, 2, 2, WeightKind::perFeature, GateKind::reluOutside};
     CpuBackend backend;
     const MixResult result = runKernels(mix, randomData(mix, 1), backend);

@@ -11,12 +11,14 @@
 
 namespace residua::tests {
 
-inline std::size_t elementBytes(kernels::DataType type) {
+inline std::size_t elementBytes(kernels::DataType type)
+{
     return type == kernels::DataType::float64 ? 8 : type == kernels::DataType::float32 ? 4 : 2;
 }
 
 /// Nearest bfloat16, ties to even, by arithmetic: 8 significant bits.
-inline float toBfloat16(double value) {
+inline float toBfloat16(double value)
+{
     if (value == 0 || !std::isfinite(value))
         return float(value);
     int exponent = 0;
@@ -25,7 +27,8 @@ inline float toBfloat16(double value) {
     return float(std::nearbyint(value / unit) * unit);
 }
 
-inline std::vector<char> encode(const std::vector<double>& values, kernels::DataType type) {
+inline std::vector<char> encode(const std::vector<double>& values, kernels::DataType type)
+{
     const std::size_t size = elementBytes(type);
     std::vector<char> bytes(values.size() * size);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -38,7 +41,8 @@ inline std::vector<char> encode(const std::vector<double>& values, kernels::Data
     return bytes;
 }
 
-inline std::vector<double> decode(const std::vector<char>& bytes, kernels::DataType type) {
+inline std::vector<double> decode(const std::vector<char>& bytes, kernels::DataType type)
+{
     const std::size_t size = elementBytes(type);
     std::vector<double> values(bytes.size() / size);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -53,8 +57,9 @@ inline std::vector<double> decode(const std::vector<char>& bytes, kernels::DataT
     return values;
 }
 
-inline std::vector<double> rounded(const std::vector<double>& values, kernels::DataType type) {
+inline std::vector<double> rounded(const std::vector<double>& values, kernels::DataType type)
+{
     return decode(encode(values, type), type);
 }
 
-}  // namespace residua::tests
+} // namespace residua::tests
