@@ -8,7 +8,7 @@ set -euo pipefail
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
-example=language
+example=ancre-language
 project=""
 setup_options=()
 for argument in "$@"; do

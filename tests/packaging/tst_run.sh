@@ -47,9 +47,9 @@ called() {
 begin headless
 run bash "$root/packaging/run.sh"
 passes
-project="$root/build/example/language"
+project="$root/build/example/ancre-language"
 called "setup " "cmake --preset release" "cmake --build */release --parallel * --target residua residua-cli" \
-  "residua-cli new --example language $project" "residua-cli train $project --run */runs/*" \
+  "residua-cli new --example ancre-language $project" "residua-cli train $project --run */runs/*" \
   "residua-cli report */runs/* -o */report.html" "residua-cli sample */runs/* --tokens 200"
 says "once upon a time"
 says "report      $root/build/example/runs/"
