@@ -38,11 +38,19 @@ struct LiveValues {
 };
 
 // What a canvas asks for. It never changes the document itself.
-struct RequestEdit { projects::Edit edit; };
-struct SelectionChanged { Selection selection; };
-struct OpenBlock { std::string block; };
+struct RequestEdit {
+    projects::Edit edit;
+};
+struct SelectionChanged {
+    Selection selection;
+};
+struct OpenBlock {
+    std::string block;
+};
 struct LeaveBlock {};
-struct HoverShortcut { std::optional<projects::Shortcut> shortcut; };
+struct HoverShortcut {
+    std::optional<projects::Shortcut> shortcut;
+};
 using Request = std::variant<RequestEdit, SelectionChanged, OpenBlock, LeaveBlock, HoverShortcut>;
 
 /// A point in the canvas's own logical pixels, from its top left corner.

@@ -25,7 +25,7 @@ using projects::Shortcut;
 constexpr float kPickTolerance = 6; ///< screen pixels
 constexpr float kFitMargin = 48;
 constexpr float kFitMaxZoom = 1.3F;
-constexpr float kClickSlop = 4;     ///< a press that moves less is a click
+constexpr float kClickSlop = 4; ///< a press that moves less is a click
 constexpr float kWheelStep = 1.15F;
 
 std::string inUnits(double value, const char* unit)
@@ -151,8 +151,8 @@ void DepthCanvas::setLive(const LiveValues& live)
 
 void DepthCanvas::zoomToSelection()
 {
-    Rect area{std::numeric_limits<float>::max(), std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(),
-              std::numeric_limits<float>::lowest()};
+    Rect area{std::numeric_limits<float>::max(), std::numeric_limits<float>::max(),
+              std::numeric_limits<float>::lowest(), std::numeric_limits<float>::lowest()};
     const auto include = [&area](const Rect& r) {
         area = {std::min(area.left, r.left), std::min(area.top, r.top), std::max(area.right, r.right),
                 std::max(area.bottom, r.bottom)};
@@ -218,7 +218,8 @@ void DepthCanvas::toggleFrozen()
         edits.emplace_back(projects::SetShortcutState{shortcut, state});
     }
     if (!edits.empty()) {
-        m_requests.emplace_back(RequestEdit{grouped(allFrozen ? "Thaw shortcuts" : "Freeze shortcuts", std::move(edits))});
+        m_requests.emplace_back(
+            RequestEdit{grouped(allFrozen ? "Thaw shortcuts" : "Freeze shortcuts", std::move(edits))});
     }
 }
 
@@ -270,9 +271,9 @@ void DepthCanvas::draw(float width, float height, float)
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
     const auto hovered = m_hover.kind == Hit::Kind::Shortcut ? std::optional(m_hover.shortcut) : m_hoveredElsewhere;
     const bool onLayer = m_hover.kind == Hit::Kind::Layer || m_hover.kind == Hit::Kind::Handle;
-    const DepthPicture picture{m_scene, m_view,  m_selection, m_weights,
-                               hovered, onLayer ? std::optional(m_hover.layer) : std::nullopt,
-                               m_theme, m_width, m_height};
+    const DepthPicture picture{m_scene,   m_view,  m_selection,
+                               m_weights, hovered, onLayer ? std::optional(m_hover.layer) : std::nullopt,
+                               m_theme,   m_width, m_height};
     paintDepth(list, picture);
     const Point pointer = pointerOnScreen();
     if (m_gesture == Gesture::Connect) {
@@ -288,8 +289,8 @@ void DepthCanvas::handlePointer()
 {
     const ImGuiIO& io = ImGui::GetIO();
     const Point pointer = pointerOnScreen();
-    const bool inside = ImGui::IsMousePosValid() && pointer.x >= 0 && pointer.y >= 0 && pointer.x < m_width
-        && pointer.y < m_height;
+    const bool inside =
+        ImGui::IsMousePosValid() && pointer.x >= 0 && pointer.y >= 0 && pointer.x < m_width && pointer.y < m_height;
     if (m_gesture == Gesture::None) {
         if (inside && io.MouseWheel != 0) {
             m_view.zoomAt(pointer, std::pow(kWheelStep, io.MouseWheel));
@@ -362,11 +363,18 @@ void DepthCanvas::continueGesture(Point pointer)
 void DepthCanvas::endGesture(Point pointer)
 {
     switch (std::exchange(m_gesture, Gesture::None)) {
-    case Gesture::Press: click(m_pressed); break;
-    case Gesture::BoxSelect: selectBox(pointer); break;
-    case Gesture::Connect: finishConnect(); break;
+    case Gesture::Press:
+        click(m_pressed);
+        break;
+    case Gesture::BoxSelect:
+        selectBox(pointer);
+        break;
+    case Gesture::Connect:
+        finishConnect();
+        break;
     case Gesture::Pan:
-    case Gesture::None: break;
+    case Gesture::None:
+        break;
     }
 }
 
@@ -404,7 +412,8 @@ void DepthCanvas::selectBox(Point pointer)
 
 DragPreview DepthCanvas::dragPreview(Point pointer) const
 {
-    DragPreview drag{.source = m_pressed.layer, .target = std::nullopt, .pointer = pointer, .lines = {}, .valid = false};
+    DragPreview drag{
+        .source = m_pressed.layer, .target = std::nullopt, .pointer = pointer, .lines = {}, .valid = false};
     if (m_hover.kind == Hit::Kind::Layer || m_hover.kind == Hit::Kind::Handle) {
         drag.target = m_hover.layer;
     }

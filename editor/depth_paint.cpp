@@ -58,8 +58,8 @@ Stroke strokeOf(const DepthPicture& picture, const Arc& arc)
         return {imColour(c.accent), 3.0F};
     }
     const float emphasis = picture.hoveredShortcut == arc.shortcut ? 1.5F : 0.0F;
-    const bool dimmed = picture.hoveredLayer && arc.shortcut.source != *picture.hoveredLayer
-        && arc.shortcut.target != *picture.hoveredLayer;
+    const bool dimmed = picture.hoveredLayer && arc.shortcut.source != *picture.hoveredLayer &&
+                        arc.shortcut.target != *picture.hoveredLayer;
     const double alpha = dimmed ? 0.15 : 1.0;
     if (const auto weight = picture.weights.of(arc.shortcut); weight && arc.kind != ArcKind::Pruned) {
         const double strength = picture.weights.scale.strength(*weight);
@@ -67,11 +67,15 @@ Stroke strokeOf(const DepthPicture& picture, const Arc& arc)
                 1.0F + 3.5F * static_cast<float>(strength) + emphasis};
     }
     switch (arc.kind) {
-    case ArcKind::Stream: return {imColour(c.muted, alpha), 2.0F + emphasis};
-    case ArcKind::Fixed: return {imColour(c.muted, 0.8 * alpha), 1.3F + emphasis};
-    case ArcKind::Pruned: return {imColour(c.muted, 0.35 * alpha), 1.0F + emphasis};
+    case ArcKind::Stream:
+        return {imColour(c.muted, alpha), 2.0F + emphasis};
+    case ArcKind::Fixed:
+        return {imColour(c.muted, 0.8 * alpha), 1.3F + emphasis};
+    case ArcKind::Pruned:
+        return {imColour(c.muted, 0.35 * alpha), 1.0F + emphasis};
     case ArcKind::Learned:
-    case ArcKind::Frozen: break;
+    case ArcKind::Frozen:
+        break;
     }
     return {imColour(resources::curveColour(0, picture.theme), 0.55 * alpha), 1.4F + emphasis};
 }
@@ -154,8 +158,8 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     const double alpha = active ? 1.0 : 0.35;
     const bool inStack = !box.block.empty();
     const float rounding = std::min(kRounding, kRounding * picture.view.zoom());
-    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(inStack && !hovered ? c.surface : c.raised, alpha),
-                       rounding);
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom},
+                       imColour(inStack && !hovered ? c.surface : c.raised, alpha), rounding);
     list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(selected ? c.accent : c.border, selected ? 1.0 : alpha),
                  rounding, 0, selected ? 2.5F : 1.2F);
 
@@ -262,11 +266,20 @@ void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
     const auto& shortcut = arc->shortcut;
     std::vector<std::string> lines{std::to_string(shortcut.source) + ":" + std::to_string(shortcut.target)};
     switch (arc->kind) {
-    case ArcKind::Stream: lines.emplace_back("residual stream: the sum of all before it"); break;
-    case ArcKind::Fixed: lines.emplace_back("fixed weight"); break;
-    case ArcKind::Frozen: lines.emplace_back("frozen"); break;
-    case ArcKind::Pruned: lines.emplace_back("pruned"); break;
-    case ArcKind::Learned: break;
+    case ArcKind::Stream:
+        lines.emplace_back("residual stream: the sum of all before it");
+        break;
+    case ArcKind::Fixed:
+        lines.emplace_back("fixed weight");
+        break;
+    case ArcKind::Frozen:
+        lines.emplace_back("frozen");
+        break;
+    case ArcKind::Pruned:
+        lines.emplace_back("pruned");
+        break;
+    case ArcKind::Learned:
+        break;
     }
     if (const auto weight = picture.weights.of(shortcut)) {
         lines.push_back("weight " + number(*weight));
@@ -352,7 +365,8 @@ void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview&
 void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea)
 {
     const ThemeColours& c = coloursOf(picture);
-    list.AddRectFilled({screenArea.left, screenArea.top}, {screenArea.right, screenArea.bottom}, imColour(c.accent, 0.12));
+    list.AddRectFilled({screenArea.left, screenArea.top}, {screenArea.right, screenArea.bottom},
+                       imColour(c.accent, 0.12));
     list.AddRect({screenArea.left, screenArea.top}, {screenArea.right, screenArea.bottom}, imColour(c.accent));
 }
 

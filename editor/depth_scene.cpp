@@ -12,8 +12,8 @@ using projects::DepthMix;
 using projects::Shortcut;
 using projects::ShortcutState;
 
-constexpr float kMargin = 10;    // from a box's corner to its outermost arc
-constexpr float kHalfGap = 8;    // between arcs that enter and arcs that leave
+constexpr float kMargin = 10; // from a box's corner to its outermost arc
+constexpr float kHalfGap = 8; // between arcs that enter and arcs that leave
 constexpr float kHeightUnit = 30;
 
 float leftOf(std::int64_t layer)
@@ -31,9 +31,9 @@ float heightOf(std::int64_t span)
 // but "everything so far", so it is drawn as a stream from layer to layer.
 bool isPlainSum(const DepthMix& mix)
 {
-    return mix.weight == projects::WeightKind::Fixed && mix.init == projects::MixInit::Ones
-        && mix.normalise == projects::NormaliseOver::None && mix.entry == projects::StackEntry::Branch
-        && std::holds_alternative<projects::AllSources>(mix.sources) && mix.states.empty();
+    return mix.weight == projects::WeightKind::Fixed && mix.init == projects::MixInit::Ones &&
+           mix.normalise == projects::NormaliseOver::None && mix.entry == projects::StackEntry::Branch &&
+           std::holds_alternative<projects::AllSources>(mix.sources) && mix.states.empty();
 }
 
 ArcKind kindOf(const DepthMix& mix, const Shortcut& shortcut)
@@ -47,8 +47,8 @@ ArcKind kindOf(const DepthMix& mix, const Shortcut& shortcut)
 std::string noteFor(const projects::Topology& topology)
 {
     return std::holds_alternative<DepthMix>(topology.wiring)
-        ? std::string{}
-        : "wired by " + topology.preset + ": no shortcuts of its own between layers";
+               ? std::string{}
+               : "wired by " + topology.preset + ": no shortcuts of its own between layers";
 }
 
 // t of a point x on an arc: the inverse of 3t² − 2t³ on [0, 1].
@@ -102,8 +102,8 @@ void DepthScene::addBoxes(const projects::Project& project)
 {
     const auto add = [this](std::int64_t layer, std::string title, std::string subtitle, std::string block) {
         const float left = leftOf(layer);
-        m_boxes.push_back({layer, std::move(title), std::move(subtitle), std::move(block),
-                           {left, 0, left + kBoxWidth, kBoxHeight}});
+        m_boxes.push_back(
+            {layer, std::move(title), std::move(subtitle), std::move(block), {left, 0, left + kBoxWidth, kBoxHeight}});
     };
     add(0, "0", "stem", {});
     std::int64_t layer = 0;
@@ -187,8 +187,8 @@ const LayerBox* DepthScene::box(std::int64_t layer) const
 
 const Arc* DepthScene::arc(const Shortcut& shortcut) const
 {
-    const auto found = std::find_if(m_arcs.begin(), m_arcs.end(),
-                                    [&](const Arc& arc) { return arc.shortcut == shortcut; });
+    const auto found =
+        std::find_if(m_arcs.begin(), m_arcs.end(), [&](const Arc& arc) { return arc.shortcut == shortcut; });
     return found == m_arcs.end() ? nullptr : &*found;
 }
 
@@ -218,8 +218,8 @@ Hit DepthScene::hitTest(Point point, float tolerance) const
     Hit hit;
     float nearest = tolerance;
     for (const Arc& arc : m_arcs) {
-        if (point.x < arc.left - tolerance || point.x > arc.right + tolerance || point.y > tolerance
-            || point.y < -arc.height - tolerance) {
+        if (point.x < arc.left - tolerance || point.x > arc.right + tolerance || point.y > tolerance ||
+            point.y < -arc.height - tolerance) {
             continue;
         }
         if (const float distance = distanceTo(arc, point); distance < nearest) {

@@ -39,11 +39,11 @@ struct LayerBox {
 };
 
 enum class ArcKind {
-    Stream,  ///< the plain residual sum, drawn as one step of the stream
-    Fixed,   ///< a weight that is not trained
+    Stream, ///< the plain residual sum, drawn as one step of the stream
+    Fixed,  ///< a weight that is not trained
     Learned,
-    Frozen,  ///< learned, held at its value
-    Pruned,  ///< taken out of a wider set; shown so that it can come back
+    Frozen, ///< learned, held at its value
+    Pruned, ///< taken out of a wider set; shown so that it can come back
 };
 
 /// A shortcut above the row: leaves the source's top, enters the target's top, `height` above it.

@@ -21,15 +21,15 @@ enum class Theme { Light, Dark };
 
 /// Every colour of the workbench that is not data. Text on its ground has a contrast of at least 4.5 : 1.
 struct ThemeColours {
-    Rgb background;  ///< behind everything; the canvas
-    Rgb surface;     ///< panels, boxes, plots
-    Rgb raised;      ///< buttons, headers, hovered rows
+    Rgb background; ///< behind everything; the canvas
+    Rgb surface;    ///< panels, boxes, plots
+    Rgb raised;     ///< buttons, headers, hovered rows
     Rgb border;
-    Rgb grid;        ///< plot grids
+    Rgb grid; ///< plot grids
     Rgb text;
-    Rgb muted;       ///< secondary text
-    Rgb accent;      ///< the selection: the one accent colour
-    Rgb onAccent;    ///< text on it
+    Rgb muted;    ///< secondary text
+    Rgb accent;   ///< the selection: the one accent colour
+    Rgb onAccent; ///< text on it
     Rgb warning;
     Rgb error;
 };

@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-
 using namespace residua::editor;
 using residua::projects::Block;
 using residua::projects::DepthMix;

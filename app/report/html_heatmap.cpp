@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/html_heatmap.h"
+
+#include "app/report/svg_plot.h"
+#include "resources/colours.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+namespace residua::report {
+namespace {
+
+using resources::Theme;
+
+constexpr double kSide = 640; ///< width of the grid
+constexpr double kMargin = 44;
+constexpr std::int64_t kMostLabelled = 16; ///< columns up to which cells hold their number
+constexpr int kColours = 33;               ///< entries of the colour table that the page carries
+
+struct Scale {
+    double low = 0;
+    double high = 1;
+    bool isSigned = false;
+
+    [[nodiscard]] double position(double value) const { return (value - low) / (high - low); }
+};
+
+Scale scaleOf(const std::vector<engine::Matrix>& frames)
+{
+    double low = std::numeric_limits<double>::max();
+    double high = std::numeric_limits<double>::lowest();
+    for (const auto& frame : frames) {
+        for (const float value : frame.values) {
+            if (std::isfinite(value)) {
+                low = std::min<double>(low, value);
+                high = std::max<double>(high, value);
+            }
+        }
+    }
+    if (low < 0) {
+        const double reach = std::max(std::abs(low), std::abs(high));
+        return {-reach, reach, true};
+    }
+    return {0, high > 0 ? high : 1, false};
+}
+
+// A light theme's colours: the cells carry their own ground, so they read on a dark page too.
+std::string colourTable(bool isSigned)
+{
+    std::ostringstream out;
+    for (int i = 0; i < kColours; ++i) {
+        const double t = static_cast<double>(i) / (kColours - 1);
+        const auto rgb =
+            isSigned ? resources::diverging(2 * t - 1, Theme::Light) : resources::magnitude(t, Theme::Light);
+        out << (i == 0 ? "" : ",") << '"' << rgb.hex() << '"';
+    }
+    return out.str();
+}
+
+void drawLabels(std::ostringstream& out, const engine::Matrix& shape, double cell)
+{
+    const std::int64_t every = std::max<std::int64_t>(1, (shape.columns + 31) / 32);
+    for (std::int64_t column = 0; column < shape.columns; column += every) {
+        out << "<text class='tick' text-anchor='middle' x='" << kMargin + (static_cast<double>(column) + 0.5) * cell
+            << "' y='" << kMargin - 8 << "'>" << column << "</text>";
+    }
+    for (std::int64_t row = 0; row < shape.rows; row += every) {
+        out << "<text class='tick' text-anchor='end' x='" << kMargin - 8 << "' y='"
+            << kMargin + (static_cast<double>(row) + 0.5) * cell + 4 << "'>" << row + 1 << "</text>";
+    }
+    out << "<text class='label' x='" << kMargin << "' y='14'>source i → (0: the input), target j ↓</text>";
+}
+
+void drawCells(std::ostringstream& out, const engine::Matrix& frame, double cell)
+{
+    for (std::int64_t row = 0; row < frame.rows; ++row) {
+        for (std::int64_t column = 0; column < frame.columns; ++column) {
+            if (std::isnan(frame.at(row, column))) {
+                continue;
+            }
+            const double x = kMargin + static_cast<double>(column) * cell;
+            const double y = kMargin + static_cast<double>(row) * cell;
+            out << "<g data-cell='" << row * frame.columns + column << "'><rect x='" << x << "' y='" << y << "' width='"
+                << cell - 1 << "' height='" << cell - 1 << "'/>";
+            if (frame.columns <= kMostLabelled) {
+                out << "<text text-anchor='middle' x='" << x + cell / 2 << "' y='" << y + cell / 2 + 4 << "'></text>";
+            }
+            out << "<title></title></g>";
+        }
+    }
+}
+
+// null where there is no shortcut, so that the values are JSON.
+void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& frames)
+{
+    out << "{\"columns\":" << frames.front().columns << ",\"steps\":[";
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        out << (i == 0 ? "" : ",") << frames[i].step;
+    }
+    out << "],\"values\":[";
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        out << (i == 0 ? "[" : ",[");
+        for (std::size_t j = 0; j < frames[i].values.size(); ++j) {
+            const float value = frames[i].values[j];
+            out << (j == 0 ? "" : ",") << (std::isfinite(value) ? shortNumber(value) : "null");
+        }
+        out << ']';
+    }
+    out << "]}";
+}
+
+} // namespace
+
+std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames)
+{
+    if (frames.empty() || frames.back().columns == 0) {
+        return {};
+    }
+    const engine::Matrix& last = frames.back();
+    const Scale scale = scaleOf(frames);
+    const double cell = std::min(kSide / static_cast<double>(last.columns), 56.0);
+    const double width = kMargin + cell * static_cast<double>(last.columns) + 4;
+    const double height = kMargin + cell * static_cast<double>(last.rows) + 4;
+    std::ostringstream out;
+    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << scale.high << "'><figcaption><b>"
+        << escapeHtml(title) << "</b>, step <output>" << last.step << "</output></figcaption>";
+    if (frames.size() > 1) {
+        out << "<input type='range' aria-label='recorded step' min='0' max='" << frames.size() - 1 << "' value='"
+            << frames.size() - 1 << "'>";
+    }
+    out << "<svg role='img' aria-label='" << escapeHtml(title) << "' style='max-width:" << width << "px' viewBox='0 0 "
+        << width << ' ' << height << "'>";
+    drawLabels(out, last, cell);
+    drawCells(out, last, cell);
+    out << "</svg><div class='scale'><span>" << shortNumber(scale.low) << "</span><i></i><span>"
+        << shortNumber(scale.high) << "</span></div><script type='application/json' class='frames'>";
+    writeFrames(out, frames);
+    out << "</script><script type='application/json' class='colours'>[" << colourTable(scale.isSigned)
+        << "]</script></figure>";
+    return out.str();
+}
+
+} // namespace residua::report

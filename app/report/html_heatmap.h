@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+
+#include <string>
+#include <vector>
+
+namespace residua::report {
+
+/// A matrix over its recorded steps: a grid of coloured cells with their numbers and, with more than one frame,
+/// a slider that goes through them. `frames` are of one shape, ascending; colours hold one scale for all.
+/// Without scripts the last frame stands.
+[[nodiscard]] std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames);
+
+} // namespace residua::report

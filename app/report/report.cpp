@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/report.h"
+
+#include "app/report/html_heatmap.h"
+#include "app/report/svg_plot.h"
+#include "projects/cost.h"
+#include "projects/json.h"
+#include "projects/store.h"
+#include "resources/colours.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+namespace residua::report {
+namespace {
+
+using engine::MetricPoint;
+using engine::RunReader;
+using resources::Theme;
+
+constexpr std::size_t kMostFrames = 60; ///< frames of a heatmap that a page carries, evenly picked
+constexpr std::size_t kSmoothing = 40;  ///< steps of the moving average
+
+const char* const kStyle = R"(
+:root{color-scheme:light dark}
+body{margin:0 auto;max-width:900px;padding:28px 20px 60px;font:15px/1.5 Inter,system-ui,sans-serif;background:var(--ground);color:var(--text)}
+h1{font-size:24px;margin:0}h2{font-size:17px;margin:36px 0 10px}p.sub{margin:2px 0 18px;color:var(--muted)}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px}
+.cards div{background:var(--surface);border:1px solid var(--border);border-radius:8px;padding:10px 12px}
+.cards b{display:block;font-size:19px;font-weight:600}.cards span{color:var(--muted);font-size:13px}
+figure,.panel{margin:0 0 14px;background:var(--surface);border:1px solid var(--border);border-radius:8px;padding:12px;overflow-x:auto}
+svg{display:block;width:100%;height:auto;font:12px Inter,system-ui,sans-serif}
+svg .tick{fill:var(--muted)}svg .label,svg .title{fill:var(--text)}svg .title{font-weight:600;font-size:13px}
+svg .grid{stroke:var(--grid)}svg .axis{stroke:var(--border)}svg .broken{fill:var(--error);font-size:14px}
+.curve{fill:none;stroke-width:1.8}.faint{stroke-width:1;opacity:.3}.dashed{stroke-dasharray:5 3}
+figcaption{margin-bottom:6px}input[type=range]{width:100%}
+.scale{display:flex;gap:8px;align-items:center;color:var(--muted);font-size:13px;margin-top:8px}.scale i{height:8px;width:160px;border-radius:2px}
+table{border-collapse:collapse;width:100%;font-size:14px}td,th{text-align:left;padding:4px 10px 4px 0;border-bottom:1px solid var(--grid);vertical-align:top}
+th{color:var(--muted);font-weight:500}td.n{font-variant-numeric:tabular-nums;white-space:nowrap}
+pre{font:12px/1.45 'JetBrains Mono',monospace;white-space:pre-wrap;margin:8px 0 0}
+)";
+
+// Paints a frame into the cells that the page already has.
+const char* const kScript = R"(
+document.querySelectorAll('figure.heatmap').forEach(f=>{
+ const read=c=>JSON.parse(f.querySelector('script.'+c).textContent),d=read('frames'),k=read('colours');
+ const low=+f.dataset.low,high=+f.dataset.high,cells=[...f.querySelectorAll('[data-cell]')],n=f.querySelector('input');
+ const dark=h=>{const v=parseInt(h.slice(1),16);return .299*(v>>16)+.587*(v>>8&255)+.114*(v&255)<140};
+ const show=i=>{f.querySelector('output').textContent=d.steps[i];cells.forEach(g=>{
+  const c=+g.dataset.cell,v=d.values[i][c],t=(v-low)/(high-low),h=k[Math.max(0,Math.min(k.length-1,Math.round(t*(k.length-1))))];
+  g.querySelector('rect').setAttribute('fill',h);g.querySelector('title').textContent=(c%d.columns)+':'+(Math.floor(c/d.columns)+1)+' = '+v;
+  const x=g.querySelector('text');if(x){x.textContent=v.toFixed(2);x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
+ f.querySelector('.scale i').style.background='linear-gradient(90deg,'+k.join(',')+')';
+ if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
+)";
+
+std::string themeVariables(Theme theme)
+{
+    const auto& c = resources::themeColours(theme);
+    std::ostringstream out;
+    out << "--ground:" << c.background.hex() << ";--surface:" << c.surface.hex() << ";--border:" << c.border.hex()
+        << ";--grid:" << c.grid.hex() << ";--text:" << c.text.hex() << ";--muted:" << c.muted.hex()
+        << ";--error:" << c.error.hex() << ';';
+    for (std::size_t i = 0; i < 2; ++i) {
+        out << "--c" << i << ':' << resources::curveColour(i, theme).hex() << ';';
+    }
+    return out.str();
+}
+
+std::vector<MetricPoint> smoothed(const std::vector<MetricPoint>& points)
+{
+    const double keep = 1.0 - 1.0 / static_cast<double>(kSmoothing);
+    double mean = 0;
+    double weight = 0;
+    std::vector<MetricPoint> result;
+    for (const auto& point : points) {
+        if (std::isfinite(point.value)) {
+            mean = keep * mean + (1 - keep) * point.value;
+            weight = keep * weight + (1 - keep);
+            result.push_back({point.step, mean / weight});
+        }
+    }
+    return result;
+}
+
+std::string duration(double seconds)
+{
+    std::array<char, 48> text{};
+    const auto whole = static_cast<long>(seconds);
+    if (whole >= 3600) {
+        std::snprintf(text.data(), text.size(), "%ld h %ld min", whole / 3600, whole % 3600 / 60);
+    } else if (whole >= 60) {
+        std::snprintf(text.data(), text.size(), "%ld min %ld s", whole / 60, whole % 60);
+    } else {
+        std::snprintf(text.data(), text.size(), "%.1f s", seconds);
+    }
+    return text.data();
+}
+
+std::string grouped(double value)
+{
+    std::string digits = std::to_string(static_cast<long long>(std::llround(value)));
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+        digits.insert(static_cast<std::size_t>(at), ",");
+    }
+    return digits;
+}
+
+class Page {
+public:
+    Page(const RunReader& run, engine::RunInfo info, projects::Project project)
+        : m_run(run), m_info(std::move(info)), m_project(std::move(project))
+    {
+    }
+
+    [[nodiscard]] std::string html();
+
+private:
+    void head();
+    void cards();
+    void plots();
+    void heatmaps();
+    void events();
+    void document();
+    void card(const std::string& value, const std::string& label);
+    [[nodiscard]] std::string lastOf(const char* name) const;
+
+    const RunReader& m_run;
+    engine::RunInfo m_info;
+    projects::Project m_project;
+    std::ostringstream m_out;
+};
+
+std::string Page::html()
+{
+    head();
+    cards();
+    plots();
+    heatmaps();
+    events();
+    document();
+    m_out << "<script>" << kScript << "</script></body></html>\n";
+    return m_out.str();
+}
+
+void Page::head()
+{
+    m_out << "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
+             "content='width=device-width,initial-scale=1'><title>"
+          << escapeHtml(m_info.name) << " · Residua</title><style>:root{" << themeVariables(Theme::Light)
+          << "}@media(prefers-color-scheme:dark){:root{" << themeVariables(Theme::Dark)
+          << "}}.c0{stroke:var(--c0)}.c1{stroke:var(--c1)}" << kStyle << "</style></head><body><h1>"
+          << escapeHtml(m_info.name) << "</h1><p class='sub'>" << escapeHtml(engine::toString(m_info.status))
+          << " at step " << m_info.step << " of " << m_info.steps << " · " << escapeHtml(m_info.device) << " · "
+          << escapeHtml(m_info.created) << "</p>";
+    if (!m_info.message.empty()) {
+        m_out << "<p class='panel'>" << escapeHtml(m_info.message) << "</p>";
+    }
+    if (!m_project.description.empty()) {
+        m_out << "<p>" << escapeHtml(m_project.description) << "</p>";
+    }
+}
+
+void Page::card(const std::string& value, const std::string& label)
+{
+    m_out << "<div><b>" << escapeHtml(value) << "</b><span>" << escapeHtml(label) << "</span></div>";
+}
+
+std::string Page::lastOf(const char* name) const
+{
+    const auto points = m_run.metric(name);
+    return points.empty() ? "–" : shortNumber(points.back().value);
+}
+
+void Page::cards()
+{
+    m_out << "<div class='cards'>";
+    card(lastOf(engine::metric::kLoss), "training loss, last step");
+    card(lastOf(engine::metric::kValidationLoss), "validation loss, last");
+    if (const auto cost = projects::costOf(m_project)) {
+        card(grouped(static_cast<double>(cost->total.parameters)), "parameters");
+    }
+    card(m_project.topology.preset, "topology, " + std::to_string(m_project.network.depth()) + " layers");
+    const auto units = m_run.metric(engine::metric::kUnits);
+    const auto seconds = m_run.metric(engine::metric::kSeconds);
+    const char* unit = projects::isLanguage(m_project.data) ? "tokens" : "samples";
+    if (!units.empty() && !seconds.empty() && seconds.back().value > 0) {
+        card(grouped(units.back().value / seconds.back().value), std::string(unit) + " per second");
+        card(duration(seconds.back().value), grouped(units.back().value) + " " + unit + " in all");
+    }
+    m_out << "</div>";
+}
+
+void Page::plots()
+{
+    const auto figure = [this](const PlotSpec& spec) {
+        if (const std::string svg = svgPlot(spec); !svg.empty()) {
+            m_out << "<figure>" << svg << "</figure>";
+        }
+    };
+    m_out << "<h2>Training</h2>";
+    const auto loss = m_run.metric(engine::metric::kLoss);
+    figure({"Loss",
+            "step",
+            "loss",
+            {{"", loss, Stroke::Faint, 0},
+             {"training (smoothed)", smoothed(loss), Stroke::Solid, 0},
+             {"validation", m_run.metric(engine::metric::kValidationLoss), Stroke::Dashed, 1}}});
+    figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});
+    figure({"Gradient norm before clipping",
+            "step",
+            "norm",
+            {{"", m_run.metric(engine::metric::kGradientNorm), Stroke::Solid, 0}}});
+}
+
+void Page::heatmaps()
+{
+    bool heading = false;
+    for (const std::string& name : m_run.matrixNames()) {
+        const auto steps = m_run.matrixSteps(name);
+        const std::size_t count = std::min(steps.size(), kMostFrames);
+        std::vector<engine::Matrix> frames;
+        for (std::size_t i = 0; i < count; ++i) {
+            // Evenly picked, the first and the last among them.
+            const std::size_t at = count < 2 ? 0 : i * (steps.size() - 1) / (count - 1);
+            if (auto matrix = m_run.matrix(name, steps[at])) {
+                frames.push_back(std::move(*matrix));
+            }
+        }
+        if (!frames.empty() && !heading) {
+            m_out << "<h2>Learned shortcuts</h2><p>mix: the weight with which what layer i put on the stack reaches "
+                     "target j. coefficient: the trained parameter behind it.</p>";
+            heading = true;
+        }
+        m_out << htmlHeatmap(name, frames);
+    }
+}
+
+void Page::events()
+{
+    const auto events = m_run.events();
+    if (events.empty()) {
+        return;
+    }
+    m_out << "<h2>Events</h2><div class='panel'><table><tr><th>step</th><th>what</th><th></th></tr>";
+    for (const auto& event : events) {
+        m_out << "<tr><td class='n'>" << event.step << "</td><td>" << escapeHtml(event.kind) << "</td><td>"
+              << escapeHtml(event.text) << "</td></tr>";
+    }
+    m_out << "</table></div>";
+}
+
+void Page::document()
+{
+    m_out << "<h2>Document</h2><details class='panel'><summary>project.json as it was trained</summary><pre>"
+          << escapeHtml(projects::toJson(m_project)) << "</pre></details>";
+}
+
+} // namespace
+
+Result<std::string> reportHtml(const RunReader& run)
+{
+    auto info = run.info();
+    if (!info) {
+        return info.error();
+    }
+    auto project = run.project();
+    if (!project) {
+        return project.error();
+    }
+    return Page(run, std::move(*info), std::move(*project)).html();
+}
+
+Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path)
+{
+    const auto run = RunReader::open(runDirectory);
+    if (!run) {
+        return run.error();
+    }
+    const auto html = reportHtml(*run);
+    if (!html) {
+        return html.error();
+    }
+    return projects::writeFileAtomically(path, *html);
+}
+
+} // namespace residua::report

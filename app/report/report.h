@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/run_reader.h"
+#include "projects/result.h"
+
+#include <filesystem>
+#include <string>
+
+namespace residua::report {
+
+/// A run as one HTML page that needs nothing else: summary, losses, mixing coefficients with a step slider,
+/// throughput, events and the document. Needs no display. Errors where the run cannot be read.
+[[nodiscard]] Result<std::string> reportHtml(const engine::RunReader& run);
+
+/// The same, written to `path` (temp + rename).
+[[nodiscard]] Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path);
+
+} // namespace residua::report

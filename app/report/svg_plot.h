@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "resources/colours.h"
+
+#include <string>
+#include <vector>
+
+namespace residua::report {
+
+enum class Stroke { Solid, Faint, Dashed };
+
+struct Curve {
+    std::string name; ///< empty: not in the legend
+    std::vector<engine::MetricPoint> points;
+    Stroke stroke = Stroke::Solid;
+    std::size_t colour = 0; ///< resources::curveColour
+};
+
+struct PlotSpec {
+    std::string title;
+    std::string xLabel;
+    std::string yLabel;
+    std::vector<Curve> curves;
+};
+
+/// A line plot as an inline SVG. Long curves are drawn as the envelope of their extremes, so that every
+/// spike stays; NaN and infinity become crosses along the bottom. Empty where no curve has a point.
+[[nodiscard]] std::string svgPlot(const PlotSpec& spec);
+
+/// Tick positions for [low, high]: about `count` of them at 1, 2 or 5 times a power of ten.
+[[nodiscard]] std::vector<double> niceTicks(double low, double high, int count);
+
+/// At most 4 · `columns` points with the same extremes: the first, last, smallest and largest of each column.
+[[nodiscard]] std::vector<engine::MetricPoint> envelope(const std::vector<engine::MetricPoint>& points,
+                                                        std::size_t columns);
+
+[[nodiscard]] std::string escapeHtml(const std::string& text);
+/// Short and readable: 4 significant digits.
+[[nodiscard]] std::string shortNumber(double value);
+
+} // namespace residua::report

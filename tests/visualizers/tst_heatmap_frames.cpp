@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/heatmap_frames.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+
+using residua::engine::Matrix;
+using residua::visualizers::CellValue;
+using residua::visualizers::HeatmapFrames;
+
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+Matrix mixAt(std::int64_t step, std::vector<float> values)
+{
+    return {.name = "mix", .step = step, .rows = 2, .columns = 2, .values = std::move(values)};
+}
+
+} // namespace
+
+class TestHeatmapFrames : public QObject {
+    Q_OBJECT
+private slots:
+    void differenceIsFromTheFirstFrame()
+    {
+        HeatmapFrames frames;
+        frames.append(mixAt(0, {1, kNone, 0.5F, 0.5F}));
+        frames.append(mixAt(10, {1, kNone, 0.25F, 0.75F}));
+        const auto cells = frames.cells("mix", 1, CellValue::SinceStart);
+        QCOMPARE(cells[0], 0.0);
+        QVERIFY(std::isnan(cells[1]));
+        QCOMPARE(cells[2], -0.25);
+        QCOMPARE(cells[3], 0.25);
+    }
+
+    void logarithmIsAgainstTheRowsLargest()
+    {
+        HeatmapFrames frames;
+        frames.append(mixAt(0, {1, kNone, 0.2F, 0.8F}));
+        const auto cells = frames.cells("mix", 0, CellValue::LogOfRowMax);
+        QCOMPARE(cells[0], 0.0);
+        QVERIFY(std::abs(cells[2] - std::log(0.25)) < 1e-6);
+        QCOMPARE(cells[3], 0.0);
+    }
+
+    void rangeCoversEveryFrame()
+    {
+        HeatmapFrames frames;
+        frames.append(mixAt(0, {1, kNone, 0.5F, 0.5F}));
+        frames.append(mixAt(10, {1, kNone, 0.125F, 0.875F}));
+        const auto range = frames.range("mix", CellValue::Weight);
+        QCOMPARE(range.low, 0.125);
+        QCOMPARE(range.high, 1.0);
+        const auto change = frames.range("mix", CellValue::SinceStart);
+        QCOMPARE(change.low, -0.375);
+        QCOMPARE(change.high, 0.375);
+    }
+
+    void resumedRunReplacesLaterFrames()
+    {
+        HeatmapFrames frames;
+        for (const std::int64_t step : {0, 10, 20, 30}) {
+            frames.append(mixAt(step, {1, kNone, static_cast<float>(step), 0}));
+        }
+        frames.append(mixAt(20, {1, kNone, 2, 0}));
+        QCOMPARE(frames.count("mix"), std::size_t{3});
+        QCOMPARE(frames.frame("mix", 2).values[2], 2.0F);
+        QCOMPARE(frames.range("mix", CellValue::Weight).high, 10.0);
+    }
+
+    void anotherShapeStartsAfresh()
+    {
+        HeatmapFrames frames;
+        frames.append(mixAt(0, {1, kNone, 0.5F, 0.5F}));
+        frames.append({.name = "mix", .step = 5, .rows = 1, .columns = 1, .values = {1}});
+        QCOMPARE(frames.count("mix"), std::size_t{1});
+        QCOMPARE(frames.cells("mix", 0, CellValue::SinceStart).size(), std::size_t{1});
+    }
+};
+
+QTEST_APPLESS_MAIN(TestHeatmapFrames)
+#include "tst_heatmap_frames.moc"

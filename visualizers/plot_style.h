@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "resources/colours.h"
+
+#include <QColor>
+
+class QCustomPlot;
+class QCPColorGradient;
+
+namespace residua::visualizers {
+
+[[nodiscard]] QColor toQColor(resources::Rgb rgb, double alpha = 1.0);
+
+/// Grounds, axes, grid, legend and fonts of a plot in the theme's colours.
+void applyTheme(QCustomPlot& plot, resources::Theme theme);
+
+/// Magnitudes from the theme's ground up, or signed values about the middle of the range. NaN is left empty.
+enum class Scale { Magnitude, Signed };
+[[nodiscard]] QCPColorGradient gradientFor(Scale scale, resources::Theme theme);
+
+} // namespace residua::visualizers
