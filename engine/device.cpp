@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/device.h"
+
+#include "engine/cuda_backend.h"
+#include "kernels/cuda_kernels.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+namespace residua::engine {
+namespace {
+
+constexpr const char* kCpuKey = "cpu";
+constexpr const char* kCudaPrefix = "cuda:";
+constexpr const char* kKernelLibrary = "libresidua_kernels_cuda.so";
+
+/// A field of /proc/meminfo in bytes.
+std::int64_t memoryField(const std::string& name)
+{
+    std::ifstream file("/proc/meminfo");
+    std::string key;
+    std::string unit;
+    std::int64_t kibibytes = 0;
+    while (file >> key >> kibibytes) {
+        std::getline(file, unit);
+        if (key == name + ":") {
+            return kibibytes * 1024;
+        }
+    }
+    return 0;
+}
+
+std::int64_t numberIn(const char* path, std::int64_t otherwise)
+{
+    std::ifstream file(path);
+    std::int64_t value = 0;
+    return file >> value ? value : otherwise; // "max" is not a number
+}
+
+DeviceMemory cpuMemory()
+{
+    DeviceMemory memory{memoryField("MemAvailable"), memoryField("MemTotal")};
+    const std::int64_t limit = numberIn("/sys/fs/cgroup/memory.max", std::numeric_limits<std::int64_t>::max());
+    if (limit < memory.totalBytes) {
+        memory.totalBytes = limit;
+        memory.freeBytes = std::clamp<std::int64_t>(limit - numberIn("/sys/fs/cgroup/memory.current", 0), 0,
+                                                    memory.freeBytes);
+    }
+    return memory;
+}
+
+DeviceInfo cpuInfo()
+{
+    const int threads = at::get_num_threads();
+    const DeviceMemory memory = cpuMemory();
+    DeviceInfo info;
+    info.key = kCpuKey;
+    info.name = "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+    info.freeBytes = memory.freeBytes;
+    info.totalBytes = memory.totalBytes;
+    info.usable = true;
+    return info;
+}
+
+c10::Device cudaDevice(std::size_t index)
+{
+    return {c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+std::vector<std::filesystem::path> kernelCandidates()
+{
+    if (const char* const named = std::getenv("RESIDUA_KERNELS")) {
+        return {named};
+    }
+    std::error_code ignored;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+    std::vector<std::filesystem::path> candidates;
+    for (const char* const folder : {".", "../lib/residua", "../lib", "../kernels", "../../kernels"}) {
+        candidates.push_back(program / folder / kKernelLibrary);
+    }
+    return candidates;
+}
+
+struct KernelLibrary {
+    const kernels::CudaKernels* table = nullptr;
+    std::string why;
+};
+
+KernelLibrary findKernelLibrary()
+{
+    KernelLibrary library;
+    library.why = std::string(kKernelLibrary) + " is not installed beside the program";
+    for (const std::filesystem::path& path : kernelCandidates()) {
+        std::error_code ignored;
+        if (std::filesystem::exists(path, ignored)) {
+            library.why.clear();
+            library.table = kernels::loadCudaKernels(path.string(), library.why);
+            break;
+        }
+    }
+    return library;
+}
+
+} // namespace
+
+std::vector<DeviceInfo> listDevices()
+{
+    std::vector<DeviceInfo> devices{cpuInfo()};
+    const GpuDriver driver = queryGpuDriver();
+    const std::string& problem = loadCudaBackend();
+    for (std::size_t index = 0; index < std::max<std::size_t>(driver.gpus.size(), 1); ++index) {
+        DeviceInfo info;
+        info.key = kCudaPrefix + std::to_string(index);
+        info.name = "NVIDIA GPU";
+        if (index < driver.gpus.size()) {
+            info.name = driver.gpus[index].name;
+            info.freeBytes = driver.gpus[index].freeBytes;
+            info.totalBytes = driver.gpus[index].totalBytes;
+        }
+        info.reason = problem;
+        info.usable = problem.empty();
+        devices.push_back(std::move(info));
+    }
+    return devices;
+}
+
+Result<c10::Device> openDevice(const std::string& key)
+{
+    if (key == kCpuKey) {
+        return c10::Device(c10::DeviceType::CPU);
+    }
+    const std::string prefix = kCudaPrefix;
+    std::size_t index = 0;
+    const char* const end = key.data() + key.size();
+    const auto parsed = key.starts_with(prefix) ? std::from_chars(key.data() + prefix.size(), end, index)
+                                                : std::from_chars_result{end, std::errc::invalid_argument};
+    if (key != "cuda" && (parsed.ec != std::errc{} || parsed.ptr != end)) {
+        return Error{"device", "unknown device \"" + key + "\", expected cpu or cuda:N"};
+    }
+    if (const std::string& problem = loadCudaBackend(); !problem.empty()) {
+        return Error{"device " + key, problem};
+    }
+    const std::size_t count = c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA).deviceCount();
+    if (index >= count) {
+        return Error{"device " + key, "there are " + std::to_string(count) + " GPUs, the first is cuda:0"};
+    }
+    return cudaDevice(index);
+}
+
+DeviceMemory memoryOf(c10::Device device)
+{
+    if (device.is_cpu()) {
+        return cpuMemory();
+    }
+    const auto [free, total] = c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index());
+    return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
+}
+
+std::int64_t peakBytes(c10::Device device)
+{
+    if (device.is_cpu()) {
+        rusage usage{};
+        getrusage(RUSAGE_SELF, &usage);
+        return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+    }
+    const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
+    return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
+}
+
+void resetPeakBytes(c10::Device device)
+{
+    if (!device.is_cpu()) {
+        c10::getDeviceAllocator(device.type())->resetPeakStats(device.index());
+    }
+}
+
+void synchronise(c10::Device device)
+{
+    if (!device.is_cpu()) {
+        c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+    }
+}
+
+const kernels::CudaKernels* cudaKernels(std::string& why)
+{
+    static const KernelLibrary library = findKernelLibrary();
+    why = library.why;
+    return library.table;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/observe/observer.h"
+
+#include <ATen/core/grad_mode.h>
+
+namespace residua::engine {
+namespace {
+
+constexpr double kWindowSeconds = 5;
+
+} // namespace
+
+void Throughput::add(const StepRecord& record)
+{
+    m_points.push_back({record.seconds, record.tokens});
+    // The oldest kept point is the last one outside of the window, so that slow steps are measured too.
+    while (m_points.size() > 2 && record.seconds - m_points[1].seconds > kWindowSeconds) {
+        m_points.pop_front();
+    }
+}
+
+double Throughput::unitsPerSecond() const
+{
+    if (m_points.size() < 2) {
+        return 0;
+    }
+    const double seconds = m_points.back().seconds - m_points.front().seconds;
+    const auto units = static_cast<double>(m_points.back().units - m_points.front().units);
+    return seconds > 0 ? units / seconds : 0;
+}
+
+Observer::Observer(CompiledNetwork& network, std::int64_t every)
+    : m_network(network)
+    , m_every(every)
+{
+}
+
+bool Observer::due(std::int64_t step, std::int64_t lastStep) const
+{
+    return m_every > 0 && (step % m_every == 0 || step == lastStep);
+}
+
+std::vector<Matrix> Observer::observe(std::int64_t step)
+{
+    const at::NoGradGuard noGrad;
+    return m_network.coefficients(step);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/session/active_run.h"
+
+#include "engine/api/run_reader.h"
+#include "engine/device.h"
+#include "engine/session/failure.h"
+#include "engine/session/memory_report.h"
+#include "projects/validate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+// Reading the ring makes a GPU wait for the host, so it is done less often there.
+constexpr std::chrono::milliseconds kPublishOnCpu{34};
+constexpr std::chrono::milliseconds kPublishOnGpu{100};
+
+Status checked(const projects::Project& project)
+{
+    const std::vector<projects::Problem> problems = projects::validate(project);
+    if (!projects::hasErrors(problems)) {
+        return Done{};
+    }
+    const auto others = std::count_if(problems.begin() + 1, problems.end(), [](const projects::Problem& problem) {
+        return problem.severity == projects::Severity::Error;
+    });
+    const std::string more = others > 0 ? " (and " + std::to_string(others) + " more)" : "";
+    return Error{problems.front().place, problems.front().message + more};
+}
+
+Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                                             const std::string& device)
+{
+    if (const Status valid = checked(project); !valid) {
+        return valid.error();
+    }
+    Result<std::unique_ptr<Trainer>> made = Error{};
+    const auto failure = attempt([&] {
+        Result<TrainerParts> parts = openParts(project, projectDirectory, device);
+        made = parts ? Result<std::unique_ptr<Trainer>>(std::make_unique<Trainer>(std::move(*parts)))
+                     : Result<std::unique_ptr<Trainer>>(parts.error());
+    });
+    if (failure) {
+        return describe(*failure, project, device);
+    }
+    return made;
+}
+
+Status restored(Trainer& trainer, const LoadedCheckpoint& checkpoint, const std::string& device)
+{
+    Status status = Done{};
+    const auto failure = attempt([&] { status = trainer.restore(checkpoint); });
+    return failure ? Status(describe(*failure, trainer.project(), device)) : status;
+}
+
+/// What to tell about the first step whose loss or gradient is not a finite number.
+Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, std::int64_t checkpointStep)
+{
+    const bool byLoss = !std::isfinite(record.loss);
+    const double value = byLoss ? record.loss : record.gradientNorm;
+    std::ostringstream text;
+    text << "the " << (byLoss ? "loss" : "gradient's norm") << " is " << (std::isnan(value) ? "NaN" : "infinite")
+         << " at a learning rate of " << record.learningRate << ": lower the rate, lengthen the warm-up"
+         << (plan.clipNorm > 0 ? "" : ", clip the gradient") << " or check the data; ";
+    if (checkpointStep >= 0) {
+        text << "the checkpoint of step " << checkpointStep << " is intact";
+    } else {
+        text << "there is no checkpoint yet";
+    }
+    return {"step " + std::to_string(record.step), text.str()};
+}
+
+/// The frozen project with the total of steps that is asked for, or that the run last had.
+Result<projects::Project> projectToResume(const ResumeRun& command)
+{
+    const Result<RunReader> reader = RunReader::open(command.runDirectory);
+    if (!reader) {
+        return reader.error();
+    }
+    Result<projects::Project> project = reader->project();
+    const Result<RunInfo> info = reader->info();
+    if (!project || !info) {
+        return project ? info.error() : project.error();
+    }
+    project->training.steps = command.steps.value_or(info->steps);
+    return project;
+}
+
+} // namespace
+
+Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink)
+{
+    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(command.project, command.projectDirectory, command.device);
+    if (!trainer) {
+        return trainer.error();
+    }
+    RunInfo info;
+    info.name = command.project.name;
+    info.device = command.device;
+    info.steps = command.project.training.steps;
+    info.validationLoss = std::nan("");
+    Result<RunWriter> writer = RunWriter::create(command.runDirectory, info, command.project, command.projectDirectory);
+    if (!writer) {
+        return writer.error();
+    }
+    std::unique_ptr<ActiveRun> run(new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    run->m_pauseAt = command.pauseAfter;
+    run->announce();
+    run->guarded([&] { run->observe(); });
+    return run;
+}
+
+Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink)
+{
+    const Result<projects::Project> project = projectToResume(command);
+    if (!project) {
+        return project.error();
+    }
+    const Result<std::filesystem::path> directory = command.projectDirectory.empty()
+                                                        ? projectDirectoryOf(command.runDirectory)
+                                                        : Result<std::filesystem::path>(command.projectDirectory);
+    if (!directory) {
+        return directory.error();
+    }
+    std::vector<std::string> skipped;
+    const Result<LoadedCheckpoint> checkpoint = loadCheckpoint(command.runDirectory, command.step, &skipped);
+    if (!checkpoint) {
+        return checkpoint.error();
+    }
+    const std::int64_t done = checkpoint->state.step;
+    if (done >= project->training.steps) {
+        return Error{command.runDirectory.string(), "all " + std::to_string(done) + " steps are done: give a larger total"};
+    }
+    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(*project, *directory, command.device);
+    if (!trainer) {
+        return trainer.error();
+    }
+    if (const Status loaded = restored(**trainer, *checkpoint, command.device); !loaded) {
+        return loaded.error();
+    }
+    Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done);
+    if (!writer) {
+        return writer.error();
+    }
+    std::unique_ptr<ActiveRun> run(new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    run->m_checkpointStep = done;
+    run->announce();
+    for (const std::string& line : skipped) {
+        sink(Notice{command.run, line});
+    }
+    run->m_recorder.event(done, "resumed", "on " + command.device);
+    return run;
+}
+
+ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device, const EventSink& sink)
+    : m_id(id)
+    , m_sink(sink)
+    , m_device(std::move(device))
+    , m_trainer(std::move(trainer))
+    , m_recorder(std::move(writer), m_device, lastStep())
+    , m_observer(m_trainer->network(), m_trainer->project().training.observeEvery)
+{
+    m_pending.run = id;
+}
+
+void ActiveRun::announce()
+{
+    m_sink(RunStarted{m_id, m_recorder.directory(), m_trainer->stepsDone(), lastStep(), m_trainer->parameterCount(), m_device,
+                      m_trainer->unitsPerStep()});
+    if (const std::string warning = memoryWarning(m_trainer->project(), m_device); !warning.empty()) {
+        m_sink(Notice{m_id, warning});
+    }
+    if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
+        fail(written.error());
+    }
+}
+
+void ActiveRun::guarded(const std::function<void()>& work)
+{
+    if (m_state == State::Ended) {
+        return;
+    }
+    if (const auto failure = attempt(work)) {
+        fail(describe(*failure, m_trainer->project(), m_device));
+    }
+}
+
+void ActiveRun::advance()
+{
+    guarded([this] {
+        const projects::TrainingPlan& plan = m_trainer->project().training;
+        m_trainer->step();
+        const std::int64_t step = m_trainer->stepsDone();
+        const bool last = step >= lastStep();
+        if (m_observer.due(step, lastStep())) {
+            observe();
+        }
+        if (plan.validateEvery > 0 && (step % plan.validateEvery == 0 || last)) {
+            validate();
+        }
+        if (last) {
+            finish(RunStatus::Finished);
+            return;
+        }
+        if (plan.checkpointEvery > 0 && step % plan.checkpointEvery == 0) {
+            writeCheckpoint();
+        }
+        if (step == m_pauseAt) {
+            enterPause();
+            return;
+        }
+        const auto interval = m_trainer->device().is_cpu() ? kPublishOnCpu : kPublishOnGpu;
+        if (m_trainer->recordsFull() || Clock::now() - m_published >= interval) {
+            publish();
+        }
+    });
+}
+
+void ActiveRun::observe()
+{
+    for (Matrix& matrix : m_observer.observe(m_trainer->stepsDone())) {
+        m_recorder.matrix(matrix);
+        std::erase_if(m_pending.matrices, [&](const Matrix& older) { return older.name == matrix.name; });
+        m_pending.matrices.push_back(std::move(matrix));
+    }
+}
+
+void ActiveRun::validate()
+{
+    if (const std::optional<double> loss = m_trainer->validate()) {
+        m_pending.validations.push_back({m_trainer->stepsDone(), *loss});
+    }
+}
+
+void ActiveRun::publish()
+{
+    m_pending.steps = m_trainer->takeRecords();
+    const auto bad = std::find_if(m_pending.steps.begin(), m_pending.steps.end(), [](const StepRecord& record) {
+        return !std::isfinite(record.loss) || !std::isfinite(record.gradientNorm);
+    });
+    std::optional<StepRecord> diverged;
+    if (bad != m_pending.steps.end()) {
+        diverged = *bad;
+        m_pending.steps.erase(bad, m_pending.steps.end());
+        std::erase_if(m_pending.validations, [&](const ValidationRecord& record) { return record.step >= diverged->step; });
+    }
+    for (const StepRecord& record : m_pending.steps) {
+        m_throughput.add(record);
+    }
+    m_pending.unitsPerSecond = m_throughput.unitsPerSecond();
+    m_pending.peakBytes = peakBytes(m_trainer->device());
+    m_recorder.add(m_pending, diverged ? diverged->step - 1 : m_trainer->stepsDone());
+    m_sink(std::exchange(m_pending, {}));
+    m_pending.run = m_id;
+    m_published = Clock::now();
+    if (diverged) {
+        fail(divergence(*diverged, m_trainer->project().training, m_checkpointStep));
+        return;
+    }
+    if (const Status written = m_recorder.flushIfDue(); !written) {
+        fail(written.error());
+    }
+}
+
+void ActiveRun::writeCheckpoint()
+{
+    publish(); // a checkpoint never holds a state whose losses were not looked at
+    const std::int64_t step = m_trainer->stepsDone();
+    if (m_state == State::Ended || step == m_checkpointStep) {
+        return;
+    }
+    // First the rows, so that a run that is killed after the checkpoint goes on without a hole.
+    if (const Status written = m_recorder.flush(); !written) {
+        fail(written.error());
+        return;
+    }
+    if (const Status written = m_trainer->writeCheckpoint(m_recorder.directory()); !written) {
+        fail(written.error());
+        return;
+    }
+    m_checkpointStep = step;
+    m_recorder.event(step, "checkpoint", "");
+    m_sink(CheckpointWritten{m_id, step, checkpointDirectory(m_recorder.directory(), step)});
+}
+
+void ActiveRun::enterPause()
+{
+    publish();
+    if (m_state == State::Ended) {
+        return;
+    }
+    m_state = State::Paused;
+    m_pauseAt = 0;
+    m_recorder.event(m_trainer->stepsDone(), "paused", "");
+    if (const Status written = m_recorder.flush(RunStatus::Paused); !written) {
+        fail(written.error());
+        return;
+    }
+    m_sink(RunPaused{m_id, m_trainer->stepsDone()});
+}
+
+void ActiveRun::leavePause()
+{
+    if (m_state != State::Paused) {
+        return;
+    }
+    m_state = State::Running;
+    m_recorder.event(m_trainer->stepsDone(), "continued", "");
+    if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
+        fail(written.error());
+        return;
+    }
+    m_sink(RunContinued{m_id});
+}
+
+void ActiveRun::pause()
+{
+    guarded([this] {
+        if (m_state == State::Running) {
+            enterPause();
+        }
+    });
+}
+
+void ActiveRun::goOn()
+{
+    guarded([this] {
+        m_pauseAt = 0;
+        leavePause();
+    });
+}
+
+void ActiveRun::goOnFor(std::int64_t steps)
+{
+    guarded([&] {
+        m_pauseAt = m_trainer->stepsDone() + std::max<std::int64_t>(steps, 1);
+        leavePause();
+    });
+}
+
+void ActiveRun::stop()
+{
+    guarded([this] { finish(RunStatus::Stopped); });
+}
+
+void ActiveRun::checkpoint()
+{
+    guarded([this] { writeCheckpoint(); });
+}
+
+void ActiveRun::finish(RunStatus status)
+{
+    writeCheckpoint();
+    if (m_state == State::Ended) {
+        return;
+    }
+    m_recorder.event(m_trainer->stepsDone(), toString(status), "");
+    if (const Status written = m_recorder.flush(status); !written) {
+        fail(written.error());
+        return;
+    }
+    m_state = State::Ended;
+    m_sink(RunEnded{m_id, status, m_trainer->stepsDone(), {}});
+}
+
+void ActiveRun::fail(const Error& error)
+{
+    m_state = State::Ended;
+    m_recorder.event(m_recorder.lastStep(), toString(RunStatus::Failed), error.text());
+    // Where the disk is what failed, this cannot succeed either; the event below tells all the same.
+    const Status written = m_recorder.flush(RunStatus::Failed, error.text());
+    m_sink(RunEnded{m_id, RunStatus::Failed, m_recorder.lastStep(),
+                    written ? error : Error{error.place, error.message + "; the run's record is incomplete"}});
+}
+
+} // namespace residua::engine

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/observe/observer.h"
+#include "engine/session/recorder.h"
+#include "engine/train/trainer.h"
+#include "projects/result.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace residua::engine {
+
+/// A run from its first step to its end: trains, looks, records, tells. Nothing throws: what the engine's libraries throw
+/// ends the run as Failed. Engine thread.
+class ActiveRun {
+public:
+    /// Both announce themselves with RunStarted. An error leaves nothing new on disk.
+    [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> start(const StartRun& command, const EventSink& sink);
+    [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> resume(const ResumeRun& command, const EventSink& sink);
+
+    [[nodiscard]] RunId id() const { return m_id; }
+    [[nodiscard]] bool running() const { return m_state == State::Running; }
+    [[nodiscard]] bool ended() const { return m_state == State::Ended; }
+
+    /// One step and what is due after it. Precondition: running().
+    void advance();
+    void pause();
+    void goOn();
+    /// Goes on for so many steps, then pauses.
+    void goOnFor(std::int64_t steps);
+    /// Ends after a checkpoint.
+    void stop();
+    void checkpoint();
+
+private:
+    enum class State { Running, Paused, Ended };
+    using Clock = std::chrono::steady_clock;
+
+    ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device, const EventSink& sink);
+
+    void announce();
+    /// Runs `work`, unless the run has ended; what it throws ends the run.
+    void guarded(const std::function<void()>& work);
+    void observe();
+    void validate();
+    /// Takes what waits on the device, checks it, tells and records it. The run has ended where it was not finite.
+    void publish();
+    void writeCheckpoint();
+    void enterPause();
+    void leavePause();
+    /// Ends after a checkpoint: Finished or Stopped.
+    void finish(RunStatus status);
+    /// Ends without one: what is in memory cannot be trusted.
+    void fail(const Error& error);
+    [[nodiscard]] std::int64_t lastStep() const { return m_trainer->project().training.steps; }
+
+    RunId m_id{};
+    const EventSink& m_sink;
+    std::string m_device;
+    std::unique_ptr<Trainer> m_trainer;
+    Recorder m_recorder;
+    Observer m_observer;
+    Throughput m_throughput;
+    State m_state = State::Running;
+    Progress m_pending;                 ///< found since the last publish
+    Clock::time_point m_published{};
+    std::int64_t m_pauseAt = 0;         ///< step to pause after; 0: none
+    std::int64_t m_checkpointStep = -1; ///< of the newest checkpoint; −1: none
+};
+
+} // namespace residua::engine

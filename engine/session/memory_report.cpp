@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/session/memory_report.h"
+
+#include "engine/device.h"
+#include "projects/cost.h"
+
+#include <array>
+#include <cstdio>
+
+namespace residua::engine {
+namespace {
+
+std::string gibibytes(double bytes)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f GiB", bytes / (1024.0 * 1024.0 * 1024.0));
+    return text.data();
+}
+
+struct Need {
+    double bytes = 0;
+    std::string text;
+};
+
+Need predicted(const projects::Project& project)
+{
+    const Result<projects::CostReport> report = projects::costOf(project);
+    if (!report) {
+        return {};
+    }
+    const projects::Cost& total = report->total;
+    Need need{total.weightBytes + total.optimiserBytes + total.activationBytes, {}};
+    need.text = "predicted " + gibibytes(need.bytes) + " (weights " + gibibytes(total.weightBytes) + ", optimiser "
+                + gibibytes(total.optimiserBytes) + ", activations " + gibibytes(total.activationBytes) + ")";
+    return need;
+}
+
+std::string available(const DeviceMemory& memory)
+{
+    return gibibytes(static_cast<double>(memory.freeBytes)) + " of " + gibibytes(static_cast<double>(memory.totalBytes))
+           + " free";
+}
+
+constexpr const char* kRemedy = "make the micro-batch, the sequence or the network smaller, or accumulate";
+
+} // namespace
+
+std::string memoryWarning(const projects::Project& project, const std::string& device)
+{
+    const Result<c10::Device> opened = openDevice(device);
+    if (!opened) {
+        return {};
+    }
+    const DeviceMemory memory = memoryOf(*opened);
+    const Need need = predicted(project);
+    if (need.bytes <= static_cast<double>(memory.freeBytes)) {
+        return {};
+    }
+    return "memory on " + device + " may not suffice: " + need.text + ", " + available(memory);
+}
+
+Error describe(const Failure& failure, const projects::Project& project, const std::string& device)
+{
+    if (failure.kind == Failure::Kind::Other) {
+        return {"engine · " + device, failure.text};
+    }
+    const Result<c10::Device> opened = openDevice(device);
+    const std::string state = opened ? ", " + available(memoryOf(*opened)) : std::string();
+    return {"device " + device, "out of memory: " + predicted(project).text + state + "; " + kRemedy + " (" + failure.text + ")"};
+}
+
+} // namespace residua::engine

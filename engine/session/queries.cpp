@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/session/queries.h"
+
+#include "engine/api/run_reader.h"
+#include "engine/device.h"
+#include "engine/record/checkpoint.h"
+#include "engine/record/run_writer.h"
+#include "engine/session/failure.h"
+#include "engine/train/evaluation.h"
+#include "engine/train/sampler.h"
+#include "engine/train/tensor_io.h"
+#include "engine/train/trainer.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::int64_t kPromptFromData = 16; ///< tokens of the data that an empty prompt begins with
+
+/// The network of a checkpoint, on the device that its run used or else on the CPU.
+Result<TrainerParts> loadModel(const std::filesystem::path& runDirectory, std::optional<std::int64_t> step)
+{
+    const Result<RunReader> reader = RunReader::open(runDirectory);
+    if (!reader) {
+        return reader.error();
+    }
+    const Result<projects::Project> project = reader->project();
+    const Result<RunInfo> info = reader->info();
+    const Result<std::filesystem::path> directory = projectDirectoryOf(runDirectory);
+    if (!project || !info || !directory) {
+        return !project ? project.error() : !info ? info.error() : directory.error();
+    }
+    const Result<LoadedCheckpoint> checkpoint = loadCheckpoint(runDirectory, step, nullptr);
+    if (!checkpoint) {
+        return checkpoint.error();
+    }
+    const std::string device = openDevice(info->device) ? info->device : "cpu";
+    Result<TrainerParts> parts = openParts(*project, *directory, device);
+    if (parts) {
+        if (const Status loaded = loadParameters(checkpoint->model.tensors(), parts->network->parameters()); !loaded) {
+            return loaded.error();
+        }
+    }
+    return parts;
+}
+
+Result<Split> splitNamed(const std::string& name)
+{
+    constexpr std::pair<const char*, Split> kSplits[] = {
+        {"train", Split::Train}, {"validation", Split::Validation}, {"test", Split::Test}};
+    for (const auto& [known, split] : kSplits) {
+        if (name == known) {
+            return split;
+        }
+    }
+    return Error{"split", "unknown split \"" + name + "\", expected train, validation or test"};
+}
+
+class SampleQuery final : public Query {
+public:
+    explicit SampleQuery(SampleRequest request)
+        : m_request(std::move(request))
+    {
+    }
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_sampler) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (m_left <= 0) {
+            return SampleReady{m_request.tag, m_parts->dataset->decode(m_tokens)};
+        }
+        m_sampler->extend(m_tokens);
+        --m_left;
+        return std::nullopt;
+    }
+
+    Status begin()
+    {
+        Result<TrainerParts> parts = loadModel(m_request.runDirectory, m_request.step);
+        if (!parts) {
+            return parts.error();
+        }
+        if (!parts->dataset->shape().language) {
+            return Error{"sample", "the run \"" + parts->project.name + "\" is no language model: its data are vectors"};
+        }
+        Result<std::vector<std::int64_t>> prompt = promptTokens(*parts->dataset);
+        if (!prompt) {
+            return prompt.error();
+        }
+        m_tokens = std::move(*prompt);
+        m_left = std::max<std::int64_t>(m_request.tokens, 0);
+        m_parts.emplace(std::move(*parts));
+        const projects::TrainingPlan& plan = m_parts->project.training;
+        m_sampler.emplace(*m_parts->network, m_parts->device,
+                          SamplerOptions{.window = plan.sequenceLength,
+                                         .temperature = m_request.temperature,
+                                         .topK = m_request.topK,
+                                         .seed = m_request.seed,
+                                         .precision = plan.precision});
+        return Done{};
+    }
+
+    Result<std::vector<std::int64_t>> promptTokens(const Dataset& dataset) const
+    {
+        if (!m_request.prompt.empty()) {
+            Result<std::vector<std::int64_t>> tokens = dataset.encode(m_request.prompt);
+            if (tokens && tokens->empty()) {
+                return Error{"prompt", "it has no tokens"};
+            }
+            return tokens;
+        }
+        Batch batch;
+        if (!dataset.fillSequential(batch, Split::Train, 0, 1) || batch.tokens.empty()) {
+            return Error{"prompt", "it is empty, and the data has no beginning to take instead"};
+        }
+        batch.tokens.resize(std::min<std::size_t>(batch.tokens.size(), kPromptFromData));
+        return std::move(batch.tokens);
+    }
+
+    SampleRequest m_request;
+    std::optional<TrainerParts> m_parts;
+    std::optional<Sampler> m_sampler;
+    std::vector<std::int64_t> m_tokens;
+    std::int64_t m_left = 0;
+};
+
+class EvaluateQuery final : public Query {
+public:
+    explicit EvaluateQuery(EvaluateRequest request)
+        : m_request(std::move(request))
+    {
+    }
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_evaluation) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (m_evaluation->advance()) {
+            return std::nullopt;
+        }
+        return EvaluationReady{m_request.tag, m_evaluation->mean(), m_evaluation->batchesDone()};
+    }
+
+    Status begin()
+    {
+        const Result<Split> split = splitNamed(m_request.split);
+        if (!split) {
+            return split.error();
+        }
+        Result<TrainerParts> parts = loadModel(m_request.runDirectory, m_request.step);
+        if (!parts) {
+            return parts.error();
+        }
+        if (parts->dataset->size(*split) == 0) {
+            return Error{"split", "the data has no " + m_request.split + " part: give it a fraction in the project"};
+        }
+        m_parts.emplace(std::move(*parts));
+        m_evaluation.emplace(*m_parts->network, *m_parts->dataset, *split, m_parts->project.training, m_parts->device,
+                             m_request.batches);
+        return Done{};
+    }
+
+    EvaluateRequest m_request;
+    std::optional<TrainerParts> m_parts;
+    std::optional<Evaluation> m_evaluation;
+};
+
+} // namespace
+
+std::unique_ptr<Query> Query::make(const SampleRequest& request)
+{
+    return std::make_unique<SampleQuery>(request);
+}
+
+std::unique_ptr<Query> Query::make(const EvaluateRequest& request)
+{
+    return std::make_unique<EvaluateQuery>(request);
+}
+
+std::optional<Event> Query::advance()
+{
+    std::optional<Event> answer;
+    if (const auto failure = attempt([&] { answer = work(); })) {
+        return QueryFailed{tag(), Error{"engine", failure->text}};
+    }
+    return answer;
+}
+
+} // namespace residua::engine

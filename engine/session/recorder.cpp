@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/session/recorder.h"
+
+#include "engine/api/run_reader.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr double kShortestPause = 1;   ///< seconds between flushes
+constexpr double kLongestPause = 30;   ///< how much a killed run may lose of its curves
+constexpr double kShareOfTime = 0.01;  ///< what writing may take
+
+double secondsNow()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+} // namespace
+
+void FlushPace::flushed(double begin, double end)
+{
+    m_next = end + std::clamp((end - begin) / kShareOfTime, kShortestPause, kLongestPause);
+}
+
+Recorder::Recorder(RunWriter writer, const std::string& device, std::int64_t steps)
+    : m_writer(std::move(writer))
+    , m_info(m_writer.info())
+{
+    m_info.device = device;
+    m_info.steps = steps;
+}
+
+void Recorder::add(const Progress& progress, std::int64_t step)
+{
+    for (const StepRecord& record : progress.steps) {
+        m_writer.step(record);
+        m_info.loss = record.loss;
+    }
+    for (const ValidationRecord& validation : progress.validations) {
+        m_writer.metric(metric::kValidationLoss, validation.step, validation.loss);
+        m_info.validationLoss = validation.loss;
+    }
+    m_unitsPerSecond = progress.unitsPerSecond;
+    m_peakBytes = progress.peakBytes;
+    m_info.step = step;
+}
+
+void Recorder::matrix(const Matrix& matrix)
+{
+    m_writer.matrix(matrix);
+}
+
+void Recorder::event(std::int64_t step, const std::string& kind, const std::string& text)
+{
+    m_writer.event({step, kind, text});
+}
+
+Status Recorder::flushIfDue()
+{
+    return m_pace.due(secondsNow()) ? flush() : Done{};
+}
+
+Status Recorder::flush(RunStatus status, const std::string& message)
+{
+    m_info.status = status;
+    m_info.message = message;
+    return flush();
+}
+
+Status Recorder::flush()
+{
+    const double begin = secondsNow();
+    if (m_unitsPerSecond > 0 && m_info.step > m_figuresStep) {
+        m_figuresStep = m_info.step;
+        m_writer.metric(metric::kThroughput, m_info.step, m_unitsPerSecond);
+        m_writer.metric(metric::kPeakBytes, m_info.step, static_cast<double>(m_peakBytes));
+    }
+    Status flushed = m_writer.flush();
+    if (flushed) {
+        flushed = m_writer.update(m_info);
+    }
+    m_pace.flushed(begin, secondsNow());
+    return flushed;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/record/run_writer.h"
+#include "projects/result.h"
+
+#include <string>
+
+namespace residua::engine {
+
+/// Says when the next write to disk is due: at most once a second, and seldom enough that writing takes at most one percent
+/// of the time.
+class FlushPace {
+public:
+    [[nodiscard]] bool due(double now) const { return now >= m_next; }
+    /// A flush that began and ended at these seconds.
+    void flushed(double begin, double end);
+
+private:
+    double m_next = 0;
+};
+
+/// What a run leaves on disk beside its checkpoints: rows go to the writer's buffer at once, and to disk at a pace. Engine thread.
+class Recorder {
+public:
+    /// For a run on `device` that ends after `steps`, be it new or resumed.
+    Recorder(RunWriter writer, const std::string& device, std::int64_t steps);
+
+    /// Buffers the steps, validations and figures that an event of progress carries, after `step` steps.
+    void add(const Progress& progress, std::int64_t step);
+    /// All of them, where an event carries only the newest.
+    void matrix(const Matrix& matrix);
+    void event(std::int64_t step, const std::string& kind, const std::string& text);
+    /// Writes when the pace allows it.
+    [[nodiscard]] Status flushIfDue();
+    /// Writes now.
+    [[nodiscard]] Status flush();
+    /// Writes now, with the run's new status. A message belongs to a failed run.
+    [[nodiscard]] Status flush(RunStatus status, const std::string& message = {});
+    /// The last step of which progress was added.
+    [[nodiscard]] std::int64_t lastStep() const { return m_info.step; }
+
+    [[nodiscard]] const std::filesystem::path& directory() const { return m_writer.directory(); }
+
+private:
+    RunWriter m_writer;
+    RunInfo m_info;
+    FlushPace m_pace;
+    double m_unitsPerSecond = 0;
+    std::int64_t m_peakBytes = 0;
+    std::int64_t m_figuresStep = 0; ///< the last step that has throughput and memory recorded
+};
+
+} // namespace residua::engine

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/session.h"
+
+#include "engine/device.h"
+#include "engine/session/active_run.h"
+#include "engine/session/failure.h"
+#include "engine/session/queries.h"
+#include "engine/train/precision.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace residua::engine {
+
+namespace {
+
+/// What a query may take between two steps of a run: an answer within seconds, and the run goes on.
+constexpr std::chrono::milliseconds kQueryShare{100};
+
+} // namespace
+
+class Session::Impl {
+public:
+    explicit Impl(EventSink sink)
+        : m_sink(std::move(sink))
+    {
+        prepareEnvironment(); // here, before the engine's thread: setenv beside another thread's getenv is a race
+        m_thread = std::thread([this] { loop(); });
+    }
+
+    ~Impl()
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_quit = true;
+        }
+        m_wake.notify_one();
+        m_thread.join();
+    }
+
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void post(Command command)
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_commands.push_back(std::move(command));
+        }
+        m_wake.notify_one();
+    }
+
+private:
+    enum class Next { Work, Quit };
+
+    void loop()
+    {
+        while (receive() == Next::Work) {
+            if (m_run && m_run->running()) {
+                m_run->advance();
+            }
+            answer(m_sample);
+            answer(m_evaluation);
+            if (m_run && m_run->ended()) {
+                m_run.reset();
+            }
+        }
+        if (m_run) {
+            m_run->stop();
+        }
+    }
+
+    /// Carries out what was posted; waits for it where there is nothing else to do.
+    Next receive()
+    {
+        std::deque<Command> commands;
+        {
+            std::unique_lock lock(m_mutex);
+            const bool idle = !(m_run && m_run->running()) && !m_sample && !m_evaluation;
+            if (idle) {
+                m_wake.wait(lock, [this] { return m_quit || !m_commands.empty(); });
+            }
+            if (m_quit) {
+                return Next::Quit;
+            }
+            commands.swap(m_commands);
+        }
+        for (const Command& command : commands) {
+            std::visit([this](const auto& value) { carryOut(value); }, command);
+        }
+        return Next::Work;
+    }
+
+    void answer(std::unique_ptr<Query>& query)
+    {
+        const auto enough = std::chrono::steady_clock::now() + kQueryShare;
+        while (query && (std::chrono::steady_clock::now() < enough)) {
+            if (std::optional<Event> event = query->advance()) {
+                query.reset();
+                m_sink(std::move(*event));
+            }
+        }
+    }
+
+    template <class Request>
+    void replace(std::unique_ptr<Query>& query, const Request& request)
+    {
+        if (query) {
+            m_sink(QueryFailed{query->tag(), Error{"query", "a newer one took its place"}});
+        }
+        query = Query::make(request);
+    }
+
+    template <class Begin>
+    void begin(RunId id, Begin&& begun)
+    {
+        if (m_run && !m_run->ended()) {
+            m_sink(RunEnded{id, RunStatus::Failed, 0, Error{"run", "another run is active: stop it first"}});
+            return;
+        }
+        Result<std::unique_ptr<ActiveRun>> run = Error{};
+        if (const auto failure = attempt([&] { run = begun(); })) {
+            run = Error{"engine", failure->text};
+        }
+        if (!run) {
+            m_sink(RunEnded{id, RunStatus::Failed, 0, run.error()});
+            return;
+        }
+        m_run = std::move(*run);
+    }
+
+    /// The active run where it has this id; commands to one that has ended come too late and say nothing.
+    ActiveRun* find(RunId id) const { return m_run && m_run->id() == id && !m_run->ended() ? m_run.get() : nullptr; }
+
+    void carryOut(const StartRun& command)
+    {
+        begin(command.run, [&] { return ActiveRun::start(command, m_sink); });
+    }
+    void carryOut(const ResumeRun& command)
+    {
+        begin(command.run, [&] { return ActiveRun::resume(command, m_sink); });
+    }
+    void carryOut(const Pause& command)
+    {
+        if (ActiveRun* const run = find(command.run)) {
+            run->pause();
+        }
+    }
+    void carryOut(const Continue& command)
+    {
+        if (ActiveRun* const run = find(command.run)) {
+            run->goOn();
+        }
+    }
+    void carryOut(const Step& command)
+    {
+        if (ActiveRun* const run = find(command.run)) {
+            run->goOnFor(command.steps);
+        }
+    }
+    void carryOut(const Stop& command)
+    {
+        if (ActiveRun* const run = find(command.run)) {
+            run->stop();
+        }
+    }
+    void carryOut(const WriteCheckpoint& command)
+    {
+        if (ActiveRun* const run = find(command.run)) {
+            run->checkpoint();
+        }
+    }
+    void carryOut(const ListDevices& command) { m_sink(DevicesListed{command.tag, listDevices()}); }
+    void carryOut(const SampleRequest& request) { replace(m_sample, request); }
+    void carryOut(const EvaluateRequest& request) { replace(m_evaluation, request); }
+
+    EventSink m_sink;
+    std::mutex m_mutex; ///< guards m_commands and m_quit
+    std::condition_variable m_wake;
+    std::deque<Command> m_commands;
+    bool m_quit = false;
+    // The engine thread's own.
+    std::unique_ptr<ActiveRun> m_run;
+    std::unique_ptr<Query> m_sample;
+    std::unique_ptr<Query> m_evaluation;
+    std::thread m_thread; ///< last: it starts when all else is there
+};
+
+Session::Session(EventSink sink)
+    : m_impl(std::make_unique<Impl>(std::move(sink)))
+{
+}
+
+Session::~Session() = default;
+
+void Session::post(Command command)
+{
+    m_impl->post(std::move(command));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/network.h"
+#include "engine/data/dataset.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace residua::engine {
+
+/// The batch as tensors: int64 [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU they may view
+/// the batch's own memory, which must stay as it is until the backward pass is done.
+[[nodiscard]] DeviceBatch upload(Batch& batch, const DataShape& shape, c10::Device device, at::ScalarType real);
+
+/// Tokens (language) or samples in a batch.
+[[nodiscard]] std::int64_t unitsIn(const Batch& batch, const DataShape& shape);
+
+} // namespace residua::engine

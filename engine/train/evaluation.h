@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/network.h"
+#include "engine/data/dataset.h"
+#include "projects/training_plan.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace residua::engine {
+
+/// Mean loss on consecutive batches of a split, one batch at a time so that training can go on in between.
+class Evaluation {
+public:
+    /// At most `batches` of plan.batch examples; 0: to the end of the split. The network must outlive it.
+    Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split, const projects::TrainingPlan& plan,
+               c10::Device device, std::int64_t batches);
+
+    /// Adds one batch; false when there is none left. Leaves the network in evaluation mode.
+    bool advance();
+    [[nodiscard]] std::int64_t batchesDone() const { return m_index; }
+    /// Mean over what has been seen, every token or sample counting the same; NaN before the first. Waits for the device.
+    [[nodiscard]] double mean() const;
+
+private:
+    CompiledNetwork& m_network;
+    const Dataset& m_dataset;
+    const projects::TrainingPlan& m_plan;
+    DataShape m_shape;
+    Split m_split;
+    c10::Device m_device;
+    std::int64_t m_limit = 0;
+    std::int64_t m_index = 0;
+    Batch m_batch;
+    at::Tensor m_sum; ///< of loss times units, on the device
+    std::int64_t m_units = 0;
+};
+
+} // namespace residua::engine

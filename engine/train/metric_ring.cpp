@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/metric_ring.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+
+namespace residua::engine {
+
+MetricRing::MetricRing(c10::Device device, std::size_t capacity)
+    : m_values(at::zeros({static_cast<std::int64_t>(capacity), 2}, at::TensorOptions().dtype(at::kDouble).device(device)))
+{
+    for (std::size_t i = 0; i < capacity; ++i) {
+        const at::Tensor row = m_values.select(0, static_cast<std::int64_t>(i));
+        m_losses.push_back(row.select(0, 0));
+        m_norms.push_back(row.select(0, 1));
+    }
+    m_records.reserve(capacity);
+}
+
+void MetricRing::addLoss(const at::Tensor& loss)
+{
+    m_losses[m_records.size()].add_(loss.detach());
+}
+
+void MetricRing::commit(const at::Tensor& gradientNorm, const StepRecord& known)
+{
+    m_norms[m_records.size()].copy_(gradientNorm);
+    m_records.push_back(known);
+}
+
+std::vector<StepRecord> MetricRing::take()
+{
+    const at::Tensor host = m_values.to(at::kCPU);
+    const double* const values = host.const_data_ptr<double>();
+    std::vector<StepRecord> records = std::exchange(m_records, {});
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        records[i].loss = values[2 * i];
+        records[i].gradientNorm = values[2 * i + 1];
+    }
+    m_values.zero_();
+    m_records.reserve(m_losses.size());
+    return records;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace residua::engine {
+
+/// Losses and gradient norms of the last steps, kept on the device until a batch of them is read in one copy.
+class MetricRing {
+public:
+    MetricRing(c10::Device device, std::size_t capacity);
+
+    /// Adds to the loss of the step under way (one micro-batch's share of it). Enqueues, never waits.
+    void addLoss(const at::Tensor& loss);
+    /// Ends the step: its norm, and what the host knows of it.
+    void commit(const at::Tensor& gradientNorm, const StepRecord& known);
+
+    [[nodiscard]] bool full() const { return m_records.size() == m_losses.size(); }
+    [[nodiscard]] bool empty() const { return m_records.empty(); }
+    /// All steps since the last take, complete. Waits for the device.
+    [[nodiscard]] std::vector<StepRecord> take();
+
+private:
+    at::Tensor m_values;              ///< [capacity, 2]: loss, norm
+    std::vector<at::Tensor> m_losses; ///< views of m_values
+    std::vector<at::Tensor> m_norms;
+    std::vector<StepRecord> m_records;
+};
+
+} // namespace residua::engine

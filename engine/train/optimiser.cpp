@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/optimiser.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/_fused_sgd.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <optional>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+/// AdamW, with decoupled decay (methods.md 7).
+class FusedAdamW final : public Optimiser {
+public:
+    FusedAdamW(const projects::AdamW& plan, double clipNorm, std::vector<NamedParameter>& parameters)
+        : Optimiser(clipNorm, parameters, {{"mean"}, {"square"}, {"step", Moment::Shape::Count}})
+        , m_plan(plan)
+    {
+    }
+
+private:
+    void update(Group& group, Decay decay, double rate, const at::Tensor& scale, const at::Tensor& skip) override
+    {
+        at::_foreach_add_(group.moments[2], 1);
+        at::_fused_adamw_(group.parameters, group.gradients, group.moments[0], group.moments[1], {}, group.moments[2], rate,
+                          m_plan.beta1, m_plan.beta2, decay == Decay::Yes ? m_plan.weightDecay : 0.0, m_plan.epsilon,
+                          false, false, scale.defined() ? std::optional(scale) : std::nullopt, skip);
+    }
+
+    projects::AdamW m_plan;
+};
+
+/// Gradient descent with momentum; the decay is added to the gradient.
+class FusedSgd final : public Optimiser {
+public:
+    FusedSgd(const projects::Sgd& plan, double clipNorm, std::vector<NamedParameter>& parameters)
+        : Optimiser(clipNorm, parameters, plan.momentum > 0 ? std::vector<Moment>{{"momentum"}} : std::vector<Moment>{})
+        , m_plan(plan)
+    {
+    }
+
+private:
+    void update(Group& group, Decay decay, double rate, const at::Tensor& scale, const at::Tensor& skip) override
+    {
+        const at::TensorList momenta = m_plan.momentum > 0 ? at::TensorList(group.moments[0]) : at::TensorList();
+        at::_fused_sgd_(group.parameters, group.gradients, momenta, decay == Decay::Yes ? m_plan.weightDecay : 0.0,
+                        m_plan.momentum, rate, 0.0, false, false, false,
+                        scale.defined() ? std::optional(scale) : std::nullopt, skip);
+    }
+
+    projects::Sgd m_plan;
+};
+
+} // namespace
+
+std::unique_ptr<Optimiser> Optimiser::make(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters)
+{
+    if (const auto* sgd = std::get_if<projects::Sgd>(&plan.optimiser)) {
+        return std::make_unique<FusedSgd>(*sgd, plan.clipNorm, parameters);
+    }
+    return std::make_unique<FusedAdamW>(std::get<projects::AdamW>(plan.optimiser), plan.clipNorm, parameters);
+}
+
+Optimiser::Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, std::vector<Moment> kinds)
+    : m_clipNorm(clipNorm)
+    , m_parameters(parameters)
+    , m_kinds(std::move(kinds))
+{
+    for (const NamedParameter& parameter : parameters) {
+        std::vector<at::Tensor>& moments = m_moments.emplace_back();
+        for (const Moment& kind : m_kinds) {
+            // The fused kernels want the count as a float, whatever the parameter's type.
+            moments.push_back(kind.shape == Moment::Shape::Count
+                                  ? at::zeros({}, parameter.tensor.options().dtype(at::kFloat).requires_grad(false))
+                                  : at::zeros_like(parameter.tensor.detach()));
+        }
+    }
+    for (Group& group : m_groups) {
+        group.moments.resize(m_kinds.size());
+    }
+}
+
+void Optimiser::gather(Group& group, Decay decay) const
+{
+    group.parameters.clear();
+    group.gradients.clear();
+    for (std::vector<at::Tensor>& moments : group.moments) {
+        moments.clear();
+    }
+    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+        const at::Tensor& gradient = m_parameters[i].tensor.grad();
+        if (m_parameters[i].decay != decay || !gradient.defined()) {
+            continue;
+        }
+        group.parameters.push_back(m_parameters[i].tensor);
+        group.gradients.push_back(gradient);
+        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
+            group.moments[kind].push_back(m_moments[i][kind]);
+        }
+    }
+}
+
+at::Tensor Optimiser::step(double rate)
+{
+    const at::NoGradGuard noGrad;
+    constexpr std::array kDecays{Decay::No, Decay::Yes};
+    m_gradients.clear();
+    for (std::size_t i = 0; i < kDecays.size(); ++i) {
+        gather(m_groups[i], kDecays[i]);
+        m_gradients.insert(m_gradients.end(), m_groups[i].gradients.begin(), m_groups[i].gradients.end());
+    }
+    TORCH_CHECK(!m_gradients.empty(), "no parameter has a gradient: the loss does not depend on the network");
+    const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(m_gradients)));
+    at::Tensor scale;
+    if (m_clipNorm > 0) {
+        scale = norm.div(m_clipNorm).clamp_min(1.0).to(at::kFloat);
+    }
+    const at::Tensor skip = at::isfinite(norm).logical_not().to(at::kFloat);
+    for (std::size_t i = 0; i < kDecays.size(); ++i) {
+        if (!m_groups[i].parameters.empty()) {
+            update(m_groups[i], kDecays[i], rate, scale, skip);
+        }
+    }
+    return norm;
+}
+
+void Optimiser::clearGradients()
+{
+    for (NamedParameter& parameter : m_parameters) {
+        parameter.tensor.mutable_grad().reset();
+    }
+}
+
+HostTensors Optimiser::state() const
+{
+    HostTensors tensors;
+    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
+            tensors.add(m_parameters[i].name + "." + m_kinds[kind].name, m_moments[i][kind]);
+        }
+    }
+    return tensors;
+}
+
+Status Optimiser::load(const std::map<std::string, StoredTensor>& stored)
+{
+    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
+            const std::string name = m_parameters[i].name + "." + m_kinds[kind].name;
+            if (Status loaded = loadTensor(stored, name, m_moments[i][kind]); !loaded) {
+                return loaded;
+            }
+        }
+    }
+    return Done{};
+}
+
+} // namespace residua::engine

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/network.h"
+#include "engine/train/tensor_io.h"
+#include "projects/result.h"
+#include "projects/training_plan.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// Updates the parameters of a network from their gradients. Nothing in a step waits for the device: clipping, and the
+/// guard against a gradient that is not finite, are decided there. Engine thread.
+class Optimiser {
+public:
+    virtual ~Optimiser() = default;
+
+    /// Makes the one that the plan names for `parameters`, which must outlive it.
+    [[nodiscard]] static std::unique_ptr<Optimiser> make(const projects::TrainingPlan& plan,
+                                                         std::vector<NamedParameter>& parameters);
+
+    /// One update with the gradients that are defined, after clipping; a parameter without one is skipped and its moments
+    /// stay. Where the norm is not finite nothing is updated. Returns the global norm before clipping: a scalar on the device.
+    at::Tensor step(double rate);
+    void clearGradients();
+
+    /// Moments under "<parameter>.<moment>".
+    [[nodiscard]] HostTensors state() const;
+    [[nodiscard]] Status load(const std::map<std::string, StoredTensor>& stored);
+
+protected:
+    /// A kind of state that every parameter has. `Count` is one number, how often it was updated.
+    struct Moment {
+        std::string name;
+        enum class Shape { AsParameter, Count } shape = Shape::AsParameter;
+    };
+
+    Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, std::vector<Moment> kinds);
+
+    /// The parameters of one decay that have a gradient, and their moments: moments[kind][index]. Kept from step to step so
+    /// that its memory is.
+    struct Group {
+        std::vector<at::Tensor> parameters;
+        std::vector<at::Tensor> gradients;
+        std::vector<std::vector<at::Tensor>> moments;
+    };
+    /// `scale` ≥ 1 divides the gradients (clipping; undefined: none); `skip` is 1 where nothing must be updated.
+    virtual void update(Group& group, Decay decay, double rate, const at::Tensor& scale, const at::Tensor& skip) = 0;
+
+private:
+    void gather(Group& group, Decay decay) const;
+
+    double m_clipNorm = 0;
+    std::vector<NamedParameter>& m_parameters;
+    std::vector<Moment> m_kinds;
+    std::vector<std::vector<at::Tensor>> m_moments; ///< [parameter][kind]
+    std::array<Group, 2> m_groups;                  ///< by decay
+    std::vector<at::Tensor> m_gradients;            ///< of all groups
+};
+
+} // namespace residua::engine

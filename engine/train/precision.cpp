@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/precision.h"
+
+#include <ATen/Context.h>
+#include <ATen/autocast_mode.h>
+
+#include <cstdlib>
+#include <mutex>
+
+namespace residua::engine {
+namespace {
+
+/// The finaliser of splitmix64: neighbouring steps get unrelated seeds.
+std::uint64_t mixed(std::uint64_t value)
+{
+    value += 0x9e3779b97f4a7c15ULL;
+    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
+    return value ^ (value >> 31U);
+}
+
+} // namespace
+
+at::ScalarType parameterType(projects::Precision precision)
+{
+    return precision == projects::Precision::Fp64 ? at::kDouble : at::kFloat;
+}
+
+AutocastScope::AutocastScope(projects::Precision precision, c10::DeviceType device)
+    : m_active(precision == projects::Precision::Bf16)
+    , m_device(device)
+{
+    if (m_active) {
+        at::autocast::increment_nesting();
+        at::autocast::set_autocast_dtype(m_device, at::kBFloat16);
+        at::autocast::set_autocast_enabled(m_device, true);
+    }
+}
+
+AutocastScope::~AutocastScope()
+{
+    if (m_active) {
+        at::autocast::set_autocast_enabled(m_device, false);
+        if (at::autocast::decrement_nesting() == 0) {
+            at::autocast::clear_cache(); // its casts are of weights that the optimiser is about to change
+        }
+    }
+}
+
+void applyDeterminism(projects::Determinism determinism)
+{
+    const bool deterministic = determinism == projects::Determinism::Deterministic;
+    at::Context& context = at::globalContext();
+    context.setDeterministicAlgorithms(deterministic, false);
+    // Filling every new tensor with NaN is a debugging aid that costs a pass over memory.
+    context.setDeterministicFillUninitializedMemory(false);
+    context.setDeterministicCuDNN(deterministic);
+    context.setBenchmarkCuDNN(!deterministic);
+    context.setSDPUseCuDNN(!deterministic);
+}
+
+void prepareEnvironment()
+{
+    setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+}
+
+void seedStep(c10::Device device, std::int64_t seed, std::int64_t step)
+{
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    const std::scoped_lock lock(generator.mutex());
+    generator.set_current_seed(mixed(mixed(static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(step)));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/sampler.h"
+
+#include "engine/train/precision.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace residua::engine {
+
+TokenChooser::TokenChooser(double temperature, std::int64_t topK, std::int64_t seed)
+    : m_temperature(temperature)
+    , m_topK(topK)
+    , m_random(static_cast<std::uint64_t>(seed))
+{
+}
+
+std::int64_t TokenChooser::choose(std::span<const float> logits)
+{
+    const auto vocabulary = static_cast<std::int64_t>(logits.size());
+    const auto logitOf = [&](std::int64_t token) {
+        const float logit = logits[static_cast<std::size_t>(token)];
+        return std::isnan(logit) ? -HUGE_VALF : logit; // a NaN would break the order
+    };
+    const auto better = [&](std::int64_t a, std::int64_t b) {
+        const float left = logitOf(a);
+        const float right = logitOf(b);
+        return left != right ? left > right : a < b;
+    };
+    m_order.resize(logits.size());
+    std::iota(m_order.begin(), m_order.end(), 0);
+    const std::int64_t kept = m_topK > 0 ? std::min(m_topK, vocabulary) : vocabulary;
+    if (m_temperature <= 0) {
+        return *std::min_element(m_order.begin(), m_order.end(), better);
+    }
+    if (kept < vocabulary) {
+        std::partial_sort(m_order.begin(), m_order.begin() + kept, m_order.end(), better);
+    }
+    const std::span<const std::int64_t> candidates(m_order.data(), static_cast<std::size_t>(kept));
+    const double highest = logitOf(*std::min_element(candidates.begin(), candidates.end(), better));
+    m_weights.clear();
+    double total = 0;
+    for (const std::int64_t token : candidates) {
+        total += std::exp((logitOf(token) - highest) / m_temperature);
+        m_weights.push_back(total);
+    }
+    // The top 53 bits as a fraction: the standard's distributions differ between libraries.
+    const double draw = static_cast<double>(m_random() >> 11U) * 0x1p-53 * total;
+    const std::int64_t chosen = std::upper_bound(m_weights.begin(), m_weights.end(), draw) - m_weights.begin();
+    return candidates[static_cast<std::size_t>(std::min(chosen, kept - 1))];
+}
+
+Sampler::Sampler(CompiledNetwork& network, c10::Device device, const SamplerOptions& options)
+    : m_network(network)
+    , m_device(device)
+    , m_options(options)
+    , m_chooser(options.temperature, options.topK, options.seed)
+{
+}
+
+void Sampler::extend(std::vector<std::int64_t>& tokens)
+{
+    const at::NoGradGuard noGrad;
+    m_network.setTraining(false);
+    const auto length = std::min<std::int64_t>(m_options.window, static_cast<std::int64_t>(tokens.size()));
+    std::int64_t* const context = tokens.data() + (static_cast<std::int64_t>(tokens.size()) - length);
+    const at::Tensor input = at::from_blob(context, {1, length}, at::TensorOptions().dtype(at::kLong)).to(m_device);
+    at::Tensor logits;
+    {
+        const AutocastScope autocast(m_options.precision, m_device.type());
+        logits = m_network.forward(input);
+    }
+    const at::Tensor last = logits.select(0, 0).select(0, length - 1).to(at::kFloat).to(at::kCPU).contiguous();
+    tokens.push_back(m_chooser.choose({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())}));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/network.h"
+#include "projects/training_plan.h"
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace residua::engine {
+
+struct SamplerOptions {
+    std::int64_t window = 128;  ///< tokens of context that the network sees: its sequence length
+    double temperature = 0.8;   ///< 0: greedy
+    std::int64_t topK = 0;      ///< 0: all tokens
+    std::int64_t seed = 1;
+    projects::Precision precision = projects::Precision::Fp32;
+};
+
+/// Draws a token from logits: softmax(logits / temperature) over the topK largest. Ties go to the lower token.
+/// Randomness is its own, so that training beside it is not disturbed.
+class TokenChooser {
+public:
+    TokenChooser(double temperature, std::int64_t topK, std::int64_t seed);
+    /// Precondition: `logits` is not empty.
+    [[nodiscard]] std::int64_t choose(std::span<const float> logits);
+
+private:
+    double m_temperature;
+    std::int64_t m_topK;
+    std::mt19937_64 m_random;
+    std::vector<std::int64_t> m_order;
+    std::vector<double> m_weights;
+};
+
+/// Continues a sequence one token at a time by a forward pass over its last `window` tokens. The network must outlive it.
+class Sampler {
+public:
+    Sampler(CompiledNetwork& network, c10::Device device, const SamplerOptions& options);
+
+    /// Appends the next token to `tokens`, which must not be empty.
+    void extend(std::vector<std::int64_t>& tokens);
+
+private:
+    CompiledNetwork& m_network;
+    c10::Device m_device;
+    SamplerOptions m_options;
+    TokenChooser m_chooser;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/tensor_io.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+
+#include <optional>
+
+namespace residua::engine {
+namespace {
+
+struct TypePair {
+    StoredType stored;
+    at::ScalarType scalar;
+    const char* name;
+};
+
+constexpr TypePair kTypes[] = {
+    {StoredType::F64, at::kDouble, "F64"}, {StoredType::F32, at::kFloat, "F32"}, {StoredType::Bf16, at::kBFloat16, "BF16"},
+    {StoredType::I64, at::kLong, "I64"},   {StoredType::U8, at::kByte, "U8"},
+};
+
+const TypePair* typeOf(at::ScalarType scalar)
+{
+    for (const TypePair& pair : kTypes) {
+        if (pair.scalar == scalar) {
+            return &pair;
+        }
+    }
+    return nullptr;
+}
+
+const TypePair& typeOf(StoredType stored)
+{
+    for (const TypePair& pair : kTypes) {
+        if (pair.stored == stored) {
+            return pair;
+        }
+    }
+    return kTypes[0];
+}
+
+std::string shapeText(at::IntArrayRef shape)
+{
+    std::string text = "[";
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    }
+    return text + "]";
+}
+
+} // namespace
+
+void HostTensors::add(const std::string& name, const at::Tensor& tensor)
+{
+    const at::Tensor host = tensor.detach().to(at::kCPU).contiguous();
+    const TypePair* const type = typeOf(host.scalar_type());
+    TORCH_CHECK(type != nullptr, "tensor ", name, " has the type ", host.scalar_type(), ", which no checkpoint holds");
+    StoredTensor& stored = m_stored[name];
+    stored.type = type->stored;
+    stored.shape = host.sizes().vec();
+    stored.bytes = {static_cast<const std::byte*>(host.const_data_ptr()), host.nbytes()};
+    m_memory.push_back(host);
+}
+
+HostTensors hostTensors(const std::vector<NamedParameter>& parameters)
+{
+    HostTensors tensors;
+    for (const NamedParameter& parameter : parameters) {
+        tensors.add(parameter.name, parameter.tensor);
+    }
+    return tensors;
+}
+
+Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name, at::Tensor tensor)
+{
+    const auto found = stored.find(name);
+    if (found == stored.end()) {
+        return Error{"checkpoint", "tensor " + name + " is missing; it belongs to another network"};
+    }
+    const StoredTensor& source = found->second;
+    const TypePair& type = typeOf(source.type);
+    if (at::IntArrayRef(source.shape) != tensor.sizes() || type.scalar != tensor.scalar_type()) {
+        const TypePair* const expected = typeOf(tensor.scalar_type());
+        return Error{"checkpoint · " + name, std::string("got ") + type.name + " " + shapeText(source.shape) + ", expected "
+                                                 + (expected != nullptr ? expected->name : "another type") + " "
+                                                 + shapeText(tensor.sizes())};
+    }
+    const at::NoGradGuard noGrad;
+    // from_blob wants a mutable pointer; the view is only read.
+    void* const bytes = const_cast<std::byte*>(source.bytes.data());
+    tensor.copy_(at::from_blob(bytes, source.shape, at::TensorOptions().dtype(type.scalar)));
+    return Done{};
+}
+
+Status loadParameters(const std::map<std::string, StoredTensor>& stored, std::vector<NamedParameter>& parameters)
+{
+    for (NamedParameter& parameter : parameters) {
+        if (Status loaded = loadTensor(stored, parameter.name, parameter.tensor); !loaded) {
+            return loaded;
+        }
+    }
+    if (stored.size() == parameters.size()) {
+        return Done{};
+    }
+    std::map<std::string, StoredTensor> unknown = stored;
+    for (const NamedParameter& parameter : parameters) {
+        unknown.erase(parameter.name);
+    }
+    return Error{"checkpoint", "tensor " + unknown.begin()->first + " is not part of this network"};
+}
+
+} // namespace residua::engine

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/network.h"
+#include "engine/record/checkpoint.h"
+#include "projects/result.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// Tensors as the record room writes them, with the host memory that their bytes view.
+class HostTensors {
+public:
+    /// Views the tensor where it lies on the host and is contiguous, else copies it there.
+    void add(const std::string& name, const at::Tensor& tensor);
+    [[nodiscard]] const std::map<std::string, StoredTensor>& stored() const { return m_stored; }
+
+private:
+    std::map<std::string, StoredTensor> m_stored;
+    std::vector<at::Tensor> m_memory;
+};
+
+[[nodiscard]] HostTensors hostTensors(const std::vector<NamedParameter>& parameters);
+
+/// Copies the bytes named `name` into `tensor`. An error where they are absent, or of another shape or type.
+[[nodiscard]] Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name, at::Tensor tensor);
+
+/// Every parameter; what is stored and is no parameter is an error too, for it belongs to another network.
+[[nodiscard]] Status loadParameters(const std::map<std::string, StoredTensor>& stored, std::vector<NamedParameter>& parameters);
+
+} // namespace residua::engine

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/trainer.h"
+
+#include "engine/device.h"
+#include "engine/train/batches.h"
+#include "engine/train/evaluation.h"
+#include "engine/train/precision.h"
+
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::size_t kRingCapacity = 256;
+constexpr const char* kDrawsCursor = "draws";
+
+/// Adds the time until it goes to a counter.
+class Stopwatch {
+public:
+    explicit Stopwatch(double& seconds)
+        : m_seconds(seconds)
+    {
+    }
+    ~Stopwatch() { m_seconds = total(); }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+    [[nodiscard]] double total() const { return m_seconds + std::chrono::duration<double>(Clock::now() - m_begin).count(); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    double& m_seconds;
+    Clock::time_point m_begin = Clock::now();
+};
+
+Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& name)
+{
+    std::int64_t value = -1;
+    const auto found = state.cursors.find(name);
+    if (found != state.cursors.end()) {
+        const std::string& text = found->second;
+        std::from_chars(text.data(), text.data() + text.size(), value);
+    }
+    if (value < 0) {
+        return Error{"checkpoint · state.json · cursors", "\"" + name + "\" is missing or not a number"};
+    }
+    return value;
+}
+
+} // namespace
+
+Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                               const std::string& device)
+{
+    Result<c10::Device> opened = openDevice(device);
+    if (!opened) {
+        return opened.error();
+    }
+    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory);
+    if (!dataset) {
+        return dataset.error();
+    }
+    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, (*dataset)->shape(), device);
+    if (!network) {
+        return network.error();
+    }
+    return TrainerParts{project, std::move(*dataset), std::move(*network), *opened};
+}
+
+Trainer::Trainer(TrainerParts parts)
+    : m_parts(std::move(parts))
+    , m_shape(m_parts.dataset->shape())
+    , m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters()))
+    , m_ring(m_parts.device, kRingCapacity)
+{
+    if (m_parts.project.training.batching == projects::BatchKind::Full) {
+        m_parts.dataset->fillAll(m_batch, Split::Train);
+        m_fullBatch = upload(m_batch, m_shape, m_parts.device, parameterType(m_parts.project.training.precision));
+    }
+    resetPeakBytes(m_parts.device);
+}
+
+Status Trainer::restore(const LoadedCheckpoint& checkpoint)
+{
+    const Result<std::int64_t> draws = cursorIn(checkpoint.state, kDrawsCursor);
+    if (!draws) {
+        return draws.error();
+    }
+    if (Status loaded = loadParameters(checkpoint.model.tensors(), m_parts.network->parameters()); !loaded) {
+        return loaded;
+    }
+    if (Status loaded = m_optimiser->load(checkpoint.optimiser.tensors()); !loaded) {
+        return loaded;
+    }
+    m_draws = *draws;
+    m_step = checkpoint.state.step;
+    m_units = checkpoint.state.units;
+    m_seconds = checkpoint.state.seconds;
+    return Done{};
+}
+
+Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
+{
+    CheckpointState state;
+    state.step = m_step;
+    state.units = m_units;
+    state.seconds = m_seconds;
+    state.cursors[kDrawsCursor] = std::to_string(m_draws);
+    const HostTensors model = hostTensors(m_parts.network->parameters());
+    const HostTensors optimiser = m_optimiser->state();
+    return engine::writeCheckpoint(runDirectory, state, model.stored(), optimiser.stored(),
+                                   m_parts.project.training.keepCheckpoints);
+}
+
+DeviceBatch Trainer::nextBatch()
+{
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    if (plan.batching == projects::BatchKind::Random) {
+        m_parts.dataset->fill(m_batch, Split::Train, m_parts.project.seeds.order, m_draws, plan.batch);
+    }
+    ++m_draws;
+    m_units += unitsIn(m_batch, m_shape);
+    return plan.batching == projects::BatchKind::Full
+               ? m_fullBatch
+               : upload(m_batch, m_shape, m_parts.device, parameterType(plan.precision));
+}
+
+void Trainer::step()
+{
+    const Stopwatch stopwatch(m_seconds);
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
+    seedStep(m_parts.device, m_parts.project.seeds.stages, m_step + 1);
+    m_parts.network->setTraining(true);
+    for (std::int64_t micro = 0; micro < plan.accumulate; ++micro) {
+        const DeviceBatch batch = nextBatch();
+        at::Tensor loss;
+        {
+            const AutocastScope autocast(plan.precision, m_parts.device.type());
+            loss = m_parts.network->loss(batch);
+        }
+        if (plan.accumulate > 1) {
+            loss = loss.div(static_cast<double>(plan.accumulate));
+        }
+        loss.backward();
+        m_ring.addLoss(loss);
+    }
+    ++m_step;
+    const double rate = projects::learningRateAt(plan, m_step);
+    const at::Tensor norm = m_optimiser->step(rate);
+    m_optimiser->clearGradients();
+    m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});
+}
+
+std::vector<StepRecord> Trainer::takeRecords()
+{
+    const Stopwatch stopwatch(m_seconds);
+    return m_ring.take();
+}
+
+std::optional<double> Trainer::validate()
+{
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    if (m_parts.dataset->size(Split::Validation) == 0) {
+        return std::nullopt;
+    }
+    Evaluation evaluation(*m_parts.network, *m_parts.dataset, Split::Validation, plan, m_parts.device,
+                          plan.validationBatches);
+    while (evaluation.advance()) {
+    }
+    return evaluation.mean();
+}
+
+std::int64_t Trainer::parameterCount() const
+{
+    std::int64_t count = 0;
+    for (const NamedParameter& parameter : m_parts.network->parameters()) {
+        count += parameter.tensor.numel();
+    }
+    return count;
+}
+
+std::int64_t Trainer::unitsPerStep() const
+{
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    if (plan.batching == projects::BatchKind::Full) {
+        return m_batch.batch * plan.accumulate;
+    }
+    return plan.batch * plan.accumulate * (m_shape.language ? plan.sequenceLength : 1);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/network.h"
+#include "engine/data/dataset.h"
+#include "engine/record/checkpoint.h"
+#include "engine/train/metric_ring.h"
+#include "engine/train/optimiser.h"
+#include "projects/project.h"
+#include "projects/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// What a trainer works with.
+struct TrainerParts {
+    projects::Project project;
+    std::unique_ptr<Dataset> dataset;
+    std::unique_ptr<CompiledNetwork> network;
+    c10::Device device{c10::DeviceType::CPU};
+};
+
+/// Opens the data, the device and the network of a project that validates. Errors name the place.
+[[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                                             const std::string& device);
+
+/// Steps a network: batches, loss, gradients, update. Knows nothing of runs, files of metrics or events. Engine thread.
+class Trainer {
+public:
+    explicit Trainer(TrainerParts parts);
+
+    /// Goes on from a checkpoint of this project: the steps that follow are bit-equal to those of a run that never stopped.
+    [[nodiscard]] Status restore(const LoadedCheckpoint& checkpoint);
+    /// A complete checkpoint of the state after the last step.
+    [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
+
+    /// One optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU.
+    void step();
+    /// Losses and norms wait on the device until they are taken; they must be before the ring is full.
+    [[nodiscard]] bool recordsFull() const { return m_ring.full(); }
+    [[nodiscard]] std::vector<StepRecord> takeRecords();
+    /// Mean loss on the first `validationBatches` of the validation split; nothing where the data has none.
+    [[nodiscard]] std::optional<double> validate();
+
+    [[nodiscard]] std::int64_t stepsDone() const { return m_step; }
+    /// Seconds spent in step() and takeRecords(), those before a resume included.
+    [[nodiscard]] double seconds() const { return m_seconds; }
+    [[nodiscard]] const projects::Project& project() const { return m_parts.project; }
+    [[nodiscard]] c10::Device device() const { return m_parts.device; }
+    [[nodiscard]] CompiledNetwork& network() { return *m_parts.network; }
+    [[nodiscard]] std::int64_t parameterCount() const;
+    /// Tokens or samples in a step.
+    [[nodiscard]] std::int64_t unitsPerStep() const;
+
+private:
+    [[nodiscard]] DeviceBatch nextBatch();
+
+    TrainerParts m_parts;
+    DataShape m_shape;
+    std::unique_ptr<Optimiser> m_optimiser;
+    MetricRing m_ring;
+    Batch m_batch;
+    DeviceBatch m_fullBatch; ///< kept on the device where every step sees all of the data
+    std::int64_t m_step = 0;
+    std::int64_t m_draws = 0; ///< micro-batches drawn so far: the cursor into the data
+    std::int64_t m_units = 0;
+    double m_seconds = 0;
+};
+
+} // namespace residua::engine
