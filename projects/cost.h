@@ -12,8 +12,9 @@
 
 namespace residua::projects {
 
-/// What a part of the network costs. FLOP are per token (language) or per sample, multiply and add
-/// counted as two; causal attention counts T/2 keys per query. `trainFlops` = forward + backward.
+/// What a part of the network costs; each kind's formula stands beside its table entry, the topology's in
+/// cost_topology.cpp. FLOP are per token (language) or per sample, multiply and add counted as two, elementwise
+/// work as one an operation; causal attention counts T/2 keys per query. `trainFlops` = forward + backward.
 struct Cost {
     std::int64_t parameters = 0;
     double forwardFlops = 0;

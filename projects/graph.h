@@ -76,6 +76,9 @@ struct StackSegment {
     bool operator==(const StackSegment&) const = default;
 };
 
+/// The deepest stack that a document may have; depth() is read back as it is, validate() refuses more.
+inline constexpr std::int64_t kMaxLayers = 4096;
+
 /// What the network is trained to do.
 enum class Objective {
     NextToken,        ///< mean cross-entropy, nats per token

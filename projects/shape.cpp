@@ -164,12 +164,24 @@ private:
                 return false;
             }
             const auto shape = m_shapes.outputs.find(wire->second.from);
+            if (shape == m_shapes.outputs.end() && !exists(wire->second.from)) {
+                fail(node, Error{port, "there is no such output"});
+                return false;
+            }
             known = known && shape != m_shapes.outputs.end();
             if (known) {
                 inputs.push_back(shape->second);
             }
         }
         return known;
+    }
+
+    /// Whether the document has this output; one of an unknown kind is reported there.
+    bool exists(const PortRef& output) const
+    {
+        const auto node = m_nodes.find(output.node);
+        const NodeKind* const kind = node == m_nodes.end() ? nullptr : findNodeKind(node->second->kind);
+        return node != m_nodes.end() && (!kind || std::ranges::find(kind->outputs, output.port) != kind->outputs.end());
     }
 
     /// What a graph is given: tokens or vectors for the stem, stack entries for the rest.

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/cost.h"
+
+#include "projects/cost_topology.h"
+#include "projects/node_kind_rules.h"
+#include "projects/places.h"
+#include "projects/text_forms.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+/// What turns a node's figures for one token into bytes and FLOP of a step.
+struct Scale {
+    double tokens = 1;          ///< tokens or samples in a micro-batch
+    double weightBytes = 4;     ///< per parameter; bf16 keeps its parameters in fp32
+    double activationBytes = 4; ///< per element
+    double optimiserCopies = 1; ///< the gradient and the moments, each as large as the weights
+};
+
+std::int64_t samplesOf(const DataSource& data)
+{
+    return std::visit(
+        [](const auto& source) -> std::int64_t {
+            if constexpr (requires { source.samples; }) {
+                return source.samples;
+            } else {
+                return 0;
+            }
+        },
+        data.source);
+}
+
+Scale scaleOf(const Project& project)
+{
+    const TrainingPlan& plan = project.training;
+    Scale scale;
+    scale.tokens = static_cast<double>(plan.batch);
+    if (isLanguage(project.data)) {
+        scale.tokens *= static_cast<double>(plan.sequenceLength);
+    } else if (plan.batching == BatchKind::Full) {
+        const double share = 1.0 - project.data.validationFraction - project.data.testFraction;
+        scale.tokens = static_cast<double>(samplesOf(project.data)) * share;
+    }
+    scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
+    scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
+    const auto* const sgd = std::get_if<Sgd>(&plan.optimiser);
+    scale.optimiserCopies = sgd ? (sgd->momentum == 0 ? 1 : 2) : 3;
+    return scale;
+}
+
+/// The backward pass of a matrix product is two of the same size, so training costs three times the forward pass.
+Cost scaled(const NodeCost& node, const Scale& scale)
+{
+    const auto parameters = static_cast<double>(node.parameters);
+    Cost cost;
+    cost.parameters = node.parameters;
+    cost.forwardFlops = node.flops;
+    cost.trainFlops = 3 * node.flops;
+    cost.activationBytes = node.activationElements * scale.tokens * scale.activationBytes;
+    cost.weightBytes = parameters * scale.weightBytes;
+    cost.optimiserBytes = parameters * scale.weightBytes * scale.optimiserCopies;
+    return cost;
+}
+
+bool hasSeparateNorms(const Topology& topology)
+{
+    const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
+    return mix && mix->separateNorms;
+}
+
+/// Costs the nodes of a project's graphs.
+class Costing {
+public:
+    explicit Costing(const Project& project)
+        : m_project(project),
+          m_scale(scaleOf(project)),
+          m_tied(tiedNodes(project.network)),
+          m_context(isLanguage(project.data) ? project.training.sequenceLength : 1)
+    {
+    }
+
+    Result<std::map<NodeId, Cost>> nodes(const GraphRef& ref) const
+    {
+        const Graph& graph = *findGraph(m_project, ref);
+        const GraphShapes shapes = inferShapes(m_project, ref);
+        if (!shapes.errors.empty()) {
+            return shapes.errors.begin()->second;
+        }
+        const Result<Sizes> sizes = sizesOf(m_project);
+        std::map<PortRef, PortRef> feeds;
+        for (const Wire& wire : graph.wires) {
+            feeds.emplace(wire.to, wire.from);
+        }
+        std::map<NodeId, Cost> costs;
+        for (const Node& node : graph.nodes) {
+            if (costs.contains(node.id)) {
+                return Error{placeOf(ref, node), "its number is taken by another node"};
+            }
+            const NodeKind& kind = *findNodeKind(node.kind);
+            std::vector<Shape> in;
+            for (const std::string& port : inputPortsOf(node, graph)) {
+                in.push_back(shapes.outputs.at(feeds.at({node.id, port})));
+            }
+            std::vector<Shape> out;
+            for (const std::string& port : kind.outputs) {
+                out.push_back(shapes.outputs.at({node.id, port}));
+            }
+            ParamMap params = evaluateParams(node, *sizes).value();
+            if (params.contains("share") && hasSeparateNorms(m_project.topology)) {
+                params["share"] = std::string();
+            }
+            NodeCost cost = kind.costRule(params, in, out, m_context);
+            if (ref == kHead && m_tied && m_tied->linear == node.id) {
+                cost.parameters -= in[0].features() * out[0].features(); // counted once, in the stem's embedding
+            }
+            costs.emplace(node.id, scaled(cost, m_scale));
+        }
+        return costs;
+    }
+
+    const Scale& scale() const { return m_scale; }
+
+private:
+    const Project& m_project;
+    Scale m_scale;
+    std::optional<TiedNodes> m_tied;
+    std::int64_t m_context = 1;
+};
+
+Cost sumOf(const std::map<NodeId, Cost>& nodes)
+{
+    Cost sum;
+    for (const auto& [id, cost] : nodes) {
+        sum += cost;
+    }
+    return sum;
+}
+
+Status checkStack(const Network& network)
+{
+    if (network.depth() > kMaxLayers) {
+        return Error{"network · stack", "got " + std::to_string(network.depth()) + " layers, expected at most " +
+                                            std::to_string(kMaxLayers)};
+    }
+    for (const StackSegment& segment : network.stack) {
+        if (!network.findBlock(segment.block)) {
+            return Error{"network · stack", "unknown block " + segment.block};
+        }
+    }
+    return Done{};
+}
+
+} // namespace
+
+Cost& Cost::operator+=(const Cost& other)
+{
+    parameters = countOf(static_cast<double>(parameters) + static_cast<double>(other.parameters));
+    forwardFlops += other.forwardFlops;
+    trainFlops += other.trainFlops;
+    activationBytes += other.activationBytes;
+    weightBytes += other.weightBytes;
+    optimiserBytes += other.optimiserBytes;
+    return *this;
+}
+
+Result<CostReport> costOf(const Project& project)
+{
+    const Network& network = project.network;
+    if (const Status ok = checkStack(network); !ok) {
+        return ok.error();
+    }
+    const Costing costing(project);
+    CostReport report;
+    std::vector<GraphRef> refs{kStem, kHead};
+    for (const StackSegment& segment : network.stack) {
+        refs.push_back(kBlockPrefix + segment.block);
+    }
+    for (const GraphRef& ref : refs) {
+        if (report.nodes.contains(ref)) {
+            continue;
+        }
+        Result<std::map<NodeId, Cost>> nodes = costing.nodes(ref);
+        if (!nodes) {
+            return nodes.error();
+        }
+        report.nodes.emplace(ref, std::move(*nodes));
+    }
+    report.stem = sumOf(report.nodes.at(kStem));
+    report.head = sumOf(report.nodes.at(kHead));
+    report.topology = scaled(topologyCost(project.topology, network.depth(), network.width), costing.scale());
+    report.total = report.stem;
+    report.total += report.head;
+    report.total += report.topology;
+    for (const StackSegment& segment : network.stack) {
+        const Cost layer = sumOf(report.nodes.at(kBlockPrefix + segment.block));
+        for (std::int64_t i = 0; i < segment.repeat; ++i) {
+            report.layers.push_back(layer);
+            report.total += layer;
+        }
+    }
+    return report;
+}
+
+Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut)
+{
+    const std::int64_t depth = project.network.depth();
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (!mix) {
+        return Error{"topology", "this wiring has no shortcuts of its own"};
+    }
+    const std::int64_t last = depth + (mix->finalMix ? 1 : 0);
+    if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last || depth > kMaxLayers) {
+        return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
+    }
+    const std::vector<std::int64_t> sources = sourcesOf(*mix, shortcut.target, depth);
+    if (std::ranges::find(sources, shortcut.source) != sources.end()) {
+        return Cost{};
+    }
+    const auto entries = static_cast<std::int64_t>(sources.size());
+    const NodeCost before = readerCost(*mix, shortcut.target, entries, depth, project.network.width);
+    NodeCost added = readerCost(*mix, shortcut.target, entries + 1, depth, project.network.width);
+    added.parameters -= before.parameters;
+    added.flops -= before.flops;
+    added.activationElements -= before.activationElements;
+    return scaled(added, scaleOf(project));
+}
+
+} // namespace residua::projects

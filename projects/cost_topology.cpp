@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// d: width, L: layers, n: entries that a reader mixes, O: mixes that it has (1, or 3 for q k v, 4 with the residual;
+// the final output has 1). FLOP are per token. What branches put on the stack is charged to their blocks.
+#include "projects/cost_topology.h"
+
+#include "projects/node_kind_rules.h"
+
+namespace residua::projects {
+namespace {
+
+double real(std::int64_t value)
+{
+    return static_cast<double>(value);
+}
+
+double outputsOf(const DepthMix& mix, bool isFinal)
+{
+    if (isFinal || mix.ports == MixPorts::Input) {
+        return 1;
+    }
+    return mix.ports == MixPorts::Qkv ? 3 : 4;
+}
+
+/// The residual sum that everyone uses: it is kept running, one addition a layer.
+bool isRunningSum(const DepthMix& mix)
+{
+    return mix.weight == WeightKind::Fixed && mix.init == MixInit::Ones && mix.entry == StackEntry::Branch &&
+           std::holds_alternative<AllSources>(mix.sources) && mix.states.empty() && mix.gate.kind == GateKind::None;
+}
+
+/// Fixed: none. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm weight, 2·d·O.
+/// Per token (MUDD): h = n·O hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O.
+double readerParameters(const DepthMix& mix, double n, double o, double d)
+{
+    const double gate = mix.gate.kind == GateKind::None ? 0 : d * o;
+    switch (mix.weight) {
+    case WeightKind::Fixed:
+        return gate;
+    case WeightKind::Scalar:
+        return gate + n * o;
+    case WeightKind::PerFeature:
+        return gate + n * d * o;
+    case WeightKind::DepthAttention:
+        return gate + 2 * d * o;
+    case WeightKind::PerToken:
+        return gate + d * n * o + n * o * n * o + n * o;
+    }
+    return gate;
+}
+
+/// Mixing: 2·n·d·O. A gate: its logits 2·n·d·O and one addition to each weight n·d·O. Depth attention: norms 4·n·d and
+/// logits 2·n·d·O. Per token: twice its weights.
+double readerFlops(const DepthMix& mix, double n, double o, double d)
+{
+    double flops = 2 * n * d * o;
+    if (mix.gate.kind != GateKind::None) {
+        flops += 3 * n * d * o;
+    }
+    if (mix.weight == WeightKind::DepthAttention) {
+        flops += 4 * n * d + 2 * n * d * o;
+    }
+    if (mix.weight == WeightKind::PerToken) {
+        flops += 2 * (d * n * o + n * o * n * o);
+    }
+    return flops;
+}
+
+/// The mixes O·d (beside a branch: the sum x_j, d), x_j itself where full outputs are stacked, and what a weight that
+/// depends on the token keeps: n·O, for per-token weights the hidden features too.
+double readerActivations(const DepthMix& mix, double n, double o, double d, bool isFinal)
+{
+    double elements = n > 0 ? d * o : 0;
+    if (mix.entry == StackEntry::Full && mix.feeds == MixFeeds::LayerInput && !isFinal) {
+        elements += d;
+    }
+    if (mix.gate.kind != GateKind::None || mix.weight == WeightKind::DepthAttention) {
+        elements += n * o;
+    }
+    return mix.weight == WeightKind::PerToken ? elements + 2 * n * o : elements;
+}
+
+NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t width)
+{
+    // ANCRe at both sites bridges the inputs of the attentions and of the FFNs, two a layer (Table 1).
+    const std::int64_t readers =
+        mix.sites == MixSites::Both && mix.feeds == MixFeeds::ResidualBesideBranch ? 2 * depth : depth;
+    NodeCost total;
+    for (std::int64_t target = 1; target <= readers + (mix.finalMix ? 1 : 0); ++target) {
+        const bool middle = summedMiddleOf(mix, target, readers).has_value();
+        const auto entries = static_cast<std::int64_t>(sourcesOf(mix, target, readers).size()) + (middle ? 1 : 0);
+        total += readerCost(mix, target, entries, readers, width);
+        if (middle) {
+            total += NodeCost{0, real(width), real(width)};
+        }
+    }
+    return total;
+}
+
+/// Per layer with n streams. Static: n·(n + 1) for the mix, n for the branch; FLOP 2·d·n·(n + 2). Dynamic adds a norm
+/// (d) and d·(n + 2) + 2 parameters, 2·n·d·(n + 2) FLOP. Doubly stochastic (mHC): all from the n·d features at once:
+/// a norm, n·d·(n² + 2n) weights, n² + 2n biases and 3 scales. Kept: the streams n·d and the layer's input d.
+NodeCost multiStreamCost(const MultiStream& wiring, std::int64_t depth, std::int64_t width)
+{
+    const double n = real(wiring.streams);
+    const double d = real(width);
+    double parameters = n * (n + 2);
+    double flops = 2 * d * n * (n + 2);
+    if (wiring.constraint == StreamConstraint::DoublyStochastic) {
+        const double weights = n * d * (n * n + 2 * n);
+        parameters = n * n + 2 * n + (wiring.weights == StreamWeights::Dynamic ? n * d + weights + 3 : 0);
+        flops += wiring.weights == StreamWeights::Dynamic ? 2 * weights : 0;
+    } else if (wiring.weights == StreamWeights::Dynamic) {
+        parameters += d + d * (n + 2) + 2;
+        flops += 2 * n * d * (n + 2);
+    }
+    const double layers = real(depth);
+    return {countOf(layers * parameters), layers * flops, layers * (n + 1) * d};
+}
+
+/// Per layer. Highway: a gate d → d with bias. LAuReL-RW and value residual: 2 factors. LAuReL-LR: d·r + r·d.
+/// LAuReL-PA: the same and a factor for each activation of the window. The residual sum itself: d FLOP and d kept.
+NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64_t width)
+{
+    const double d = real(width);
+    const double lowRank = 2 * d * real(wiring.rank);
+    const double window = real(wiring.window);
+    NodeCost layer{0, d, d};
+    switch (wiring.kind) {
+    case BranchGateKind::Highway:
+        layer += {countOf(d * d + d), 2 * d * d + 4 * d, d};
+        break;
+    case BranchGateKind::ReZero:
+        layer += {1, d, 0};
+        break;
+    case BranchGateKind::LaurelRw:
+    case BranchGateKind::ValueResidual:
+        layer += {2, 2 * d, 0};
+        break;
+    case BranchGateKind::LaurelLr:
+        layer += {countOf(lowRank), 2 * lowRank, real(wiring.rank)};
+        break;
+    case BranchGateKind::LaurelPa:
+        layer += {countOf(lowRank + window), 2 * lowRank + 2 * window * d, d + real(wiring.rank)};
+        break;
+    case BranchGateKind::StochasticDepth:
+        break;
+    }
+    const double layers = real(depth);
+    return {countOf(layers * real(layer.parameters)), layers * layer.flops, layers * layer.activationElements};
+}
+
+/// Reader j, and the final output as reader L + 1, projects j entries side by side back to d: j·d² parameters.
+NodeCost concatenationCost(std::int64_t depth, std::int64_t width)
+{
+    const double readers = real(depth + 1);
+    const double weights = readers * (readers + 1) / 2 * real(width) * real(width);
+    return {countOf(weights), 2 * weights, readers * real(width)};
+}
+
+} // namespace
+
+NodeCost& operator+=(NodeCost& a, const NodeCost& b)
+{
+    a.parameters = countOf(real(a.parameters) + real(b.parameters));
+    a.flops += b.flops;
+    a.activationElements += b.activationElements;
+    return a;
+}
+
+NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,
+                    std::int64_t width)
+{
+    const bool isFinal = target > depth;
+    const double n = real(entries);
+    const double o = outputsOf(mix, isFinal);
+    const double d = real(width);
+    if (isRunningSum(mix)) {
+        return {0, d, d};
+    }
+    return {countOf(readerParameters(mix, n, o, d)), readerFlops(mix, n, o, d),
+            readerActivations(mix, n, o, d, isFinal)};
+}
+
+NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width)
+{
+    if (const auto* const mix = std::get_if<DepthMix>(&topology.wiring)) {
+        return depthMixCost(*mix, depth, width);
+    }
+    if (const auto* const streams = std::get_if<MultiStream>(&topology.wiring)) {
+        return multiStreamCost(*streams, depth, width);
+    }
+    if (const auto* const gate = std::get_if<BranchGate>(&topology.wiring)) {
+        return branchGateCost(*gate, depth, width);
+    }
+    return concatenationCost(depth, width);
+}
+
+} // namespace residua::projects

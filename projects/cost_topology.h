@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/node_kinds.h"
+#include "projects/project.h"
+
+#include <cstdint>
+
+/// The topology's share of the cost. Private to this folder.
+namespace residua::projects {
+
+/// Of one token or sample, over all layers and the final output.
+[[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
+
+/// Of reader `target` when it reads `entries` entries.
+[[nodiscard]] NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,
+                                  std::int64_t width);
+
+NodeCost& operator+=(NodeCost& a, const NodeCost& b);
+
+} // namespace residua::projects

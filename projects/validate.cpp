@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/validate.h"
+
+#include "projects/capability.h"
+#include "projects/problems.h"
+#include "projects/text_forms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::projects {
+
+std::string Problem::text() const
+{
+    return place.empty() ? message : "[" + place + "] " + message;
+}
+
+std::vector<Problem> validate(const Project& project)
+{
+    Problems problems;
+    validateData(project, problems);
+    validateNetwork(project, problems);
+    validateTopology(project, problems);
+    validateTraining(project, problems);
+    for (const Problem& missing : unsupported(project)) {
+        problems.error(missing.path, missing.place, missing.message);
+    }
+    return problems.take();
+}
+
+bool hasErrors(const std::vector<Problem>& problems)
+{
+    return std::ranges::any_of(problems, [](const Problem& p) { return p.severity == Severity::Error; });
+}
+
+void Problems::error(const std::string& path, const std::string& place, const std::string& message)
+{
+    m_found.push_back({Severity::Error, path, place, message});
+}
+
+void Problems::warning(const std::string& path, const std::string& place, const std::string& message)
+{
+    m_found.push_back({Severity::Warning, path, place, message});
+}
+
+void Problems::atLeast(const std::string& path, const std::string& place, double value, double minimum)
+{
+    if (!(value >= minimum && std::isfinite(value))) {
+        error(path, place, "got " + numberText(value) + ", expected at least " + numberText(minimum));
+    }
+}
+
+void Problems::atLeast(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum)
+{
+    if (value < minimum) {
+        error(path, place, "got " + std::to_string(value) + ", expected at least " + std::to_string(minimum));
+    }
+}
+
+void Problems::within(const std::string& path, const std::string& place, double value, double minimum, double maximum)
+{
+    if (!(value >= minimum && value <= maximum)) {
+        error(path, place,
+              "got " + numberText(value) + ", expected " + numberText(minimum) + " to " + numberText(maximum));
+    }
+}
+
+void Problems::belowOne(const std::string& path, const std::string& place, double value)
+{
+    if (!(value >= 0 && value < 1)) {
+        error(path, place, "got " + numberText(value) + ", expected at least 0 and below 1");
+    }
+}
+
+void Problems::positive(const std::string& path, const std::string& place, double value)
+{
+    if (!(value > 0 && std::isfinite(value))) {
+        error(path, place, "got " + numberText(value) + ", expected more than 0");
+    }
+}
+
+std::vector<Problem> Problems::take()
+{
+    std::ranges::stable_sort(m_found, {}, [](const Problem& p) { return p.severity == Severity::Error ? 0 : 1; });
+    return std::move(m_found);
+}
+
+std::vector<const Block*> usedBlocks(const Network& network)
+{
+    std::vector<const Block*> used;
+    for (const Block& block : network.blocks) {
+        const bool inStack =
+            std::ranges::any_of(network.stack, [&](const StackSegment& s) { return s.block == block.name; });
+        const bool first = network.findBlock(block.name) == &block;
+        if (inStack && first) {
+            used.push_back(&block);
+        }
+    }
+    return used;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Data, initialisation, training plan, stage schedule and seeds.
+#include "projects/problems.h"
+
+#include "projects/text_forms.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+const std::string kData = "/data";
+const std::string kSource = "/data/source";
+const std::string kTraining = "/training";
+
+void checkTokeniser(const Tokeniser& tokeniser, Problems& problems)
+{
+    if (tokeniser.kind == TokeniserKind::SentencePiece && tokeniser.model.empty()) {
+        problems.error(kSource + "/tokeniser/model", "data · tokeniser · model", "names no SentencePiece model");
+    }
+    if (tokeniser.kind != TokeniserKind::Bytes) {
+        problems.within(kSource + "/tokeniser/vocabulary", "data · tokeniser · vocabulary",
+                        static_cast<double>(tokeniser.vocabulary), 2, 1e7);
+    }
+}
+
+void checkPath(const std::string& path, Problems& problems)
+{
+    if (path.empty()) {
+        problems.error(kSource + "/path", "data · path", "names no file");
+    }
+}
+
+void checkSource(const TextData& source, Problems& problems)
+{
+    checkPath(source.path, problems);
+    checkTokeniser(source.tokeniser, problems);
+}
+
+void checkSource(const JsonLinesData& source, Problems& problems)
+{
+    checkPath(source.path, problems);
+    if (source.field.empty()) {
+        problems.error(kSource + "/field", "data · field", "names no field");
+    }
+    checkTokeniser(source.tokeniser, problems);
+}
+
+void checkSource(const TokenFileData& source, Problems& problems)
+{
+    checkPath(source.path, problems);
+    problems.within(kSource + "/vocabulary", "data · vocabulary", static_cast<double>(source.vocabulary), 2, 1e7);
+}
+
+void checkSource(const SyntheticLanguage& source, Problems& problems)
+{
+    problems.within(kSource + "/vocabulary", "data · vocabulary", static_cast<double>(source.vocabulary), 8, 1e6);
+    problems.within(kSource + "/levels", "data · levels", static_cast<double>(source.levels), 1, 64);
+    problems.atLeast(kSource + "/tokens", "data · tokens", source.tokens, 1);
+}
+
+void checkSource(const LinearRegression& source, Problems& problems)
+{
+    problems.within(kSource + "/dim", "data · dimension", static_cast<double>(source.dim), 1, 1e5);
+    problems.atLeast(kSource + "/samples", "data · samples", source.samples, 1);
+}
+
+void checkSource(const LowRankRegression& source, Problems& problems)
+{
+    problems.within(kSource + "/dim", "data · dimension", static_cast<double>(source.dim), 1, 1e5);
+    problems.within(kSource + "/rank", "data · rank", static_cast<double>(source.rank), 1,
+                    std::max(1.0, static_cast<double>(source.dim)));
+    problems.atLeast(kSource + "/samples", "data · samples", source.samples, 1);
+    problems.atLeast(kSource + "/noise", "data · noise", source.noise, 0.0);
+}
+
+void checkSource(const BooleanPolynomial& source, Problems& problems)
+{
+    problems.within(kSource + "/dim", "data · dimension", static_cast<double>(source.dim), 1, 1e5);
+    problems.within(kSource + "/variables", "data · variables", static_cast<double>(source.variables), 1,
+                    std::max(1.0, static_cast<double>(source.dim)));
+    problems.within(kSource + "/degree", "data · degree", static_cast<double>(source.degree), 1,
+                    std::max(1.0, static_cast<double>(source.variables)));
+    problems.within(kSource + "/terms_per_degree", "data · terms per degree",
+                    static_cast<double>(source.termsPerDegree), 1, 1e6);
+}
+
+bool isEndless(const DataSource& data)
+{
+    return std::holds_alternative<BooleanPolynomial>(data.source);
+}
+
+bool hasValidationPart(const DataSource& data)
+{
+    const auto* const tokens = std::get_if<TokenFileData>(&data.source);
+    return data.validationFraction > 0 || isEndless(data) || (tokens && !tokens->validationPath.empty());
+}
+
+void checkOptimiser(const AdamW& adam, Problems& problems)
+{
+    const std::string path = kTraining + "/optimiser";
+    problems.belowOne(path + "/beta1", "training · optimiser · beta1", adam.beta1);
+    problems.belowOne(path + "/beta2", "training · optimiser · beta2", adam.beta2);
+    problems.positive(path + "/epsilon", "training · optimiser · epsilon", adam.epsilon);
+    problems.atLeast(path + "/weight_decay", "training · optimiser · weight decay", adam.weightDecay, 0.0);
+}
+
+void checkOptimiser(const Sgd& sgd, Problems& problems)
+{
+    const std::string path = kTraining + "/optimiser";
+    problems.belowOne(path + "/momentum", "training · optimiser · momentum", sgd.momentum);
+    problems.atLeast(path + "/weight_decay", "training · optimiser · weight decay", sgd.weightDecay, 0.0);
+}
+
+void checkRate(const TrainingPlan& plan, Problems& problems)
+{
+    const std::string path = kTraining + "/learning_rate";
+    problems.positive(path + "/peak", "training · learning rate · peak", plan.rate.peak);
+    problems.atLeast(path + "/warmup_steps", "training · learning rate · warm-up", plan.rate.warmupSteps, 0);
+    problems.within(path + "/final_fraction", "training · learning rate · final fraction", plan.rate.finalFraction, 0,
+                    1);
+    if (plan.steps >= 1 && plan.rate.warmupSteps >= plan.steps) {
+        problems.warning(path + "/warmup_steps", "training · learning rate · warm-up",
+                         "warm-up of " + std::to_string(plan.rate.warmupSteps) + " steps fills all " +
+                             std::to_string(plan.steps));
+    }
+}
+
+void checkBatches(const Project& project, Problems& problems)
+{
+    const TrainingPlan& plan = project.training;
+    problems.atLeast(kTraining + "/steps", "training · steps", plan.steps, 1);
+    problems.within(kTraining + "/batch", "training · batch", static_cast<double>(plan.batch), 1, 1e7);
+    problems.within(kTraining + "/accumulate", "training · accumulate", static_cast<double>(plan.accumulate), 1, 1e6);
+    problems.within(kTraining + "/sequence_length", "training · sequence length",
+                    static_cast<double>(plan.sequenceLength), 1, 1e7);
+    if (plan.batching != BatchKind::Full) {
+        return;
+    }
+    const std::string place = "training · batching";
+    if (isLanguage(project.data) || isEndless(project.data)) {
+        problems.error(kTraining + "/batching", place,
+                       std::string("the full set as one batch is for regression on a fixed set, the data is ") +
+                           (isEndless(project.data) ? "drawn without end" : "a language"));
+    } else if (plan.accumulate != 1) {
+        problems.error(kTraining + "/accumulate", "training · accumulate",
+                       "got " + std::to_string(plan.accumulate) + ", expected 1 where the full set is one batch");
+    }
+}
+
+void checkCadences(const Project& project, Problems& problems)
+{
+    const TrainingPlan& plan = project.training;
+    problems.atLeast(kTraining + "/clip_norm", "training · clip norm", plan.clipNorm, 0.0);
+    problems.atLeast(kTraining + "/validate_every", "training · validate every", plan.validateEvery, 0);
+    problems.atLeast(kTraining + "/validation_batches", "training · validation batches", plan.validationBatches, 1);
+    problems.atLeast(kTraining + "/checkpoint_every", "training · checkpoint every", plan.checkpointEvery, 0);
+    problems.atLeast(kTraining + "/keep_checkpoints", "training · keep checkpoints", plan.keepCheckpoints, 0);
+    problems.atLeast(kTraining + "/observe_every", "training · observe every", plan.observeEvery, 1);
+    if (plan.validateEvery > 0 && !hasValidationPart(project.data)) {
+        problems.error(kTraining + "/validate_every", "training · validate every",
+                       "got " + std::to_string(plan.validateEvery) +
+                           " steps, expected 0 where no data is set apart for validation");
+    }
+}
+
+void checkInitialisation(const Initialisation& initialisation, Problems& problems)
+{
+    problems.within("/initialisation/scale", "initialisation · scale", initialisation.scale, 0, 1000);
+}
+
+/// p_s = (ℓ − |I_s|) / (L − |I_s|) (RaPTr §2).
+double keepProbability(const Stage& stage, std::int64_t depth)
+{
+    const auto kept = static_cast<double>(stage.always.size());
+    const double others = static_cast<double>(depth) - kept;
+    return others > 0 ? (stage.averageLength - kept) / others : 1.0;
+}
+
+void checkStage(const Stage& stage, std::size_t index, const Project& project, Problems& problems)
+{
+    const std::string path = "/schedule/stages/" + std::to_string(index);
+    const std::string place = "schedule · stage " + std::to_string(index + 1);
+    const std::int64_t depth = project.network.depth();
+    problems.within(path + "/start", place + " · start", static_cast<double>(stage.start), 0,
+                    static_cast<double>(std::max<std::int64_t>(project.training.steps - 1, 0)));
+    problems.within(path + "/average_length", place + " · average length", stage.averageLength,
+                    std::max(1.0, static_cast<double>(stage.always.size())),
+                    static_cast<double>(std::max<std::int64_t>(depth, 1)));
+    for (std::size_t i = 0; i < stage.always.size(); ++i) {
+        if (stage.always[i] < 1 || stage.always[i] > depth) {
+            problems.error(path + "/always", place + " · always",
+                           "got layer " + std::to_string(stage.always[i]) + ", expected 1 to " + std::to_string(depth));
+        }
+        if (i > 0 && stage.always[i] <= stage.always[i - 1]) {
+            problems.error(path + "/always", place + " · always", "layers are not in ascending order, each once");
+        }
+    }
+}
+
+void checkGrowth(const StageSchedule& schedule, std::size_t index, std::int64_t depth, Problems& problems)
+{
+    const Stage& before = schedule.stages[index - 1];
+    const Stage& stage = schedule.stages[index];
+    const std::string path = "/schedule/stages/" + std::to_string(index);
+    const std::string place = "schedule · stage " + std::to_string(index + 1);
+    if (stage.start <= before.start) {
+        problems.error(path + "/start", place + " · start",
+                       "got step " + std::to_string(stage.start) + ", expected one after " +
+                           std::to_string(before.start));
+    }
+    constexpr double kRounding = 1e-9;
+    if (keepProbability(stage, depth) < keepProbability(before, depth) - kRounding) {
+        problems.error(path + "/average_length", place + " · average length",
+                       "keep probability falls from " + numberText(keepProbability(before, depth)) + " to " +
+                           numberText(keepProbability(stage, depth)) + ", expected it to stay or grow");
+    }
+    if (!std::ranges::includes(stage.always, before.always)) {
+        problems.error(path + "/always", place + " · always", "leaves out a layer that the stage before always keeps");
+    }
+}
+
+void checkSchedule(const Project& project, Problems& problems)
+{
+    const StageSchedule& schedule = project.stages;
+    for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
+        checkStage(schedule.stages[i], i, project, problems);
+        if (i > 0) {
+            checkGrowth(schedule, i, project.network.depth(), problems);
+        }
+    }
+    problems.within("/schedule/full_model_steps", "schedule · full model steps",
+                    static_cast<double>(schedule.fullModelSteps), 0,
+                    static_cast<double>(std::max<std::int64_t>(project.training.steps, 0)));
+}
+
+void checkSeeds(const Seeds& seeds, Problems& problems)
+{
+    problems.atLeast("/seeds/data", "seeds · data", seeds.data, 0);
+    problems.atLeast("/seeds/init", "seeds · init", seeds.init, 0);
+    problems.atLeast("/seeds/order", "seeds · order", seeds.order, 0);
+    problems.atLeast("/seeds/stages", "seeds · stages", seeds.stages, 0);
+}
+
+} // namespace
+
+void validateData(const Project& project, Problems& problems)
+{
+    const DataSource& data = project.data;
+    std::visit([&](const auto& source) { checkSource(source, problems); }, data.source);
+    problems.belowOne(kData + "/validation_fraction", "data · validation fraction", data.validationFraction);
+    problems.belowOne(kData + "/test_fraction", "data · test fraction", data.testFraction);
+    if (data.validationFraction + data.testFraction >= 1 && data.validationFraction < 1 && data.testFraction < 1) {
+        problems.error(kData, "data",
+                       "validation and test take " + numberText(data.validationFraction + data.testFraction) +
+                           " of the data, expected less than 1");
+    }
+}
+
+void validateTraining(const Project& project, Problems& problems)
+{
+    checkInitialisation(project.initialisation, problems);
+    checkBatches(project, problems);
+    std::visit([&](const auto& optimiser) { checkOptimiser(optimiser, problems); }, project.training.optimiser);
+    checkRate(project.training, problems);
+    checkCadences(project, problems);
+    checkSchedule(project, problems);
+    checkSeeds(project.seeds, problems);
+}
+
+} // namespace residua::projects
