@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,13 +14,19 @@
 namespace residua::engine {
 
 enum class Split { Train, Validation, Test };
+inline constexpr int kSplits = 3;
+[[nodiscard]] std::string toString(Split split);
+
+/// The size of a training set that is drawn without end.
+inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
 /// The shape of examples: sequences of tokens, or vectors with a target.
 struct DataShape {
     bool language = true;
-    std::int64_t vocabulary = 0; ///< language
+    std::int64_t vocabulary = 0; ///< language: every token is below it
     std::int64_t inputs = 0;     ///< vectors
     std::int64_t outputs = 0;
+    bool operator==(const DataShape&) const = default;
 };
 
 /// One micro-batch, reused from step to step.
@@ -29,7 +36,7 @@ struct Batch {
     std::vector<double> inputs;        ///< [batch, inputs]
     std::vector<double> outputs;       ///< [batch, outputs]
     std::int64_t batch = 0;
-    std::int64_t time = 0;
+    std::int64_t time = 0; ///< 0 for vectors
 };
 
 /// Examples, prepared and checked. Torch-free. Immutable after open; any thread.
@@ -38,22 +45,28 @@ public:
     virtual ~Dataset() = default;
 
     /// Opens, tokenises or generates, and checks: every input problem that can be known is an error here,
-    /// before training starts. `projectDirectory` is where relative paths start.
+    /// before training starts, with the file (and line) as its place. `projectDirectory` is where relative paths
+    /// start.
+    /// A split of a text is contiguous: training tokens first, then validation, test at the end. Generated vectors
+    /// keep the whole of `samples` for training and draw the fractions beside it.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::Project& project,
                                                                const std::filesystem::path& projectDirectory);
 
     [[nodiscard]] virtual DataShape shape() const = 0;
-    /// Tokens or samples in a split.
+    /// Tokens or samples in a split; kEndless where training samples are drawn without end.
     [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
     /// Fills `batch` with `count` examples: the draws numbered `index` · count … of the seeded order.
-    /// The same (split, seed, index) gives the same batch for ever: the cursor of a run is `index` alone.
+    /// The same (split, seed, index, count) gives the same batch for ever: the cursor of a run is `index` alone.
+    /// Windows of text start anywhere; vectors come in a new order each epoch, each once. The split is not empty.
     virtual void fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const = 0;
-    /// Consecutive windows for evaluation, no overlap, no randomness; false when past the end.
+    /// Consecutive windows for evaluation, no overlap, no randomness; false when past the end (at once for an empty
+    /// split). The last batch may be shorter: batch.batch says. An endless training set stands for its first 4096.
     virtual bool fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const = 0;
-    /// Every example of a split at once (full-batch gradient descent; vectors only).
+    /// Every example of a split at once (full-batch gradient descent; finite vectors only).
     virtual void fillAll(Batch& batch, Split split) const = 0;
 
-    /// Language only. An error where text cannot be expressed in the vocabulary.
+    /// Language only. An error where text cannot be expressed in the vocabulary. Token files have no text: ids
+    /// separated by spaces stand for it. decode gives valid UTF-8.
     [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const = 0;
     [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const = 0;
 };

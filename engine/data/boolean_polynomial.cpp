@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/boolean_polynomial.h"
+
+#include "engine/data/random.h"
+
+#include <algorithm>
+#include <set>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::int64_t kHeldOut = 4096;
+
+/// C(n, k), or `most` where it is more.
+std::int64_t choices(std::int64_t n, std::int64_t k, std::int64_t most)
+{
+    double count = 1;
+    for (std::int64_t i = 1; i <= k; ++i) {
+        count *= static_cast<double>(n - k + i) / static_cast<double>(i);
+    }
+    return count + 0.5 < static_cast<double>(most) ? static_cast<std::int64_t>(count + 0.5) : most;
+}
+
+Status check(const projects::BooleanPolynomial& source)
+{
+    if (source.variables < 1 || source.variables > source.dim) {
+        return Error{"data", std::to_string(source.variables) + " variables: expected 1.." +
+                                 std::to_string(source.dim) + ", the dimension"};
+    }
+    if (source.degree < 1 || source.degree > source.variables) {
+        return Error{"data", "degree " + std::to_string(source.degree) + ": expected 1.." +
+                                 std::to_string(source.variables) + ", the number of variables"};
+    }
+    for (std::int64_t degree = 1; degree <= source.degree; ++degree) {
+        const std::int64_t most = choices(source.variables, degree, source.termsPerDegree);
+        if (source.termsPerDegree < 1 || most < source.termsPerDegree) {
+            return Error{"data", std::to_string(source.termsPerDegree) + " terms per degree: " +
+                                     std::to_string(source.variables) + " variables have only " + std::to_string(most) +
+                                     " of degree " + std::to_string(degree)};
+        }
+    }
+    return Done{};
+}
+
+/// `degree` of `variables`, by Floyd's method: each subset is as likely.
+std::vector<std::int64_t> randomSubset(std::int64_t degree, std::int64_t variables, RandomStream& random)
+{
+    std::set<std::int64_t> subset;
+    for (std::int64_t last = variables - degree; last < variables; ++last) {
+        const std::int64_t pick = random.below(last + 1);
+        subset.insert(subset.contains(pick) ? last : pick);
+    }
+    return {subset.begin(), subset.end()};
+}
+
+/// Writes x [dim] and its target.
+void writeSample(const std::vector<Monomial>& terms, RandomStream random, std::span<double> x, double& y)
+{
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        bits = i % 64 == 0 ? random.bits() : bits >> 1;
+        x[i] = (bits & 1) != 0 ? 1.0 : -1.0;
+    }
+    y = 0;
+    for (const Monomial& term : terms) {
+        y += term.coefficient * term.basis(x);
+    }
+}
+
+VectorTable drawTable(const std::vector<Monomial>& terms, std::int64_t dim, std::int64_t rows, std::int64_t seed,
+                      std::size_t split)
+{
+    VectorTable table{rows, std::vector<double>(static_cast<std::size_t>(rows * dim)),
+                      std::vector<double>(static_cast<std::size_t>(rows))};
+    for (std::size_t row = 0; row < table.outputs.size(); ++row) {
+        const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Inputs, split), row);
+        const auto width = static_cast<std::size_t>(dim);
+        writeSample(terms, {key, 0}, std::span(table.inputs).subspan(row * width, width), table.outputs[row]);
+    }
+    return table;
+}
+
+} // namespace
+
+double Monomial::basis(std::span<const double> x) const
+{
+    double product = 1;
+    for (const std::int64_t variable : variables) {
+        product *= x[static_cast<std::size_t>(variable)];
+    }
+    return product;
+}
+
+Result<std::vector<Monomial>> polynomialTerms(const projects::BooleanPolynomial& source, std::int64_t seed)
+{
+    if (auto status = check(source); !status) {
+        return status.error();
+    }
+    RandomStream random(static_cast<std::uint64_t>(seed), streamOf(Stream::Monomials));
+    std::vector<Monomial> terms;
+    for (std::int64_t degree = 1; degree <= source.degree; ++degree) {
+        std::set<std::vector<std::int64_t>> subsets;
+        while (static_cast<std::int64_t>(subsets.size()) < source.termsPerDegree) {
+            subsets.insert(randomSubset(degree, source.variables, random));
+        }
+        for (const auto& subset : subsets) {
+            terms.push_back({subset, random.gaussian()});
+        }
+    }
+    return terms;
+}
+
+BooleanPolynomialDataset::BooleanPolynomialDataset(DataShape shape, std::array<VectorTable, kSplits> tables,
+                                                   std::vector<Monomial> terms)
+    : VectorDataset(shape, std::move(tables)), m_terms(std::move(terms))
+{
+}
+
+Result<std::unique_ptr<Dataset>> BooleanPolynomialDataset::create(const projects::BooleanPolynomial& source,
+                                                                  const projects::DataSource& data, std::int64_t seed)
+{
+    auto terms = polynomialTerms(source, seed);
+    if (!terms) {
+        return terms.error();
+    }
+    // The training table serves evaluation only; training draws are endless.
+    const std::array<std::int64_t, kSplits> rows{kHeldOut, data.validationFraction > 0 ? kHeldOut : 0,
+                                                 data.testFraction > 0 ? kHeldOut : 0};
+    std::array<VectorTable, kSplits> tables;
+    for (std::size_t split = 0; split < tables.size(); ++split) {
+        tables[split] = drawTable(*terms, source.dim, rows[split], seed, split);
+    }
+    return std::unique_ptr<Dataset>(
+        new BooleanPolynomialDataset(DataShape{false, 0, source.dim, 1}, std::move(tables), std::move(*terms)));
+}
+
+std::int64_t BooleanPolynomialDataset::size(Split split) const
+{
+    return split == Split::Train ? kEndless : VectorDataset::size(split);
+}
+
+void BooleanPolynomialDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
+                                    std::int64_t count) const
+{
+    if (split != Split::Train) {
+        VectorDataset::fill(batch, split, seed, index, count);
+        return;
+    }
+    prepare(batch, count);
+    const auto width = static_cast<std::size_t>(shape().inputs);
+    for (std::int64_t row = 0; row < count; ++row) {
+        const auto draw = static_cast<std::uint64_t>(index * count + row);
+        const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Order), draw);
+        const auto at = static_cast<std::size_t>(row);
+        writeSample(m_terms, {key, 0}, std::span(batch.inputs).subspan(at * width, width), batch.outputs[at]);
+    }
+}
+
+} // namespace residua::engine

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/vector_dataset.h"
+#include "projects/data_source.h"
+
+#include <span>
+
+namespace residua::engine {
+
+/// c · Π x_i over `variables`: one basis polynomial χ_S of the target (RaPTr eq. 2).
+struct Monomial {
+    std::vector<std::int64_t> variables; ///< S, ascending; its size is the degree
+    double coefficient = 0;              ///< c ~ N(0, 1)
+
+    /// χ_S(x) = ±1 of one input [dim].
+    [[nodiscard]] double basis(std::span<const double> x) const;
+    bool operator==(const Monomial&) const = default;
+};
+
+/// The target's terms, `termsPerDegree` different ones for each degree from 1 on, ascending in degree. With them the
+/// error of a learned F per degree is Σ(c − ĉ)²/Σc² with ĉ = E[F(x)·χ_S(x)] (RaPTr §3).
+[[nodiscard]] Result<std::vector<Monomial>> polynomialTerms(const projects::BooleanPolynomial& source,
+                                                            std::int64_t seed);
+
+/// x ~ U{±1}^dim, every training sample new; 4096 fixed ones for validation, and for test, where their fraction is
+/// not 0 (RaPTr §3, D.3).
+class BooleanPolynomialDataset : public VectorDataset {
+public:
+    [[nodiscard]] static Result<std::unique_ptr<Dataset>> create(const projects::BooleanPolynomial& source,
+                                                                 const projects::DataSource& data, std::int64_t seed);
+
+    [[nodiscard]] std::int64_t size(Split split) const override;
+    void fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const override;
+
+private:
+    BooleanPolynomialDataset(DataShape shape, std::array<VectorTable, kSplits> tables, std::vector<Monomial> terms);
+
+    std::vector<Monomial> m_terms;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/dataset.h"
+
+#include "engine/data/boolean_polynomial.h"
+#include "engine/data/nested_agreement.h"
+#include "engine/data/regression.h"
+#include "engine/data/text_corpus.h"
+#include "engine/data/token_dataset.h"
+#include "engine/data/token_files.h"
+
+namespace residua::engine {
+namespace {
+
+using Opened = Result<std::unique_ptr<Dataset>>;
+
+/// Opens each kind of source.
+struct Opener {
+    const projects::Project& project;
+    const std::filesystem::path& directory;
+
+    /// A relative path starts at the project; an absolute one stays.
+    [[nodiscard]] std::filesystem::path resolved(const std::string& path) const { return directory / path; }
+
+    [[nodiscard]] SplitRanges split(std::int64_t tokens) const
+    {
+        return splitTokens(tokens, project.data.validationFraction, project.data.testFraction);
+    }
+
+    [[nodiscard]] Opened openText(Result<std::vector<Document>> documents, const projects::Tokeniser& tokeniser,
+                                  const std::string& place) const
+    {
+        if (!documents) {
+            return documents.error();
+        }
+        auto text = tokenise(*documents, tokeniser, directory, place);
+        if (!text) {
+            return text.error();
+        }
+        const SplitRanges ranges = split(text->tokens.size());
+        return TokenDataset::create(std::move(text->tokens), ranges, std::move(text->codec), tokeniser.vocabulary,
+                                    project.training.sequenceLength, place);
+    }
+
+    Opened operator()(const projects::TextData& source) const
+    {
+        const auto path = resolved(source.path);
+        return openText(readTextFiles(path), source.tokeniser, path.string());
+    }
+
+    Opened operator()(const projects::JsonLinesData& source) const
+    {
+        const auto path = resolved(source.path);
+        return openText(readJsonLines(path, source.field), source.tokeniser, path.string());
+    }
+
+    Opened operator()(const projects::TokenFileData& source) const
+    {
+        const auto path = resolved(source.path);
+        TokenSequence tokens;
+        if (auto status = appendTokenFiles(tokens, path, source.tokenWidth, source.vocabulary); !status) {
+            return status.error();
+        }
+        SplitRanges ranges = split(tokens.size());
+        if (!source.validationPath.empty()) {
+            const std::int64_t before = tokens.size();
+            ranges = splitTokens(before, 0.0, project.data.testFraction);
+            if (auto status =
+                    appendTokenFiles(tokens, resolved(source.validationPath), source.tokenWidth, source.vocabulary);
+                !status) {
+                return status.error();
+            }
+            ranges[static_cast<std::size_t>(Split::Validation)] = {before, tokens.size() - before};
+        }
+        return TokenDataset::create(std::move(tokens), ranges, idCodec(source.vocabulary), source.vocabulary,
+                                    project.training.sequenceLength, path.string());
+    }
+
+    Opened operator()(const projects::SyntheticLanguage& source) const
+    {
+        const auto language = NestedAgreement::create(source);
+        if (!language) {
+            return language.error();
+        }
+        TokenSequence tokens;
+        tokens.append(language->generate(project.seeds.data, source.tokens), source.vocabulary);
+        const SplitRanges ranges = split(tokens.size());
+        return TokenDataset::create(std::move(tokens), ranges, wordCodec(language->words()), source.vocabulary,
+                                    project.training.sequenceLength, "synthetic language");
+    }
+
+    Opened operator()(const projects::LinearRegression& source) const
+    {
+        return makeLinearRegression(source, project.data, project.seeds.data);
+    }
+
+    Opened operator()(const projects::LowRankRegression& source) const
+    {
+        return makeLowRankRegression(source, project.data, project.seeds.data);
+    }
+
+    Opened operator()(const projects::BooleanPolynomial& source) const
+    {
+        return BooleanPolynomialDataset::create(source, project.data, project.seeds.data);
+    }
+};
+
+Status check(const projects::Project& project)
+{
+    const projects::DataSource& data = project.data;
+    if (data.validationFraction < 0 || data.testFraction < 0 || data.validationFraction + data.testFraction >= 1) {
+        return Error{"data", "fractions " + std::to_string(data.validationFraction) + " for validation and " +
+                                 std::to_string(data.testFraction) + " for test leave nothing for training"};
+    }
+    if (projects::isLanguage(data) && project.training.sequenceLength < 1) {
+        return Error{"training · sequence length",
+                     std::to_string(project.training.sequenceLength) + " tokens, expected at least 1"};
+    }
+    return Done{};
+}
+
+} // namespace
+
+std::string toString(Split split)
+{
+    switch (split) {
+    case Split::Train:
+        return "training";
+    case Split::Validation:
+        return "validation";
+    case Split::Test:
+        return "test";
+    }
+    return {};
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
+                                               const std::filesystem::path& projectDirectory)
+{
+    if (auto status = check(project); !status) {
+        return status.error();
+    }
+    auto dataset = std::visit(Opener{project, projectDirectory}, project.data.source);
+    if (dataset && project.training.batching == projects::BatchKind::Full) {
+        const bool finite = !(*dataset)->shape().language && (*dataset)->size(Split::Train) != kEndless;
+        if (!finite) {
+            return Error{"training · batching", "full batches need a finite set of vectors, such as linear regression"};
+        }
+    }
+    return dataset;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/dataset.h"
+#include "projects/data_source.h"
+
+namespace residua::engine {
+
+/// A ScaledRotation is this times a rotation (determinant +1).
+inline constexpr double kRotationScale = 2.0;
+
+/// A dense matrix, row-major.
+struct DenseMatrix {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::vector<double> values;
+    [[nodiscard]] double& at(std::int64_t row, std::int64_t column)
+    {
+        return values[static_cast<std::size_t>(row * columns + column)];
+    }
+    [[nodiscard]] double at(std::int64_t row, std::int64_t column) const
+    {
+        return values[static_cast<std::size_t>(row * columns + column)];
+    }
+};
+
+/// The true map [dim, dim]: the identity; independent N(0, 1/dim) entries; or a scaled rotation.
+[[nodiscard]] DenseMatrix linearTarget(projects::LinearTarget target, std::int64_t dim, std::int64_t seed);
+
+/// Y = T X (ANCRe §3). The samples are the columns of X, which is whitened as the paper's theory asks: X Xᵀ = I where
+/// samples ≥ dim (orthogonal where they are equal), XᵀX = I where there are fewer. Held-out samples beside them are
+/// N(0, 1/max(dim, samples)) in each feature.
+[[nodiscard]] Result<std::unique_ptr<Dataset>>
+makeLinearRegression(const projects::LinearRegression& source, const projects::DataSource& data, std::int64_t seed);
+
+/// y = A x + noise (DeepCrossAttention §4, figure 1): x ~ N(0, I), A = T P with T as in linearTarget and P the
+/// orthogonal projection on a random subspace of `rank` dimensions (P = I at rank = dim); noise·N(0, 1) on every
+/// output.
+[[nodiscard]] Result<std::unique_ptr<Dataset>>
+makeLowRankRegression(const projects::LowRankRegression& source, const projects::DataSource& data, std::int64_t seed);
+/// Its A [dim, dim].
+[[nodiscard]] DenseMatrix lowRankTarget(const projects::LowRankRegression& source, std::int64_t seed);
+
+} // namespace residua::engine

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/data_source.h"
+#include "projects/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::engine {
+
+/// Text to tokens and back. Immutable; any thread.
+class TextCodec {
+public:
+    virtual ~TextCodec() = default;
+    /// Tokens are below it.
+    [[nodiscard]] virtual std::int64_t vocabulary() const = 0;
+    /// Appends the tokens of valid UTF-8; an error names the position of what the vocabulary lacks.
+    [[nodiscard]] virtual Status encode(std::string_view text, std::vector<std::uint32_t>& tokens) const = 0;
+    /// Valid UTF-8; tokens outside of the vocabulary become U+FFFD.
+    [[nodiscard]] virtual std::string decode(std::span<const std::int64_t> tokens) const = 0;
+    /// What ends a document, or -1.
+    [[nodiscard]] virtual std::int64_t endOfText() const { return -1; }
+};
+
+/// Each byte is a token.
+[[nodiscard]] std::unique_ptr<TextCodec> byteCodec();
+/// Each code point is a token; ids follow the order of the sorted `alphabet`.
+[[nodiscard]] std::unique_ptr<TextCodec> characterCodec(std::vector<char32_t> alphabet);
+/// A SentencePiece model file.
+[[nodiscard]] Result<std::unique_ptr<TextCodec>> sentencePieceCodec(const std::filesystem::path& model);
+/// Words separated by white space, each a token: a generated language.
+[[nodiscard]] std::unique_ptr<TextCodec> wordCodec(std::vector<std::string> words);
+/// Ids as decimal numbers: token files, whose tokeniser is not known.
+[[nodiscard]] std::unique_ptr<TextCodec> idCodec(std::int64_t vocabulary);
+
+} // namespace residua::engine

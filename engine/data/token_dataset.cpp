@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/token_dataset.h"
+
+#include "engine/data/random.h"
+#include "engine/data/utf8.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace residua::engine {
+namespace {
+
+std::int64_t share(std::int64_t size, double fraction)
+{
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(size) * fraction));
+}
+
+} // namespace
+
+SplitRanges splitTokens(std::int64_t size, double validationFraction, double testFraction)
+{
+    const std::int64_t validation = share(size, validationFraction);
+    const std::int64_t test = share(size, testFraction);
+    const std::int64_t train = size - validation - test;
+    return {TokenRange{0, train}, TokenRange{train, validation}, TokenRange{train + validation, test}};
+}
+
+Result<std::unique_ptr<Dataset>> TokenDataset::create(TokenSequence tokens, SplitRanges ranges,
+                                                      std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
+                                                      std::int64_t sequenceLength, const std::string& place)
+{
+    for (int i = 0; i < kSplits; ++i) {
+        const auto split = static_cast<Split>(i);
+        const std::int64_t size = ranges[static_cast<std::size_t>(i)].size;
+        if (size <= sequenceLength && (split == Split::Train || size > 0)) {
+            return Error{place, "the " + toString(split) + " split has " + std::to_string(size) + " of " +
+                                    std::to_string(tokens.size()) + " tokens, expected at least " +
+                                    std::to_string(sequenceLength + 1) + ": one sequence of " +
+                                    std::to_string(sequenceLength) + " and the token after it"};
+        }
+    }
+    std::unique_ptr<TokenDataset> dataset(new TokenDataset);
+    dataset->m_tokens = std::move(tokens);
+    dataset->m_ranges = ranges;
+    dataset->m_codec = std::move(codec);
+    dataset->m_vocabulary = vocabulary;
+    dataset->m_time = sequenceLength;
+    return std::unique_ptr<Dataset>(std::move(dataset));
+}
+
+DataShape TokenDataset::shape() const
+{
+    return {true, m_vocabulary, 0, 0};
+}
+
+std::int64_t TokenDataset::size(Split split) const
+{
+    return range(split).size;
+}
+
+void TokenDataset::prepare(Batch& batch, std::int64_t count) const
+{
+    batch.batch = count;
+    batch.time = m_time;
+    batch.tokens.resize(static_cast<std::size_t>(count * m_time));
+    batch.targets.resize(batch.tokens.size());
+    batch.inputs.clear();
+    batch.outputs.clear();
+}
+
+void TokenDataset::readWindow(Batch& batch, std::int64_t row, std::int64_t begin) const
+{
+    const auto first = static_cast<std::size_t>(row * m_time);
+    const auto length = static_cast<std::size_t>(m_time);
+    m_tokens.read(begin, std::span(batch.tokens).subspan(first, length));
+    m_tokens.read(begin + 1, std::span(batch.targets).subspan(first, length));
+}
+
+void TokenDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
+{
+    prepare(batch, count);
+    const TokenRange& tokens = range(split);
+    const std::uint64_t stream = streamOf(Stream::Order, static_cast<std::uint64_t>(split));
+    for (std::int64_t row = 0; row < count; ++row) {
+        const auto draw = static_cast<std::uint64_t>(index * count + row);
+        const std::uint64_t bits = drawBits(static_cast<std::uint64_t>(seed), stream, draw);
+        readWindow(batch, row, tokens.begin + below(bits, tokens.size - m_time));
+    }
+}
+
+bool TokenDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
+{
+    const TokenRange& tokens = range(split);
+    const std::int64_t windows = tokens.size > 0 ? (tokens.size - 1) / m_time : 0;
+    const std::int64_t first = index * count;
+    if (first >= windows) {
+        return false;
+    }
+    prepare(batch, std::min(count, windows - first));
+    for (std::int64_t row = 0; row < batch.batch; ++row) {
+        readWindow(batch, row, tokens.begin + (first + row) * m_time);
+    }
+    return true;
+}
+
+void TokenDataset::fillAll(Batch& batch, Split) const
+{
+    prepare(batch, 0);
+}
+
+Result<std::vector<std::int64_t>> TokenDataset::encode(const std::string& text) const
+{
+    if (auto status = checkUtf8(text, "text"); !status) {
+        return status.error();
+    }
+    std::vector<std::uint32_t> tokens;
+    if (auto status = m_codec->encode(text, tokens); !status) {
+        return status.error();
+    }
+    return std::vector<std::int64_t>(tokens.begin(), tokens.end());
+}
+
+std::string TokenDataset::decode(const std::vector<std::int64_t>& tokens) const
+{
+    return m_codec->decode(tokens);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/vector_dataset.h"
+
+#include "engine/data/random.h"
+
+#include <algorithm>
+
+namespace residua::engine {
+
+VectorDataset::VectorDataset(DataShape shape, std::array<VectorTable, kSplits> tables)
+    : m_shape(shape), m_tables(std::move(tables))
+{
+}
+
+void VectorDataset::prepare(Batch& batch, std::int64_t count) const
+{
+    batch.batch = count;
+    batch.time = 0;
+    batch.tokens.clear();
+    batch.targets.clear();
+    batch.inputs.resize(static_cast<std::size_t>(count * m_shape.inputs));
+    batch.outputs.resize(static_cast<std::size_t>(count * m_shape.outputs));
+}
+
+void VectorDataset::copyRow(Batch& batch, std::int64_t to, const VectorTable& table, std::int64_t from) const
+{
+    std::copy_n(table.inputs.begin() + from * m_shape.inputs, m_shape.inputs,
+                batch.inputs.begin() + to * m_shape.inputs);
+    std::copy_n(table.outputs.begin() + from * m_shape.outputs, m_shape.outputs,
+                batch.outputs.begin() + to * m_shape.outputs);
+}
+
+void VectorDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
+{
+    prepare(batch, count);
+    const VectorTable& rows = table(split);
+    const std::uint64_t stream = streamOf(Stream::Order, static_cast<std::uint64_t>(split));
+    for (std::int64_t row = 0; row < count; ++row) {
+        const std::int64_t draw = index * count + row;
+        const auto epoch = static_cast<std::uint64_t>(draw / rows.rows);
+        const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), stream, epoch);
+        copyRow(batch, row, rows, permuted(draw % rows.rows, rows.rows, key));
+    }
+}
+
+bool VectorDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
+{
+    const VectorTable& rows = table(split);
+    const std::int64_t first = index * count;
+    if (first >= rows.rows) {
+        return false;
+    }
+    prepare(batch, std::min(count, rows.rows - first));
+    for (std::int64_t row = 0; row < batch.batch; ++row) {
+        copyRow(batch, row, rows, first + row);
+    }
+    return true;
+}
+
+void VectorDataset::fillAll(Batch& batch, Split split) const
+{
+    const VectorTable& rows = table(split);
+    batch.batch = rows.rows;
+    batch.time = 0;
+    batch.inputs = rows.inputs;
+    batch.outputs = rows.outputs;
+}
+
+Result<std::vector<std::int64_t>> VectorDataset::encode(const std::string&) const
+{
+    return Error{"data", "the examples are vectors: there is no text to encode"};
+}
+
+std::string VectorDataset::decode(const std::vector<std::int64_t>&) const
+{
+    return {};
+}
+
+} // namespace residua::engine

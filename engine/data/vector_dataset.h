@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/dataset.h"
+
+#include <array>
+
+namespace residua::engine {
+
+/// Examples as rows.
+struct VectorTable {
+    std::int64_t rows = 0;
+    std::vector<double> inputs;  ///< [rows, inputs]
+    std::vector<double> outputs; ///< [rows, outputs]
+};
+
+/// Vectors with a target, all in memory.
+class VectorDataset : public Dataset {
+public:
+    VectorDataset(DataShape shape, std::array<VectorTable, kSplits> tables);
+
+    [[nodiscard]] DataShape shape() const override { return m_shape; }
+    [[nodiscard]] std::int64_t size(Split split) const override { return table(split).rows; }
+    void fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const override;
+    bool fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const override;
+    void fillAll(Batch& batch, Split split) const override;
+    [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
+    [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
+
+protected:
+    /// Makes room for `count` examples.
+    void prepare(Batch& batch, std::int64_t count) const;
+
+private:
+    [[nodiscard]] const VectorTable& table(Split split) const { return m_tables[static_cast<std::size_t>(split)]; }
+    void copyRow(Batch& batch, std::int64_t to, const VectorTable& table, std::int64_t from) const;
+
+    DataShape m_shape;
+    std::array<VectorTable, kSplits> m_tables;
+};
+
+} // namespace residua::engine
