@@ -18,9 +18,9 @@ inline constexpr const char* kLoss = "loss/train";
 inline constexpr const char* kValidationLoss = "loss/validation";
 inline constexpr const char* kLearningRate = "rate";
 inline constexpr const char* kGradientNorm = "norm/gradient";
-inline constexpr const char* kUnits = "units";             ///< tokens or samples seen so far
-inline constexpr const char* kSeconds = "seconds";         ///< training time so far
-inline constexpr const char* kThroughput = "throughput";   ///< units per second
+inline constexpr const char* kUnits = "units";           ///< tokens or samples seen so far
+inline constexpr const char* kSeconds = "seconds";       ///< training time so far
+inline constexpr const char* kThroughput = "throughput"; ///< units per second
 inline constexpr const char* kPeakBytes = "memory/peak";
 } // namespace metric
 
@@ -33,10 +33,12 @@ public:
     RunReader& operator=(RunReader&&) noexcept;
     ~RunReader();
 
+    /// run.json, with step and losses as the store has them now. A run that no process writes is Interrupted where
+    /// run.json still calls it running or paused.
     [[nodiscard]] Result<RunInfo> info() const;
-    [[nodiscard]] Result<projects::Project> project() const; ///< the frozen copy
-    [[nodiscard]] std::vector<std::string> metricNames() const;
-    /// Points with step > `after`, ascending; each step once.
+    [[nodiscard]] Result<projects::Project> project() const;    ///< the frozen copy
+    [[nodiscard]] std::vector<std::string> metricNames() const; ///< sorted
+    /// Points with step > `after`, ascending; each step once. Empty where there are none.
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
     [[nodiscard]] std::vector<std::string> matrixNames() const;
     [[nodiscard]] std::vector<std::int64_t> matrixSteps(const std::string& name) const;
@@ -58,7 +60,8 @@ private:
 [[nodiscard]] Status annotateRun(const std::filesystem::path& runDirectory, const std::vector<std::string>& tags,
                                  const std::string& notes);
 /// A directory name for a new run that does not exist yet: <folder>/<UTC time>-<project name>.
-[[nodiscard]] std::filesystem::path newRunDirectory(const std::filesystem::path& folder, const std::string& projectName);
+[[nodiscard]] std::filesystem::path newRunDirectory(const std::filesystem::path& folder,
+                                                    const std::string& projectName);
 /// "step-00000500" of a run.
 [[nodiscard]] std::filesystem::path checkpointDirectory(const std::filesystem::path& runDirectory, std::int64_t step);
 [[nodiscard]] std::string toString(RunStatus status);

@@ -27,8 +27,8 @@ public:
     [[nodiscard]] static Result<RunWriter> create(const std::filesystem::path& runDirectory, RunInfo info,
                                                   const projects::Project& project,
                                                   const std::filesystem::path& projectDirectory);
-    /// Opens an existing run to go on from `step`: rows and events beyond it are dropped.
-    /// Refused while another process writes it.
+    /// Opens an existing run to go on from `step`: rows, events and checkpoints beyond it are dropped, and TensorBoard
+    /// is told to forget them. Refused while another process writes it.
     [[nodiscard]] static Result<RunWriter> reopen(const std::filesystem::path& runDirectory, std::int64_t step);
     RunWriter(RunWriter&&) noexcept;
     RunWriter& operator=(RunWriter&&) noexcept;
@@ -40,11 +40,11 @@ public:
     void matrix(const Matrix& matrix);
     void event(const RunEvent& event);
 
-    /// One transaction for all that was buffered.
+    /// One transaction for all that was buffered; on error the buffer stays and the next flush tries again.
     [[nodiscard]] Status flush();
 
     [[nodiscard]] const RunInfo& info() const;
-    /// Replaces run.json.
+    /// Replaces run.json, but for tags and notes: those are annotateRun's, and may have changed meanwhile.
     [[nodiscard]] Status update(const RunInfo& info);
     [[nodiscard]] const std::filesystem::path& directory() const;
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace residua::engine {
+
+/// A run's numbers: store.sqlite.
+inline constexpr const char* kStoreFile = "store.sqlite";
+
+class Statement;
+
+/// An SQLite connection; one thread.
+class Database {
+public:
+    /// Opens the store for writing (WAL, synchronous NORMAL), and makes its tables where they are missing:
+    ///   names(id, name)   metrics(name, step, value; NULL is NaN)
+    ///   matrices(name, step, rows, columns, data: fp32)   events(id, step, kind, text)
+    [[nodiscard]] static Result<Database> openForWriting(const std::filesystem::path& path);
+    /// Opens an existing store that another process may be writing.
+    [[nodiscard]] static Result<Database> openForReading(const std::filesystem::path& path);
+
+    [[nodiscard]] Status execute(const char* sql);
+    [[nodiscard]] Result<Statement> prepare(std::string_view sql) const;
+    /// The last failure, in SQLite's words.
+    [[nodiscard]] Error failure(const std::string& what) const;
+
+private:
+    struct Close {
+        void operator()(sqlite3* connection) const;
+    };
+    [[nodiscard]] static Result<Database> open(const std::filesystem::path& path, const std::string& name, int flags);
+
+    std::unique_ptr<sqlite3, Close> m_connection;
+    std::string m_path;
+};
+
+/// A prepared statement. Parameters are numbered from 1, columns from 0; bound text and bytes must outlive run().
+class Statement {
+public:
+    Statement& bind(int index, std::int64_t value);
+    Statement& bind(int index, double value); ///< NaN is stored as NULL
+    Statement& bind(int index, std::string_view text);
+    Statement& bind(int index, std::span<const std::byte> bytes);
+
+    /// Runs a statement that yields no rows, and makes it ready for the next.
+    [[nodiscard]] bool run();
+    /// The next row; false when there is none, or on failure.
+    [[nodiscard]] bool next();
+    /// Makes it ready for another first row.
+    void reset();
+
+    [[nodiscard]] std::int64_t integer(int column) const;
+    [[nodiscard]] double real(int column) const; ///< NaN for NULL
+    [[nodiscard]] std::string text(int column) const;
+    [[nodiscard]] std::span<const std::byte> bytes(int column) const; ///< valid until the next call
+
+private:
+    friend class Database;
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    explicit Statement(sqlite3_stmt* statement) : m_statement(statement) {}
+
+    std::unique_ptr<sqlite3_stmt, Finalize> m_statement;
+};
+
+} // namespace residua::engine
