@@ -10,8 +10,9 @@
 namespace residua::projects {
 
 /// Private to projects: how a struct is described once for whoever walks a document (the file's reader and
-/// writer, the diff, the random documents of the tests). The descriptions are in describe_data.h, _network.h, _topology.h, _training.h and _project.h:
-/// a new field is a line there, and is then read, written, compared and tested.
+/// writer, the diff, the random documents of the tests). The descriptions are in describe_data.h, _network.h,
+/// _topology.h, _training.h and _project.h: a new field is a line there, and is then read, written, compared and
+/// tested.
 
 template <std::size_t N>
 using NameList = std::array<std::string_view, N>;
@@ -81,11 +82,20 @@ struct AnyVisitor {
 };
 
 template <class T>
-concept Described = requires(AnyVisitor visitor) { Fields<T>::visit(visitor); };
+concept Described = requires(AnyVisitor visitor)
+{
+    Fields<T>::visit(visitor);
+};
 template <class E>
-concept Named = std::is_enum_v<E> && requires { EnumNames<E>::names.size(); };
+concept Named = std::is_enum_v<E> && requires
+{
+    EnumNames<E>::names.size();
+};
 template <class V>
-concept Alternating = requires { Alternatives<V>::names.size(); };
+concept Alternating = requires
+{
+    Alternatives<V>::names.size();
+};
 
 template <Named E>
 [[nodiscard]] constexpr std::string_view nameOf(E value)

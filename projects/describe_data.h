@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/describe.h"
 #include "projects/data_source.h"
+#include "projects/describe.h"
 
 namespace residua::projects {
 
-template <> struct EnumNames<TokeniserKind> { static constexpr NameList<3> names{"bytes", "characters", "sentence_piece"}; };
-template <> struct EnumNames<TokenWidth> { static constexpr NameList<3> names{"detect", "uint16", "uint32"}; };
-template <> struct EnumNames<LinearTarget> { static constexpr NameList<3> names{"identity", "random", "scaled_rotation"}; };
+template <>
+struct EnumNames<TokeniserKind> {
+    static constexpr NameList<3> names{"bytes", "characters", "sentence_piece"};
+};
+template <>
+struct EnumNames<TokenWidth> {
+    static constexpr NameList<3> names{"detect", "uint16", "uint32"};
+};
+template <>
+struct EnumNames<LinearTarget> {
+    static constexpr NameList<3> names{"identity", "random", "scaled_rotation"};
+};
 
-template <> struct Fields<Tokeniser> {
+template <>
+struct Fields<Tokeniser> {
     static constexpr void visit(auto&& v)
     {
         v("kind", &Tokeniser::kind);
@@ -18,14 +28,16 @@ template <> struct Fields<Tokeniser> {
         v({"vocabulary", "tokens"}, &Tokeniser::vocabulary);
     }
 };
-template <> struct Fields<TextData> {
+template <>
+struct Fields<TextData> {
     static constexpr void visit(auto&& v)
     {
         v("path", &TextData::path);
         v("tokeniser", &TextData::tokeniser);
     }
 };
-template <> struct Fields<JsonLinesData> {
+template <>
+struct Fields<JsonLinesData> {
     static constexpr void visit(auto&& v)
     {
         v("path", &JsonLinesData::path);
@@ -33,7 +45,8 @@ template <> struct Fields<JsonLinesData> {
         v("tokeniser", &JsonLinesData::tokeniser);
     }
 };
-template <> struct Fields<TokenFileData> {
+template <>
+struct Fields<TokenFileData> {
     static constexpr void visit(auto&& v)
     {
         v("path", &TokenFileData::path);
@@ -42,7 +55,8 @@ template <> struct Fields<TokenFileData> {
         v({"vocabulary", "tokens"}, &TokenFileData::vocabulary);
     }
 };
-template <> struct Fields<SyntheticLanguage> {
+template <>
+struct Fields<SyntheticLanguage> {
     static constexpr void visit(auto&& v)
     {
         v({"vocabulary", "tokens"}, &SyntheticLanguage::vocabulary);
@@ -50,7 +64,8 @@ template <> struct Fields<SyntheticLanguage> {
         v("tokens", &SyntheticLanguage::tokens);
     }
 };
-template <> struct Fields<LinearRegression> {
+template <>
+struct Fields<LinearRegression> {
     static constexpr void visit(auto&& v)
     {
         v("dim", &LinearRegression::dim);
@@ -58,7 +73,8 @@ template <> struct Fields<LinearRegression> {
         v("target", &LinearRegression::target);
     }
 };
-template <> struct Fields<LowRankRegression> {
+template <>
+struct Fields<LowRankRegression> {
     static constexpr void visit(auto&& v)
     {
         v("dim", &LowRankRegression::dim);
@@ -68,7 +84,8 @@ template <> struct Fields<LowRankRegression> {
         v("target", &LowRankRegression::target);
     }
 };
-template <> struct Fields<BooleanPolynomial> {
+template <>
+struct Fields<BooleanPolynomial> {
     static constexpr void visit(auto&& v)
     {
         v("dim", &BooleanPolynomial::dim);
@@ -77,11 +94,18 @@ template <> struct Fields<BooleanPolynomial> {
         v("terms_per_degree", &BooleanPolynomial::termsPerDegree);
     }
 };
-template <> struct Alternatives<Source> {
-    static constexpr NameList<7> names{"text",              "json_lines",          "token_file",        "synthetic_language",
-                                       "linear_regression", "low_rank_regression", "boolean_polynomial"};
+template <>
+struct Alternatives<Source> {
+    static constexpr NameList<7> names{"text",
+                                       "json_lines",
+                                       "token_file",
+                                       "synthetic_language",
+                                       "linear_regression",
+                                       "low_rank_regression",
+                                       "boolean_polynomial"};
 };
-template <> struct Fields<DataSource> {
+template <>
+struct Fields<DataSource> {
     static constexpr void visit(auto&& v)
     {
         v("source", &DataSource::source);

@@ -6,11 +6,14 @@
 
 namespace residua::projects {
 
-template <> struct EnumNames<Objective> {
+template <>
+struct EnumNames<Objective> {
     static constexpr NameList<3> names{"next_token", "half_squared_error", "mean_squared_error"};
 };
-template <> inline constexpr bool kInline<Node> = true;
-template <> struct Fields<Node> {
+template <>
+inline constexpr bool kInline<Node> = true;
+template <>
+struct Fields<Node> {
     static constexpr void visit(auto&& v)
     {
         v({"id", "", Need::Required}, &Node::id);
@@ -19,14 +22,16 @@ template <> struct Fields<Node> {
         v("params", &Node::params);
     }
 };
-template <> struct Fields<Graph> {
+template <>
+struct Fields<Graph> {
     static constexpr void visit(auto&& v)
     {
         v("nodes", &Graph::nodes);
         v("wires", &Graph::wires);
     }
 };
-template <> struct Fields<Block> {
+template <>
+struct Fields<Block> {
     static constexpr void visit(auto&& v)
     {
         v({"name", "", Need::Required}, &Block::name);
@@ -34,15 +39,18 @@ template <> struct Fields<Block> {
         v("graph", &Block::graph);
     }
 };
-template <> inline constexpr bool kInline<StackSegment> = true;
-template <> struct Fields<StackSegment> {
+template <>
+inline constexpr bool kInline<StackSegment> = true;
+template <>
+struct Fields<StackSegment> {
     static constexpr void visit(auto&& v)
     {
         v({"block", "", Need::Required}, &StackSegment::block);
         v({"repeat", "layers"}, &StackSegment::repeat);
     }
 };
-template <> struct Fields<Network> {
+template <>
+struct Fields<Network> {
     static constexpr void visit(auto&& v)
     {
         v({"width", "features"}, &Network::width);

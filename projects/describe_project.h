@@ -9,7 +9,8 @@
 
 namespace residua::projects {
 
-template <> struct Fields<Project> {
+template <>
+struct Fields<Project> {
     static constexpr void visit(auto&& v)
     {
         v("name", &Project::name);
@@ -23,7 +24,8 @@ template <> struct Fields<Project> {
         v("seeds", &Project::seeds);
     }
 };
-template <> struct Fields<Layout> {
+template <>
+struct Fields<Layout> {
     static constexpr void visit(auto&& v) { v("positions", &Layout::positions); }
 };
 

@@ -6,59 +6,96 @@
 
 namespace residua::projects {
 
-template <> struct EnumNames<StackEntry> { static constexpr NameList<2> names{"branch", "full"}; };
-template <> struct EnumNames<MixPorts> { static constexpr NameList<3> names{"input", "qkv", "qkv_residual"}; };
-template <> struct EnumNames<MixFeeds> {
+template <>
+struct EnumNames<StackEntry> {
+    static constexpr NameList<2> names{"branch", "full"};
+};
+template <>
+struct EnumNames<MixPorts> {
+    static constexpr NameList<3> names{"input", "qkv", "qkv_residual"};
+};
+template <>
+struct EnumNames<MixFeeds> {
     static constexpr NameList<2> names{"layer_input", "residual_beside_branch"};
 };
-template <> struct EnumNames<MixSites> { static constexpr NameList<3> names{"mhsa", "ffn", "both"}; };
-template <> struct EnumNames<WeightKind> {
+template <>
+struct EnumNames<MixSites> {
+    static constexpr NameList<3> names{"mhsa", "ffn", "both"};
+};
+template <>
+struct EnumNames<WeightKind> {
     static constexpr NameList<5> names{"fixed", "scalar", "per_feature", "depth_attention", "per_token"};
 };
-template <> struct EnumNames<GateKind> { static constexpr NameList<3> names{"none", "outside", "inside"}; };
-template <> struct EnumNames<GateInput> { static constexpr NameList<2> names{"raw", "normalised"}; };
-template <> struct EnumNames<ReluGradAtZero> { static constexpr NameList<2> names{"one", "zero"}; };
-template <> struct EnumNames<NormaliseOver> { static constexpr NameList<3> names{"none", "sources", "targets"}; };
-template <> struct EnumNames<MixInit> {
+template <>
+struct EnumNames<GateKind> {
+    static constexpr NameList<3> names{"none", "outside", "inside"};
+};
+template <>
+struct EnumNames<GateInput> {
+    static constexpr NameList<2> names{"raw", "normalised"};
+};
+template <>
+struct EnumNames<ReluGradAtZero> {
+    static constexpr NameList<2> names{"one", "zero"};
+};
+template <>
+struct EnumNames<NormaliseOver> {
+    static constexpr NameList<3> names{"none", "sources", "targets"};
+};
+template <>
+struct EnumNames<MixInit> {
     static constexpr NameList<4> names{"ones", "zero", "cascaded", "reciprocal"};
 };
-template <> struct EnumNames<ShortcutState> { static constexpr NameList<2> names{"frozen", "pruned"}; };
-template <> struct EnumNames<StreamWeights> { static constexpr NameList<2> names{"static", "dynamic"}; };
-template <> struct EnumNames<StreamConstraint> { static constexpr NameList<2> names{"none", "doubly_stochastic"}; };
-template <> struct EnumNames<BranchGateKind> {
+template <>
+struct EnumNames<ShortcutState> {
+    static constexpr NameList<2> names{"frozen", "pruned"};
+};
+template <>
+struct EnumNames<StreamWeights> {
+    static constexpr NameList<2> names{"static", "dynamic"};
+};
+template <>
+struct EnumNames<StreamConstraint> {
+    static constexpr NameList<2> names{"none", "doubly_stochastic"};
+};
+template <>
+struct EnumNames<BranchGateKind> {
     static constexpr NameList<7> names{"highway",   "rezero",           "laurel_rw",     "laurel_lr",
                                        "laurel_pa", "stochastic_depth", "value_residual"};
 };
 
-template <> inline constexpr bool kInline<AllSources> = true;
-template <> struct Fields<AllSources> {
+template <>
+inline constexpr bool kInline<AllSources> = true;
+template <>
+struct Fields<AllSources> {
     static constexpr void visit(auto&&) {}
 };
-template <> inline constexpr bool kInline<FirstAndLast> = true;
-template <> struct Fields<FirstAndLast> {
-    static constexpr void visit(auto&& v)
-    {
-        v("k", &FirstAndLast::k);
-    }
+template <>
+inline constexpr bool kInline<FirstAndLast> = true;
+template <>
+struct Fields<FirstAndLast> {
+    static constexpr void visit(auto&& v) { v("k", &FirstAndLast::k); }
 };
-template <> inline constexpr bool kInline<Dilated> = true;
-template <> struct Fields<Dilated> {
+template <>
+inline constexpr bool kInline<Dilated> = true;
+template <>
+struct Fields<Dilated> {
     static constexpr void visit(auto&& v)
     {
         v("dilation", &Dilated::dilation);
         v("period", &Dilated::period);
     }
 };
-template <> struct Fields<ExplicitSources> {
-    static constexpr void visit(auto&& v)
-    {
-        v("shortcuts", &ExplicitSources::shortcuts);
-    }
+template <>
+struct Fields<ExplicitSources> {
+    static constexpr void visit(auto&& v) { v("shortcuts", &ExplicitSources::shortcuts); }
 };
-template <> struct Alternatives<SourceSet> {
+template <>
+struct Alternatives<SourceSet> {
     static constexpr NameList<4> names{"all", "first_and_last", "dilated", "explicit"};
 };
-template <> struct Fields<Gate> {
+template <>
+struct Fields<Gate> {
     static constexpr void visit(auto&& v)
     {
         v("kind", &Gate::kind);
@@ -66,14 +103,16 @@ template <> struct Fields<Gate> {
         v("relu_grad_at_zero", &Gate::reluGradAtZero);
     }
 };
-template <> struct Fields<Tsallis> {
+template <>
+struct Fields<Tsallis> {
     static constexpr void visit(auto&& v)
     {
         v("q", &Tsallis::q);
         v("weight", &Tsallis::weight);
     }
 };
-template <> struct Fields<DepthMix> {
+template <>
+struct Fields<DepthMix> {
     static constexpr void visit(auto&& v)
     {
         v("entry", &DepthMix::entry);
@@ -94,7 +133,8 @@ template <> struct Fields<DepthMix> {
         v("block_layers", &DepthMix::blockLayers);
     }
 };
-template <> struct Fields<MultiStream> {
+template <>
+struct Fields<MultiStream> {
     static constexpr void visit(auto&& v)
     {
         v("streams", &MultiStream::streams);
@@ -104,7 +144,8 @@ template <> struct Fields<MultiStream> {
         v("dynamic_scale", &MultiStream::dynamicScale);
     }
 };
-template <> struct Fields<BranchGate> {
+template <>
+struct Fields<BranchGate> {
     static constexpr void visit(auto&& v)
     {
         v("gate", &BranchGate::kind);
@@ -113,13 +154,16 @@ template <> struct Fields<BranchGate> {
         v("keep_probability", &BranchGate::keepProbability);
     }
 };
-template <> struct Fields<Concatenation> {
+template <>
+struct Fields<Concatenation> {
     static constexpr void visit(auto&&) {}
 };
-template <> struct Alternatives<Wiring> {
+template <>
+struct Alternatives<Wiring> {
     static constexpr NameList<4> names{"depth_mix", "multi_stream", "branch_gate", "concatenation"};
 };
-template <> struct Fields<Topology> {
+template <>
+struct Fields<Topology> {
     static constexpr void visit(auto&& v)
     {
         v("preset", &Topology::preset);

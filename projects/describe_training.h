@@ -6,23 +6,45 @@
 
 namespace residua::projects {
 
-template <> struct EnumNames<RateCurve> {
+template <>
+struct EnumNames<RateCurve> {
     static constexpr NameList<4> names{"constant", "linear", "cosine", "inverse_square_root"};
 };
-template <> struct EnumNames<Precision> { static constexpr NameList<3> names{"fp32", "bf16", "fp64"}; };
-template <> struct EnumNames<Determinism> { static constexpr NameList<2> names{"fast", "deterministic"}; };
-template <> struct EnumNames<BatchKind> { static constexpr NameList<2> names{"random", "full"}; };
-template <> struct EnumNames<DropAxis> { static constexpr NameList<3> names{"layers", "heads", "mlp"}; };
-template <> struct EnumNames<DropSampling> { static constexpr NameList<2> names{"bernoulli", "fixed_size"}; };
-template <> struct EnumNames<DropScaling> { static constexpr NameList<3> names{"square_root", "linear", "none"}; };
-template <> struct EnumNames<InitLaw> {
+template <>
+struct EnumNames<Precision> {
+    static constexpr NameList<3> names{"fp32", "bf16", "fp64"};
+};
+template <>
+struct EnumNames<Determinism> {
+    static constexpr NameList<2> names{"fast", "deterministic"};
+};
+template <>
+struct EnumNames<BatchKind> {
+    static constexpr NameList<2> names{"random", "full"};
+};
+template <>
+struct EnumNames<DropAxis> {
+    static constexpr NameList<3> names{"layers", "heads", "mlp"};
+};
+template <>
+struct EnumNames<DropSampling> {
+    static constexpr NameList<2> names{"bernoulli", "fixed_size"};
+};
+template <>
+struct EnumNames<DropScaling> {
+    static constexpr NameList<3> names{"square_root", "linear", "none"};
+};
+template <>
+struct EnumNames<InitLaw> {
     static constexpr NameList<5> names{"normal", "xavier_uniform", "kaiming_normal", "orthogonal", "identity"};
 };
-template <> struct EnumNames<LowRankMethod> {
+template <>
+struct EnumNames<LowRankMethod> {
     static constexpr NameList<6> names{"baseline", "spectral", "lfai", "lfai_ws", "relu_svd", "nlra_exact"};
 };
 
-template <> struct Fields<AdamW> {
+template <>
+struct Fields<AdamW> {
     static constexpr void visit(auto&& v)
     {
         v("beta1", &AdamW::beta1);
@@ -31,17 +53,20 @@ template <> struct Fields<AdamW> {
         v("weight_decay", &AdamW::weightDecay);
     }
 };
-template <> struct Fields<Sgd> {
+template <>
+struct Fields<Sgd> {
     static constexpr void visit(auto&& v)
     {
         v("momentum", &Sgd::momentum);
         v("weight_decay", &Sgd::weightDecay);
     }
 };
-template <> struct Alternatives<Optimiser> {
+template <>
+struct Alternatives<Optimiser> {
     static constexpr NameList<2> names{"adamw", "sgd"};
 };
-template <> struct Fields<LearningRate> {
+template <>
+struct Fields<LearningRate> {
     static constexpr void visit(auto&& v)
     {
         v("peak", &LearningRate::peak);
@@ -50,7 +75,8 @@ template <> struct Fields<LearningRate> {
         v("final_fraction", &LearningRate::finalFraction);
     }
 };
-template <> struct Fields<TrainingPlan> {
+template <>
+struct Fields<TrainingPlan> {
     static constexpr void visit(auto&& v)
     {
         v({"steps", "steps"}, &TrainingPlan::steps);
@@ -70,8 +96,10 @@ template <> struct Fields<TrainingPlan> {
         v({"observe_every", "steps"}, &TrainingPlan::observeEvery);
     }
 };
-template <> inline constexpr bool kInline<Stage> = true;
-template <> struct Fields<Stage> {
+template <>
+inline constexpr bool kInline<Stage> = true;
+template <>
+struct Fields<Stage> {
     static constexpr void visit(auto&& v)
     {
         v("start", &Stage::start);
@@ -79,7 +107,8 @@ template <> struct Fields<Stage> {
         v("always", &Stage::always);
     }
 };
-template <> struct Fields<StageSchedule> {
+template <>
+struct Fields<StageSchedule> {
     static constexpr void visit(auto&& v)
     {
         v("stages", &StageSchedule::stages);
@@ -89,7 +118,8 @@ template <> struct Fields<StageSchedule> {
         v({"full_model_steps", "steps"}, &StageSchedule::fullModelSteps);
     }
 };
-template <> struct Fields<Initialisation> {
+template <>
+struct Fields<Initialisation> {
     static constexpr void visit(auto&& v)
     {
         v("law", &Initialisation::law);
@@ -98,7 +128,8 @@ template <> struct Fields<Initialisation> {
         v("low_rank", &Initialisation::lowRank);
     }
 };
-template <> struct Fields<Seeds> {
+template <>
+struct Fields<Seeds> {
     static constexpr void visit(auto&& v)
     {
         v("data", &Seeds::data);

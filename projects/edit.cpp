@@ -22,12 +22,18 @@ Result<Edit> set(const E& edit, T E::*value, T& target, const char* place)
     return Edit{std::move(inverse)};
 }
 
-Result<Edit> applyTo(Document& d, const SetName& e) { return set(e, &SetName::name, d.project.name, "/name"); }
+Result<Edit> applyTo(Document& d, const SetName& e)
+{
+    return set(e, &SetName::name, d.project.name, "/name");
+}
 Result<Edit> applyTo(Document& d, const SetDescription& e)
 {
     return set(e, &SetDescription::description, d.project.description, "/description");
 }
-Result<Edit> applyTo(Document& d, const SetData& e) { return set(e, &SetData::data, d.project.data, "/data"); }
+Result<Edit> applyTo(Document& d, const SetData& e)
+{
+    return set(e, &SetData::data, d.project.data, "/data");
+}
 Result<Edit> applyTo(Document& d, const SetInitialisation& e)
 {
     return set(e, &SetInitialisation::initialisation, d.project.initialisation, "/initialisation");
@@ -36,8 +42,14 @@ Result<Edit> applyTo(Document& d, const SetTraining& e)
 {
     return set(e, &SetTraining::training, d.project.training, "/training");
 }
-Result<Edit> applyTo(Document& d, const SetStages& e) { return set(e, &SetStages::stages, d.project.stages, "/schedule"); }
-Result<Edit> applyTo(Document& d, const SetSeeds& e) { return set(e, &SetSeeds::seeds, d.project.seeds, "/seeds"); }
+Result<Edit> applyTo(Document& d, const SetStages& e)
+{
+    return set(e, &SetStages::stages, d.project.stages, "/schedule");
+}
+Result<Edit> applyTo(Document& d, const SetSeeds& e)
+{
+    return set(e, &SetSeeds::seeds, d.project.seeds, "/seeds");
+}
 Result<Edit> applyTo(Document& d, const SetTopology& e)
 {
     return set(e, &SetTopology::topology, d.project.topology, "/topology");

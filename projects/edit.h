@@ -18,46 +18,115 @@ namespace residua::projects {
 /// terms and never holds a view. What an edit leaves invalid is still a document: validate() says so. Refused is
 /// only what a file could not hold (twin ids or names, NaN, broken UTF-8) and what is not there to be changed.
 
-struct SetName { std::string name; };
-struct SetDescription { std::string description; };
-struct SetData { DataSource data; };
-struct SetInitialisation { Initialisation initialisation; };
-struct SetTraining { TrainingPlan training; };
-struct SetStages { StageSchedule stages; };
-struct SetSeeds { Seeds seeds; };
-struct SetTopology { Topology topology; };
+struct SetName {
+    std::string name;
+};
+struct SetDescription {
+    std::string description;
+};
+struct SetData {
+    DataSource data;
+};
+struct SetInitialisation {
+    Initialisation initialisation;
+};
+struct SetTraining {
+    TrainingPlan training;
+};
+struct SetStages {
+    StageSchedule stages;
+};
+struct SetSeeds {
+    Seeds seeds;
+};
+struct SetTopology {
+    Topology topology;
+};
 
 /// Turns the sources into an explicit set where they are not, of all that are read now (a summed middle is read no
 /// more); brings a pruned one back. Refused where no layer or final mix could read it.
-struct AddShortcut { Shortcut shortcut; };
+struct AddShortcut {
+    Shortcut shortcut;
+};
 /// Turns the sources into an explicit set in the same way; its state goes with it.
-struct RemoveShortcut { Shortcut shortcut; };
+struct RemoveShortcut {
+    Shortcut shortcut;
+};
 /// nullopt: as its neighbours.
-struct SetShortcutState { Shortcut shortcut; std::optional<ShortcutState> state; };
+struct SetShortcutState {
+    Shortcut shortcut;
+    std::optional<ShortcutState> state;
+};
 
-struct SetWidth { std::int64_t width = 0; };
-struct SetObjective { Objective objective{}; };
-struct SetTieHead { bool tie = false; };
-struct SetStack { std::vector<StackSegment> stack; };
+struct SetWidth {
+    std::int64_t width = 0;
+};
+struct SetObjective {
+    Objective objective{};
+};
+struct SetTieHead {
+    bool tie = false;
+};
+struct SetStack {
+    std::vector<StackSegment> stack;
+};
 /// Adds the block at `index` (or last), or replaces the one of that name where it is.
-struct PutBlock { Block block; std::size_t index = SIZE_MAX; };
+struct PutBlock {
+    Block block;
+    std::size_t index = SIZE_MAX;
+};
 /// With its positions. Refused while a layer uses it.
-struct RemoveBlock { std::string name; };
+struct RemoveBlock {
+    std::string name;
+};
 /// In the stack and the layout too.
-struct RenameBlock { std::string from; std::string to; };
+struct RenameBlock {
+    std::string from;
+    std::string to;
+};
 
 /// At `index` among the nodes, or last.
-struct AddNode { GraphRef graph; Node node; std::optional<Position> position; std::size_t index = SIZE_MAX; };
+struct AddNode {
+    GraphRef graph;
+    Node node;
+    std::optional<Position> position;
+    std::size_t index = SIZE_MAX;
+};
 /// With its wires and its position.
-struct RemoveNode { GraphRef graph; NodeId node{}; };
-struct RenameNode { GraphRef graph; NodeId node{}; std::string name; };
+struct RemoveNode {
+    GraphRef graph;
+    NodeId node{};
+};
+struct RenameNode {
+    GraphRef graph;
+    NodeId node{};
+    std::string name;
+};
 /// nullopt: back to the kind's default.
-struct SetParam { GraphRef graph; NodeId node{}; std::string param; std::optional<ParamValue> value; };
-struct AddWire { GraphRef graph; Wire wire; };
-struct RemoveWire { GraphRef graph; Wire wire; };
-struct SetGraph { GraphRef graph; Graph value; };
+struct SetParam {
+    GraphRef graph;
+    NodeId node{};
+    std::string param;
+    std::optional<ParamValue> value;
+};
+struct AddWire {
+    GraphRef graph;
+    Wire wire;
+};
+struct RemoveWire {
+    GraphRef graph;
+    Wire wire;
+};
+struct SetGraph {
+    GraphRef graph;
+    Graph value;
+};
 /// nullopt: back to the automatic layout.
-struct MoveNode { GraphRef graph; NodeId node{}; std::optional<Position> position; };
+struct MoveNode {
+    GraphRef graph;
+    NodeId node{};
+    std::optional<Position> position;
+};
 
 struct EditGroup;
 using Edit = std::variant<SetName, SetDescription, SetData, SetInitialisation, SetTraining, SetStages, SetSeeds,

@@ -116,7 +116,8 @@ Result<Edit> applyTo(Document& document, const AddNode& edit)
         return node.error();
     }
     if (const Node* twin = graph->find(node->id)) {
-        return Error{placeOf(edit.graph, *twin), "has the id " + textOf(node->id) + " already; expected an id of its own"};
+        return Error{placeOf(edit.graph, *twin),
+                     "has the id " + textOf(node->id) + " already; expected an id of its own"};
     }
     if (auto twin = twinOf(edit.graph, *graph, node->name, node->id)) {
         return *std::move(twin);

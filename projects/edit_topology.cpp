@@ -17,8 +17,8 @@ constexpr std::int64_t kDeepestExplicit = 1024;
 
 Error noMix(const Topology& topology)
 {
-    return {kPlace, "has no shortcuts to edit: it is a " + std::string(alternativeOf(topology.wiring))
-                        + "; expected a depth_mix"};
+    return {kPlace, "has no shortcuts to edit: it is a " + std::string(alternativeOf(topology.wiring)) +
+                        "; expected a depth_mix"};
 }
 
 /// What is read now, one by one. Pruned shortcuts stay in the set, with their state.
@@ -28,8 +28,8 @@ Result<ExplicitSources> explicitSourcesOf(const DepthMix& mix, std::int64_t dept
         return *already;
     }
     if (depth > kDeepestExplicit) {
-        return Error{kPlace, "cannot list the shortcuts of " + std::to_string(depth) + " layers one by one; expected at most "
-                                 + std::to_string(kDeepestExplicit)};
+        return Error{kPlace, "cannot list the shortcuts of " + std::to_string(depth) +
+                                 " layers one by one; expected at most " + std::to_string(kDeepestExplicit)};
     }
     DepthMix unpruned = mix;
     unpruned.states.clear();
@@ -46,11 +46,12 @@ Result<ExplicitSources> explicitSourcesOf(const DepthMix& mix, std::int64_t dept
 std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth)
 {
     if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > depth + 1) {
-        return Error{kPlace, "shortcut " + textOf(shortcut) + " is out of range; expected source < target, from 0 to "
-                                 + std::to_string(depth + 1) + " (the final output)"};
+        return Error{kPlace, "shortcut " + textOf(shortcut) + " is out of range; expected source < target, from 0 to " +
+                                 std::to_string(depth + 1) + " (the final output)"};
     }
     if (shortcut.target == depth + 1 && !mix.finalMix) {
-        return Error{kPlace, "shortcut " + textOf(shortcut) + " ends at the final output, which reads no mix of its own; "
+        return Error{kPlace, "shortcut " + textOf(shortcut) +
+                                 " ends at the final output, which reads no mix of its own; "
                                  "switch the final mix on first"};
     }
     return std::nullopt;
@@ -61,8 +62,8 @@ template <class Opposite>
 Edit inverseFor(const Topology& before, const Topology& after, const Shortcut& shortcut, std::int64_t depth)
 {
     const auto& old = std::get<DepthMix>(before.wiring);
-    const bool setAlone = std::holds_alternative<ExplicitSources>(old.sources) && !old.states.contains(shortcut)
-                          && !unreadable(std::get<DepthMix>(after.wiring), shortcut, depth);
+    const bool setAlone = std::holds_alternative<ExplicitSources>(old.sources) && !old.states.contains(shortcut) &&
+                          !unreadable(std::get<DepthMix>(after.wiring), shortcut, depth);
     return setAlone ? Edit{Opposite{shortcut}} : Edit{SetTopology{before}};
 }
 

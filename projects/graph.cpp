@@ -54,7 +54,8 @@ const Block* Network::blockOfLayer(std::int64_t layer) const
 
 const Block* Network::findBlock(const std::string& name) const
 {
-    const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) { return block.name == name; });
+    const auto found =
+        std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) { return block.name == name; });
     return found == blocks.end() ? nullptr : &*found;
 }
 

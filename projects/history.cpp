@@ -25,11 +25,11 @@ bool sameTarget(const SetShortcutState& a, const SetShortcutState& b)
 }
 /// Edits that set one whole thing of the document.
 template <class E>
-    requires(std::is_same_v<E, SetName> || std::is_same_v<E, SetDescription> || std::is_same_v<E, SetData>
-             || std::is_same_v<E, SetInitialisation> || std::is_same_v<E, SetTraining> || std::is_same_v<E, SetStages>
-             || std::is_same_v<E, SetSeeds> || std::is_same_v<E, SetTopology> || std::is_same_v<E, SetWidth>
-             || std::is_same_v<E, SetObjective> || std::is_same_v<E, SetTieHead> || std::is_same_v<E, SetStack>)
-bool sameTarget(const E&, const E&)
+requires(std::is_same_v<E, SetName> || std::is_same_v<E, SetDescription> || std::is_same_v<E, SetData> ||
+         std::is_same_v<E, SetInitialisation> || std::is_same_v<E, SetTraining> || std::is_same_v<E, SetStages> ||
+         std::is_same_v<E, SetSeeds> || std::is_same_v<E, SetTopology> || std::is_same_v<E, SetWidth> ||
+         std::is_same_v<E, SetObjective> || std::is_same_v<E, SetTieHead> ||
+         std::is_same_v<E, SetStack>) bool sameTarget(const E&, const E&)
 {
     return true;
 }
@@ -78,8 +78,8 @@ Status History::record(const Edit& edit, const std::string& mergeKey)
         return Done{}; // nothing to undo
     }
     // A saved state stays reachable: the step that led to it is closed.
-    const bool merges = !mergeKey.empty() && m_redo.empty() && !m_undo.empty() && m_undo.back().mergeKey == mergeKey
-                        && m_revision != m_savedAt;
+    const bool merges = !mergeKey.empty() && m_redo.empty() && !m_undo.empty() && m_undo.back().mergeKey == mergeKey &&
+                        m_revision != m_savedAt;
     if (!merges) {
         m_undo.push_back({titleOf(edit), mergeKey, *std::move(inverse), m_revision});
     } else if (Edit& first = m_undo.back().inverse; !setsTheSame(*inverse, first)) {

@@ -37,8 +37,8 @@ Result<int> takeSchema(JsonValue& tree)
         return Error{place, "is " + nameOfValue(schema) + "; " + known};
     }
     if (*number > kSchemaVersion) {
-        return Error{place, "is " + nameOfValue(schema) + ", which a newer Residua wrote; this one reads up to "
-                                + std::to_string(kSchemaVersion)};
+        return Error{place, "is " + nameOfValue(schema) + ", which a newer Residua wrote; this one reads up to " +
+                                std::to_string(kSchemaVersion)};
     }
     return static_cast<int>(*number);
 }

@@ -39,13 +39,15 @@ Status stackAndWiring(JsonValue& tree)
         return Error{"/topology", "is " + nameOfValue(*topology) + "; expected the name of a preset"};
     }
     const auto presets = topologyPresets(depth);
-    const auto preset = std::find_if(presets.begin(), presets.end(), [&](const TopologyPreset& p) { return p.name == *presetName; });
+    const auto preset =
+        std::find_if(presets.begin(), presets.end(), [&](const TopologyPreset& p) { return p.name == *presetName; });
     if (preset == presets.end()) {
         std::vector<std::string_view> names;
-        std::transform(presets.begin(), presets.end(), std::back_inserter(names), [](const auto& p) { return std::string_view(p.name); });
+        std::transform(presets.begin(), presets.end(), std::back_inserter(names),
+                       [](const auto& p) { return std::string_view(p.name); });
         const std::string_view meant = nearest(*presetName, names);
-        return Error{"/topology", "is " + nameOfValue(*topology) + "; expected the name of a preset"
-                                      + (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+        return Error{"/topology", "is " + nameOfValue(*topology) + "; expected the name of a preset" +
+                                      (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
     }
     *topology = toTree(Topology{preset->name, preset->wiring});
     return Done{};

@@ -46,7 +46,7 @@ std::string reasonOf(std::string_view what)
         }
         what.remove_prefix(at + prefix.size());
     }
-    return std::string(what);
+    return asUtf8(what); // it quotes what was read, which may be any bytes
 }
 
 /// Builds the tree from the parser's events; keeps only the path of open containers.
@@ -102,7 +102,7 @@ private:
     JsonValue* add(JsonValue value)
     {
         if (++m_count > kMaxJsonValues) {
-            fail(pointer(), "holds more than " + std::to_string(kMaxJsonValues) + " values; a project is far smaller");
+            fail("document", "holds more than " + std::to_string(kMaxJsonValues) + " values; a project is far smaller");
             return nullptr;
         }
         if (m_open.empty()) {
@@ -175,8 +175,8 @@ private:
 Result<JsonValue> parseJson(std::string_view text)
 {
     if (text.size() > kMaxJsonBytes) {
-        return Error{"document", "is " + std::to_string(text.size() >> 20) + " MiB long; at most "
-                                     + std::to_string(kMaxJsonBytes >> 20) + " MiB are read"};
+        return Error{"document", "is " + std::to_string(text.size() >> 20) + " MiB long; at most " +
+                                     std::to_string(kMaxJsonBytes >> 20) + " MiB are read"};
     }
     TreeBuilder builder(text);
     const bool parsed = nlohmann::json::sax_parse(text.begin(), text.end(), &builder);

@@ -188,11 +188,13 @@ bool JsonReader::settle(Graph& graph, const Place& at)
     const Place nodesAt{&at, "nodes"};
     if (const auto i = firstRepeated(graph.nodes, [](const Node& n) { return n.id; }); i < graph.nodes.size()) {
         const Place nodeAt{&nodesAt, {}, i};
-        return fail(Place{&nodeAt, "id"}, "is " + textOf(graph.nodes[i].id) + ", which an earlier node has; expected an id of its own");
+        return fail(Place{&nodeAt, "id"},
+                    "is " + textOf(graph.nodes[i].id) + ", which an earlier node has; expected an id of its own");
     }
     if (const auto i = firstRepeated(graph.nodes, [](const Node& n) { return n.name; }); i < graph.nodes.size()) {
         const Place nodeAt{&nodesAt, {}, i};
-        return fail(Place{&nodeAt, "name"}, "is \"" + graph.nodes[i].name + "\", which an earlier node has; expected a name of its own");
+        return fail(Place{&nodeAt, "name"},
+                    "is \"" + graph.nodes[i].name + "\", which an earlier node has; expected a name of its own");
     }
     if (const auto i = firstRepeated(graph.wires, [](const Wire& w) { return w; }); i < graph.wires.size()) {
         const Place wiresAt{&at, "wires"};
@@ -210,7 +212,8 @@ bool JsonReader::settle(Network& network, const Place& at)
     }
     const Place blocksAt{&at, "blocks"};
     const Place blockAt{&blocksAt, {}, i};
-    return fail(Place{&blockAt, "name"}, "is \"" + network.blocks[i].name + "\", which an earlier block has; expected a name of its own");
+    return fail(Place{&blockAt, "name"},
+                "is \"" + network.blocks[i].name + "\", which an earlier block has; expected a name of its own");
 }
 
 bool JsonReader::settle(ExplicitSources& sources, const Place& at)

@@ -109,16 +109,8 @@ private:
     void quote(std::string_view text)
     {
         m_out += '"';
-        while (!text.empty()) {
-            const std::size_t length = utf8Length(text);
-            if (length == 0) {
-                m_out += "\xEF\xBF\xBD"; // U+FFFD
-            } else if (length == 1) {
-                escape(text.front());
-            } else {
-                m_out += text.substr(0, length);
-            }
-            text.remove_prefix(std::max<std::size_t>(length, 1));
+        for (const char c : asUtf8(text)) {
+            escape(c);
         }
         m_out += '"';
     }
@@ -127,12 +119,23 @@ private:
     {
         constexpr std::string_view kHex = "0123456789abcdef";
         switch (c) {
-        case '"': m_out += "\\\""; return;
-        case '\\': m_out += "\\\\"; return;
-        case '\n': m_out += "\\n"; return;
-        case '\r': m_out += "\\r"; return;
-        case '\t': m_out += "\\t"; return;
-        default: break;
+        case '"':
+            m_out += "\\\"";
+            return;
+        case '\\':
+            m_out += "\\\\";
+            return;
+        case '\n':
+            m_out += "\\n";
+            return;
+        case '\r':
+            m_out += "\\r";
+            return;
+        case '\t':
+            m_out += "\\t";
+            return;
+        default:
+            break;
         }
         const auto code = static_cast<unsigned char>(c);
         if (code < 0x20) {
@@ -160,7 +163,8 @@ const JsonValue* findMember(const JsonValue& object, std::string_view key)
     if (members == nullptr) {
         return nullptr;
     }
-    const auto found = std::find_if(members->begin(), members->end(), [&](const JsonMember& m) { return m.key == key; });
+    const auto found =
+        std::find_if(members->begin(), members->end(), [&](const JsonMember& m) { return m.key == key; });
     return found == members->end() ? nullptr : &found->value;
 }
 
@@ -168,7 +172,8 @@ JsonValue takeMember(JsonValue& object, std::string_view key)
 {
     JsonValue taken;
     if (auto* members = std::get_if<JsonObject>(&object.data)) {
-        const auto found = std::find_if(members->begin(), members->end(), [&](const JsonMember& m) { return m.key == key; });
+        const auto found =
+            std::find_if(members->begin(), members->end(), [&](const JsonMember& m) { return m.key == key; });
         if (found != members->end()) {
             taken = std::move(found->value);
             members->erase(found);
@@ -202,14 +207,19 @@ std::string printJson(const JsonValue& value)
 
 bool isUtf8(std::string_view text)
 {
+    return asUtf8(text) == text;
+}
+
+std::string asUtf8(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size());
     while (!text.empty()) {
         const std::size_t length = utf8Length(text);
-        if (length == 0) {
-            return false;
-        }
-        text.remove_prefix(length);
+        out += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
+        text.remove_prefix(std::max<std::size_t>(length, 1));
     }
-    return true;
+    return out;
 }
 
 } // namespace residua::projects

@@ -13,14 +13,38 @@ namespace residua::projects {
 
 /// Private to projects: any described value as a tree. The inverse of json_read.h.
 
-inline JsonValue toTree(bool value) { return {value}; }
-inline JsonValue toTree(std::int64_t value) { return {value}; }
-inline JsonValue toTree(double value) { return {value}; }
-inline JsonValue toTree(const std::string& value) { return {value}; }
-inline JsonValue toTree(NodeId value) { return {static_cast<std::int64_t>(value)}; }
-inline JsonValue toTree(const Shortcut& value) { return {textOf(value)}; }
-inline JsonValue toTree(const Wire& value) { return {textOf(value)}; }
-inline JsonValue toTree(const Position& value) { return {JsonArray{{value.x}, {value.y}}, JsonLayout::Inline}; }
+inline JsonValue toTree(bool value)
+{
+    return {value};
+}
+inline JsonValue toTree(std::int64_t value)
+{
+    return {value};
+}
+inline JsonValue toTree(double value)
+{
+    return {value};
+}
+inline JsonValue toTree(const std::string& value)
+{
+    return {value};
+}
+inline JsonValue toTree(NodeId value)
+{
+    return {static_cast<std::int64_t>(value)};
+}
+inline JsonValue toTree(const Shortcut& value)
+{
+    return {textOf(value)};
+}
+inline JsonValue toTree(const Wire& value)
+{
+    return {textOf(value)};
+}
+inline JsonValue toTree(const Position& value)
+{
+    return {JsonArray{{value.x}, {value.y}}, JsonLayout::Inline};
+}
 inline JsonValue toTree(const ParamValue& value)
 {
     return std::visit([](const auto& v) { return JsonValue{v}; }, value);
@@ -43,9 +67,7 @@ template <class T>
 void appendFields(JsonObject& object, const T& value)
 {
     static_assert(describesAll<T>(), "a member has no line in its describe_*.h");
-    Fields<T>::visit([&](Key key, auto member) {
-        object.push_back({std::string(key.name), toTree(value.*member)});
-    });
+    Fields<T>::visit([&](Key key, auto member) { object.push_back({std::string(key.name), toTree(value.*member)}); });
 }
 
 template <Described T>
@@ -79,9 +101,18 @@ JsonValue toTree(const std::vector<T>& list)
     return {std::move(array)};
 }
 
-inline const std::string& keyText(const std::string& key) { return key; }
-inline std::string keyText(NodeId key) { return textOf(key); }
-inline std::string keyText(const Shortcut& key) { return textOf(key); }
+inline const std::string& keyText(const std::string& key)
+{
+    return key;
+}
+inline std::string keyText(NodeId key)
+{
+    return textOf(key);
+}
+inline std::string keyText(const Shortcut& key)
+{
+    return textOf(key);
+}
 
 template <class K, class T>
 JsonValue toTree(const std::map<K, T>& map)

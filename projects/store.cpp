@@ -122,7 +122,8 @@ Document withoutStrays(Document document)
 {
     for (auto& [ref, positions] : document.layout.positions) {
         const Graph* graph = findGraph(document.project, ref);
-        std::erase_if(positions, [&](const auto& node) { return graph == nullptr || graph->find(node.first) == nullptr; });
+        std::erase_if(positions,
+                      [&](const auto& node) { return graph == nullptr || graph->find(node.first) == nullptr; });
     }
     std::erase_if(document.layout.positions, [](const auto& entry) { return entry.second.empty(); });
     return document;
@@ -145,7 +146,8 @@ Status writeFileAtomically(const fs::path& path, std::string_view bytes)
     }
     if (failure != 0) {
         ::unlink(temporary.c_str());
-        return Error{path.string(), "cannot be written: " + reason(failure) + (exists ? "; its earlier content is kept" : "")};
+        return Error{path.string(),
+                     "cannot be written: " + reason(failure) + (exists ? "; its earlier content is kept" : "")};
     }
     syncDirectory(target.has_parent_path() ? target.parent_path() : fs::path("."));
     return Done{};

@@ -19,7 +19,8 @@ std::optional<Number> wholeFrom(std::string_view text)
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool plain = !text.empty() && (text == "0" || (text.front() >= '1' && text.front() <= '9'));
-    if (!plain || error != std::errc{} || end != text.data() + text.size() || value == std::numeric_limits<Number>::max()) {
+    if (!plain || error != std::errc{} || end != text.data() + text.size() ||
+        value == std::numeric_limits<Number>::max()) {
         return std::nullopt;
     }
     return value;

@@ -12,9 +12,9 @@ namespace residua::projects {
 
 /// Private to projects: the short forms of small values, in the file and in what people read.
 
-[[nodiscard]] std::string textOf(NodeId id);              ///< "3"
-[[nodiscard]] std::string textOf(const Shortcut& value);  ///< "2:5"
-[[nodiscard]] std::string textOf(const Wire& value);      ///< "3.out > 5.in"
+[[nodiscard]] std::string textOf(NodeId id);             ///< "3"
+[[nodiscard]] std::string textOf(const Shortcut& value); ///< "2:5"
+[[nodiscard]] std::string textOf(const Wire& value);     ///< "3.out > 5.in"
 
 /// The same, read back exactly: what is not the form that textOf writes is nullopt.
 [[nodiscard]] std::optional<NodeId> nodeIdFrom(std::string_view text);
