@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/edit.h"
+
+#include "projects/json.h"
+#include "projects/presets.h"
+#include "tests/support/random_document.h"
+
+#include <QtTest>
+
+#include <limits>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+std::string bytesOf(const Document& document)
+{
+    return toJson(document.project) + toJson(document.layout);
+}
+
+/// Two blocks, a stack of the first, a stem whose middle node has wires on both sides and a position.
+Document sample()
+{
+    Document document;
+    Network& network = document.project.network;
+    network.stem.nodes = {{NodeId{1}, "input", "in", {}},
+                          {NodeId{5}, "linear", "mid", {{"out", std::string("d")}}},
+                          {NodeId{2}, "output", "out", {}}};
+    network.stem.wires = {{{NodeId{1}, "out"}, {NodeId{5}, "in"}}, {{NodeId{5}, "out"}, {NodeId{2}, "in"}}};
+    network.blocks = {{"mlp", "", network.stem}, {"spare", "", network.stem}, {"last", "", {}}};
+    network.stack = {{"mlp", 3}};
+    document.layout.positions = {{"stem", {{NodeId{5}, {1, 2}}}}, {"block:spare", {{NodeId{1}, {3, 4}}}}};
+    return document;
+}
+
+DepthMix& mixOf(Document& document)
+{
+    return std::get<DepthMix>(document.project.topology.wiring);
+}
+
+std::string refusal(const Document& document, const Edit& edit)
+{
+    Document copy = document;
+    const auto applied = applyEdit(copy, edit);
+    if (applied) {
+        return "applied";
+    }
+    return copy == document ? applied.error().text() : "changed the document in spite of: " + applied.error().text();
+}
+
+/// Applies and takes back; empty where the bytes come back and the edit did something.
+std::string troubleWith(const Document& document, const Edit& edit)
+{
+    Document copy = document;
+    const auto inverse = applyEdit(copy, edit);
+    if (!inverse) {
+        return inverse.error().text();
+    }
+    if (copy == document) {
+        return "did nothing";
+    }
+    const std::string changed = bytesOf(copy);
+    const auto redo = applyEdit(copy, *inverse);
+    if (!redo) {
+        return "inverse: " + redo.error().text();
+    }
+    if (bytesOf(copy) != bytesOf(document) || !(copy == document)) {
+        return "bytes differ after the inverse";
+    }
+    const auto again = applyEdit(copy, *redo);
+    return again && bytesOf(copy) == changed ? "" : "the inverse's inverse is another edit";
+}
+
+} // namespace
+
+#define COMPARE_TEXT(got, expected) QCOMPARE(QString::fromStdString(got), QString::fromStdString(expected))
+
+class TestEdit : public QObject {
+    Q_OBJECT
+
+private slots:
+    void manyEditsAndBack_data()
+    {
+        QTest::addColumn<int>("seed");
+        QTest::addColumn<bool>("wild");
+        QTest::newRow("plausible") << 1 << false;
+        QTest::newRow("any") << 2 << true;
+    }
+
+    void manyEditsAndBack()
+    {
+        QFETCH(int, seed);
+        QFETCH(bool, wild);
+        tests::RandomDocument random(static_cast<std::uint32_t>(seed),
+                                     wild ? tests::Values::Any : tests::Values::Plausible);
+        Document document{examples().front().project, {}};
+        const std::string start = bytesOf(document);
+        std::vector<Edit> inverses;
+        std::array<int, std::variant_size_v<Edit>> kinds{};
+        for (int i = 0; i < 10'000; ++i) {
+            const Edit edit = random.edit(document);
+            auto inverse = applyEdit(document, edit);
+            QVERIFY2(inverse.ok(), inverse ? "" : inverse.error().text().c_str());
+            inverses.push_back(*std::move(inverse));
+            ++kinds[edit.index()];
+        }
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+            QVERIFY2(kinds[kind] >= 30, qPrintable(QString("edit %1 applied %2 times").arg(kind).arg(kinds[kind])));
+        }
+        const auto read = projectFromJson(toJson(document.project));
+        QVERIFY2(read.ok() && *read == document.project, "edits made a document that the file cannot hold");
+        for (; !inverses.empty(); inverses.pop_back()) {
+            const auto undone = applyEdit(document, inverses.back());
+            QVERIFY2(undone.ok(), undone ? "" : undone.error().text().c_str());
+        }
+        QVERIFY(bytesOf(document) == start);
+    }
+
+    void everyRandomEditHasAnExactInverse()
+    {
+        tests::RandomDocument random(17, tests::Values::Any);
+        for (int i = 0; i < 300; ++i) {
+            const Document document = random.document();
+            const Edit edit = random.edit(document);
+            Document copy = document;
+            const auto inverse = applyEdit(copy, edit);
+            QVERIFY(inverse.ok() && applyEdit(copy, *inverse).ok());
+            QVERIFY2(bytesOf(copy) == bytesOf(document), titleOf(edit).c_str());
+        }
+    }
+
+    void removedNodeComesBackWhole()
+    {
+        Document document = sample();
+        COMPARE_TEXT(troubleWith(document, RemoveNode{"stem", NodeId{5}}), "");
+        QVERIFY(applyEdit(document, RemoveNode{"stem", NodeId{5}}).ok());
+        QVERIFY(document.project.network.stem.wires.empty());
+        QVERIFY(!document.layout.positions.contains("stem"));
+    }
+
+    void blocksKeepPlaceAndPositions()
+    {
+        const Document document = sample();
+        COMPARE_TEXT(troubleWith(document, RemoveBlock{"spare"}), "");
+        COMPARE_TEXT(troubleWith(document, RenameBlock{"mlp", "wide"}), "");
+        COMPARE_TEXT(troubleWith(document, RenameBlock{"spare", "other"}), "");
+        COMPARE_TEXT(troubleWith(document, PutBlock{{"spare", "", {}}}), "");
+        COMPARE_TEXT(troubleWith(document, PutBlock{{"new", "", {}}, 1}), "");
+        COMPARE_TEXT(refusal(document, RemoveBlock{"mlp"}),
+                     "[block mlp] is what layers of the stack are made of; take them out first");
+        COMPARE_TEXT(refusal(document, RenameBlock{"mlp", "last"}),
+                     "[block last] exists already; expected a name of its own");
+        Document renamed = document;
+        QVERIFY(applyEdit(renamed, RenameBlock{"mlp", "wide"}).ok());
+        QVERIFY((renamed.project.network.stack == std::vector<StackSegment>{{"wide", 3}}));
+    }
+
+    void invalidStacksComeBackToo()
+    {
+        Document document = sample();
+        document.project.network.stack = {{"mlp", 1}, {"ghost", 2}};
+        COMPARE_TEXT(troubleWith(document, PutBlock{{"ghost", "", {}}}), "");
+        COMPARE_TEXT(troubleWith(document, RenameBlock{"mlp", "ghost"}), "");
+        document.project.network.stem.wires.push_back({{NodeId{9}, "out"}, {NodeId{9}, "in"}});
+        COMPARE_TEXT(troubleWith(document, AddNode{"stem", {NodeId{9}, "linear", "late", {}}, Position{1, 1}, 0}), "");
+    }
+
+    void addedShortcutMakesTheSetExplicit()
+    {
+        Document document = sample();
+        mixOf(document).sources = FirstAndLast{1};
+        const std::vector<Shortcut> expected{{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}, {0, 4}, {3, 4}};
+        COMPARE_TEXT(troubleWith(document, AddShortcut{{1, 3}}), "");
+        QVERIFY(applyEdit(document, AddShortcut{{1, 3}}).ok());
+        QVERIFY(std::get<ExplicitSources>(mixOf(document).sources).shortcuts == expected);
+        QCOMPARE(document.project.topology.preset, std::string("plain"));
+    }
+
+    void shortcutsAreAddedAndRemoved()
+    {
+        Document document = sample();
+        mixOf(document).sources = ExplicitSources{{{0, 1}, {0, 3}}};
+        mixOf(document).states = {{{0, 3}, ShortcutState::Pruned}};
+        COMPARE_TEXT(troubleWith(document, AddShortcut{{1, 3}}), "");
+        COMPARE_TEXT(troubleWith(document, AddShortcut{{0, 3}}), ""); // brings the pruned one back
+        COMPARE_TEXT(troubleWith(document, RemoveShortcut{{0, 1}}), "");
+        COMPARE_TEXT(troubleWith(document, RemoveShortcut{{0, 3}}), ""); // with its state
+        COMPARE_TEXT(troubleWith(document, SetShortcutState{{0, 1}, ShortcutState::Frozen}), "");
+        COMPARE_TEXT(troubleWith(document, SetShortcutState{{0, 3}, std::nullopt}), "");
+        COMPARE_TEXT(refusal(document, AddShortcut{{0, 1}}), "[topology] shortcut 0:1 is there already");
+        COMPARE_TEXT(refusal(document, RemoveShortcut{{1, 2}}), "[topology] shortcut 1:2 is not there to be removed");
+        COMPARE_TEXT(
+            refusal(document, AddShortcut{{2, 5}}),
+            "[topology] shortcut 2:5 is out of range; expected source < target, from 0 to 4 (the final output)");
+        mixOf(document).finalMix = false;
+        QVERIFY(refusal(document, AddShortcut{{2, 4}}).find("switch the final mix on first") != std::string::npos);
+        document.project.topology.wiring = Concatenation{};
+        COMPARE_TEXT(refusal(document, AddShortcut{{0, 2}}),
+                     "[topology] has no shortcuts to edit: it is a concatenation; expected a depth_mix");
+    }
+
+    void whatAFileCannotHoldIsRefused()
+    {
+        const Document document = sample();
+        TrainingPlan plan;
+        plan.rate.peak = std::numeric_limits<double>::infinity();
+        COMPARE_TEXT(refusal(document, SetTraining{plan}),
+                     "[/training/learning_rate/peak] is inf; expected a finite number");
+        COMPARE_TEXT(refusal(document, SetName{"\xFF"}), "[/name] is not valid UTF-8");
+        const Node twin{NodeId{9}, "linear", "mid", {}};
+        COMPARE_TEXT(refusal(document, AddNode{"stem", twin, {}}),
+                     "[stem · node mid] has the name \"mid\" already; expected a name of its own");
+        COMPARE_TEXT(refusal(document, AddNode{"stem", {NodeId{5}, "linear", "x", {}}, {}}),
+                     "[stem · node mid] has the id 5 already; expected an id of its own");
+        COMPARE_TEXT(refusal(document, RenameNode{"stem", NodeId{1}, "mid"}),
+                     "[stem · node mid] has the name \"mid\" already; expected a name of its own");
+        Graph graph;
+        graph.nodes = {twin, twin};
+        QVERIFY(refusal(document, SetGraph{"stem", graph}).find("nodes/1/id] is 9") != std::string::npos);
+        QVERIFY(refusal(document, AddWire{"stem", {{NodeId{1}, "a > b"}, {NodeId{2}, "in"}}}).find("expected a wire") !=
+                std::string::npos);
+        QVERIFY(refusal(document, MoveNode{"stem", NodeId{1}, Position{std::nan(""), 0}}).find("finite") !=
+                std::string::npos);
+    }
+
+    void whatIsNotThereIsRefused()
+    {
+        const Document document = sample();
+        COMPARE_TEXT(refusal(document, RemoveNode{"stem", NodeId{77}}), "[stem] has no node 77");
+        COMPARE_TEXT(refusal(document, SetParam{"block:nope", NodeId{1}, "x", true}), "[block nope] does not exist");
+        COMPARE_TEXT(refusal(document, RemoveWire{"stem", {{NodeId{1}, "out"}, {NodeId{2}, "in"}}}),
+                     "[stem · wire in.out > out.in] is not there to be removed");
+        COMPARE_TEXT(refusal(document, AddWire{"stem", document.project.network.stem.wires[0]}),
+                     "[stem · wire in.out > mid.in] is there already");
+    }
+
+    void groupsAreAllOrNothing()
+    {
+        const Document document = sample();
+        COMPARE_TEXT(
+            refusal(document, EditGroup{"g", {SetWidth{8}, RemoveNode{"stem", NodeId{5}}, RemoveBlock{"nope"}}}),
+            "[block nope] does not exist");
+        COMPARE_TEXT(
+            troubleWith(document, EditGroup{"g", {SetWidth{8}, RemoveNode{"stem", NodeId{5}}, RemoveBlock{"spare"}}}),
+            "");
+    }
+
+    void titles()
+    {
+        COMPARE_TEXT(titleOf(AddShortcut{{3, 7}}), "Add shortcut 3:7");
+        COMPARE_TEXT(titleOf(SetShortcutState{{3, 7}, ShortcutState::Frozen}), "Freeze shortcut 3:7");
+        COMPARE_TEXT(titleOf(EditGroup{"", {SetWidth{8}, SetName{"x"}}}), "Set width to 8");
+        COMPARE_TEXT(titleOf(EditGroup{"Prune 4 shortcuts", {}}), "Prune 4 shortcuts");
+        COMPARE_TEXT(titleOf(RemoveNode{"block:mlp", NodeId{1}}), "Remove node from block mlp");
+    }
+};
+
+QTEST_APPLESS_MAIN(TestEdit)
+#include "tst_edit.moc"

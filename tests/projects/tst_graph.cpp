@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/project.h"
+
+#include <QtTest>
+
+#include <limits>
+
+using namespace residua::projects;
+
+class TestGraph : public QObject {
+    Q_OBJECT
+
+private slots:
+    void findsNodesById()
+    {
+        Graph graph;
+        graph.nodes = {{NodeId{7}, "linear", "up", {}}, {NodeId{2}, "linear", "down", {}}};
+        QVERIFY(graph.find(NodeId{2}) == &graph.nodes[1]);
+        QVERIFY(graph.find(NodeId{3}) == nullptr);
+        QVERIFY(graph.nextId() == NodeId{8});
+        QVERIFY(Graph{}.nextId() == NodeId{1});
+    }
+
+    void layersFollowTheSegments()
+    {
+        Network network;
+        network.blocks = {{"a", "", {}}, {"b", "", {}}};
+        network.stack = {{"a", 2}, {"b", 1}, {"a", 1}, {"missing", 1}};
+        QCOMPARE(network.depth(), std::int64_t{5});
+        const Block* a = &network.blocks[0];
+        const Block* b = &network.blocks[1];
+        const std::vector<const Block*> expected{nullptr, a, a, b, a, nullptr, nullptr};
+        for (std::size_t layer = 0; layer < expected.size(); ++layer) {
+            QVERIFY2(network.blockOfLayer(static_cast<std::int64_t>(layer)) == expected[layer],
+                     qPrintable(QString::number(layer)));
+        }
+    }
+
+    void absurdRepeatsSaturate()
+    {
+        constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+        Network network;
+        network.blocks = {{"a", "", {}}};
+        network.stack = {{"a", -5}, {"a", kMost}, {"a", kMost}};
+        QCOMPARE(network.depth(), kMost);
+        QVERIFY(network.blockOfLayer(kMost) == network.blocks.data());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestGraph)
+#include "tst_graph.moc"

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/json.h"
+
+#include "projects/presets.h"
+#include "tests/support/random_document.h"
+
+#include <QtTest>
+
+#include <limits>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+QString q(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+/// A small project of which every line is known.
+Project tiny()
+{
+    Project project;
+    Graph& graph = project.network.blocks.emplace_back(Block{"mlp", "", {}}).graph;
+    graph.nodes = {{NodeId{1}, "input", "in", {{"port", std::string("input")}}},
+                   {NodeId{2}, "linear", "up", {{"bias", true}, {"out", std::string("4*d")}}}};
+    graph.wires = {{{NodeId{1}, "out"}, {NodeId{2}, "in"}}};
+    project.network.stack = {{"mlp", 12}};
+    return project;
+}
+
+DepthMix& mixOf(Project& project)
+{
+    return std::get<DepthMix>(project.topology.wiring);
+}
+
+/// Lines of `b` that `a` lacks and the other way round.
+QStringList changedLines(const Project& a, const Project& b)
+{
+    const QStringList before = q(toJson(a)).split('\n');
+    const QStringList after = q(toJson(b)).split('\n');
+    QStringList changed;
+    for (const QString& line : before) {
+        if (!after.contains(line)) {
+            changed << "-" + line.trimmed();
+        }
+    }
+    for (const QString& line : after) {
+        if (!before.contains(line)) {
+            changed << "+" + line.trimmed();
+        }
+    }
+    return changed;
+}
+
+} // namespace
+
+class TestJson : public QObject {
+    Q_OBJECT
+
+private slots:
+    void examplesKeepTheirBytes()
+    {
+        QVERIFY(!examples().empty());
+        for (const Example& example : examples()) {
+            const std::string text = toJson(example.project);
+            const auto read = projectFromJson(text);
+            QVERIFY2(read.ok(), qPrintable(q(example.name + ": " + (read ? "" : read.error().text()))));
+            QVERIFY2(*read == example.project, example.name.c_str());
+            QCOMPARE(q(toJson(*read)), q(text));
+        }
+    }
+
+    void randomDocumentsKeepTheirBytes()
+    {
+        tests::RandomDocument random(7, tests::Values::Any);
+        for (int i = 0; i < 1000; ++i) {
+            const Document document = random.document();
+            const std::string project = toJson(document.project);
+            const std::string layout = toJson(document.layout);
+            const auto readProject = projectFromJson(project);
+            const auto readLayout = layoutFromJson(layout);
+            QVERIFY2(readProject.ok(), qPrintable(q(readProject ? "" : readProject.error().text() + "\n" + project)));
+            QVERIFY2(readLayout.ok(), qPrintable(q(readLayout ? "" : readLayout.error().text())));
+            QVERIFY((Document{*readProject, *readLayout} == document));
+            QCOMPARE(q(toJson(*readProject)), q(project));
+            QCOMPARE(q(toJson(*readLayout)), q(layout));
+        }
+    }
+
+    void eachThingIsALine()
+    {
+        Project project = tiny();
+        mixOf(project).sources = ExplicitSources{{{0, 1}, {0, 3}}};
+        mixOf(project).states = {{{2, 5}, ShortcutState::Frozen}};
+        project.stages.stages = {{100, 6, {1, 12}}};
+        const QStringList lines = q(toJson(project)).split('\n');
+        for (const char* expected :
+             {R"(  "schema": 1,)",
+              R"(            {"id": 2, "kind": "linear", "name": "up", "params": {"bias": true, "out": "4*d"}})",
+              R"(            "1.out > 2.in")", R"(      {"block": "mlp", "repeat": 12})", R"(          "0:3")",
+              R"(        "2:5": "frozen")", R"(      {"start": 100, "average_length": 6.0, "always": [1, 12]})",
+              R"(    "learning_rate": {)", R"(      "warmup_steps": 100,)", R"(    "tie_head": false,)"}) {
+            QVERIFY2(lines.contains(expected), expected);
+        }
+        Layout layout;
+        layout.positions["stem"][NodeId{3}] = {10, -2.5};
+        QCOMPARE(
+            q(toJson(layout)),
+            q("{\n  \"schema\": 1,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  }\n}\n"));
+    }
+
+    void oneChangeIsOneLine()
+    {
+        Project a = tiny();
+        Project b = a;
+        b.network.width = 512;
+        QCOMPARE(changedLines(a, b), QStringList({"-\"width\": 256,", "+\"width\": 512,"}));
+        b = a;
+        b.network.blocks[0].graph.nodes[1].params["out"] = std::string("2*d");
+        QCOMPARE(changedLines(a, b).size(), 2);
+        mixOf(a).sources = ExplicitSources{{{0, 1}, {0, 2}, {1, 2}}};
+        b = a;
+        std::get<ExplicitSources>(mixOf(b).sources)
+            .shortcuts.erase(std::get<ExplicitSources>(mixOf(b).sources).shortcuts.begin());
+        QCOMPARE(changedLines(a, b), QStringList({"-\"0:1\","}));
+    }
+
+    void numbersComeBackToTheSameBits()
+    {
+        for (const double value : {0.1, 1.0, -0.0, 5e-324, 1e22, 1.0 / 3.0, std::numeric_limits<double>::max()}) {
+            Project project;
+            project.training.rate.peak = value;
+            const auto read = projectFromJson(toJson(project));
+            QVERIFY(read.ok());
+            QCOMPARE(std::signbit(read->training.rate.peak), std::signbit(value));
+            QVERIFY(read->training.rate.peak == value);
+        }
+        // A parameter stays the number that it was: 1.0 is not 1.
+        Project project = tiny();
+        project.network.blocks[0].graph.nodes[1].params = {{"a", 1.0}, {"b", std::int64_t{1}}};
+        QVERIFY(*projectFromJson(toJson(project)) == project);
+    }
+
+    void whatIsAbsentKeepsItsDefault()
+    {
+        const auto read = projectFromJson(R"({"schema": 1, "training": {"steps": 7}})");
+        QVERIFY(read.ok());
+        Project expected;
+        expected.training.steps = 7;
+        QVERIFY(*read == expected);
+    }
+
+    void readingSortsWhatIsKeptSorted()
+    {
+        const auto read = projectFromJson(R"({"schema": 1, "topology": {"wiring": {"kind": "depth_mix",
+            "sources": {"kind": "explicit", "shortcuts": ["1:3", "0:1"]}}}, "network": {"stem": {"nodes": [],
+            "wires": ["3.out > 4.in", "1.out > 3.in"]}}})");
+        QVERIFY(read.ok());
+        const auto& sources = std::get<ExplicitSources>(std::get<DepthMix>(read->topology.wiring).sources);
+        QVERIFY((sources.shortcuts == std::vector<Shortcut>{{0, 1}, {1, 3}}));
+        QVERIFY((read->network.stem.wires ==
+                 std::vector<Wire>{{{NodeId{1}, "out"}, {NodeId{3}, "in"}}, {{NodeId{3}, "out"}, {NodeId{4}, "in"}}}));
+    }
+
+    void errorsNameThePlace_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("place");
+        QTest::addColumn<QString>("message");
+        const auto row = [](const char* name, const QString& text, const char* place, const char* message) {
+            QTest::newRow(name) << text << place << message;
+        };
+        const auto in = [](const char* body) { return QString(R"({"schema": 1, %1})").arg(body); };
+        row("empty", "", "line 1, column 1", "unexpected end of input");
+        row("syntax", "{\n  \"schema\": 1,\n  \"name\": oops\n}", "line 3, column 11", "invalid literal");
+        row("unclosed", "{\"schema\": 1", "line 1, column 13", "unexpected end of input");
+        row("overflow", in(R"("training": {"clip_norm": 1e999})"), "line 1, column 45",
+            "number overflow parsing '1e999'");
+        row("not an object", "[]", "document", "is a list; expected an object");
+        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 1");
+        row("newer", R"({"schema": 2})", "/schema", "a newer Residua wrote");
+        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 1");
+        row("negative schema", R"({"schema": -1})", "/schema", "is -1; expected");
+        row("unknown key", in(R"("training": {"stepz": 7})"), "/training/stepz", "did you mean \"steps\"?");
+        row("key with slash", in(R"("a/b~c": 7)"), "/a~1b~0c", "is no key that is known here");
+        row("repeated key", in(R"("seeds": {"init": 1, "init": 2})"), "/seeds/init", "is given twice");
+        row("wrong type", in(R"("training": {"steps": "many"})"), "/training/steps",
+            "is the text \"many\"; expected a whole number");
+        row("real for whole", in(R"("training": {"steps": 1.5})"), "/training/steps",
+            "is 1.5; expected a whole number");
+        row("too large", in(R"("training": {"steps": 9223372036854775808})"), "/training/steps",
+            "expected a whole number");
+        row("null", in(R"("training": {"clip_norm": null})"), "/training/clip_norm", "is null; expected a number");
+        row("text for flag", in(R"("network": {"tie_head": 1})"), "/network/tie_head", "is 1; expected true or false");
+        row("unknown name", in(R"("training": {"precision": "fp23"})"), "/training/precision",
+            "did you mean \"fp32\"?");
+        row("no kind", in(R"("topology": {"wiring": {}})"), "/topology/wiring/kind",
+            "is missing; expected one of \"depth_mix\"");
+        row("unknown kind", in(R"("training": {"optimiser": {"kind": "adam"}})"), "/training/optimiser/kind",
+            "did you mean \"adamw\"?");
+        row("key of another kind", in(R"("training": {"optimiser": {"kind": "sgd", "beta1": 0.9}})"),
+            "/training/optimiser/beta1", "expected \"kind\", \"momentum\", \"weight_decay\"");
+        row("no id", in(R"("network": {"stem": {"nodes": [{"kind": "linear", "name": "a"}]}})"),
+            "/network/stem/nodes/0/id", "is missing");
+        row("id too large",
+            in(R"("network": {"stem": {"nodes": [{"id": 4294967296, "kind": "linear", "name": "a"}]}})"),
+            "/network/stem/nodes/0/id", "from 0 to 4294967294");
+        row("twin ids",
+            in(R"("network": {"stem": {"nodes": [{"id": 1, "kind": "a", "name": "a"}, {"id": 1, "kind": "a", "name": "b"}]}})"),
+            "/network/stem/nodes/1/id", "is 1, which an earlier node has");
+        row("twin names",
+            in(R"("network": {"head": {"nodes": [{"id": 1, "kind": "a", "name": "a"}, {"id": 2, "kind": "a", "name": "a"}]}})"),
+            "/network/head/nodes/1/name", "is \"a\", which an earlier node has");
+        row("twin blocks", in(R"("network": {"blocks": [{"name": "a"}, {"name": "a"}]})"), "/network/blocks/1/name",
+            "an earlier block has");
+        row("twin wires", in(R"("network": {"stem": {"wires": ["1.a > 2.b", "1.a > 2.b"]}})"), "/network/stem/wires/1",
+            "repeats the wire");
+        row("odd wire", in(R"("network": {"stem": {"wires": ["1.a -> 2.b"]}})"), "/network/stem/wires/0",
+            "expected a wire");
+        row("odd parameter",
+            in(R"("network": {"stem": {"nodes": [{"id": 1, "kind": "a", "name": "a", "params": {"x": [1]}}]}})"),
+            "/network/stem/nodes/0/params/x", "is a list; expected true, false, a number or a text");
+        row("backward shortcut", in(R"("topology": {"wiring": {"kind": "depth_mix", "states": {"5:2": "frozen"}}})"),
+            "/topology/wiring/states/5:2", "source < target");
+        row("twin shortcuts",
+            in(R"("topology": {"wiring": {"kind": "depth_mix", "sources": {"kind": "explicit", "shortcuts": ["0:1", "0:1"]}}})"),
+            "/topology/wiring/sources/shortcuts/1", "repeats the shortcut 0:1");
+        row("deep", QString("[").repeated(100), "/0/0/0/0", "is nested deeper than 64 levels");
+    }
+
+    void errorsNameThePlace()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, place);
+        QFETCH(QString, message);
+        const auto read = projectFromJson(text.toStdString());
+        QVERIFY(!read.ok());
+        const QString gotPlace = q(read.error().place);
+        QVERIFY2(gotPlace == place || (place == "/0/0/0/0" && gotPlace.startsWith(place)),
+                 qPrintable(q(read.error().text())));
+        QVERIFY2(q(read.error().message).contains(message), qPrintable(q(read.error().text())));
+    }
+
+    void layoutErrorsNameThePlace()
+    {
+        const auto odd = layoutFromJson(R"({"schema": 1, "positions": {"stem": {"x": [1, 2]}}})");
+        QVERIFY(!odd.ok());
+        QCOMPARE(q(odd.error().place), q("/positions/stem/x"));
+        const auto three = layoutFromJson(R"({"schema": 1, "positions": {"stem": {"1": [1, 2, 3]}}})");
+        QVERIFY(!three.ok());
+        QCOMPARE(q(three.error().place), q("/positions/stem/1"));
+    }
+
+    void hugeInputIsRefused()
+    {
+        const std::string huge((std::size_t{64} << 20) + 1, ' ');
+        const auto read = projectFromJson(huge);
+        QVERIFY(!read.ok());
+        QVERIFY2(q(read.error().message).contains("at most 64 MiB"), read.error().text().c_str());
+        std::string many = "[0";
+        for (int i = 0; i < 4'100'000; ++i) {
+            many += ",0";
+        }
+        const auto counted = projectFromJson(many + "]");
+        QVERIFY(!counted.ok());
+        QVERIFY2(q(counted.error().message).contains("more than 4000000 values"), counted.error().text().c_str());
+        QCOMPARE(q(counted.error().place), q("document"));
+    }
+
+    void unrepresentableNumbersAreWrittenAsNull()
+    {
+        Project project;
+        project.training.clipNorm = std::numeric_limits<double>::quiet_NaN();
+        const auto read = projectFromJson(toJson(project));
+        QVERIFY(!read.ok());
+        QCOMPARE(q(read.error().place), q("/training/clip_norm"));
+    }
+
+    void schemaZeroIsMigrated()
+    {
+        const char* old = R"({"schema": 0, "name": "early", "topology": "ancre-ingoing",
+            "network": {"width": 64, "depth": 6, "block": "mlp", "blocks": [{"name": "mlp"}]}})";
+        const auto read = projectFromJson(old);
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        QCOMPARE(q(read->name), q("early"));
+        QVERIFY((read->network.stack == std::vector<StackSegment>{{"mlp", 6}}));
+        const auto presets = topologyPresets(6);
+        const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
+        QVERIFY(ancre != presets.end());
+        QVERIFY((read->topology == Topology{"ancre-ingoing", ancre->wiring}));
+        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 1,"));
+    }
+
+    void schemaZeroErrorsNameThePlace()
+    {
+        const auto error = [](const char* body) {
+            const auto read = projectFromJson(std::string(R"({"schema": 0, )") + body + "}");
+            return read ? QString() : q(read.error().text());
+        };
+        QCOMPARE(error(R"("topology": "ancre-ingong")"), q("[/topology] is the text \"ancre-ingong\"; expected the "
+                                                           "name of a preset; did you mean \"ancre-ingoing\"?"));
+        QCOMPARE(error(R"("topology": 3)"), q("[/topology] is 3; expected the name of a preset"));
+        QCOMPARE(error(R"("network": {"depth": "6", "block": "mlp"})"),
+                 q("[/network/depth] is the text \"6\"; expected a whole number of layers"));
+        QCOMPARE(error(R"("network": {"depth": 6})"), q("[/network/block] is null; expected the name of a block"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestJson)
+#include "tst_json.moc"

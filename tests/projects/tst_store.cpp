@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/store.h"
+
+#include "projects/json.h"
+#include "tests/support/random_document.h"
+
+#include <QtTest>
+
+#include <csignal>
+#include <fstream>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace residua;
+using namespace residua::projects;
+namespace fs = std::filesystem;
+
+namespace {
+
+QString q(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+void put(const fs::path& path, const std::string& text)
+{
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+Document sample(std::uint32_t seed)
+{
+    return tests::RandomDocument(seed).document();
+}
+
+/// While it lives, no file may grow beyond `bytes`: writes fail as on a full disk.
+class FullDisk {
+public:
+    explicit FullDisk(rlim_t bytes)
+    {
+        ::getrlimit(RLIMIT_FSIZE, &m_old);
+        const rlimit limit{bytes, m_old.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        m_handler = std::signal(SIGXFSZ, SIG_IGN);
+    }
+    ~FullDisk()
+    {
+        ::setrlimit(RLIMIT_FSIZE, &m_old);
+        std::signal(SIGXFSZ, m_handler);
+    }
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+
+private:
+    rlimit m_old{};
+    void (*m_handler)(int) = nullptr;
+};
+
+int filesIn(const fs::path& directory)
+{
+    return static_cast<int>(std::distance(fs::directory_iterator(directory), fs::directory_iterator{}));
+}
+
+} // namespace
+
+class TestStore : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_temporary;
+    fs::path m_dir;
+
+private slots:
+    void init()
+    {
+        m_dir = fs::path(m_temporary.path().toStdString()) / QTest::currentTestFunction();
+        fs::create_directories(m_dir);
+    }
+
+    void savesAndLoads()
+    {
+        const Document document = sample(1);
+        const fs::path directory = m_dir / "new" / "project";
+        QVERIFY(saveProject(directory, document).ok());
+        QCOMPARE(filesIn(directory), 2);
+        for (const fs::path& path : {directory, directory / kProjectFile}) {
+            const auto loaded = loadProject(path);
+            QVERIFY2(loaded.ok(), loaded ? "" : loaded.error().text().c_str());
+            QVERIFY(*loaded == document);
+        }
+        QCOMPARE(q(*readFile(directory / kProjectFile)), q(toJson(document.project)));
+    }
+
+    void missingLayoutIsEmpty()
+    {
+        Document document = sample(1);
+        QVERIFY(saveProject(m_dir, document).ok());
+        fs::remove(m_dir / kLayoutFile);
+        document.layout = {};
+        QVERIFY(*loadProject(m_dir) == document);
+    }
+
+    void straysInTheLayoutAreDropped()
+    {
+        Document document;
+        document.project.network.stem.nodes = {{NodeId{1}, "linear", "a", {}}};
+        document.layout.positions["stem"][NodeId{1}] = {1, 2};
+        Document strayed = document;
+        strayed.layout.positions["stem"][NodeId{2}] = {3, 4};
+        strayed.layout.positions["block:gone"][NodeId{1}] = {5, 6};
+        QVERIFY(saveProject(m_dir, strayed).ok());
+        QVERIFY(*loadProject(m_dir) == document);
+    }
+
+    void loadErrorsNameTheFile()
+    {
+        const auto errorOf = [](const fs::path& path) { return q(loadProject(path).error().text()); };
+        QVERIFY(errorOf(m_dir / "nowhere").contains("nowhere] does not exist"));
+        QVERIFY(errorOf(m_dir).contains("is no project: it has no project.json"));
+        put(m_dir / kProjectFile, "{\"schema\": 1, \"nam\": \"x\"}");
+        QVERIFY2(errorOf(m_dir).contains("project.json · /nam] is no key"), qPrintable(errorOf(m_dir)));
+        put(m_dir / kProjectFile, "{\"schema\": 1}");
+        put(m_dir / kLayoutFile, "{");
+        QVERIFY2(errorOf(m_dir).contains("layout.json · line 1, column 2]"), qPrintable(errorOf(m_dir)));
+        fs::create_directories(m_dir / "odd" / kProjectFile);
+        QVERIFY2(errorOf(m_dir / "odd").contains("is a folder; expected a file"), qPrintable(errorOf(m_dir / "odd")));
+    }
+
+    void withoutPermission()
+    {
+        if (::geteuid() == 0) {
+            QSKIP("root may read and write everything");
+        }
+        put(m_dir / "locked", "x");
+        fs::permissions(m_dir / "locked", fs::perms::none);
+        QVERIFY(q(readFile(m_dir / "locked").error().message).contains("Permission denied"));
+        fs::permissions(m_dir, fs::perms::owner_read | fs::perms::owner_exec);
+        const Status saved = saveProject(m_dir, sample(1));
+        fs::permissions(m_dir, fs::perms::owner_all);
+        QVERIFY(!saved.ok());
+        QVERIFY(q(saved.error().message).contains("Permission denied"));
+    }
+
+    void folderThatCannotBeMade()
+    {
+        put(m_dir / "file", "x");
+        const Status saved = saveProject(m_dir / "file" / "project", sample(1));
+        QVERIFY(!saved.ok());
+        QVERIFY2(q(saved.error().text()).contains("cannot make this folder: "), saved.error().text().c_str());
+    }
+
+    void fullDiskKeepsTheOldFile()
+    {
+        const Document first = sample(1);
+        QVERIFY(saveProject(m_dir, first).ok());
+        Status saved = Done{};
+        {
+            const FullDisk full(100);
+            saved = saveProject(m_dir, sample(2));
+        }
+        QVERIFY(!saved.ok());
+        QVERIFY2(q(saved.error().message).contains("its earlier content is kept"), saved.error().text().c_str());
+        QVERIFY(q(saved.error().place).endsWith(kProjectFile));
+        QCOMPARE(filesIn(m_dir), 2); // nothing half-written is left
+        QVERIFY(*loadProject(m_dir) == first);
+    }
+
+    void replacingKeepsModeAndLink()
+    {
+        put(m_dir / "real", "old");
+        fs::permissions(m_dir / "real", fs::perms::owner_read | fs::perms::owner_write);
+        fs::create_symlink("real", m_dir / "link");
+        QVERIFY(writeFileAtomically(m_dir / "link", "new").ok());
+        QVERIFY(fs::is_symlink(m_dir / "link"));
+        QCOMPARE(q(*readFile(m_dir / "real")), q("new"));
+        QCOMPARE(fs::status(m_dir / "real").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    }
+
+    void readsEveryByte()
+    {
+        const std::string bytes("\0\xFF\n text", 8);
+        QVERIFY(writeFileAtomically(m_dir / "bytes", bytes).ok());
+        QVERIFY(*readFile(m_dir / "bytes") == bytes);
+        QVERIFY(writeFileAtomically(m_dir / "bytes", "").ok());
+        QVERIFY(readFile(m_dir / "bytes")->empty());
+        QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);
+        QVERIFY(q(readFile(m_dir / "pipe").error().message).contains("not a plain file"));
+    }
+
+    void journalHoldsWhatIsNotSaved()
+    {
+        const Document saved = sample(1);
+        const Document unsaved = sample(2);
+        QVERIFY(readJournal(m_dir).ok());
+        QVERIFY(!readJournal(m_dir)->has_value());
+
+        QVERIFY(writeJournal(m_dir, unsaved).ok()); // of a project that was never saved
+        QVERIFY(**readJournal(m_dir) == unsaved);
+
+        QVERIFY(saveProject(m_dir, saved).ok());
+        QVERIFY(!fs::exists(m_dir / kJournalFile));
+        QVERIFY(writeJournal(m_dir, saved).ok()); // nothing that differs
+        QVERIFY(!readJournal(m_dir)->has_value());
+        QVERIFY(writeJournal(m_dir, unsaved).ok());
+        QVERIFY(**readJournal(m_dir) == unsaved);
+
+        put(m_dir / kProjectFile, "broken"); // the journal is what is left
+        QVERIFY(**readJournal(m_dir) == unsaved);
+        QVERIFY(removeJournal(m_dir).ok());
+        QVERIFY(removeJournal(m_dir).ok());
+        QVERIFY(!readJournal(m_dir)->has_value());
+    }
+
+    void brokenJournalIsAnError()
+    {
+        put(m_dir / kJournalFile, R"({"project": {"schema": 1}})");
+        const auto read = readJournal(m_dir);
+        QVERIFY(!read.ok());
+        QVERIFY2(q(read.error().place).contains(".autosave.json"), read.error().text().c_str());
+        put(m_dir / kJournalFile, "[1, 2");
+        QVERIFY(q(readJournal(m_dir).error().place).contains("line 1, column 6"));
+    }
+
+    void thousandNodes()
+    {
+        Document document;
+        Graph& graph = document.project.network.blocks.emplace_back(Block{"long", "", {}}).graph;
+        for (std::uint32_t id = 1; id <= 1000; ++id) {
+            graph.nodes.push_back({NodeId{id}, "linear", "linear" + std::to_string(id), {{"out", std::string("d")}}});
+            document.layout.positions["block:long"][NodeId{id}] = {id * 10.0, 0};
+            if (id > 1) {
+                graph.wires.push_back({{NodeId{id - 1}, "out"}, {NodeId{id}, "in"}});
+            }
+        }
+        QVERIFY(saveProject(m_dir, document).ok());
+        const auto loaded = loadProject(m_dir);
+        QVERIFY2(loaded.ok(), loaded ? "" : loaded.error().text().c_str());
+        QVERIFY(*loaded == document);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestStore)
+#include "tst_store.moc"
