@@ -48,8 +48,8 @@ std::int64_t freeBytesByNvml(const char* busId)
     const auto memoryOf = symbol<int(void*, NvmlMemory*)>(library, "nvmlDeviceGetMemoryInfo");
     void* handle = nullptr;
     NvmlMemory memory;
-    if (init == nullptr || handleOf == nullptr || memoryOf == nullptr || init() != 0 || handleOf(busId, &handle) != 0
-        || memoryOf(handle, &memory) != 0) {
+    if (init == nullptr || handleOf == nullptr || memoryOf == nullptr || init() != 0 || handleOf(busId, &handle) != 0 ||
+        memoryOf(handle, &memory) != 0) {
         return -1;
     }
     return static_cast<std::int64_t>(memory.free);
@@ -102,8 +102,8 @@ std::string driverProblem(void* driver, int& count)
     }
     int version = 0;
     if (versionOf(&version) == kDriverOk && version < kNeededCuda) {
-        return "the NVIDIA driver supports CUDA " + cudaVersionText(version) + ", needed is "
-               + cudaVersionText(kNeededCuda) + ": update the driver";
+        return "the NVIDIA driver supports CUDA " + cudaVersionText(version) + ", needed is " +
+               cudaVersionText(kNeededCuda) + ": update the driver";
     }
     return {};
 }
@@ -132,8 +132,8 @@ std::string registerBackend()
     }
     if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
         const char* const why = dlerror();
-        return std::string("libtorch_cuda.so does not load (") + (why != nullptr ? why : "no reason given")
-               + "): run packaging/setup.sh --cuda";
+        return std::string("libtorch_cuda.so does not load (") + (why != nullptr ? why : "no reason given") +
+               "): run packaging/setup.sh --cuda";
     }
     try {
         at::globalContext().lazyInitDevice(at::kCUDA);

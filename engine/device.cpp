@@ -53,8 +53,8 @@ DeviceMemory cpuMemory()
     const std::int64_t limit = numberIn("/sys/fs/cgroup/memory.max", std::numeric_limits<std::int64_t>::max());
     if (limit < memory.totalBytes) {
         memory.totalBytes = limit;
-        memory.freeBytes = std::clamp<std::int64_t>(limit - numberIn("/sys/fs/cgroup/memory.current", 0), 0,
-                                                    memory.freeBytes);
+        memory.freeBytes =
+            std::clamp<std::int64_t>(limit - numberIn("/sys/fs/cgroup/memory.current", 0), 0, memory.freeBytes);
     }
     return memory;
 }

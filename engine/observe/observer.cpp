@@ -29,11 +29,7 @@ double Throughput::unitsPerSecond() const
     return seconds > 0 ? units / seconds : 0;
 }
 
-Observer::Observer(CompiledNetwork& network, std::int64_t every)
-    : m_network(network)
-    , m_every(every)
-{
-}
+Observer::Observer(CompiledNetwork& network, std::int64_t every) : m_network(network), m_every(every) {}
 
 bool Observer::due(std::int64_t step, std::int64_t lastStep) const
 {

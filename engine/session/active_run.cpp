@@ -33,8 +33,8 @@ Status checked(const projects::Project& project)
     return Error{problems.front().place, problems.front().message + more};
 }
 
-Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project, const std::filesystem::path& projectDirectory,
-                                             const std::string& device)
+Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
+                                             const std::filesystem::path& projectDirectory, const std::string& device)
 {
     if (const Status valid = checked(project); !valid) {
         return valid.error();
@@ -108,7 +108,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     if (!writer) {
         return writer.error();
     }
-    std::unique_ptr<ActiveRun> run(new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    std::unique_ptr<ActiveRun> run(
+        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->m_pauseAt = command.pauseAfter;
     run->announce();
     run->guarded([&] { run->observe(); });
@@ -134,7 +135,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     }
     const std::int64_t done = checkpoint->state.step;
     if (done >= project->training.steps) {
-        return Error{command.runDirectory.string(), "all " + std::to_string(done) + " steps are done: give a larger total"};
+        return Error{command.runDirectory.string(),
+                     "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
     Result<std::unique_ptr<Trainer>> trainer = makeTrainer(*project, *directory, command.device);
     if (!trainer) {
@@ -147,7 +149,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     if (!writer) {
         return writer.error();
     }
-    std::unique_ptr<ActiveRun> run(new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    std::unique_ptr<ActiveRun> run(
+        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->m_checkpointStep = done;
     run->announce();
     for (const std::string& line : skipped) {
@@ -157,21 +160,22 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     return run;
 }
 
-ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device, const EventSink& sink)
-    : m_id(id)
-    , m_sink(sink)
-    , m_device(std::move(device))
-    , m_trainer(std::move(trainer))
-    , m_recorder(std::move(writer), m_device, lastStep())
-    , m_observer(m_trainer->network(), m_trainer->project().training.observeEvery)
+ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device,
+                     const EventSink& sink)
+    : m_id(id),
+      m_sink(sink),
+      m_device(std::move(device)),
+      m_trainer(std::move(trainer)),
+      m_recorder(std::move(writer), m_device, lastStep()),
+      m_observer(m_trainer->network(), m_trainer->project().training.observeEvery)
 {
     m_pending.run = id;
 }
 
 void ActiveRun::announce()
 {
-    m_sink(RunStarted{m_id, m_recorder.directory(), m_trainer->stepsDone(), lastStep(), m_trainer->parameterCount(), m_device,
-                      m_trainer->unitsPerStep()});
+    m_sink(RunStarted{m_id, m_recorder.directory(), m_trainer->stepsDone(), lastStep(), m_trainer->parameterCount(),
+                      m_device, m_trainer->unitsPerStep()});
     if (const std::string warning = memoryWarning(m_trainer->project(), m_device); !warning.empty()) {
         m_sink(Notice{m_id, warning});
     }
@@ -247,7 +251,8 @@ void ActiveRun::publish()
     if (bad != m_pending.steps.end()) {
         diverged = *bad;
         m_pending.steps.erase(bad, m_pending.steps.end());
-        std::erase_if(m_pending.validations, [&](const ValidationRecord& record) { return record.step >= diverged->step; });
+        std::erase_if(m_pending.validations,
+                      [&](const ValidationRecord& record) { return record.step >= diverged->step; });
     }
     for (const StepRecord& record : m_pending.steps) {
         m_throughput.add(record);

@@ -15,8 +15,8 @@
 
 namespace residua::engine {
 
-/// A run from its first step to its end: trains, looks, records, tells. Nothing throws: what the engine's libraries throw
-/// ends the run as Failed. Engine thread.
+/// A run from its first step to its end: trains, looks, records, tells. Nothing throws: what the engine's libraries
+/// throw ends the run as Failed. Engine thread.
 class ActiveRun {
 public:
     /// Both announce themselves with RunStarted. An error leaves nothing new on disk.
@@ -67,7 +67,7 @@ private:
     Observer m_observer;
     Throughput m_throughput;
     State m_state = State::Running;
-    Progress m_pending;                 ///< found since the last publish
+    Progress m_pending; ///< found since the last publish
     Clock::time_point m_published{};
     std::int64_t m_pauseAt = 0;         ///< step to pause after; 0: none
     std::int64_t m_checkpointStep = -1; ///< of the newest checkpoint; −1: none

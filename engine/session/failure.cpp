@@ -18,9 +18,9 @@ std::string firstLine(std::string_view text)
 Failure failureOf(std::string_view text)
 {
     // The CPU's allocator has no exception type of its own.
-    const bool memory = text.find("can't allocate memory") != std::string_view::npos
-                        || text.find("not enough memory") != std::string_view::npos
-                        || text.find("out of memory") != std::string_view::npos;
+    const bool memory = text.find("can't allocate memory") != std::string_view::npos ||
+                        text.find("not enough memory") != std::string_view::npos ||
+                        text.find("out of memory") != std::string_view::npos;
     return {memory ? Failure::Kind::OutOfMemory : Failure::Kind::Other, firstLine(text)};
 }
 

@@ -30,15 +30,15 @@ Need predicted(const projects::Project& project)
     }
     const projects::Cost& total = report->total;
     Need need{total.weightBytes + total.optimiserBytes + total.activationBytes, {}};
-    need.text = "predicted " + gibibytes(need.bytes) + " (weights " + gibibytes(total.weightBytes) + ", optimiser "
-                + gibibytes(total.optimiserBytes) + ", activations " + gibibytes(total.activationBytes) + ")";
+    need.text = "predicted " + gibibytes(need.bytes) + " (weights " + gibibytes(total.weightBytes) + ", optimiser " +
+                gibibytes(total.optimiserBytes) + ", activations " + gibibytes(total.activationBytes) + ")";
     return need;
 }
 
 std::string available(const DeviceMemory& memory)
 {
-    return gibibytes(static_cast<double>(memory.freeBytes)) + " of " + gibibytes(static_cast<double>(memory.totalBytes))
-           + " free";
+    return gibibytes(static_cast<double>(memory.freeBytes)) + " of " +
+           gibibytes(static_cast<double>(memory.totalBytes)) + " free";
 }
 
 constexpr const char* kRemedy = "make the micro-batch, the sequence or the network smaller, or accumulate";
@@ -66,7 +66,8 @@ Error describe(const Failure& failure, const projects::Project& project, const s
     }
     const Result<c10::Device> opened = openDevice(device);
     const std::string state = opened ? ", " + available(memoryOf(*opened)) : std::string();
-    return {"device " + device, "out of memory: " + predicted(project).text + state + "; " + kRemedy + " (" + failure.text + ")"};
+    return {"device " + device,
+            "out of memory: " + predicted(project).text + state + "; " + kRemedy + " (" + failure.text + ")"};
 }
 
 } // namespace residua::engine

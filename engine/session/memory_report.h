@@ -12,7 +12,8 @@ namespace residua::engine {
 /// A line that says what the project is predicted to need where that is more than the device has free; else empty.
 [[nodiscard]] std::string memoryWarning(const projects::Project& project, const std::string& device);
 
-/// What a person reads about a failure of the engine's libraries; out of memory comes with predicted and available figures.
+/// What a person reads about a failure of the engine's libraries; out of memory comes with predicted and available
+/// figures.
 [[nodiscard]] Error describe(const Failure& failure, const projects::Project& project, const std::string& device);
 
 } // namespace residua::engine

@@ -61,10 +61,7 @@ Result<Split> splitNamed(const std::string& name)
 
 class SampleQuery final : public Query {
 public:
-    explicit SampleQuery(SampleRequest request)
-        : m_request(std::move(request))
-    {
-    }
+    explicit SampleQuery(SampleRequest request) : m_request(std::move(request)) {}
     QueryTag tag() const override { return m_request.tag; }
 
 private:
@@ -89,7 +86,8 @@ private:
             return parts.error();
         }
         if (!parts->dataset->shape().language) {
-            return Error{"sample", "the run \"" + parts->project.name + "\" is no language model: its data are vectors"};
+            return Error{"sample",
+                         "the run \"" + parts->project.name + "\" is no language model: its data are vectors"};
         }
         Result<std::vector<std::int64_t>> prompt = promptTokens(*parts->dataset);
         if (!prompt) {
@@ -103,8 +101,7 @@ private:
                           SamplerOptions{.window = plan.sequenceLength,
                                          .temperature = m_request.temperature,
                                          .topK = m_request.topK,
-                                         .seed = m_request.seed,
-                                         .precision = plan.precision});
+                                         .seed = m_request.seed});
         return Done{};
     }
 
@@ -134,10 +131,7 @@ private:
 
 class EvaluateQuery final : public Query {
 public:
-    explicit EvaluateQuery(EvaluateRequest request)
-        : m_request(std::move(request))
-    {
-    }
+    explicit EvaluateQuery(EvaluateRequest request) : m_request(std::move(request)) {}
     QueryTag tag() const override { return m_request.tag; }
 
 private:

@@ -8,8 +8,9 @@
 
 namespace residua::engine {
 
-/// A question that is answered a piece at a time, so that a run beside it goes on and a newer question can take its place.
-/// It loads a network of its own from a checkpoint and draws its own random numbers: a run is not disturbed. Engine thread.
+/// A question that is answered a piece at a time, so that a run beside it goes on and a newer question can take its
+/// place. It loads a network of its own from a checkpoint and draws its own random numbers: a run is not disturbed.
+/// Engine thread.
 class Query {
 public:
     virtual ~Query() = default;
@@ -17,8 +18,8 @@ public:
     [[nodiscard]] static std::unique_ptr<Query> make(const EvaluateRequest& request);
 
     [[nodiscard]] virtual QueryTag tag() const = 0;
-    /// Does one piece (loads, a token, a batch). The answer once there is one: SampleReady, EvaluationReady or QueryFailed.
-    /// Never throws.
+    /// Does one piece (loads, a token, a batch). The answer once there is one: SampleReady, EvaluationReady or
+    /// QueryFailed. Never throws.
     [[nodiscard]] std::optional<Event> advance();
 
 private:

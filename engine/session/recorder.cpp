@@ -10,9 +10,9 @@
 namespace residua::engine {
 namespace {
 
-constexpr double kShortestPause = 1;   ///< seconds between flushes
-constexpr double kLongestPause = 30;   ///< how much a killed run may lose of its curves
-constexpr double kShareOfTime = 0.01;  ///< what writing may take
+constexpr double kShortestPause = 1;  ///< seconds between flushes
+constexpr double kLongestPause = 30;  ///< how much a killed run may lose of its curves
+constexpr double kShareOfTime = 0.01; ///< what writing may take
 
 double secondsNow()
 {
@@ -27,8 +27,7 @@ void FlushPace::flushed(double begin, double end)
 }
 
 Recorder::Recorder(RunWriter writer, const std::string& device, std::int64_t steps)
-    : m_writer(std::move(writer))
-    , m_info(m_writer.info())
+    : m_writer(std::move(writer)), m_info(m_writer.info())
 {
     m_info.device = device;
     m_info.steps = steps;

@@ -9,8 +9,8 @@
 
 namespace residua::engine {
 
-/// Says when the next write to disk is due: at most once a second, and seldom enough that writing takes at most one percent
-/// of the time.
+/// Says when the next write to disk is due: at most once a second, and seldom enough that writing takes at most one
+/// percent of the time.
 class FlushPace {
 public:
     [[nodiscard]] bool due(double now) const { return now >= m_next; }
@@ -21,7 +21,8 @@ private:
     double m_next = 0;
 };
 
-/// What a run leaves on disk beside its checkpoints: rows go to the writer's buffer at once, and to disk at a pace. Engine thread.
+/// What a run leaves on disk beside its checkpoints: rows go to the writer's buffer at once, and to disk at a pace.
+/// Engine thread.
 class Recorder {
 public:
     /// For a run on `device` that ends after `steps`, be it new or resumed.

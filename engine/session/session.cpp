@@ -25,8 +25,7 @@ constexpr std::chrono::milliseconds kQueryShare{100};
 
 class Session::Impl {
 public:
-    explicit Impl(EventSink sink)
-        : m_sink(std::move(sink))
+    explicit Impl(EventSink sink) : m_sink(std::move(sink))
     {
         prepareEnvironment(); // here, before the engine's thread: setenv beside another thread's getenv is a race
         m_thread = std::thread([this] { loop(); });
@@ -190,10 +189,7 @@ private:
     std::thread m_thread; ///< last: it starts when all else is there
 };
 
-Session::Session(EventSink sink)
-    : m_impl(std::make_unique<Impl>(std::move(sink)))
-{
-}
+Session::Session(EventSink sink) : m_impl(std::make_unique<Impl>(std::move(sink))) {}
 
 Session::~Session() = default;
 

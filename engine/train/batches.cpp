@@ -11,7 +11,8 @@ at::Tensor view(std::vector<Value>& values, std::int64_t rows, std::int64_t colu
 {
     TORCH_CHECK(static_cast<std::int64_t>(values.size()) == rows * columns, "a batch holds ", values.size(),
                 " values, expected ", rows, " x ", columns);
-    return at::from_blob(values.data(), {rows, columns}, at::TensorOptions().dtype(c10::CppTypeToScalarType<Value>::value));
+    return at::from_blob(values.data(), {rows, columns},
+                         at::TensorOptions().dtype(c10::CppTypeToScalarType<Value>::value));
 }
 
 } // namespace

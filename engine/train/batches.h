@@ -8,8 +8,8 @@
 
 namespace residua::engine {
 
-/// The batch as tensors: int64 [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU they may view
-/// the batch's own memory, which must stay as it is until the backward pass is done.
+/// The batch as tensors: int64 [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU they
+/// may view the batch's own memory, which must stay as it is until the backward pass is done.
 [[nodiscard]] DeviceBatch upload(Batch& batch, const DataShape& shape, c10::Device device, at::ScalarType real);
 
 /// Tokens (language) or samples in a batch.

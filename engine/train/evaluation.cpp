@@ -11,16 +11,16 @@
 
 namespace residua::engine {
 
-Evaluation::Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split, const projects::TrainingPlan& plan,
-                       c10::Device device, std::int64_t batches)
-    : m_network(network)
-    , m_dataset(dataset)
-    , m_plan(plan)
-    , m_shape(dataset.shape())
-    , m_split(split)
-    , m_device(device)
-    , m_limit(batches > 0 ? batches : std::numeric_limits<std::int64_t>::max())
-    , m_sum(at::zeros({}, at::TensorOptions().dtype(at::kDouble).device(device)))
+Evaluation::Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split,
+                       const projects::TrainingPlan& plan, c10::Device device, std::int64_t batches)
+    : m_network(network),
+      m_dataset(dataset),
+      m_plan(plan),
+      m_shape(dataset.shape()),
+      m_split(split),
+      m_device(device),
+      m_limit(batches > 0 ? batches : std::numeric_limits<std::int64_t>::max()),
+      m_sum(at::zeros({}, at::TensorOptions().dtype(at::kDouble).device(device)))
 {
 }
 
@@ -33,7 +33,6 @@ bool Evaluation::advance()
     m_network.setTraining(false);
     const DeviceBatch batch = upload(m_batch, m_shape, m_device, parameterType(m_plan.precision));
     const std::int64_t units = unitsIn(m_batch, m_shape);
-    const AutocastScope autocast(m_plan.precision, m_device.type());
     m_sum.add_(m_network.loss(batch), static_cast<double>(units));
     m_units += units;
     ++m_index;

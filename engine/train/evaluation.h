@@ -21,7 +21,8 @@ public:
     /// Adds one batch; false when there is none left. Leaves the network in evaluation mode.
     bool advance();
     [[nodiscard]] std::int64_t batchesDone() const { return m_index; }
-    /// Mean over what has been seen, every token or sample counting the same; NaN before the first. Waits for the device.
+    /// Mean over what has been seen, every token or sample counting the same; NaN before the first. Waits for the
+    /// device.
     [[nodiscard]] double mean() const;
 
 private:

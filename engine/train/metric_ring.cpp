@@ -8,7 +8,8 @@
 namespace residua::engine {
 
 MetricRing::MetricRing(c10::Device device, std::size_t capacity)
-    : m_values(at::zeros({static_cast<std::int64_t>(capacity), 2}, at::TensorOptions().dtype(at::kDouble).device(device)))
+    : m_values(
+          at::zeros({static_cast<std::int64_t>(capacity), 2}, at::TensorOptions().dtype(at::kDouble).device(device)))
 {
     for (std::size_t i = 0; i < capacity; ++i) {
         const at::Tensor row = m_values.select(0, static_cast<std::int64_t>(i));

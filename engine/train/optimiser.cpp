@@ -22,8 +22,7 @@ namespace {
 class FusedAdamW final : public Optimiser {
 public:
     FusedAdamW(const projects::AdamW& plan, double clipNorm, std::vector<NamedParameter>& parameters)
-        : Optimiser(clipNorm, parameters, {{"mean"}, {"square"}, {"step", Moment::Shape::Count}})
-        , m_plan(plan)
+        : Optimiser(clipNorm, parameters, {{"mean"}, {"square"}, {"step", Moment::Shape::Count}}), m_plan(plan)
     {
     }
 
@@ -31,9 +30,9 @@ private:
     void update(Group& group, Decay decay, double rate, const at::Tensor& scale, const at::Tensor& skip) override
     {
         at::_foreach_add_(group.moments[2], 1);
-        at::_fused_adamw_(group.parameters, group.gradients, group.moments[0], group.moments[1], {}, group.moments[2], rate,
-                          m_plan.beta1, m_plan.beta2, decay == Decay::Yes ? m_plan.weightDecay : 0.0, m_plan.epsilon,
-                          false, false, scale.defined() ? std::optional(scale) : std::nullopt, skip);
+        at::_fused_adamw_(group.parameters, group.gradients, group.moments[0], group.moments[1], {}, group.moments[2],
+                          rate, m_plan.beta1, m_plan.beta2, decay == Decay::Yes ? m_plan.weightDecay : 0.0,
+                          m_plan.epsilon, false, false, scale.defined() ? std::optional(scale) : std::nullopt, skip);
     }
 
     projects::AdamW m_plan;
@@ -43,8 +42,9 @@ private:
 class FusedSgd final : public Optimiser {
 public:
     FusedSgd(const projects::Sgd& plan, double clipNorm, std::vector<NamedParameter>& parameters)
-        : Optimiser(clipNorm, parameters, plan.momentum > 0 ? std::vector<Moment>{{"momentum"}} : std::vector<Moment>{})
-        , m_plan(plan)
+        : Optimiser(clipNorm, parameters,
+                    plan.momentum > 0 ? std::vector<Moment>{{"momentum"}} : std::vector<Moment>{}),
+          m_plan(plan)
     {
     }
 
@@ -71,9 +71,7 @@ std::unique_ptr<Optimiser> Optimiser::make(const projects::TrainingPlan& plan, s
 }
 
 Optimiser::Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, std::vector<Moment> kinds)
-    : m_clipNorm(clipNorm)
-    , m_parameters(parameters)
-    , m_kinds(std::move(kinds))
+    : m_clipNorm(clipNorm), m_parameters(parameters), m_kinds(std::move(kinds))
 {
     for (const NamedParameter& parameter : parameters) {
         std::vector<at::Tensor>& moments = m_moments.emplace_back();

@@ -26,8 +26,9 @@ public:
     [[nodiscard]] static std::unique_ptr<Optimiser> make(const projects::TrainingPlan& plan,
                                                          std::vector<NamedParameter>& parameters);
 
-    /// One update with the gradients that are defined, after clipping; a parameter without one is skipped and its moments
-    /// stay. Where the norm is not finite nothing is updated. Returns the global norm before clipping: a scalar on the device.
+    /// One update with the gradients that are defined, after clipping; a parameter without one is skipped and its
+    /// moments stay. Where the norm is not finite nothing is updated. Returns the global norm before clipping: a scalar
+    /// on the device.
     at::Tensor step(double rate);
     void clearGradients();
 
@@ -44,8 +45,8 @@ protected:
 
     Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, std::vector<Moment> kinds);
 
-    /// The parameters of one decay that have a gradient, and their moments: moments[kind][index]. Kept from step to step so
-    /// that its memory is.
+    /// The parameters of one decay that have a gradient, and their moments: moments[kind][index]. Kept from step to
+    /// step so that its memory is.
     struct Group {
         std::vector<at::Tensor> parameters;
         std::vector<at::Tensor> gradients;

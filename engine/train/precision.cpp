@@ -2,7 +2,6 @@
 #include "engine/train/precision.h"
 
 #include <ATen/Context.h>
-#include <ATen/autocast_mode.h>
 
 #include <cstdlib>
 #include <mutex>
@@ -24,27 +23,6 @@ std::uint64_t mixed(std::uint64_t value)
 at::ScalarType parameterType(projects::Precision precision)
 {
     return precision == projects::Precision::Fp64 ? at::kDouble : at::kFloat;
-}
-
-AutocastScope::AutocastScope(projects::Precision precision, c10::DeviceType device)
-    : m_active(precision == projects::Precision::Bf16)
-    , m_device(device)
-{
-    if (m_active) {
-        at::autocast::increment_nesting();
-        at::autocast::set_autocast_dtype(m_device, at::kBFloat16);
-        at::autocast::set_autocast_enabled(m_device, true);
-    }
-}
-
-AutocastScope::~AutocastScope()
-{
-    if (m_active) {
-        at::autocast::set_autocast_enabled(m_device, false);
-        if (at::autocast::decrement_nesting() == 0) {
-            at::autocast::clear_cache(); // its casts are of weights that the optimiser is about to change
-        }
-    }
 }
 
 void applyDeterminism(projects::Determinism determinism)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/sampler.h"
 
-#include "engine/train/precision.h"
-
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 
@@ -13,9 +11,7 @@
 namespace residua::engine {
 
 TokenChooser::TokenChooser(double temperature, std::int64_t topK, std::int64_t seed)
-    : m_temperature(temperature)
-    , m_topK(topK)
-    , m_random(static_cast<std::uint64_t>(seed))
+    : m_temperature(temperature), m_topK(topK), m_random(static_cast<std::uint64_t>(seed))
 {
 }
 
@@ -55,10 +51,10 @@ std::int64_t TokenChooser::choose(std::span<const float> logits)
 }
 
 Sampler::Sampler(CompiledNetwork& network, c10::Device device, const SamplerOptions& options)
-    : m_network(network)
-    , m_device(device)
-    , m_options(options)
-    , m_chooser(options.temperature, options.topK, options.seed)
+    : m_network(network),
+      m_device(device),
+      m_options(options),
+      m_chooser(options.temperature, options.topK, options.seed)
 {
 }
 
@@ -69,11 +65,7 @@ void Sampler::extend(std::vector<std::int64_t>& tokens)
     const auto length = std::min<std::int64_t>(m_options.window, static_cast<std::int64_t>(tokens.size()));
     std::int64_t* const context = tokens.data() + (static_cast<std::int64_t>(tokens.size()) - length);
     const at::Tensor input = at::from_blob(context, {1, length}, at::TensorOptions().dtype(at::kLong)).to(m_device);
-    at::Tensor logits;
-    {
-        const AutocastScope autocast(m_options.precision, m_device.type());
-        logits = m_network.forward(input);
-    }
+    const at::Tensor logits = m_network.forward(input);
     const at::Tensor last = logits.select(0, 0).select(0, length - 1).to(at::kFloat).to(at::kCPU).contiguous();
     tokens.push_back(m_chooser.choose({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())}));
 }

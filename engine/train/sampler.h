@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/compile/network.h"
-#include "projects/training_plan.h"
 
 #include <cstdint>
 #include <random>
@@ -12,11 +11,10 @@
 namespace residua::engine {
 
 struct SamplerOptions {
-    std::int64_t window = 128;  ///< tokens of context that the network sees: its sequence length
-    double temperature = 0.8;   ///< 0: greedy
-    std::int64_t topK = 0;      ///< 0: all tokens
+    std::int64_t window = 128; ///< tokens of context that the network sees: its sequence length
+    double temperature = 0.8;  ///< 0: greedy
+    std::int64_t topK = 0;     ///< 0: all tokens
     std::int64_t seed = 1;
-    projects::Precision precision = projects::Precision::Fp32;
 };
 
 /// Draws a token from logits: softmax(logits / temperature) over the topK largest. Ties go to the lower token.
@@ -35,7 +33,8 @@ private:
     std::vector<double> m_weights;
 };
 
-/// Continues a sequence one token at a time by a forward pass over its last `window` tokens. The network must outlive it.
+/// Continues a sequence one token at a time by a forward pass over its last `window` tokens. The network must outlive
+/// it.
 class Sampler {
 public:
     Sampler(CompiledNetwork& network, c10::Device device, const SamplerOptions& options);

@@ -16,8 +16,9 @@ struct TypePair {
 };
 
 constexpr TypePair kTypes[] = {
-    {StoredType::F64, at::kDouble, "F64"}, {StoredType::F32, at::kFloat, "F32"}, {StoredType::Bf16, at::kBFloat16, "BF16"},
-    {StoredType::I64, at::kLong, "I64"},   {StoredType::U8, at::kByte, "U8"},
+    {StoredType::F64, at::kDouble, "F64"},     {StoredType::F32, at::kFloat, "F32"},
+    {StoredType::Bf16, at::kBFloat16, "BF16"}, {StoredType::I64, at::kLong, "I64"},
+    {StoredType::U8, at::kByte, "U8"},
 };
 
 const TypePair* typeOf(at::ScalarType scalar)
@@ -82,9 +83,9 @@ Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::
     const TypePair& type = typeOf(source.type);
     if (at::IntArrayRef(source.shape) != tensor.sizes() || type.scalar != tensor.scalar_type()) {
         const TypePair* const expected = typeOf(tensor.scalar_type());
-        return Error{"checkpoint · " + name, std::string("got ") + type.name + " " + shapeText(source.shape) + ", expected "
-                                                 + (expected != nullptr ? expected->name : "another type") + " "
-                                                 + shapeText(tensor.sizes())};
+        return Error{"checkpoint · " + name,
+                     std::string("got ") + type.name + " " + shapeText(source.shape) + ", expected " +
+                         (expected != nullptr ? expected->name : "another type") + " " + shapeText(tensor.sizes())};
     }
     const at::NoGradGuard noGrad;
     // from_blob wants a mutable pointer; the view is only read.

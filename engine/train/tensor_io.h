@@ -28,9 +28,11 @@ private:
 [[nodiscard]] HostTensors hostTensors(const std::vector<NamedParameter>& parameters);
 
 /// Copies the bytes named `name` into `tensor`. An error where they are absent, or of another shape or type.
-[[nodiscard]] Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name, at::Tensor tensor);
+[[nodiscard]] Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name,
+                                at::Tensor tensor);
 
 /// Every parameter; what is stored and is no parameter is an error too, for it belongs to another network.
-[[nodiscard]] Status loadParameters(const std::map<std::string, StoredTensor>& stored, std::vector<NamedParameter>& parameters);
+[[nodiscard]] Status loadParameters(const std::map<std::string, StoredTensor>& stored,
+                                    std::vector<NamedParameter>& parameters);
 
 } // namespace residua::engine

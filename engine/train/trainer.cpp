@@ -19,15 +19,15 @@ constexpr const char* kDrawsCursor = "draws";
 /// Adds the time until it goes to a counter.
 class Stopwatch {
 public:
-    explicit Stopwatch(double& seconds)
-        : m_seconds(seconds)
-    {
-    }
+    explicit Stopwatch(double& seconds) : m_seconds(seconds) {}
     ~Stopwatch() { m_seconds = total(); }
     Stopwatch(const Stopwatch&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
 
-    [[nodiscard]] double total() const { return m_seconds + std::chrono::duration<double>(Clock::now() - m_begin).count(); }
+    [[nodiscard]] double total() const
+    {
+        return m_seconds + std::chrono::duration<double>(Clock::now() - m_begin).count();
+    }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -70,10 +70,10 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
 }
 
 Trainer::Trainer(TrainerParts parts)
-    : m_parts(std::move(parts))
-    , m_shape(m_parts.dataset->shape())
-    , m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters()))
-    , m_ring(m_parts.device, kRingCapacity)
+    : m_parts(std::move(parts)),
+      m_shape(m_parts.dataset->shape()),
+      m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters())),
+      m_ring(m_parts.device, kRingCapacity)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
         m_parts.dataset->fillAll(m_batch, Split::Train);
@@ -136,11 +136,7 @@ void Trainer::step()
     m_parts.network->setTraining(true);
     for (std::int64_t micro = 0; micro < plan.accumulate; ++micro) {
         const DeviceBatch batch = nextBatch();
-        at::Tensor loss;
-        {
-            const AutocastScope autocast(plan.precision, m_parts.device.type());
-            loss = m_parts.network->loss(batch);
-        }
+        at::Tensor loss = m_parts.network->loss(batch);
         if (plan.accumulate > 1) {
             loss = loss.div(static_cast<double>(plan.accumulate));
         }

@@ -27,15 +27,16 @@ struct TrainerParts {
 };
 
 /// Opens the data, the device and the network of a project that validates. Errors name the place.
-[[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
-                                             const std::string& device);
+[[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project,
+                                             const std::filesystem::path& projectDirectory, const std::string& device);
 
 /// Steps a network: batches, loss, gradients, update. Knows nothing of runs, files of metrics or events. Engine thread.
 class Trainer {
 public:
     explicit Trainer(TrainerParts parts);
 
-    /// Goes on from a checkpoint of this project: the steps that follow are bit-equal to those of a run that never stopped.
+    /// Goes on from a checkpoint of this project: the steps that follow are bit-equal to those of a run that never
+    /// stopped.
     [[nodiscard]] Status restore(const LoadedCheckpoint& checkpoint);
     /// A complete checkpoint of the state after the last step.
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/result.h"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::cli {
+
+enum class OptionKind { Flag, Text, Integer, Real };
+
+/// --name VALUE of a command.
+struct OptionSpec {
+    std::string name; ///< without the dashes
+    OptionKind kind = OptionKind::Flag;
+    std::string value; ///< what the help calls the value: "N", "DIR"
+    std::string help;
+    std::string shortName = {}; ///< one letter; may be empty
+    double minimum = -1e18;     ///< numbers only
+};
+
+enum class Presence { Required, Optional };
+
+struct PositionalSpec {
+    std::string name; ///< "PROJECT"
+    std::string help;
+    Presence presence = Presence::Required;
+};
+
+/// What a command takes. Every command also takes --json and --help.
+struct Syntax {
+    std::vector<PositionalSpec> positionals;
+    std::vector<OptionSpec> options;
+};
+
+/// What was given, checked against the syntax: the getters cannot fail.
+class Arguments {
+public:
+    /// `words` come after the command's name. Errors name the word, and a misspelt option its likely meaning.
+    [[nodiscard]] static Result<Arguments> parse(const Syntax& syntax, std::span<const std::string> words);
+
+    [[nodiscard]] bool has(const std::string& name) const { return m_options.contains(name); }
+    /// The positional at `index`; empty where it was left out.
+    [[nodiscard]] std::string positional(std::size_t index) const;
+    [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise = {}) const;
+    [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
+    [[nodiscard]] double real(const std::string& name, double otherwise) const;
+
+private:
+    std::vector<std::string> m_positionals;
+    std::map<std::string, std::string> m_options;
+};
+
+/// The candidate that `word` was probably meant to be; empty where none is near.
+[[nodiscard]] std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+} // namespace residua::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/project.h"
+#include "projects/result.h"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace residua::engine {
+
+/// What a project's data turns out to be. Splits count tokens (language) or samples; −1: drawn without end.
+struct DataSummary {
+    bool language = true;
+    std::int64_t vocabulary = 0; ///< language
+    std::int64_t inputs = 0;     ///< vectors
+    std::int64_t outputs = 0;
+    std::int64_t train = 0;
+    std::int64_t validation = 0;
+    std::int64_t test = 0;
+    bool operator==(const DataSummary&) const = default;
+};
+
+/// Opens and checks the data as training would: the same errors, before training. Any thread; reads whole files.
+[[nodiscard]] Result<DataSummary> summariseData(const projects::Project& project,
+                                                const std::filesystem::path& projectDirectory);
+
+} // namespace residua::engine
