@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/report.h"
+#include "app/report/svg_plot.h"
+#include "engine/record/run_writer.h"
+#include "projects/presets.h"
+#include "projects/store.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <QXmlStreamReader>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+using namespace residua;
+using engine::MetricPoint;
+
+namespace {
+
+std::filesystem::path writeRun(const QTemporaryDir& dir, const std::string& name)
+{
+    const std::filesystem::path path = std::filesystem::path(dir.path().toStdString()) / "run";
+    engine::RunInfo info;
+    info.name = name;
+    info.device = "cpu";
+    info.steps = 40;
+    auto writer = engine::RunWriter::create(path, info, projects::examples().front().project, dir.path().toStdString());
+    if (!writer) {
+        qFatal("%s", writer.error().text().c_str());
+    }
+    for (std::int64_t step = 1; step <= 40; ++step) {
+        const double loss = step == 7 ? std::numeric_limits<double>::quiet_NaN() : 4.0 / static_cast<double>(step);
+        writer->step({step, loss, 1e-3, 0.5, step * 64, static_cast<double>(step) / 10});
+    }
+    const float none = std::numeric_limits<float>::quiet_NaN();
+    writer->matrix({"mix", 0, 2, 2, {1, none, 0.5F, 0.5F}});
+    writer->matrix({"mix", 20, 2, 2, {1, none, 0.125F, 0.875F}});
+    if (const auto flushed = writer->flush(); !flushed) {
+        qFatal("%s", flushed.error().text().c_str());
+    }
+    return path;
+}
+
+// Every <svg> of a page, which must be well-formed on its own.
+std::vector<QString> svgsOf(const QString& html)
+{
+    std::vector<QString> found;
+    for (qsizetype at = html.indexOf("<svg"); at >= 0; at = html.indexOf("<svg", at + 1)) {
+        const qsizetype end = html.indexOf("</svg>", at);
+        found.push_back(html.mid(at, end + 6 - at));
+    }
+    return found;
+}
+
+} // namespace
+
+class TestReport : public QObject {
+    Q_OBJECT
+private slots:
+    void envelopeKeepsEverySpike()
+    {
+        std::vector<MetricPoint> points;
+        for (std::int64_t i = 0; i < 100'000; ++i) {
+            points.push_back({i, std::sin(static_cast<double>(i) / 500)});
+        }
+        points[31'234].value = 40;
+        points[77'001].value = -30;
+        points[50'000].value = std::numeric_limits<double>::quiet_NaN();
+        const auto kept = report::envelope(points, 300);
+        QVERIFY(kept.size() <= 1200);
+        QVERIFY(std::is_sorted(kept.begin(), kept.end(), [](auto a, auto b) { return a.step < b.step; }));
+        const auto holds = [&](std::int64_t step) {
+            return std::any_of(kept.begin(), kept.end(), [step](auto point) { return point.step == step; });
+        };
+        QVERIFY(holds(31'234));
+        QVERIFY(holds(77'001));
+        QVERIFY(holds(50'000));
+    }
+
+    void ticksAreRound()
+    {
+        QCOMPARE(report::niceTicks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+        QCOMPARE(report::niceTicks(-1, 1, 4), (std::vector<double>{-1, -0.5, 0, 0.5, 1}));
+        QVERIFY(report::niceTicks(3, 3, 5).empty());
+    }
+
+    void pageStandsAlone()
+    {
+        const QTemporaryDir dir;
+        const auto run = writeRun(dir, "a <run> & more");
+        const std::filesystem::path file = std::filesystem::path(dir.path().toStdString()) / "report.html";
+        const Status written = report::writeReport(run, file);
+        QVERIFY2(written.ok(), written.ok() ? "" : written.error().text().c_str());
+        const auto bytes = projects::readFile(file);
+        QVERIFY(bytes.ok());
+        const QString html = QString::fromStdString(*bytes);
+
+        QVERIFY(html.contains("a &lt;run&gt; &amp; more"));
+        QVERIFY(!html.contains("<run>"));
+        for (const char* reference : {"src=", "href=", "@import", "url("}) {
+            QVERIFY2(!html.contains(reference), reference);
+        }
+        const auto svgs = svgsOf(html);
+        QCOMPARE(svgs.size(), std::size_t{4}); // loss, rate, gradient norm, one heatmap
+        for (const QString& svg : svgs) {
+            QXmlStreamReader reader(svg);
+            while (!reader.atEnd()) {
+                reader.readNext();
+            }
+            QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
+        }
+        QVERIFY(svgs.front().contains("class='broken'"));
+        QCOMPARE(svgs.back().count("data-cell"), 3);
+        QVERIFY(html.contains("\"values\":[[1,null,0.5,0.5],[1,null,0.125,0.875]]"));
+    }
+
+    void missingRunIsAnError()
+    {
+        const QTemporaryDir dir;
+        const std::filesystem::path nowhere = std::filesystem::path(dir.path().toStdString()) / "nowhere";
+        const Status written = report::writeReport(nowhere, nowhere / "report.html");
+        QVERIFY(!written.ok());
+        QVERIFY(written.error().text().find("nowhere") != std::string::npos);
+        QVERIFY(!std::filesystem::exists(nowhere));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestReport)
+#include "tst_report.moc"
