@@ -37,7 +37,8 @@ std::string readAll(const fs::path& path)
 
 void writeAll(const fs::path& path, const std::string& bytes)
 {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    fs::remove(path); // some file systems wait for the disk when a file is overwritten
+    std::ofstream(path, std::ios::binary) << bytes;
 }
 
 std::string withHeader(const std::string& header, const std::string& data)

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/boolean_polynomial.h"
+#include "engine/data/dataset.h"
+#include "engine/data/nested_agreement.h"
+#include "engine/data/random.h"
+#include "engine/data/regression.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+using namespace residua;
+using namespace residua::engine;
+
+namespace {
+
+projects::Project with(projects::Source source)
+{
+    projects::Project project;
+    project.data.source = std::move(source);
+    project.data.validationFraction = 0.1;
+    project.data.testFraction = 0.1;
+    project.training.sequenceLength = 32;
+    project.seeds.data = 5;
+    return project;
+}
+
+std::unique_ptr<Dataset> opened(const projects::Project& project)
+{
+    auto dataset = Dataset::open(project, ".");
+    return dataset ? std::move(*dataset) : nullptr;
+}
+
+std::string errorOf(projects::Source source)
+{
+    const auto dataset = Dataset::open(with(std::move(source)), ".");
+    return dataset ? "no error" : dataset.error().text();
+}
+
+bool same(const Batch& a, const Batch& b)
+{
+    return a.batch == b.batch && a.time == b.time && a.tokens == b.tokens && a.targets == b.targets &&
+           a.inputs == b.inputs && a.outputs == b.outputs;
+}
+
+/// Σ over the inner index of a[i, k]·b[j, k], both with `width` columns.
+double rowDot(const std::vector<double>& a, std::size_t i, const std::vector<double>& b, std::size_t j,
+              std::size_t width)
+{
+    return std::inner_product(a.begin() + static_cast<std::ptrdiff_t>(i * width),
+                              a.begin() + static_cast<std::ptrdiff_t>((i + 1) * width),
+                              b.begin() + static_cast<std::ptrdiff_t>(j * width), 0.0);
+}
+
+/// The rank of a matrix, by elimination with full pivoting.
+int rankOf(DenseMatrix matrix)
+{
+    int rank = 0;
+    std::set<std::int64_t> used;
+    for (std::int64_t column = 0; column < matrix.columns; ++column) {
+        std::int64_t pivot = -1;
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            if (!used.contains(row) && std::abs(matrix.at(row, column)) > 1e-9 &&
+                (pivot < 0 || std::abs(matrix.at(row, column)) > std::abs(matrix.at(pivot, column)))) {
+                pivot = row;
+            }
+        }
+        if (pivot < 0) {
+            continue;
+        }
+        ++rank;
+        used.insert(pivot);
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            if (!used.contains(row)) {
+                const double factor = matrix.at(row, column) / matrix.at(pivot, column);
+                for (std::int64_t k = column; k < matrix.columns; ++k) {
+                    matrix.at(row, k) -= factor * matrix.at(pivot, k);
+                }
+            }
+        }
+    }
+    return rank;
+}
+
+double determinant(DenseMatrix matrix)
+{
+    double product = 1;
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+        std::int64_t pivot = i;
+        for (std::int64_t row = i; row < matrix.rows; ++row) {
+            pivot = std::abs(matrix.at(row, i)) > std::abs(matrix.at(pivot, i)) ? row : pivot;
+        }
+        for (std::int64_t k = 0; k < matrix.columns; ++k) {
+            std::swap(matrix.at(i, k), matrix.at(pivot, k));
+        }
+        product *= (pivot == i ? 1 : -1) * matrix.at(i, i);
+        for (std::int64_t row = i + 1; row < matrix.rows; ++row) {
+            const double factor = matrix.at(row, i) / matrix.at(i, i);
+            for (std::int64_t k = i; k < matrix.columns; ++k) {
+                matrix.at(row, k) -= factor * matrix.at(i, k);
+            }
+        }
+    }
+    return product;
+}
+
+/// Reads the language by its words, as a person would from the header: counts, and checks every closer.
+struct LanguageReader {
+    std::vector<std::pair<char, int>> open;
+    std::map<std::size_t, std::int64_t> closers; ///< by level
+    std::int64_t choices = 0;
+    double nats = 0; ///< of the words read, under the true probabilities
+    std::size_t levels = 0;
+    double forms = 0;
+    double plainWords = 0;
+
+    bool read(const std::string& word)
+    {
+        const bool deepest = open.size() == levels;
+        const double stop = deepest ? 0.88 : 0.44;
+        if (word == ".") {
+            return open.empty();
+        }
+        if (word.back() == '(') {
+            nats -= open.empty() ? std::log(1 / forms) : std::log(0.44 / forms);
+            open.emplace_back(word[0], word[1] - '0');
+            return open.size() <= levels;
+        }
+        if (word.front() == 'w') {
+            nats -= std::log(0.12 / plainWords);
+            return !open.empty();
+        }
+        if (word.size() != 3 || word.front() != ')' || open.empty()) {
+            return false;
+        }
+        nats -= std::log(stop);
+        ++closers[open.size()];
+        int point = 0;
+        for (auto phrase = open.rbegin(); phrase != open.rend(); ++phrase) {
+            std::string order = "012"; // the turn's number counts the permutations in lexicographic order
+            for (int n = 0; n < phrase->second; ++n) {
+                std::next_permutation(order.begin(), order.end());
+            }
+            point = order[static_cast<std::size_t>(point)] - '0';
+        }
+        const bool agrees = word[1] == open.back().first && word[2] - '0' == point;
+        open.pop_back();
+        return agrees;
+    }
+};
+
+} // namespace
+
+class TestDatasetGenerators : public QObject {
+    Q_OBJECT
+
+private slots:
+    // ---- random draws
+
+    void drawsAreSpread()
+    {
+        std::array<int, 16> counts{};
+        double sum = 0;
+        double squares = 0;
+        double fourth = 0;
+        constexpr int kDraws = 160'000;
+        RandomStream uniform(1, 2);
+        RandomStream gaussian(1, 3);
+        for (int i = 0; i < kDraws; ++i) {
+            ++counts[static_cast<std::size_t>(uniform.below(16))];
+            const double x = gaussian.gaussian();
+            sum += x;
+            squares += x * x;
+            fourth += x * x * x * x;
+        }
+        for (const int count : counts) {
+            QVERIFY2(std::abs(count - kDraws / 16) < 500, "five deviations of 97");
+        }
+        QVERIFY(std::abs(sum / kDraws) < 0.0125);
+        QVERIFY(std::abs(squares / kDraws - 1) < 0.02);
+        QVERIFY(std::abs(fourth / kDraws - 3) < 0.15);
+    }
+
+    /// Neighbouring seeds, streams and indices share nothing: about half of all bits differ.
+    void drawsAreApart()
+    {
+        std::set<std::uint64_t> all;
+        std::int64_t differing = 0;
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            for (std::uint64_t stream = 0; stream < 20; ++stream) {
+                for (std::uint64_t index = 0; index < 20; ++index) {
+                    const std::uint64_t bits = drawBits(seed, stream, index);
+                    all.insert(bits);
+                    differing += std::popcount(bits ^ drawBits(seed + 1, stream, index));
+                    differing += std::popcount(bits ^ drawBits(seed, stream + 1, index));
+                    differing += std::popcount(bits ^ drawBits(seed, stream, index + 1));
+                }
+            }
+        }
+        QCOMPARE(all.size(), 8000u);
+        const double mean = static_cast<double>(differing) / (3 * 8000.0);
+        QVERIFY(std::abs(mean - 32) < 0.2);
+    }
+
+    void permutationIsOne()
+    {
+        for (const std::int64_t size : {1, 2, 3, 16, 100, 1025}) {
+            std::set<std::int64_t> image;
+            std::int64_t fixed = 0;
+            for (std::int64_t i = 0; i < size; ++i) {
+                const std::int64_t to = permuted(i, size, 99);
+                QVERIFY(to >= 0 && to < size);
+                image.insert(to);
+                fixed += to == i ? 1 : 0;
+            }
+            QCOMPARE(static_cast<std::int64_t>(image.size()), size);
+            QVERIFY(size < 16 || fixed < 8);
+        }
+    }
+
+    // ---- nested agreement
+
+    void languageAgrees_data()
+    {
+        QTest::addColumn<int>("vocabulary");
+        QTest::addColumn<int>("levels");
+        QTest::newRow("smallest") << 11 << 1;
+        QTest::newRow("default") << 64 << 4;
+        QTest::newRow("deep") << 64 << 9;
+        QTest::newRow("wide") << 1000 << 3;
+    }
+    void languageAgrees()
+    {
+        QFETCH(int, vocabulary);
+        QFETCH(int, levels);
+        constexpr std::int64_t kTokens = 200'000;
+        const auto language = NestedAgreement::create({vocabulary, levels, kTokens});
+        QVERIFY(language);
+        const auto words = language->words();
+        QCOMPARE(static_cast<int>(words.size()), vocabulary);
+        QCOMPARE(std::set<std::string>(words.begin(), words.end()).size(), words.size());
+        LanguageReader reader;
+        reader.levels = static_cast<std::size_t>(levels);
+        reader.forms = 6.0 * static_cast<double>(language->kinds());
+        reader.plainWords = vocabulary - 1 - 9.0 * static_cast<double>(language->kinds());
+        std::vector<std::int64_t> counts(words.size());
+        for (const std::uint32_t token : language->generate(3, kTokens)) {
+            QVERIFY(token < words.size());
+            ++counts[token];
+            QVERIFY2(reader.read(words[token]), words[token].c_str());
+        }
+        QVERIFY(std::all_of(counts.begin(), counts.end(), [](std::int64_t count) { return count > 0; }));
+        // The floor is exact: what the text really cost lies near it.
+        const double measured = reader.nats / kTokens;
+        QVERIFY2(std::abs(measured - language->entropyFloor()) < 0.01,
+                 qPrintable(QStringLiteral("%1 %2").arg(measured).arg(language->entropyFloor())));
+        for (int level = 1; level <= levels; ++level) {
+            const double share = static_cast<double>(reader.closers[static_cast<std::size_t>(level)]) / kTokens;
+            QVERIFY2(std::abs(share - language->closerShare(level)) < 0.01, qPrintable(QString::number(share)));
+        }
+    }
+
+    /// What the last opener alone tells of a closer's point must leave the point open at every level but the first.
+    void agreementNeedsTheOuterLevels()
+    {
+        const auto language = NestedAgreement::create({64, 4, 0});
+        const auto words = language->words();
+        std::map<std::pair<std::size_t, std::string>, std::map<char, double>> points;
+        std::vector<std::string> open;
+        for (const std::uint32_t token : language->generate(8, 400'000)) {
+            const std::string& word = words[token];
+            if (word.back() == '(') {
+                open.push_back(word);
+            } else if (word.front() == ')') {
+                points[{open.size(), open.back()}][word[2]] += 1;
+                open.pop_back();
+            }
+        }
+        for (const auto& [key, counts] : points) {
+            double most = 0;
+            double all = 0;
+            for (const auto& [point, count] : counts) {
+                most = std::max(most, count);
+                all += count;
+            }
+            if (key.first == 1) {
+                QCOMPARE(most, all);
+            } else {
+                QVERIFY2(most / all < 0.45, "a third, were it even");
+            }
+        }
+    }
+
+    void languageIsSeeded()
+    {
+        const auto project = with(projects::SyntheticLanguage{64, 4, 10'000});
+        auto other = project;
+        other.seeds.data = 6;
+        Batch a;
+        Batch b;
+        Batch c;
+        opened(project)->fillSequential(a, Split::Train, 3, 4);
+        opened(project)->fillSequential(b, Split::Train, 3, 4);
+        opened(other)->fillSequential(c, Split::Train, 3, 4);
+        QVERIFY(same(a, b));
+        QVERIFY(!same(a, c));
+        QCOMPARE(opened(project)->shape(), (DataShape{true, 64, 0, 0}));
+    }
+
+    void languageIsText()
+    {
+        const auto dataset = opened(with(projects::SyntheticLanguage{64, 4, 10'000}));
+        const auto ids = dataset->encode("a3( w5 b0(\n)b2 )a1 .");
+        QVERIFY(ids);
+        QCOMPARE(ids->size(), 6u);
+        QCOMPARE(dataset->decode(*ids), std::string("a3( w5 b0( )b2 )a1 ."));
+        const auto wrong = dataset->encode("a3( horse )a1");
+        QVERIFY(!wrong);
+        QVERIFY(wrong.error().text().find("[word 1] \"horse\"") != std::string::npos);
+    }
+
+    // ---- linear regression
+
+    void linearIsWhite_data()
+    {
+        QTest::addColumn<int>("dim");
+        QTest::addColumn<int>("samples");
+        QTest::newRow("square") << 16 << 16;
+        QTest::newRow("more samples") << 8 << 50;
+        QTest::newRow("fewer samples") << 12 << 5;
+    }
+    void linearIsWhite()
+    {
+        QFETCH(int, dim);
+        QFETCH(int, samples);
+        const auto dataset = opened(with(projects::LinearRegression{dim, samples, projects::LinearTarget::Random}));
+        Batch all;
+        dataset->fillAll(all, Split::Train);
+        QCOMPARE(all.batch, samples);
+        // XXᵀ over samples, or XᵀX over features, whichever can be the identity.
+        for (int i = 0; i < std::min(dim, samples); ++i) {
+            for (int j = 0; j < std::min(dim, samples); ++j) {
+                double sum = 0;
+                for (int k = 0; k < std::max(dim, samples); ++k) {
+                    const auto at = [&](int other) {
+                        return static_cast<std::size_t>(samples >= dim ? k * dim + other : other * dim + k);
+                    };
+                    sum += all.inputs[at(i)] * all.inputs[at(j)];
+                }
+                QVERIFY(std::abs(sum - (i == j ? 1.0 : 0.0)) < 1e-12);
+            }
+        }
+    }
+
+    void linearTargetsHold()
+    {
+        for (const auto target : {projects::LinearTarget::Identity, projects::LinearTarget::Random,
+                                  projects::LinearTarget::ScaledRotation}) {
+            for (const int dim : {1, 6, 7}) {
+                const auto dataset = opened(with(projects::LinearRegression{dim, 20, target}));
+                const DenseMatrix map = linearTarget(target, dim, 5);
+                for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
+                    Batch all;
+                    dataset->fillAll(all, split);
+                    QCOMPARE(all.batch, split == Split::Train ? 20 : 2);
+                    const auto width = static_cast<std::size_t>(dim);
+                    for (std::size_t row = 0; row < static_cast<std::size_t>(all.batch); ++row) {
+                        for (std::size_t k = 0; k < width; ++k) {
+                            const double y = rowDot(all.inputs, row, map.values, k, width);
+                            QVERIFY(std::abs(all.outputs[row * width + k] - y) < 1e-14);
+                        }
+                    }
+                }
+            }
+        }
+        QCOMPARE(linearTarget(projects::LinearTarget::Identity, 3, 5).values,
+                 (std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
+        QVERIFY(linearTarget(projects::LinearTarget::Random, 9, 5).values !=
+                linearTarget(projects::LinearTarget::Random, 9, 6).values);
+    }
+
+    void rotationsRotate()
+    {
+        for (const int dim : {1, 2, 5, 12}) {
+            const DenseMatrix map = linearTarget(projects::LinearTarget::ScaledRotation, dim, 5);
+            const auto width = static_cast<std::size_t>(dim);
+            for (std::size_t i = 0; i < width; ++i) {
+                for (std::size_t j = 0; j < width; ++j) {
+                    const double expected = i == j ? kRotationScale * kRotationScale : 0;
+                    QVERIFY(std::abs(rowDot(map.values, i, map.values, j, width) - expected) < 1e-12);
+                }
+            }
+            QVERIFY(std::abs(determinant(map) / std::pow(kRotationScale, dim) - 1) < 1e-12);
+        }
+    }
+
+    void lowRankHasItsRank()
+    {
+        for (const auto target : {projects::LinearTarget::Identity, projects::LinearTarget::Random,
+                                  projects::LinearTarget::ScaledRotation}) {
+            for (const int rank : {1, 3, 20}) {
+                QCOMPARE(rankOf(lowRankTarget({20, rank, 10, 0, target}, 5)), rank);
+            }
+        }
+        // The identity's part of rank r is a projection: A² = A, and all of it at full rank.
+        const DenseMatrix p = lowRankTarget({10, 4, 10, 0, projects::LinearTarget::Identity}, 5);
+        for (std::size_t i = 0; i < 10; ++i) {
+            for (std::size_t j = 0; j < 10; ++j) {
+                const double square = rowDot(p.values, i, p.values, j, 10); // A Aᵀ, and A is symmetric
+                QVERIFY(std::abs(square - p.values[i * 10 + j]) < 1e-12);
+            }
+        }
+    }
+
+    void lowRankNoise()
+    {
+        const projects::LowRankRegression clean{30, 3, 2000, 0.0, projects::LinearTarget::Random};
+        projects::LowRankRegression noisy = clean;
+        noisy.noise = 0.5;
+        Batch a;
+        Batch b;
+        opened(with(clean))->fillAll(a, Split::Train);
+        opened(with(noisy))->fillAll(b, Split::Train);
+        QCOMPARE(a.inputs, b.inputs);
+        double squares = 0;
+        for (std::size_t i = 0; i < a.outputs.size(); ++i) {
+            squares += (a.outputs[i] - b.outputs[i]) * (a.outputs[i] - b.outputs[i]);
+        }
+        QVERIFY(std::abs(squares / static_cast<double>(a.outputs.size()) - 0.25) < 0.01);
+        double power = 0;
+        for (const double x : a.inputs) {
+            power += x * x;
+        }
+        QVERIFY(std::abs(power / static_cast<double>(a.inputs.size()) - 1) < 0.03);
+    }
+
+    /// Each sample once an epoch, in another order each epoch, and no batch depends on another.
+    void epochsAreShuffled()
+    {
+        const auto dataset = opened(with(projects::LowRankRegression{4, 2, 30, 0.0, projects::LinearTarget::Random}));
+        Batch all;
+        dataset->fillAll(all, Split::Train);
+        std::vector<std::vector<double>> orders;
+        for (int epoch = 0; epoch < 2; ++epoch) {
+            std::vector<double> seen;
+            for (std::int64_t index = 0; index < 5; ++index) {
+                Batch batch;
+                dataset->fill(batch, Split::Train, 9, epoch * 5 + index, 6);
+                seen.insert(seen.end(), batch.outputs.begin(), batch.outputs.end());
+            }
+            orders.push_back(seen);
+            std::sort(seen.begin(), seen.end());
+            std::vector<double> expected = all.outputs;
+            std::sort(expected.begin(), expected.end());
+            QCOMPARE(seen, expected);
+        }
+        QVERIFY(orders[0] != orders[1]);
+        QVERIFY(orders[0] != all.outputs);
+        Batch again;
+        dataset->fill(again, Split::Train, 9, 9, 6);
+        QVERIFY(std::equal(again.outputs.begin(), again.outputs.end(), orders[1].end() - 24));
+        Batch other;
+        dataset->fill(other, Split::Train, 10, 9, 6);
+        QVERIFY(!same(again, other));
+    }
+
+    void evaluationSeesEachOnce()
+    {
+        const auto dataset = opened(with(projects::LowRankRegression{4, 2, 35, 0.0, projects::LinearTarget::Random}));
+        Batch all;
+        dataset->fillAll(all, Split::Train);
+        Batch batch;
+        std::vector<double> seen;
+        std::int64_t index = 0;
+        for (; dataset->fillSequential(batch, Split::Train, index, 8); ++index) {
+            seen.insert(seen.end(), batch.inputs.begin(), batch.inputs.end());
+        }
+        QCOMPARE(index, 5);
+        QCOMPARE(batch.batch, 3);
+        QCOMPARE(seen, all.inputs);
+    }
+
+    // ---- Boolean polynomial
+
+    void polynomialTermsAreAsked()
+    {
+        const projects::BooleanPolynomial source{};
+        const auto terms = polynomialTerms(source, 5);
+        QVERIFY(terms);
+        QCOMPARE(terms->size(), 200u);
+        std::map<std::size_t, std::set<std::vector<std::int64_t>>> byDegree;
+        double squares = 0;
+        for (const Monomial& term : *terms) {
+            QVERIFY(std::is_sorted(term.variables.begin(), term.variables.end()));
+            QCOMPARE(std::set<std::int64_t>(term.variables.begin(), term.variables.end()).size(),
+                     term.variables.size());
+            QVERIFY(term.variables.back() < source.variables);
+            byDegree[term.variables.size()].insert(term.variables);
+            squares += term.coefficient * term.coefficient;
+        }
+        QCOMPARE(byDegree.size(), 10u);
+        for (const auto& [degree, subsets] : byDegree) {
+            QCOMPARE(subsets.size(), 20u);
+        }
+        QVERIFY(std::abs(squares / 200 - 1) < 0.4);
+        QCOMPARE(*polynomialTerms(source, 5), *terms);
+        QVERIFY(*polynomialTerms(source, 6) != *terms);
+    }
+
+    void polynomialValues()
+    {
+        const projects::BooleanPolynomial source{70, 12, 4, 6};
+        const auto terms = polynomialTerms(source, 5);
+        const auto dataset = opened(with(source));
+        QCOMPARE(dataset->shape(), (DataShape{false, 0, 70, 1}));
+        QCOMPARE(dataset->size(Split::Train), kEndless);
+        QCOMPARE(dataset->size(Split::Validation), 4096);
+        Batch batch;
+        dataset->fill(batch, Split::Train, 3, 7, 2000);
+        std::vector<double> means(70);
+        for (std::size_t row = 0; row < 2000; ++row) {
+            const auto x = std::span(batch.inputs).subspan(row * 70, 70);
+            double y = 0;
+            for (const Monomial& term : *terms) {
+                double basis = 1;
+                for (const std::int64_t variable : term.variables) {
+                    basis *= x[static_cast<std::size_t>(variable)];
+                }
+                QCOMPARE(term.basis(x), basis);
+                y += term.coefficient * basis;
+            }
+            QVERIFY(std::abs(batch.outputs[row] - y) < 1e-12);
+            for (std::size_t i = 0; i < 70; ++i) {
+                QVERIFY(std::abs(x[i]) == 1.0);
+                means[i] += x[i] / 2000;
+            }
+        }
+        for (const double mean : means) {
+            QVERIFY(std::abs(mean) < 0.12);
+        }
+    }
+
+    /// ĉ = E[f*(x)·χ_S(x)] over fresh samples is the coefficient: the basis is orthogonal and the draws are even.
+    void coefficientsCanBeEstimated()
+    {
+        const projects::BooleanPolynomial source{20, 10, 3, 4};
+        const auto terms = polynomialTerms(source, 5);
+        const auto dataset = opened(with(source));
+        constexpr std::size_t kSamples = 40'000;
+        Batch batch;
+        dataset->fill(batch, Split::Train, 3, 0, kSamples);
+        for (const Monomial& term : *terms) {
+            double estimate = 0;
+            for (std::size_t row = 0; row < kSamples; ++row) {
+                estimate += batch.outputs[row] * term.basis(std::span(batch.inputs).subspan(row * 20, 20)) / kSamples;
+            }
+            QVERIFY(std::abs(estimate - term.coefficient) < 0.1);
+        }
+    }
+
+    void trainingNeverRepeats()
+    {
+        const auto dataset = opened(with(projects::BooleanPolynomial{}));
+        std::set<std::vector<double>> seen;
+        Batch batch;
+        for (std::int64_t index = 0; index < 20; ++index) {
+            dataset->fill(batch, Split::Train, 3, index, 32);
+            for (std::ptrdiff_t row = 0; row < 32; ++row) {
+                seen.emplace(batch.inputs.begin() + row * 100, batch.inputs.begin() + (row + 1) * 100);
+            }
+        }
+        QCOMPARE(seen.size(), 640u);
+        Batch again;
+        dataset->fill(again, Split::Train, 3, 19, 32);
+        QVERIFY(same(again, batch));
+    }
+
+    // ---- errors
+
+    void errors()
+    {
+        using projects::LinearTarget;
+        const auto says = [](const std::string& error, const char* text) {
+            const bool found = error.find(text) != std::string::npos;
+            if (!found) {
+                qWarning("%s", error.c_str());
+            }
+            return found;
+        };
+        QVERIFY(says(errorOf(projects::SyntheticLanguage{10, 4, 1000}), "10 words and 4 levels: expected at least 11"));
+        QVERIFY(says(errorOf(projects::SyntheticLanguage{64, 0, 1000}), "0 levels"));
+        QVERIFY(says(errorOf(projects::SyntheticLanguage{64, 4, 20}),
+                     "the training split has 16 of 20 tokens, expected at least 33"));
+        QVERIFY(says(errorOf(projects::LinearRegression{0, 5, LinearTarget::Random}), "5 samples of 0 features"));
+        QVERIFY(says(errorOf(projects::LinearRegression{1'000'000, 1'000'000, LinearTarget::Random}), "no more than"));
+        QVERIFY(
+            says(errorOf(projects::LowRankRegression{10, 11, 5, 0, LinearTarget::Random}), "rank 11 is not in 1..10"));
+        QVERIFY(says(errorOf(projects::BooleanPolynomial{10, 11, 2, 2}), "11 variables: expected 1..10"));
+        QVERIFY(says(errorOf(projects::BooleanPolynomial{10, 4, 5, 2}), "degree 5: expected 1..4"));
+        QVERIFY(says(errorOf(projects::BooleanPolynomial{10, 4, 4, 2}), "4 variables have only 1 of degree 4"));
+        auto full = with(projects::BooleanPolynomial{});
+        full.training.batching = projects::BatchKind::Full;
+        QVERIFY(!Dataset::open(full, "."));
+        full.data.source = projects::LinearRegression{};
+        QVERIFY(Dataset::open(full, "."));
+        full.data.validationFraction = 1.0;
+        QVERIFY(!Dataset::open(full, "."));
+        QVERIFY(!opened(with(projects::LinearRegression{}))->encode("text"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestDatasetGenerators)
+#include "tst_dataset_generators.moc"
