@@ -39,14 +39,14 @@ class CompiledNetwork {
 public:
     /// Builds and initialises from project.seeds.init: the same document and seed give the same bits on the
     /// same device. Errors name the place in the document. `device` is "cpu" or "cuda:N".
-    [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>> compile(const projects::Project& project,
-                                                                          const DataShape& data, const std::string& device);
+    [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>>
+    compile(const projects::Project& project, const DataShape& data, const std::string& device);
     virtual ~CompiledNetwork() = default;
 
     /// Head output: logits [batch, time, vocab] or [batch, outputs]. Training mode turns dropout on.
     [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input) = 0;
-    /// The objective on a batch, a scalar on the device (methods.md 7; objective of the document), plus the topology's regulariser
-    /// when training.
+    /// The objective on a batch, a scalar on the device (methods.md 7; objective of the document), plus the topology's
+    /// regulariser when training.
     [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch) = 0;
     virtual void setTraining(bool training) = 0;
 

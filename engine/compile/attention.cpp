@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compile/attention.h"
+
+#include <ATen/ops/scaled_dot_product_attention.h>
+
+namespace residua::engine {
+namespace {
+
+using projects::paramBool;
+using projects::paramDouble;
+
+constexpr double kHeadNormEpsilon = 1e-6;
+
+struct Projection {
+    at::Tensor weight; ///< [out, in]
+    at::Tensor bias;   ///< [out], or undefined
+};
+
+struct AttentionOptions {
+    projects::AttentionSizes sizes;
+    bool causal = true;
+    double dropout = 0;
+};
+
+class AttentionOperator final : public Operator {
+public:
+    explicit AttentionOperator(const NodeContext& node) : m_compute(node.parameters.compute())
+    {
+        const std::int64_t width = node.features();
+        m_options.sizes = projects::attentionSizesOf(node.params, width);
+        m_options.causal = paramBool(node.params, "causal");
+        m_options.dropout = paramDouble(node.params, "dropout");
+        const auto& [heads, kvHeads, headDim] = m_options.sizes;
+        m_query = projection(node, "q", heads * headDim, width, Role::Matrix);
+        m_key = projection(node, "k", kvHeads * headDim, width, Role::Matrix);
+        m_value = projection(node, "v", kvHeads * headDim, width, Role::Matrix);
+        m_out = projection(node, "out", width, heads * headDim, node.outputRole());
+        if (paramBool(node.params, "qk_norm")) {
+            m_queryNorm = node.parameter("q_norm.weight", {headDim}, Role::Gain);
+            m_keyNorm = node.parameter("k_norm.weight", {headDim}, Role::Gain);
+        }
+        if (paramBool(node.params, "rope")) {
+            m_rotary = node.rotaryTables.get(m_compute, headDim, paramDouble(node.params, "rope_base"));
+        }
+    }
+
+    [[nodiscard]] at::Tensor run(const Inputs& in, Mode mode) const override
+    {
+        const auto& [heads, kvHeads, headDim] = m_options.sizes;
+        const at::Tensor q = position(split(project(in[0], m_query), heads), m_queryNorm);
+        const at::Tensor k = position(split(project(in[1], m_key), kvHeads), m_keyNorm);
+        const at::Tensor v = split(project(in[2], m_value), kvHeads);
+        const double dropout = mode == Mode::Train ? m_options.dropout : 0.0;
+        const at::Tensor mixed =
+            at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), std::nullopt,
+                                             dropout, m_options.causal, std::nullopt, /*enable_gqa=*/heads != kvHeads);
+        return project(mixed.transpose(1, 2).flatten(2), m_out);
+    }
+
+private:
+    static Projection projection(const NodeContext& node, const std::string& name, std::int64_t out, std::int64_t in,
+                                 Role role)
+    {
+        Projection result{node.parameter(name + ".weight", {out, in}, role), {}};
+        if (paramBool(node.params, "bias")) {
+            result.bias = node.parameter(name + ".bias", {out}, Role::Bias);
+        }
+        return result;
+    }
+
+    [[nodiscard]] at::Tensor project(const at::Tensor& x, const Projection& by) const
+    {
+        return linear(m_compute, x, by.weight, by.bias);
+    }
+
+    /// [batch, time, heads · headDim] to [batch, time, heads, headDim].
+    [[nodiscard]] at::Tensor split(const at::Tensor& x, std::int64_t heads) const
+    {
+        return x.view({x.size(0), x.size(1), heads, m_options.sizes.headDim});
+    }
+
+    /// The head's norm and the rotation, where they are wanted.
+    [[nodiscard]] at::Tensor position(at::Tensor x, const at::Tensor& norm) const
+    {
+        if (norm.defined()) {
+            x = rmsNorm(x, norm, kHeadNormEpsilon);
+        }
+        return m_rotary ? rotary(x, m_rotary->upTo(x.size(1))) : x;
+    }
+
+    Compute m_compute;
+    AttentionOptions m_options;
+    Projection m_query;
+    Projection m_key;
+    Projection m_value;
+    Projection m_out;
+    at::Tensor m_queryNorm;
+    at::Tensor m_keyNorm;
+    std::shared_ptr<RotaryTable> m_rotary;
+};
+
+} // namespace
+
+OperatorResult buildAttention(const NodeContext& node)
+{
+    return OperatorResult(std::make_unique<AttentionOperator>(node));
+}
+
+} // namespace residua::engine

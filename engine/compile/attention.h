@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/node_builder.h"
+
+namespace residua::engine {
+
+/// Multi-head attention with its projections. Parameters: q.weight, k.weight, v.weight, out.weight (each with .bias if
+/// wanted), q_norm.weight and k_norm.weight with qk_norm. Where q, k and v read the same value, one product makes all
+/// three; the parameters keep their names.
+[[nodiscard]] OperatorResult buildAttention(const NodeContext& node);
+
+} // namespace residua::engine

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "engine/compile/mix_kernels.h"
+#include "engine/compile/parameters.h"
+#include "projects/result.h"
+#include "projects/topology.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace residua::engine {
+
+/// Who reads mixes of the stack: layer `target`, or the final output as target L + 1.
+struct DepthReader {
+    std::int64_t target = 1;
+    /// The entries that it weighs, ascending. A summed middle stands under its first entry.
+    std::vector<std::int64_t> sources;
+    std::optional<projects::EntryRange> middle;
+    int outputs = 1; ///< mixes of its own: 1, or one per port
+
+    [[nodiscard]] std::int64_t terms() const { return static_cast<std::int64_t>(sources.size()) * outputs; }
+};
+
+/// Every reader of a topology, layers 1..depth first, then the final output where it has a mix. Readers of nothing are
+/// kept: what they mean is for the trunk to say.
+[[nodiscard]] std::vector<DepthReader> readersOf(const projects::DepthMix& mix, std::int64_t depth);
+
+/// Where the mixing weights of all readers come from; one subclass per kind of weight. The trunk asks for each reader's
+/// weights in turn and hands them to the one mixing path.
+class DepthWeights {
+public:
+    virtual ~DepthWeights() = default;
+
+    /// Starts a forward pass: computes from the parameters, once, what is the same for the whole pass.
+    virtual void begin() = 0;
+    /// The weights of reader `index` (as in readersOf) in this pass.
+    [[nodiscard]] virtual MixWeights of(std::size_t index) const = 0;
+    /// The topology's term of the loss in this pass; undefined where it has none.
+    [[nodiscard]] virtual at::Tensor regulariser() const = 0;
+    /// As CompiledNetwork::coefficients.
+    [[nodiscard]] virtual std::vector<Matrix> matrices(std::int64_t step) = 0;
+
+    /// Makes the parameters "topology.coefficient" (the learned weights of all readers one after another, each
+    /// [outputs, sources] or, per feature, [outputs, sources, d]) and "topology.gate" ([mixes, d]). `readers` must
+    /// outlive it.
+    [[nodiscard]] static Result<std::unique_ptr<DepthWeights>> create(const projects::DepthMix& mix,
+                                                                      const std::vector<DepthReader>& readers,
+                                                                      std::int64_t width, Parameters& parameters);
+};
+
+} // namespace residua::engine

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compile/fused.h"
+
+#include "kernels/transformer.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/rms_norm.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/sin.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+
+namespace residua::engine {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+at::ScalarType accumulationType(const at::Tensor& data)
+{
+    return data.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+class RmsNormFunction : public Function<RmsNormFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight, double epsilon)
+    {
+        const at::Tensor x = input.contiguous();
+        const std::int64_t width = x.size(-1);
+        at::Tensor y = at::empty_like(x);
+        at::Tensor rstd = at::empty({x.numel() / width}, x.options().dtype(accumulationType(x)));
+        kernels::RmsNormForward norm;
+        norm.dataType = kernelType(x.scalar_type());
+        norm.tokens = x.numel() / width;
+        norm.width = width;
+        norm.eps = epsilon;
+        norm.x = x.const_data_ptr();
+        norm.weight = weight.const_data_ptr();
+        norm.y = y.mutable_data_ptr();
+        norm.rstd = rstd.mutable_data_ptr();
+        checkKernel(kernels::rmsNormForward(norm, torchThreads()), "rmsNormForward");
+        context->save_for_backward({x, weight, rstd});
+        return y;
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor& x = saved[0];
+        const at::Tensor yGrad = grads[0].contiguous();
+        at::Tensor xGrad = at::empty_like(x);
+        at::Tensor weightGrad = at::empty_like(saved[1]);
+        kernels::RmsNormBackward norm;
+        norm.dataType = kernelType(x.scalar_type());
+        norm.width = x.size(-1);
+        norm.tokens = x.numel() / norm.width;
+        norm.yGrad = yGrad.const_data_ptr();
+        norm.x = x.const_data_ptr();
+        norm.rstd = saved[2].const_data_ptr();
+        norm.weight = saved[1].const_data_ptr();
+        norm.xGrad = xGrad.mutable_data_ptr();
+        norm.weightGrad = weightGrad.mutable_data_ptr();
+        norm.workspaceBytes = kernels::rmsNormBackwardWorkspace(norm);
+        const at::Tensor workspace = at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, at::kByte);
+        norm.workspace = workspace.mutable_data_ptr();
+        checkKernel(kernels::rmsNormBackward(norm, torchThreads()), "rmsNormBackward");
+        return {xGrad, weightGrad, Variable()};
+    }
+};
+
+/// Elements from a row to the next where all rows lie equally far apart and features are adjacent; 0 where not.
+std::int64_t rowStride(const at::Tensor& x)
+{
+    if (x.stride(-1) != 1) {
+        return 0;
+    }
+    std::int64_t expected = x.stride(-2);
+    for (std::int64_t dim = x.dim() - 2; dim >= 0; --dim) {
+        if (x.size(dim) != 1 && x.stride(dim) != expected) {
+            return 0;
+        }
+        expected *= x.size(dim);
+    }
+    return x.stride(-2);
+}
+
+class SwigluFunction : public Function<SwigluFunction> {
+public:
+    static Variable forward(AutogradContext* context, at::Tensor gate, at::Tensor up)
+    {
+        if (rowStride(gate) == 0 || rowStride(gate) != rowStride(up)) {
+            gate = gate.contiguous();
+            up = up.contiguous();
+        }
+        at::Tensor out = at::empty(gate.sizes(), gate.options());
+        kernels::SwigluForward swiglu;
+        swiglu.dataType = kernelType(gate.scalar_type());
+        swiglu.width = gate.size(-1);
+        swiglu.tokens = gate.numel() / swiglu.width;
+        swiglu.gate = gate.const_data_ptr();
+        swiglu.up = up.const_data_ptr();
+        swiglu.rowStride = rowStride(gate);
+        swiglu.out = out.mutable_data_ptr();
+        checkKernel(kernels::swigluForward(swiglu, torchThreads()), "swigluForward");
+        context->save_for_backward({gate, up});
+        return out;
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor& gate = saved[0];
+        const at::Tensor outGrad = grads[0].contiguous();
+        at::Tensor gateGrad = at::empty(gate.sizes(), gate.options());
+        at::Tensor upGrad = at::empty(gate.sizes(), gate.options());
+        kernels::SwigluBackward swiglu;
+        swiglu.dataType = kernelType(gate.scalar_type());
+        swiglu.width = gate.size(-1);
+        swiglu.tokens = gate.numel() / swiglu.width;
+        swiglu.gate = gate.const_data_ptr();
+        swiglu.up = saved[1].const_data_ptr();
+        swiglu.rowStride = rowStride(gate);
+        swiglu.outGrad = outGrad.const_data_ptr();
+        swiglu.gateGrad = gateGrad.mutable_data_ptr();
+        swiglu.upGrad = upGrad.mutable_data_ptr();
+        swiglu.gradRowStride = swiglu.width;
+        checkKernel(kernels::swigluBackward(swiglu, torchThreads()), "swigluBackward");
+        return {gateGrad, upGrad};
+    }
+};
+
+at::Tensor turn(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine, kernels::Rotation rotation)
+{
+    at::Tensor out = at::empty(x.sizes(), x.options());
+    kernels::Rotary rotary;
+    rotary.dataType = kernelType(x.scalar_type());
+    rotary.rotation = rotation;
+    rotary.batch = x.size(0);
+    rotary.time = x.size(1);
+    rotary.heads = x.size(2);
+    rotary.headWidth = x.size(3);
+    rotary.rotated = x.size(3);
+    rotary.cosine = cosine.const_data_ptr();
+    rotary.sine = sine.const_data_ptr();
+    rotary.in = x.const_data_ptr();
+    rotary.inStrides = {x.stride(0), x.stride(1), x.stride(2)};
+    rotary.out = out.mutable_data_ptr();
+    rotary.outStrides = {out.stride(0), out.stride(1), out.stride(2)};
+    checkKernel(kernels::rotary(rotary, torchThreads()), "rotary");
+    return out;
+}
+
+at::Tensor featuresAdjacent(const at::Tensor& x)
+{
+    return x.stride(-1) == 1 ? x : x.contiguous();
+}
+
+class RotaryFunction : public Function<RotaryFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& cosine,
+                            const at::Tensor& sine)
+    {
+        context->save_for_backward({cosine, sine});
+        return turn(featuresAdjacent(x), cosine, sine, kernels::Rotation::forward);
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        return {turn(featuresAdjacent(grads[0]), saved[0], saved[1], kernels::Rotation::backward), Variable(),
+                Variable()};
+    }
+};
+
+} // namespace
+
+at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon)
+{
+    if (x.is_cpu()) {
+        return RmsNormFunction::apply(x, weight, epsilon);
+    }
+    return at::rms_norm(x, {x.size(-1)}, weight.to(x.scalar_type()), epsilon);
+}
+
+at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up)
+{
+    return gate.is_cpu() ? SwigluFunction::apply(gate, up) : at::silu(gate) * up;
+}
+
+RotaryTable::RotaryTable(const Compute& compute, std::int64_t headWidth, double base)
+    : m_compute(compute), m_headWidth(headWidth), m_base(base)
+{
+}
+
+const RotaryTable::Angles& RotaryTable::upTo(std::int64_t time)
+{
+    if (!m_angles.cosine.defined() || m_angles.cosine.size(0) < time) {
+        const at::Tensor exponents = at::arange(0, m_headWidth, 2, at::kDouble) / static_cast<double>(m_headWidth);
+        const at::Tensor angles = at::outer(at::arange(time, at::kDouble), at::pow(m_base, -exponents));
+        m_angles.cosine = at::cos(angles).to(m_compute.device, m_compute.parameterType);
+        m_angles.sine = at::sin(angles).to(m_compute.device, m_compute.parameterType);
+    }
+    return m_angles;
+}
+
+std::shared_ptr<RotaryTable> RotaryTables::get(const Compute& compute, std::int64_t headWidth, double base)
+{
+    std::shared_ptr<RotaryTable>& table = m_tables[{headWidth, base}];
+    if (!table) {
+        table = std::make_shared<RotaryTable>(compute, headWidth, base);
+    }
+    return table;
+}
+
+at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)
+{
+    if (x.is_cpu()) {
+        return RotaryFunction::apply(x, angles.cosine, angles.sine);
+    }
+    const std::int64_t half = x.size(3) / 2;
+    const at::Tensor cosine = angles.cosine.narrow(0, 0, x.size(1)).unsqueeze(1).to(x.scalar_type());
+    const at::Tensor sine = angles.sine.narrow(0, 0, x.size(1)).unsqueeze(1).to(x.scalar_type());
+    const at::Tensor first = x.narrow(3, 0, half);
+    const at::Tensor second = x.narrow(3, half, half);
+    return at::cat({first * cosine - second * sine, second * cosine + first * sine}, 3);
+}
+
+at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)
+{
+    const at::ScalarType type = compute.activationType;
+    return at::linear(x.to(type), weight.to(type), bias.defined() ? bias.to(type) : bias);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/fused.h"
+#include "engine/compile/operator.h"
+#include "engine/compile/parameters.h"
+#include "projects/graph.h"
+#include "projects/shape.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// What a graph is compiled with.
+struct GraphSetting {
+    projects::GraphRef ref; ///< for the places of errors
+    std::string prefix;     ///< of parameter names: "stem.", "layers.3.", "head."
+    const projects::Sizes& sizes;
+    projects::Shape entering; ///< of every input port
+    Parameters& parameters;
+    RotaryTables& rotaryTables;
+    projects::NodeId tiedNode{}; ///< the node that uses `tied` as its weight, where that is defined
+    at::Tensor tied;
+};
+
+/// A graph as a list of steps over numbered slots, made once; running it looks nothing up and frees each value after
+/// its last reader.
+class GraphProgram {
+public:
+    [[nodiscard]] static Result<GraphProgram> compile(const projects::Graph& graph, const GraphSetting& setting);
+
+    /// Names of the graph's input ports, in the order in which run takes them.
+    [[nodiscard]] const std::vector<std::string>& inputPorts() const { return m_inputPorts; }
+    /// The value at the output port. One tensor per input port.
+    [[nodiscard]] at::Tensor run(std::span<const at::Tensor> inputs, Mode mode);
+    /// What arrives at the output port.
+    [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
+
+private:
+    friend class GraphCompiler;
+    struct Step {
+        std::unique_ptr<Operator> run;
+        std::vector<std::size_t> in;
+        std::size_t out = 0;
+        std::vector<std::size_t> done; ///< slots that nobody reads after this step
+    };
+
+    std::vector<std::string> m_inputPorts; ///< slot i holds port i
+    std::vector<Step> m_steps;
+    std::size_t m_output = 0;
+    std::vector<at::Tensor> m_slots;
+    projects::Shape m_outputShape;
+};
+
+} // namespace residua::engine

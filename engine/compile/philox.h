@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace residua::engine {
+
+/// A counter-based generator, Philox 4x32 with 10 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+/// 2011): the numbers at a counter depend on key and counter alone, so any part of a sequence can be had in any order
+/// and thread.
+class Philox {
+public:
+    explicit Philox(std::uint64_t key) : m_key(key) {}
+
+    [[nodiscard]] std::array<std::uint32_t, 4> at(std::uint64_t counter) const
+    {
+        std::array<std::uint32_t, 4> x{low(counter), high(counter), 0, 0};
+        std::uint32_t k0 = low(m_key);
+        std::uint32_t k1 = high(m_key);
+        for (int round = 0; round < 10; ++round) {
+            const std::uint64_t a = std::uint64_t{0xD2511F53} * x[0];
+            const std::uint64_t b = std::uint64_t{0xCD9E8D57} * x[2];
+            x = {high(b) ^ x[1] ^ k0, low(b), high(a) ^ x[3] ^ k1, low(a)};
+            k0 += 0x9E3779B9;
+            k1 += 0xBB67AE85;
+        }
+        return x;
+    }
+
+private:
+    static std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+    static std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+
+    std::uint64_t m_key;
+};
+
+/// A stream's key from a seed and its name (FNV-1a, then a finaliser), so that streams of different names are
+/// unrelated.
+[[nodiscard]] constexpr std::uint64_t streamKey(std::int64_t seed, std::string_view name)
+{
+    std::uint64_t hash = 0xcbf29ce484222325 ^ (static_cast<std::uint64_t>(seed) * 0x9E3779B97F4A7C15);
+    for (const char c : name) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
+    hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccd;
+    hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53;
+    return hash ^ (hash >> 33);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "engine/compile/graph_program.h"
+#include "engine/compile/parameters.h"
+#include "projects/result.h"
+#include "projects/topology.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace residua::engine {
+
+/// The stack of layers and how depth is wired between them; one subclass per alternative of projects::Wiring.
+class Trunk {
+public:
+    virtual ~Trunk() = default;
+    /// The stack's input [..., d] to the final output [..., d].
+    [[nodiscard]] virtual at::Tensor run(const at::Tensor& input, Mode mode) = 0;
+    /// The topology's term of the loss, of the last run; undefined where it has none.
+    [[nodiscard]] virtual at::Tensor regulariser() const = 0;
+    /// As CompiledNetwork::coefficients.
+    [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t step) = 0;
+
+    /// `layers` are the compiled blocks of layers 1..L; `width` is d. Adds the topology's parameters.
+    [[nodiscard]] static Result<std::unique_ptr<Trunk>> create(const projects::Wiring& wiring,
+                                                               std::vector<GraphProgram> layers, std::int64_t width,
+                                                               Parameters& parameters);
+};
+
+/// The trunk of projects::DepthMix (depth_trunk.cpp).
+[[nodiscard]] Result<std::unique_ptr<Trunk>> makeDepthTrunk(const projects::DepthMix& mix,
+                                                            std::vector<GraphProgram> layers, std::int64_t width,
+                                                            Parameters& parameters);
+
+} // namespace residua::engine

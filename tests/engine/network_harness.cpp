@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "network_harness.h"
+
+#include "engine/compile/philox.h"
+#include "projects/data_source.h"
+#include "projects/graph_builder.h"
+#include "projects/presets.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace residua::tests {
+
+using engine::CompiledNetwork;
+using engine::DataShape;
+using engine::DeviceBatch;
+using projects::GraphBuilder;
+using projects::Project;
+
+DataShape dataShapeOf(const Project& project)
+{
+    DataShape shape;
+    shape.language = projects::isLanguage(project.data);
+    shape.vocabulary = projects::vocabularyOf(project.data);
+    const projects::VectorWidths widths = projects::vectorWidthsOf(project.data);
+    shape.inputs = widths.in;
+    shape.outputs = widths.out;
+    return shape;
+}
+
+std::unique_ptr<CompiledNetwork> compiled(const Project& project)
+{
+    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, dataShapeOf(project), "cpu");
+    if (!network) {
+        throw std::runtime_error(network.error().text());
+    }
+    return std::move(*network);
+}
+
+std::string compileError(const Project& project)
+{
+    const auto network = CompiledNetwork::compile(project, dataShapeOf(project), "cpu");
+    return network ? "" : network.error().text();
+}
+
+at::Tensor parameter(CompiledNetwork& network, const std::string& name)
+{
+    const auto found = std::ranges::find(network.parameters(), name, &engine::NamedParameter::name);
+    if (found == network.parameters().end()) {
+        throw std::runtime_error("no parameter is named " + name);
+    }
+    return found->tensor;
+}
+
+std::int64_t parameterCount(CompiledNetwork& network)
+{
+    std::int64_t count = 0;
+    for (const engine::NamedParameter& parameter : network.parameters()) {
+        count += parameter.tensor.numel();
+    }
+    return count;
+}
+
+at::Tensor randomTensor(at::IntArrayRef shape, std::uint64_t seed)
+{
+    at::Tensor result = at::empty(shape, at::kDouble);
+    const engine::Philox random(seed);
+    for (std::int64_t i = 0; i < result.numel(); ++i) {
+        // A sum of 12 uniforms less 6 has mean 0 and variance 1.
+        double sum = -6;
+        for (std::uint64_t k = 0; k < 3; ++k) {
+            for (const std::uint32_t word : random.at(3 * static_cast<std::uint64_t>(i) + k)) {
+                sum += word / 4294967296.0;
+            }
+        }
+        result.mutable_data_ptr<double>()[i] = sum;
+    }
+    return result;
+}
+
+DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t time, std::uint64_t seed)
+{
+    const DataShape shape = dataShapeOf(project);
+    if (!shape.language) {
+        const at::ScalarType type = project.training.precision == projects::Precision::Fp64 ? at::kDouble : at::kFloat;
+        return {randomTensor({batch, shape.inputs}, seed).to(type),
+                randomTensor({batch, shape.outputs}, seed + 1).to(type)};
+    }
+    const engine::Philox random(seed);
+    at::Tensor tokens = at::empty({batch, time + 1}, at::kLong);
+    for (std::int64_t i = 0; i < tokens.numel(); ++i) {
+        tokens.mutable_data_ptr<std::int64_t>()[i] = random.at(static_cast<std::uint64_t>(i))[0] % shape.vocabulary;
+    }
+    return {tokens.narrow(1, 0, time).contiguous(), tokens.narrow(1, 1, time).contiguous()};
+}
+
+void shake(CompiledNetwork& network, double scale, std::uint64_t seed)
+{
+    const at::NoGradGuard noGrad;
+    for (engine::NamedParameter& parameter : network.parameters()) {
+        parameter.tensor.add_(randomTensor(parameter.tensor.sizes(), seed++).to(parameter.tensor.scalar_type()), scale);
+    }
+}
+
+projects::Topology topologyNamed(const std::string& name, std::int64_t depth)
+{
+    const auto presets = projects::topologyPresets(depth);
+    const auto found = std::ranges::find(presets, name, &projects::TopologyPreset::name);
+    if (found == presets.end()) {
+        throw std::runtime_error("no topology preset is named " + name);
+    }
+    return {name, found->wiring};
+}
+
+namespace {
+
+void stackOf(Project& project, const std::string& block, std::int64_t depth)
+{
+    const auto& presets = projects::blockPresets();
+    const auto found = std::ranges::find(presets, block, &projects::BlockPreset::name);
+    if (found == presets.end()) {
+        throw std::runtime_error("no block preset is named " + block);
+    }
+    project.network.blocks = {{block, block, found->graph}};
+    project.network.stack = {{block, depth}};
+}
+
+} // namespace
+
+Project tinyLanguage(const std::string& block, const std::string& topology, std::int64_t depth)
+{
+    Project project;
+    project.data.source = projects::SyntheticLanguage{.vocabulary = 11, .levels = 2, .tokens = 1000};
+    project.network.width = 8;
+    project.network.stem = GraphBuilder()
+                               .node("input", "input")
+                               .node("embed", "token_embedding")
+                               .node("output", "output")
+                               .wire("input", "embed")
+                               .wire("embed", "output")
+                               .build();
+    project.network.head = GraphBuilder()
+                               .node("input", "input")
+                               .node("norm", "rms_norm")
+                               .node("logits", "linear", {{"out", std::string("vocab")}})
+                               .node("output", "output")
+                               .wire("input", "norm")
+                               .wire("norm", "logits")
+                               .wire("logits", "output")
+                               .build();
+    stackOf(project, block, depth);
+    for (projects::Node& node : project.network.blocks[0].graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["heads"] = std::int64_t{2};
+        }
+    }
+    project.topology = topologyNamed(topology, depth);
+    project.initialisation.scale = 0.3;
+    project.training.sequenceLength = 5;
+    project.training.precision = projects::Precision::Fp64;
+    return project;
+}
+
+Project tinyVectors(const std::string& block, const std::string& topology, std::int64_t depth)
+{
+    Project project;
+    project.data.source = projects::LinearRegression{.dim = 6, .samples = 6};
+    project.network.width = 6;
+    project.network.stem =
+        GraphBuilder().node("input", "input").node("output", "output").wire("input", "output").build();
+    project.network.head = project.network.stem;
+    stackOf(project, block, depth);
+    project.topology = topologyNamed(topology, depth);
+    project.network.objective = projects::Objective::HalfSquaredError;
+    project.initialisation.scale = 0.3;
+    project.training.precision = projects::Precision::Fp64;
+    return project;
+}
+
+double distance(const at::Tensor& a, const at::Tensor& b)
+{
+    return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
+}
+
+GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch, int samples)
+{
+    constexpr double kStep = 1e-5;
+    const at::NoGradGuard noGrad;
+    GradientCheck check;
+    for (engine::NamedParameter& parameter : network.parameters()) {
+        double* const values = parameter.tensor.mutable_data_ptr<double>();
+        const at::Tensor gradient =
+            parameter.tensor.grad().defined() ? parameter.tensor.grad().contiguous() : at::Tensor();
+        const std::int64_t count = parameter.tensor.numel();
+        for (int s = 0; s < std::min<std::int64_t>(samples, count); ++s) {
+            const std::int64_t i = s * count / std::min<std::int64_t>(samples, count);
+            const double start = values[i];
+            values[i] = start + kStep;
+            const double above = network.loss(batch).item<double>();
+            values[i] = start - kStep;
+            const double below = network.loss(batch).item<double>();
+            values[i] = start;
+            const double expected = (above - below) / (2 * kStep);
+            const double got = gradient.defined() ? gradient.const_data_ptr<double>()[i] : 0.0;
+            const double difference = std::abs(got - expected) / (1 + std::abs(expected));
+            if (!(difference <= check.worst)) {
+                check = {difference, parameter.name};
+            }
+        }
+    }
+    return check;
+}
+
+} // namespace residua::tests

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/network.h"
+#include "projects/project.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace residua::tests {
+
+/// What the document itself says of its data.
+[[nodiscard]] engine::DataShape dataShapeOf(const projects::Project& project);
+
+/// The compiled network; throws std::runtime_error with the error's text where there is one.
+[[nodiscard]] std::unique_ptr<engine::CompiledNetwork> compiled(const projects::Project& project);
+/// The text of the error with which compiling ends; empty where it does not.
+[[nodiscard]] std::string compileError(const projects::Project& project);
+
+/// The parameter of that name; throws where there is none.
+[[nodiscard]] at::Tensor parameter(engine::CompiledNetwork& network, const std::string& name);
+[[nodiscard]] std::int64_t parameterCount(engine::CompiledNetwork& network);
+
+/// A seeded batch of the document's kind and precision.
+[[nodiscard]] engine::DeviceBatch randomBatch(const projects::Project& project, std::int64_t batch, std::int64_t time,
+                                              std::uint64_t seed);
+/// Standard normal numbers of a seed, in double.
+[[nodiscard]] at::Tensor randomTensor(at::IntArrayRef shape, std::uint64_t seed);
+
+/// Moves every parameter off the symmetric or zero place where it starts, by seeded noise.
+void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
+
+/// A small language model in double precision: vocabulary 11, width 8, 2 heads, `depth` layers of a block preset under
+/// a topology preset.
+[[nodiscard]] projects::Project tinyLanguage(const std::string& block, const std::string& topology, std::int64_t depth);
+/// Vectors of 6 features through `depth` layers, in and out as they are, in double precision.
+[[nodiscard]] projects::Project tinyVectors(const std::string& block, const std::string& topology, std::int64_t depth);
+/// The wiring of a topology preset.
+[[nodiscard]] projects::Topology topologyNamed(const std::string& name, std::int64_t depth);
+
+/// Largest absolute difference, as a double.
+[[nodiscard]] double distance(const at::Tensor& a, const at::Tensor& b);
+
+/// Compares `samples` elements of every parameter's gradient with central differences of the loss. Returns the largest
+/// difference relative to 1 + |gradient|, and the name of its parameter. Gradients must have been computed.
+struct GradientCheck {
+    double worst = 0;
+    std::string name;
+};
+[[nodiscard]] GradientCheck checkGradients(engine::CompiledNetwork& network, const engine::DeviceBatch& batch,
+                                           int samples);
+
+} // namespace residua::tests

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Compiled networks against compositions of plain operators in double precision, written here on their own.
+#include "network_harness.h"
+
+#include "engine/compile/node_builder.h"
+#include "projects/cost.h"
+#include "projects/graph_builder.h"
+#include "projects/presets.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros.h>
+
+#include <QtTest>
+
+#include <cmath>
+
+using namespace residua;
+using namespace residua::tests;
+using projects::Project;
+
+namespace {
+
+at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight)
+{
+    return x * at::rsqrt((x * x).mean(-1, true) + 1e-6) * weight;
+}
+
+/// Rotates features i and i + r/2 of [batch, time, heads, r] by time · 10000^(−2i/r).
+at::Tensor rotated(const at::Tensor& x)
+{
+    const std::int64_t half = x.size(3) / 2;
+    const at::Tensor frequencies = at::pow(10000.0, at::arange(half, at::kDouble) * (-1.0 / static_cast<double>(half)));
+    const at::Tensor angle = (at::arange(x.size(1), at::kDouble).unsqueeze(1) * frequencies).unsqueeze(1);
+    const at::Tensor a = x.narrow(3, 0, half);
+    const at::Tensor b = x.narrow(3, half, half);
+    return at::cat({a * at::cos(angle) - b * at::sin(angle), b * at::cos(angle) + a * at::sin(angle)}, 3);
+}
+
+at::Tensor attention(engine::CompiledNetwork& net, const std::string& prefix, const at::Tensor& x, std::int64_t heads)
+{
+    const auto split = [&](const char* name) {
+        const at::Tensor y = at::matmul(x, parameter(net, prefix + name).t());
+        return y.view({x.size(0), x.size(1), heads, y.size(2) / heads});
+    };
+    const at::Tensor q = rotated(split("q.weight")).transpose(1, 2);
+    const at::Tensor k = rotated(split("k.weight")).transpose(1, 2);
+    const at::Tensor v = split("v.weight").transpose(1, 2);
+    at::Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(q.size(3)));
+    scores = scores + at::full({x.size(1), x.size(1)}, -INFINITY, at::kDouble).triu(1);
+    const at::Tensor mixed = at::matmul(at::softmax(scores, -1), v).transpose(1, 2).flatten(2);
+    return at::matmul(mixed, parameter(net, prefix + "out.weight").t());
+}
+
+/// r(h) = a + FFN(norm(h + a)), a = Attn(norm(h)).
+at::Tensor transformerBranch(engine::CompiledNetwork& net, std::int64_t layer, const at::Tensor& h)
+{
+    const std::string prefix = "layers." + std::to_string(layer) + ".";
+    const auto weight = [&](const char* name) { return parameter(net, prefix + name); };
+    const at::Tensor a = attention(net, prefix + "attention.", rmsNorm(h, weight("norm_attention.weight")), 2);
+    const at::Tensor x = rmsNorm(h + a, weight("norm_ffn.weight"));
+    const at::Tensor gate = at::matmul(x, weight("gate.weight").t());
+    const at::Tensor up = at::matmul(x, weight("up.weight").t());
+    return a + at::matmul(gate * at::sigmoid(gate) * up, weight("down.weight").t());
+}
+
+at::Tensor transformerLogits(engine::CompiledNetwork& net, const at::Tensor& tokens, std::int64_t depth)
+{
+    at::Tensor h = parameter(net, "stem.embed.weight")
+                       .index_select(0, tokens.flatten())
+                       .view({tokens.size(0), tokens.size(1), -1});
+    for (std::int64_t layer = 1; layer <= depth; ++layer) {
+        h = h + transformerBranch(net, layer, h);
+    }
+    return at::matmul(rmsNorm(h, parameter(net, "head.norm.weight")), parameter(net, "head.logits.weight").t());
+}
+
+std::map<std::string, at::Tensor> valuesOf(engine::CompiledNetwork& network)
+{
+    std::map<std::string, at::Tensor> values;
+    for (const engine::NamedParameter& parameter : network.parameters()) {
+        values[parameter.name] = parameter.tensor.detach().clone();
+    }
+    return values;
+}
+
+} // namespace
+
+class TestNetwork : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    // Tensors this small gain nothing from threads, and lose much where tests run side by side.
+    void initTestCase() { at::set_num_threads(1); }
+
+    void everyKindHasABuilder()
+    {
+        for (const projects::NodeKind& kind : projects::nodeKinds()) {
+            const bool port = kind.key == "input" || kind.key == "output";
+            QVERIFY2(port || engine::findNodeBuilder(kind.key), kind.key.c_str());
+        }
+    }
+
+    void examplesCompileWithTheCountedParameters()
+    {
+        for (const projects::Example& example : projects::examples()) {
+            const auto network = compiled(example.project);
+            const Result<projects::CostReport> cost = projects::costOf(example.project);
+            QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+            QCOMPARE(parameterCount(*network), cost->total.parameters);
+        }
+    }
+
+    void blocksCompileWithTheCountedParameters_data()
+    {
+        QTest::addColumn<QString>("block");
+        for (const projects::BlockPreset& block : projects::blockPresets()) {
+            QTest::newRow(block.name.c_str()) << QString::fromStdString(block.name);
+        }
+    }
+    void blocksCompileWithTheCountedParameters()
+    {
+        QFETCH(QString, block);
+        const Project project = tinyLanguage(block.toStdString(), "plain", 2);
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 1);
+        QVERIFY(std::isfinite(network->loss(batch).item<double>()));
+    }
+
+    void transformerEqualsComposition()
+    {
+        const Project project = tinyLanguage("transformer", "plain", 3);
+        const auto network = compiled(project);
+        shake(*network, 0.2, 5);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const at::NoGradGuard noGrad;
+        const at::Tensor expected = transformerLogits(*network, batch.input, 3);
+        QVERIFY(distance(network->forward(batch.input), expected) < 1e-12);
+        const at::Tensor picked = at::log_softmax(expected, -1).gather(2, batch.target.unsqueeze(2));
+        QVERIFY(std::abs(network->loss(batch).item<double>() + picked.mean().item<double>()) < 1e-12);
+    }
+
+    void tiedHeadUsesTheTable()
+    {
+        Project project = tinyLanguage("transformer", "plain", 1);
+        project.network.tieHead = true;
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        network->loss(batch).backward();
+        const at::NoGradGuard noGrad;
+        const GradientCheck check = checkGradients(*network, batch, 20);
+        QVERIFY2(check.worst < 1e-8, check.name.c_str());
+    }
+
+    void mlpEqualsComposition()
+    {
+        Project project = tinyVectors("mlp", "plain", 2);
+        project.network.objective = projects::Objective::MeanSquaredError;
+        const auto network = compiled(project);
+        shake(*network, 0.2, 3);
+        const engine::DeviceBatch batch = randomBatch(project, 4, 1, 9);
+        const at::NoGradGuard noGrad;
+        at::Tensor x = batch.input;
+        for (const std::string prefix : {"layers.1.", "layers.2."}) {
+            const auto affine = [&](const at::Tensor& in, const std::string& name) {
+                return at::matmul(in, parameter(*network, prefix + name + ".weight").t()) +
+                       parameter(*network, prefix + name + ".bias");
+            };
+            x = x + affine(at::relu(affine(x, "up")), "down");
+        }
+        QVERIFY(distance(network->forward(batch.input), x) < 1e-12);
+        QVERIFY(std::abs(network->loss(batch).item<double>() - at::pow(x - batch.target, 2).mean().item<double>()) <
+                1e-12);
+    }
+
+    void linearNetworkUnderAncreEqualsComposition()
+    {
+        const Project project = tinyVectors("linear", "ancre-ingoing", 3);
+        const auto network = compiled(project);
+        shake(*network, 0.3, 4);
+        const engine::DeviceBatch batch = randomBatch(project, 6, 1, 2);
+        const at::NoGradGuard noGrad;
+        const at::Tensor c = parameter(*network, "topology.coefficient"); // 0:1 | 0:2 1:2 | 0:3 1:3 2:3
+        std::vector<at::Tensor> x{batch.input};
+        std::int64_t first = 0;
+        for (std::int64_t j = 1; j <= 3; ++j) {
+            const at::Tensor p = at::softmax(c.narrow(0, first, j) / 0.1, 0);
+            at::Tensor sum =
+                at::matmul(x.back(), parameter(*network, "layers." + std::to_string(j) + ".weight.weight").t());
+            for (std::int64_t i = 0; i < j; ++i) {
+                sum = sum + p[i] * x[static_cast<std::size_t>(i)];
+            }
+            x.push_back(sum);
+            first += j;
+        }
+        QVERIFY(distance(network->forward(batch.input), x.back()) < 1e-12);
+        const double expected = 0.5 * at::pow(x.back() - batch.target, 2).sum().item<double>() / 6;
+        QVERIFY(std::abs(network->loss(batch).item<double>() - expected) < 1e-12);
+    }
+
+    void gradientsEqualDifferences_data()
+    {
+        QTest::addColumn<QString>("block");
+        QTest::addColumn<QString>("topology");
+        const char* const cases[][2] = {{"transformer", "plain"},         {"gpt", "grn-v1"},
+                                        {"transformer", "ancre-ingoing"}, {"mlp", "ancre-outgoing"},
+                                        {"transformer-qkv", "dca"},       {"bottleneck", "denseformer"},
+                                        {"low-rank-linear", "grn-v2"}};
+        for (const auto& [block, topology] : cases) {
+            QTest::addRow("%s, %s", block, topology) << QString(block) << QString(topology);
+        }
+    }
+    void gradientsEqualDifferences()
+    {
+        QFETCH(QString, block);
+        QFETCH(QString, topology);
+        const Project project = tinyLanguage(block.toStdString(), topology.toStdString(), 3);
+        const auto network = compiled(project);
+        shake(*network, 0.1, 11);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 4, 13);
+        network->loss(batch).backward();
+        const GradientCheck check = checkGradients(*network, batch, 3);
+        QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
+    }
+
+    void everyArithmeticAndSequenceKindHasTheRightGradient()
+    {
+        Project project = tinyLanguage("transformer", "plain", 1);
+        project.network.blocks[0].graph =
+            projects::GraphBuilder()
+                .node("input", "input")
+                .node("position", "position_embedding")
+                .node("conv", "conv1d", {{"kernel", std::int64_t{3}}})
+                .node("gqa", "attention",
+                      {{"heads", std::int64_t{4}}, {"kv_heads", std::int64_t{2}}, {"qk_norm", true}, {"bias", true}})
+                .node("times", "multiply")
+                .node("both", "concat")
+                .node("down", "linear")
+                .node("scale", "scale", {{"learned", std::string("per_feature")}})
+                .node("formula", "expression",
+                      {{"formula", std::string("x*sigmoid(gate) - mean(x^2)/2 + max(x, tanh(gate))")}})
+                .node("drop", "dropout", {{"rate", 0.0}})
+                .node("output", "output")
+                .wire("input", "position")
+                .wire("position", "conv")
+                .wire("position", "gqa.q")
+                .wire("position", "gqa.k")
+                .wire("conv", "gqa.v")
+                .wire("gqa", "times.in1")
+                .wire("conv", "times.in2")
+                .wire("times", "both.in1")
+                .wire("gqa", "both.in2")
+                .wire("both", "down")
+                .wire("down", "scale")
+                .wire("scale", "formula.x")
+                .wire("conv", "formula.gate")
+                .wire("formula", "drop")
+                .wire("drop", "output")
+                .build();
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        shake(*network, 0.1, 11);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 4, 13);
+        network->loss(batch).backward();
+        const GradientCheck check = checkGradients(*network, batch, 4);
+        QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
+    }
+
+    void causalTokensDoNotSeeTheFuture()
+    {
+        const Project project = tinyLanguage("transformer", "ancre-ingoing", 2);
+        const auto network = compiled(project);
+        shake(*network, 0.2, 1);
+        const engine::DeviceBatch batch = randomBatch(project, 1, 5, 3);
+        const at::NoGradGuard noGrad;
+        const at::Tensor before = network->forward(batch.input).narrow(1, 0, 4).clone();
+        batch.input[0][4] = (batch.input[0][4] + 1) % 11;
+        QVERIFY(at::equal(before, network->forward(batch.input).narrow(1, 0, 4)));
+    }
+
+    void sameSeedGivesTheSameBits()
+    {
+        Project project = tinyLanguage("transformer", "grn-v1", 2);
+        const auto first = valuesOf(*compiled(project));
+        const auto second = valuesOf(*compiled(project));
+        QCOMPARE(first.size(), second.size());
+        for (const auto& [name, value] : first) {
+            QVERIFY2(at::equal(value, second.at(name)), name.c_str());
+        }
+        ++project.seeds.init;
+        QVERIFY(!at::equal(first.at("stem.embed.weight"), valuesOf(*compiled(project)).at("stem.embed.weight")));
+        project.seeds.init = 2;
+        project.training.precision = projects::Precision::Fp32;
+        QVERIFY(at::equal(first.at("layers.1.gate.weight").to(at::kFloat),
+                          valuesOf(*compiled(project)).at("layers.1.gate.weight")));
+    }
+
+    void aNodeMoreChangesNoOtherStart()
+    {
+        Project project = tinyLanguage("mlp", "plain", 2);
+        const auto before = valuesOf(*compiled(project));
+        projects::Graph& graph = project.network.blocks[0].graph;
+        projects::GraphBuilder more;
+        graph = more.node("input", "input")
+                    .node("first", "linear")
+                    .node("up", "linear", {{"out", std::string("4*d")}, {"bias", true}})
+                    .node("down", "linear", {{"bias", true}})
+                    .node("output", "output")
+                    .wire("input", "first")
+                    .wire("first", "up")
+                    .wire("up", "down")
+                    .wire("down", "output")
+                    .build();
+        const auto after = valuesOf(*compiled(project));
+        QVERIFY(after.contains("layers.2.first.weight"));
+        for (const auto& [name, value] : before) {
+            QVERIFY2(at::equal(value, after.at(name)), name.c_str());
+        }
+    }
+
+    void lawsHaveTheirScale_data()
+    {
+        using projects::InitLaw;
+        QTest::addColumn<int>("law");
+        QTest::addColumn<double>("deviation"); // of a matrix [256, 64], scale 0.5, not residual
+        QTest::newRow("normal") << static_cast<int>(InitLaw::Normal) << 0.5;
+        QTest::newRow("xavier") << static_cast<int>(InitLaw::XavierUniform) << 0.5 * std::sqrt(2.0 / (256 + 64));
+        QTest::newRow("kaiming") << static_cast<int>(InitLaw::KaimingNormal) << 0.5 * std::sqrt(2.0 / 64);
+        QTest::newRow("orthogonal") << static_cast<int>(InitLaw::Orthogonal) << 0.5 / std::sqrt(256.0);
+    }
+    void lawsHaveTheirScale()
+    {
+        QFETCH(int, law);
+        QFETCH(double, deviation);
+        Project project = tinyLanguage("mlp", "plain", 2);
+        project.network.width = 64;
+        project.initialisation = {
+            .law = static_cast<projects::InitLaw>(law), .scale = 0.5, .scaleResidualByDepth = true};
+        const auto network = compiled(project);
+        const auto rootMeanSquare = [&](const char* name) {
+            return std::sqrt(at::pow(parameter(*network, name), 2).mean().item<double>());
+        };
+        QVERIFY(std::abs(rootMeanSquare("layers.1.up.weight") / deviation - 1) < 0.03);
+        const double transposed =
+            static_cast<projects::InitLaw>(law) == projects::InitLaw::KaimingNormal ? deviation / 2 : deviation;
+        QVERIFY(std::abs(rootMeanSquare("layers.2.down.weight") / (transposed / 2) - 1) < 0.03); // √(2L) = 2
+        if (static_cast<projects::InitLaw>(law) == projects::InitLaw::Orthogonal) {
+            const at::Tensor w = parameter(*network, "layers.1.up.weight");
+            const at::Tensor gram = at::matmul(w.t(), w) * 4;
+            QVERIFY(distance(gram, at::eye(64, at::kDouble)) < 1e-12);
+        }
+        QCOMPARE(distance(parameter(*network, "layers.1.up.bias"), at::zeros({256})), 0.0);
+    }
+
+    void bf16IsCloseToDouble()
+    {
+        Project project = tinyLanguage("transformer", "ancre-ingoing", 2);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const double exact = compiled(project)->loss(batch).item<double>();
+        project.training.precision = projects::Precision::Fp32;
+        QVERIFY(std::abs(compiled(project)->loss(batch).item<double>() - exact) < 1e-5);
+        project.training.precision = projects::Precision::Bf16;
+        const auto network = compiled(project);
+        const at::Tensor loss = network->loss(batch);
+        QVERIFY(std::abs(loss.item<double>() - exact) < 0.02);
+        loss.backward();
+        for (const engine::NamedParameter& parameter : network->parameters()) {
+            QVERIFY2(parameter.tensor.grad().defined() && parameter.tensor.scalar_type() == at::kFloat,
+                     parameter.name.c_str());
+        }
+    }
+
+    void mistakesNameTheirPlace()
+    {
+        Project project = tinyLanguage("transformer", "plain", 2);
+        project.network.width = 9;
+        QVERIFY(QString::fromStdString(compileError(project)).contains("block transformer · node attention"));
+        project = tinyLanguage("transformer", "plain", 2);
+        project.network.blocks[0].graph.wires.pop_back();
+        QVERIFY(!compileError(project).empty());
+        project = tinyLanguage("transformer", "dca", 2);
+        QVERIFY(QString::fromStdString(compileError(project)).contains("port input"));
+        project = tinyLanguage("transformer", "plain", 2);
+        const auto unknown = engine::CompiledNetwork::compile(project, dataShapeOf(project), "tpu:0");
+        QVERIFY(!unknown.ok());
+        engine::DataShape bigger = dataShapeOf(project);
+        bigger.vocabulary = 12;
+        QVERIFY(!engine::CompiledNetwork::compile(project, bigger, "cpu").ok());
+    }
+
+    void decayLeavesOutNormsBiasesAndMixes()
+    {
+        const auto network = compiled(tinyLanguage("gpt", "grn-v1", 2));
+        for (const engine::NamedParameter& parameter : network->parameters()) {
+            const bool matrix = parameter.tensor.dim() == 2;
+            QVERIFY2((parameter.decay == engine::Decay::Yes) == matrix, parameter.name.c_str());
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestNetwork)
+#include "tst_network.moc"
