@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr mode_t kNewFileMode = 0666; // less the user's umask
-
 std::string reason(int code)
 {
     return std::generic_category().message(code);
@@ -70,11 +68,14 @@ fs::path temporaryBeside(const fs::path& path)
     return temporary;
 }
 
-/// Writes `bytes` to a new file; 0 or the errno of what failed.
-int writeNewFile(const fs::path& path, std::string_view bytes, mode_t mode)
+/// Writes `bytes` to a new file with the mode of the one that it will replace, or the user's default; 0 or the
+/// errno of what failed.
+int writeNewFile(const fs::path& path, std::string_view bytes, std::optional<mode_t> mode)
 {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-    if (file.get() < 0 || !writeAll(file.get(), bytes) || ::fsync(file.get()) != 0 || file.close() != 0) {
+    constexpr mode_t kDefaultMode = 0666; // less the user's umask
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(kDefaultMode)));
+    if (file.get() < 0 || (mode && ::fchmod(file.get(), *mode) != 0) || !writeAll(file.get(), bytes) ||
+        ::fsync(file.get()) != 0 || file.close() != 0) {
         return errno;
     }
     return 0;
@@ -140,7 +141,7 @@ Status writeFileAtomically(const fs::path& path, std::string_view bytes)
     const bool exists = ::stat(target.c_str(), &old) == 0;
 
     const fs::path temporary = temporaryBeside(target);
-    int failure = writeNewFile(temporary, bytes, exists ? old.st_mode & 07777 : kNewFileMode);
+    int failure = writeNewFile(temporary, bytes, exists ? std::optional<mode_t>(old.st_mode & 07777) : std::nullopt);
     if (failure == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) {
         failure = errno;
     }
