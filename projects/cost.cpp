@@ -113,7 +113,9 @@ public:
             }
             NodeCost cost = kind.costRule(params, in, out, m_context);
             if (ref == kHead && m_tied && m_tied->linear == node.id) {
-                cost.parameters -= in[0].features() * out[0].features(); // counted once, in the stem's embedding
+                // Counted once, in the stem's embedding.
+                cost.parameters -=
+                    countOf(static_cast<double>(in[0].features()) * static_cast<double>(out[0].features()));
             }
             costs.emplace(node.id, scaled(cost, m_scale));
         }
@@ -205,13 +207,19 @@ Result<CostReport> costOf(const Project& project)
 
 Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut)
 {
-    const std::int64_t depth = project.network.depth();
     const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
     if (!mix) {
         return Error{"topology", "this wiring has no shortcuts of its own"};
     }
+    if (const Status ok = checkStack(project.network); !ok) {
+        return ok.error();
+    }
+    if (const Result<Sizes> sizes = sizesOf(project); !sizes) {
+        return sizes.error();
+    }
+    const std::int64_t depth = project.network.depth();
     const std::int64_t last = depth + (mix->finalMix ? 1 : 0);
-    if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last || depth > kMaxLayers) {
+    if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last) {
         return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
     }
     const std::vector<std::int64_t> sources = sourcesOf(*mix, shortcut.target, depth);

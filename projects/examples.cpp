@@ -113,14 +113,14 @@ Project linearAncre()
     stackOf(project.network, "linear", 3);
     project.topology = topologyNamed("ancre-ingoing", 3);
     project.initialisation.scale = 0.01;
-    project.training.steps = 2000;
+    project.training.steps = 1000;
     project.training.batching = BatchKind::Full;
     project.training.optimiser = Sgd{};
     project.training.rate = {1.0, 0, RateCurve::Constant, 1.0};
     project.training.clipNorm = 0;
     project.training.precision = Precision::Fp64;
     project.training.validateEvery = 0;
-    project.training.checkpointEvery = 500;
+    project.training.observeEvery = 5;
     return project;
 }
 

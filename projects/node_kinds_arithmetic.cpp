@@ -41,7 +41,7 @@ ShapeRuleResult concatShape(const ParamMap&, Shapes in)
         if (withFeatures(in[i], 1) != withFeatures(in[0], 1)) {
             return Error{port, "shape " + in[i].text() + " does not match " + in[0].text() + " before the features"};
         }
-        features += in[i].features();
+        features = countOf(static_cast<double>(features) + static_cast<double>(in[i].features()));
     }
     return std::vector{withFeatures(in[0], features)};
 }

@@ -22,6 +22,8 @@ public:
     void atLeast(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum);
     /// minimum ≤ value ≤ maximum.
     void within(const std::string& path, const std::string& place, double value, double minimum, double maximum);
+    void within(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum,
+                std::int64_t maximum);
     /// 0 ≤ value < 1.
     void belowOne(const std::string& path, const std::string& place, double value);
     /// value > 0 and finite.

@@ -236,7 +236,10 @@ std::string Shape::text() const
 Result<Sizes> sizesOf(const Project& project)
 {
     const auto positive = [](const char* place, std::int64_t size) -> Status {
-        return size >= 1 ? Status(Done{}) : Error{place, "got " + std::to_string(size) + ", expected at least 1"};
+        constexpr std::int64_t kMost = 100'000'000;
+        const std::string got = "got " + std::to_string(size);
+        return size >= 1 && size <= kMost ? Status(Done{})
+                                          : Error{place, got + ", expected 1 to " + std::to_string(kMost)};
     };
     if (const Status ok = positive("network · width", project.network.width); !ok) {
         return ok.error();
@@ -255,7 +258,7 @@ Result<Sizes> sizesOf(const Project& project)
         return sizes;
     }
     const VectorWidths widths = vectorWidthsOf(project.data);
-    if (const Status ok = positive("data · dimension", std::min(widths.in, widths.out)); !ok) {
+    if (const Status ok = positive("data · dimension", widths.in); !ok) {
         return ok.error();
     }
     sizes.named["in"] = widths.in;

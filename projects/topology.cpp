@@ -6,11 +6,16 @@
 namespace residua::projects {
 namespace {
 
-/// Entries 0..n that stand before reader `target`: n is target − 1, or fewer where layers share an entry.
+/// Entries 0..n that stand before reader `target` ≥ 1: n is target − 1, or fewer where layers share an entry.
 std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target)
 {
-    const std::int64_t layers = std::max<std::int64_t>(mix.blockLayers, 1);
-    return (target - 1 + layers - 1) / layers;
+    return target == 1 ? 0 : (target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
+}
+
+/// The k that matters: no more than there are entries, and none for what validate() refuses.
+std::int64_t lastOf(const FirstAndLast& ends, std::int64_t newest)
+{
+    return std::clamp<std::int64_t>(ends.k, 0, newest + 1);
 }
 
 std::vector<std::int64_t> range(std::int64_t first, std::int64_t last)
@@ -46,14 +51,12 @@ std::vector<std::int64_t> dilated(const Dilated& sources, std::int64_t newest, b
 std::vector<std::int64_t> listed(const ExplicitSources& sources, std::int64_t target, std::int64_t newest)
 {
     std::vector<std::int64_t> result;
-    for (const Shortcut& shortcut : sources.shortcuts) {
-        if (shortcut.target == target && shortcut.source >= 0 && shortcut.source <= newest) {
+    for (const Shortcut& shortcut : std::ranges::equal_range(sources.shortcuts, target, {}, &Shortcut::target)) {
+        const bool repeated = !result.empty() && result.back() == shortcut.source;
+        if (shortcut.source >= 0 && shortcut.source <= newest && !repeated) {
             result.push_back(shortcut.source);
         }
     }
-    std::ranges::sort(result);
-    const auto repeated = std::ranges::unique(result);
-    result.erase(repeated.begin(), repeated.end());
     return result;
 }
 
@@ -78,7 +81,7 @@ std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, st
     const std::int64_t newest = newestEntryBefore(mix, target);
     std::vector<std::int64_t> result;
     if (const auto* const ends = std::get_if<FirstAndLast>(&mix.sources)) {
-        result = firstAndLast(ends->k, newest);
+        result = firstAndLast(lastOf(*ends, newest), newest);
     } else if (const auto* const steps = std::get_if<Dilated>(&mix.sources)) {
         result = dilated(*steps, newest, target == depth + 1);
     } else if (const auto* const list = std::get_if<ExplicitSources>(&mix.sources)) {
@@ -96,7 +99,8 @@ std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t targe
     if (!ends || !reads(mix, target, depth)) {
         return std::nullopt;
     }
-    const EntryRange middle{1, newestEntryBefore(mix, target) - ends->k};
+    const std::int64_t newest = newestEntryBefore(mix, target);
+    const EntryRange middle{1, newest - lastOf(*ends, newest)};
     return middle.first <= middle.last ? std::optional(middle) : std::nullopt;
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/topology.h"
 
+#include "projects/graph.h"
+
+#include <algorithm>
+
 namespace residua::projects {
 namespace {
 
@@ -86,7 +90,7 @@ BranchGate gate(BranchGateKind kind)
 ExplicitSources cascade(std::int64_t depth)
 {
     ExplicitSources sources;
-    for (std::int64_t j = 1; j <= depth; ++j) {
+    for (std::int64_t j = 1; j <= std::min(depth, kMaxLayers); ++j) {
         sources.shortcuts.push_back({j - 1, j});
     }
     return sources;

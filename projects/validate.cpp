@@ -66,6 +66,16 @@ void Problems::within(const std::string& path, const std::string& place, double 
     }
 }
 
+void Problems::within(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum,
+                      std::int64_t maximum)
+{
+    if (value < minimum || value > maximum) {
+        error(path, place,
+              "got " + std::to_string(value) + ", expected " + std::to_string(minimum) + " to " +
+                  std::to_string(maximum));
+    }
+}
+
 void Problems::belowOne(const std::string& path, const std::string& place, double value)
 {
     if (!(value >= 0 && value < 1)) {

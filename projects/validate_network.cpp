@@ -302,7 +302,7 @@ void checkTie(const Project& project, Problems& problems)
 void validateNetwork(const Project& project, Problems& problems)
 {
     const Network& network = project.network;
-    problems.within("/network/width", "network · width", static_cast<double>(network.width), 1, 1e6);
+    problems.within("/network/width", "network · width", network.width, 1, 1'000'000);
     if (sizesOf(project)) {
         GraphCheck(project, kStem, "/network/stem", entryShape(project), problems).run();
         checkBlocks(project, problems);

@@ -42,9 +42,7 @@ public:
         checkCombination();
         checkPorts();
         checkStates();
-        if (m_depth <= kMaxLayers) {
-            checkReaders();
-        }
+        checkReaders();
     }
 
 private:
@@ -69,7 +67,7 @@ private:
     {
         if (const auto* const ends = std::get_if<FirstAndLast>(&m_mix.sources)) {
             m_problems.atLeast(kPath + "/sources/k", "topology · sources · k", ends->k, 1);
-            if (ends->k >= 1 && ends->k + 1 >= m_depth) {
+            if (ends->k >= 1 && ends->k >= m_depth - 1) {
                 warning("/sources/k", " · sources · k",
                         "the input, the sum and the last " + std::to_string(ends->k) + " are all that " +
                             std::to_string(m_depth) + " layers put out");
@@ -97,6 +95,10 @@ private:
                 error(key, " · shortcut " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
             } else if (!seen.insert(shortcut).second) {
                 error(key, " · shortcut " + textOf(shortcut), "is listed twice");
+            } else if (i > 0 && shortcut < list.shortcuts[i - 1]) {
+                error(key, " · shortcut " + textOf(shortcut),
+                      "stands after " + textOf(list.shortcuts[i - 1]) +
+                          ", expected ascending order by target, then source");
             }
         }
     }
@@ -220,17 +222,16 @@ void check(const DepthMix& mix, const Network& network, Problems& problems)
 
 void check(const MultiStream& wiring, const Network&, Problems& problems)
 {
-    problems.within(kPath + "/streams", "topology · streams", static_cast<double>(wiring.streams), 1, 64);
-    problems.within(kPath + "/sinkhorn_iterations", "topology · Sinkhorn iterations",
-                    static_cast<double>(wiring.sinkhornIterations), 1, 10'000);
+    problems.within(kPath + "/streams", "topology · streams", wiring.streams, 1, 64);
+    problems.within(kPath + "/sinkhorn_iterations", "topology · Sinkhorn iterations", wiring.sinkhornIterations, 1,
+                    10'000);
     problems.within(kPath + "/dynamic_scale", "topology · dynamic scale", wiring.dynamicScale, 0, 1000);
 }
 
 void check(const BranchGate& wiring, const Network& network, Problems& problems)
 {
-    problems.within(kPath + "/rank", "topology · rank", static_cast<double>(wiring.rank), 1, 1e6);
-    problems.within(kPath + "/window", "topology · window", static_cast<double>(wiring.window), 1,
-                    static_cast<double>(kMaxLayers));
+    problems.within(kPath + "/rank", "topology · rank", wiring.rank, 1, 1'000'000);
+    problems.within(kPath + "/window", "topology · window", wiring.window, 1, kMaxLayers);
     problems.within(kPath + "/keep_probability", "topology · keep probability", wiring.keepProbability, 0, 1);
     for (const Block* const block : usedBlocks(network)) {
         if (wiring.kind == BranchGateKind::ValueResidual && !hasNodeOf(*block, "attention")) {
@@ -246,6 +247,9 @@ void check(const Concatenation&, const Network&, Problems&) {}
 
 void validateTopology(const Project& project, Problems& problems)
 {
+    if (project.network.depth() > kMaxLayers) {
+        return; // the stack is refused, and bounds mean little
+    }
     std::visit([&](const auto& wiring) { check(wiring, project.network, problems); }, project.topology.wiring);
 }
 

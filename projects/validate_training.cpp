@@ -5,6 +5,7 @@
 #include "projects/text_forms.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace residua::projects {
 namespace {
@@ -19,8 +20,8 @@ void checkTokeniser(const Tokeniser& tokeniser, Problems& problems)
         problems.error(kSource + "/tokeniser/model", "data · tokeniser · model", "names no SentencePiece model");
     }
     if (tokeniser.kind != TokeniserKind::Bytes) {
-        problems.within(kSource + "/tokeniser/vocabulary", "data · tokeniser · vocabulary",
-                        static_cast<double>(tokeniser.vocabulary), 2, 1e7);
+        problems.within(kSource + "/tokeniser/vocabulary", "data · tokeniser · vocabulary", tokeniser.vocabulary, 2,
+                        10'000'000);
     }
 }
 
@@ -49,40 +50,52 @@ void checkSource(const JsonLinesData& source, Problems& problems)
 void checkSource(const TokenFileData& source, Problems& problems)
 {
     checkPath(source.path, problems);
-    problems.within(kSource + "/vocabulary", "data · vocabulary", static_cast<double>(source.vocabulary), 2, 1e7);
+    problems.within(kSource + "/vocabulary", "data · vocabulary", source.vocabulary, 2, 10'000'000);
 }
 
 void checkSource(const SyntheticLanguage& source, Problems& problems)
 {
-    problems.within(kSource + "/vocabulary", "data · vocabulary", static_cast<double>(source.vocabulary), 8, 1e6);
-    problems.within(kSource + "/levels", "data · levels", static_cast<double>(source.levels), 1, 64);
+    problems.within(kSource + "/vocabulary", "data · vocabulary", source.vocabulary, 11, 1'000'000);
+    problems.within(kSource + "/levels", "data · levels", source.levels, 1, 64);
     problems.atLeast(kSource + "/tokens", "data · tokens", source.tokens, 1);
 }
 
 void checkSource(const LinearRegression& source, Problems& problems)
 {
-    problems.within(kSource + "/dim", "data · dimension", static_cast<double>(source.dim), 1, 1e5);
+    problems.within(kSource + "/dim", "data · dimension", source.dim, 1, 100'000);
     problems.atLeast(kSource + "/samples", "data · samples", source.samples, 1);
 }
 
 void checkSource(const LowRankRegression& source, Problems& problems)
 {
-    problems.within(kSource + "/dim", "data · dimension", static_cast<double>(source.dim), 1, 1e5);
-    problems.within(kSource + "/rank", "data · rank", static_cast<double>(source.rank), 1,
-                    std::max(1.0, static_cast<double>(source.dim)));
+    problems.within(kSource + "/dim", "data · dimension", source.dim, 1, 100'000);
+    problems.within(kSource + "/rank", "data · rank", source.rank, 1, std::max<std::int64_t>(1, source.dim));
     problems.atLeast(kSource + "/samples", "data · samples", source.samples, 1);
     problems.atLeast(kSource + "/noise", "data · noise", source.noise, 0.0);
 }
 
+/// How many subsets of `size` elements a set of `all` has, as far as that is below a million.
+double subsets(std::int64_t all, std::int64_t size)
+{
+    double count = 1;
+    for (std::int64_t i = 1; i <= std::min(size, all - size) && count < 1e6; ++i) {
+        count *= static_cast<double>(all - i + 1) / static_cast<double>(i);
+    }
+    return std::round(count);
+}
+
 void checkSource(const BooleanPolynomial& source, Problems& problems)
 {
-    problems.within(kSource + "/dim", "data · dimension", static_cast<double>(source.dim), 1, 1e5);
-    problems.within(kSource + "/variables", "data · variables", static_cast<double>(source.variables), 1,
-                    std::max(1.0, static_cast<double>(source.dim)));
-    problems.within(kSource + "/degree", "data · degree", static_cast<double>(source.degree), 1,
-                    std::max(1.0, static_cast<double>(source.variables)));
-    problems.within(kSource + "/terms_per_degree", "data · terms per degree",
-                    static_cast<double>(source.termsPerDegree), 1, 1e6);
+    problems.within(kSource + "/dim", "data · dimension", source.dim, 1, 100'000);
+    problems.within(kSource + "/variables", "data · variables", source.variables, 1,
+                    std::max<std::int64_t>(1, source.dim));
+    problems.within(kSource + "/degree", "data · degree", source.degree, 1,
+                    std::max<std::int64_t>(1, source.variables));
+    const bool sound = source.degree >= 1 && source.degree <= source.variables;
+    // Binomial coefficients are smallest at the two ends of 1..degree.
+    const double most = sound ? std::min(subsets(source.variables, 1), subsets(source.variables, source.degree)) : 1e6;
+    problems.within(kSource + "/terms_per_degree", "data · terms per degree", source.termsPerDegree, 1,
+                    static_cast<std::int64_t>(std::min(most, 1e6)));
 }
 
 bool isEndless(const DataSource& data)
@@ -130,10 +143,9 @@ void checkBatches(const Project& project, Problems& problems)
 {
     const TrainingPlan& plan = project.training;
     problems.atLeast(kTraining + "/steps", "training · steps", plan.steps, 1);
-    problems.within(kTraining + "/batch", "training · batch", static_cast<double>(plan.batch), 1, 1e7);
-    problems.within(kTraining + "/accumulate", "training · accumulate", static_cast<double>(plan.accumulate), 1, 1e6);
-    problems.within(kTraining + "/sequence_length", "training · sequence length",
-                    static_cast<double>(plan.sequenceLength), 1, 1e7);
+    problems.within(kTraining + "/batch", "training · batch", plan.batch, 1, 10'000'000);
+    problems.within(kTraining + "/accumulate", "training · accumulate", plan.accumulate, 1, 1'000'000);
+    problems.within(kTraining + "/sequence_length", "training · sequence length", plan.sequenceLength, 1, 10'000'000);
     if (plan.batching != BatchKind::Full) {
         return;
     }
@@ -182,8 +194,8 @@ void checkStage(const Stage& stage, std::size_t index, const Project& project, P
     const std::string path = "/schedule/stages/" + std::to_string(index);
     const std::string place = "schedule · stage " + std::to_string(index + 1);
     const std::int64_t depth = project.network.depth();
-    problems.within(path + "/start", place + " · start", static_cast<double>(stage.start), 0,
-                    static_cast<double>(std::max<std::int64_t>(project.training.steps - 1, 0)));
+    problems.within(path + "/start", place + " · start", stage.start, 0,
+                    std::max<std::int64_t>(project.training.steps, 1) - 1);
     problems.within(path + "/average_length", place + " · average length", stage.averageLength,
                     std::max(1.0, static_cast<double>(stage.always.size())),
                     static_cast<double>(std::max<std::int64_t>(depth, 1)));
@@ -196,6 +208,11 @@ void checkStage(const Stage& stage, std::size_t index, const Project& project, P
             problems.error(path + "/always", place + " · always", "layers are not in ascending order, each once");
         }
     }
+}
+
+std::string percent(double share)
+{
+    return numberText(std::round(share * 1000) / 10) + " %";
 }
 
 void checkGrowth(const StageSchedule& schedule, std::size_t index, std::int64_t depth, Problems& problems)
@@ -212,8 +229,8 @@ void checkGrowth(const StageSchedule& schedule, std::size_t index, std::int64_t 
     constexpr double kRounding = 1e-9;
     if (keepProbability(stage, depth) < keepProbability(before, depth) - kRounding) {
         problems.error(path + "/average_length", place + " · average length",
-                       "keep probability falls from " + numberText(keepProbability(before, depth)) + " to " +
-                           numberText(keepProbability(stage, depth)) + ", expected it to stay or grow");
+                       "keep probability falls from " + percent(keepProbability(before, depth)) + " to " +
+                           percent(keepProbability(stage, depth)) + ", expected it to stay or grow");
     }
     if (!std::ranges::includes(stage.always, before.always)) {
         problems.error(path + "/always", place + " · always", "leaves out a layer that the stage before always keeps");
@@ -229,9 +246,8 @@ void checkSchedule(const Project& project, Problems& problems)
             checkGrowth(schedule, i, project.network.depth(), problems);
         }
     }
-    problems.within("/schedule/full_model_steps", "schedule · full model steps",
-                    static_cast<double>(schedule.fullModelSteps), 0,
-                    static_cast<double>(std::max<std::int64_t>(project.training.steps, 0)));
+    problems.within("/schedule/full_model_steps", "schedule · full model steps", schedule.fullModelSteps, 0,
+                    std::max<std::int64_t>(project.training.steps, 0));
 }
 
 void checkSeeds(const Seeds& seeds, Problems& problems)

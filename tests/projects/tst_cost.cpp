@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/cost.h"
+#include "projects/presets.h"
+#include "tests/projects/graph_text.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace residua::projects;
+using residua::tests::languageProject;
+using residua::tests::vectorProject;
+
+namespace {
+
+constexpr double kWidth = 128;
+constexpr double kTokens = 32;
+
+/// Eight transformer layers of the first example under a topology preset.
+Project underTopology(const std::string& name, const std::string& block = "transformer")
+{
+    Project project = findExample("plain-language")->project;
+    for (const TopologyPreset& preset : topologyPresets(8)) {
+        if (preset.name == name) {
+            project.topology = {name, preset.wiring};
+        }
+    }
+    for (const BlockPreset& preset : blockPresets()) {
+        if (preset.name == block) {
+            project.network.blocks = {{"transformer", block, preset.graph}};
+        }
+    }
+    return project;
+}
+
+} // namespace
+
+class TestCost : public QObject {
+    Q_OBJECT
+
+private slots:
+    void node_data();
+    void node();
+    void topology_data();
+    void topology();
+    void transformerMatchesItsFormula();
+    void tiedHeadCountsOnce();
+    void sharedNormsCountOnce();
+    void bytesFollowThePrecisionAndOptimiser();
+    void fullBatchHoldsTheTrainingSet();
+    void partsAddUp();
+    void shortcutAddsWhatTheTotalGains();
+    void shortcutErrors();
+    void invalidDocumentsGiveErrors();
+};
+
+/// One node between input and output of a block with 128 features, 32 tokens; worked by hand.
+void TestCost::node_data()
+{
+    QTest::addColumn<QString>("node");
+    QTest::addColumn<qint64>("parameters");
+    QTest::addColumn<double>("flops");
+    QTest::addColumn<double>("elements");
+    const auto row = [](const char* node, qint64 parameters, double flops, double elements) {
+        QTest::newRow(node) << node << parameters << flops << elements;
+    };
+    row("a linear out=64", 128 * 64, 2.0 * 128 * 64, 64);
+    row("a linear out=64 bias=true", 128 * 64 + 64, 2.0 * 128 * 64 + 64, 64);
+    row("a low_rank_linear rank=3 out=64", 3 * (128 + 64), 2.0 * 3 * (128 + 64), 64 + 3);
+    row("a low_rank_linear rank_scale=0.25 out=64 bias=true", 16 * 192 + 64, 2.0 * 16 * 192 + 64, 64 + 16);
+    row("a conv1d kernel=5", 128 * 128 * 5 + 128, 128 * (2.0 * 128 * 5 + 1), 128);
+    row("a conv1d kernel=4 groups=d bias=false", 128 * 4, 128 * 2.0 * 4, 128);
+    row("a rms_norm", 128, 4 * 128, 128);
+    row("a layer_norm", 2 * 128, 7 * 128, 128);
+    row("a layer_norm bias=false", 128, 6 * 128, 128);
+    row("a activation function=relu", 0, 128, 128);
+    row("a activation function=identity", 0, 0, 128);
+    row("a dropout", 0, 128, 128);
+    row("a scale", 0, 128, 128);
+    row("a scale learned=scalar", 1, 128, 128);
+    row("a scale learned=per_feature", 128, 128, 128);
+    row("a position_embedding", 32 * 128, 128, 128);
+    row("a mean_pool", 0, 128, 128.0 / 32);
+}
+
+void TestCost::node()
+{
+    QFETCH(QString, node);
+    QFETCH(qint64, parameters);
+    QFETCH(double, flops);
+    QFETCH(double, elements);
+    const Project project = languageProject("x input; " + node.toStdString() + "; y output; x > a; a > y");
+    const auto report = costOf(project);
+    QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
+    const Cost& cost = report->nodes.at("block:test").at(NodeId{2});
+    QCOMPARE(cost.parameters, parameters);
+    QCOMPARE(cost.forwardFlops, flops);
+    QCOMPARE(cost.trainFlops, 3 * flops);
+    QCOMPARE(cost.activationBytes, elements * 16 * kTokens * 4);
+    QCOMPARE(cost.weightBytes, 4.0 * static_cast<double>(parameters));
+    QCOMPARE(cost.optimiserBytes, 12.0 * static_cast<double>(parameters));
+}
+
+void TestCost::topology_data()
+{
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QString>("block");
+    QTest::addColumn<qint64>("parameters");
+    const auto row = [](const char* preset, const char* block, qint64 parameters) {
+        QTest::newRow(preset) << preset << block << parameters;
+    };
+    // 8 layers: 36 shortcuts into layers 1..8 and 9 into the final output; 128 features.
+    row("plain", "transformer", 0);
+    row("none", "transformer", 0);
+    row("grn-v1", "transformer", 45);
+    row("grn-v2", "transformer", 45 * 128);
+    row("grn-v3", "transformer", 45 * 128 + 9 * 128);
+    row("dca", "transformer-qkv", (3 * 36 + 9) * 128 + (3 * 8 + 1) * 128);
+    // k = 2: readers 1..4 read 1, 2, 3, 4 entries (from 4 on: input, sum, last two), readers 5..8 and the output 4.
+    row("k-dca", "transformer-qkv", (3 * (1 + 2 + 3 + 4 * 5) + 4) * 128 + 25 * 128);
+    row("ancre-ingoing", "transformer", 36);
+    row("ancre-outgoing", "transformer", 36);
+    row("ancre-none", "transformer", 36);
+    row("ancre-fixed", "transformer", 0);
+    row("ancre-cascaded", "transformer", 8);
+    row("denseformer", "transformer", 45);
+    row("attention-residuals", "transformer", 9 * 2 * 128);
+    row("hyper-static", "transformer", 8 * 4 * 6);
+    row("highway", "transformer", 8 * (128 * 128 + 128));
+    row("rezero", "transformer", 8);
+    row("laurel-rw", "transformer", 16);
+    row("laurel-lr", "transformer", 8 * 2 * 128 * 16);
+    row("densenet", "transformer", 45 * 128 * 128);
+    row("stochastic-depth", "transformer", 0);
+}
+
+void TestCost::topology()
+{
+    QFETCH(QString, preset);
+    QFETCH(QString, block);
+    QFETCH(qint64, parameters);
+    const auto report = costOf(underTopology(preset.toStdString(), block.toStdString()));
+    QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
+    QCOMPARE(report->topology.parameters, parameters);
+}
+
+/// A layer holds 4·d² in its projections, 3·d·h in SwiGLU and two norms; FLOP a token are 6·N + 6·L·d·T, where N leaves
+/// out the table where it is looked up, up to the elementwise work.
+void TestCost::transformerMatchesItsFormula()
+{
+    const Project project = underTopology("plain");
+    const auto report = costOf(project);
+    const double hidden = 352; // 8/3 · 128 rounded up to a multiple of 32
+    const double layer = 4 * kWidth * kWidth + 3 * kWidth * hidden + 2 * kWidth;
+    const double all = 8 * layer + kWidth + 64 * kWidth;
+    QCOMPARE(report->layers.size(), std::size_t{8});
+    QCOMPARE(static_cast<double>(report->layers[3].parameters), layer);
+    QCOMPARE(static_cast<double>(report->total.parameters), all);
+    const double formula = 6 * all + 6 * 8 * kWidth * static_cast<double>(project.training.sequenceLength);
+    QVERIFY2(std::abs(report->total.trainFlops / formula - 1) < 0.02,
+             qPrintable(QString::number(report->total.trainFlops / formula)));
+}
+
+void TestCost::tiedHeadCountsOnce()
+{
+    Project project = underTopology("plain");
+    const auto tied = costOf(project);
+    project.network.tieHead = false;
+    const auto free = costOf(project);
+    QCOMPARE(free->total.parameters - tied->total.parameters, std::int64_t{64 * 128});
+    QCOMPARE(tied->total.forwardFlops, free->total.forwardFlops);
+    QCOMPARE(tied->head.parameters, std::int64_t{128}); // the norm
+}
+
+void TestCost::sharedNormsCountOnce()
+{
+    Project project = underTopology("dca", "transformer-qkv");
+    const std::int64_t shared = costOf(project)->layers[0].parameters;
+    std::get<DepthMix>(project.topology.wiring).separateNorms = true;
+    QCOMPARE(costOf(project)->layers[0].parameters, shared + 2 * 128);
+    QCOMPARE(shared, costOf(underTopology("plain"))->layers[0].parameters);
+}
+
+void TestCost::bytesFollowThePrecisionAndOptimiser()
+{
+    Project project = underTopology("plain");
+    const Cost fp32 = costOf(project)->total;
+    const auto parameters = static_cast<double>(fp32.parameters);
+    QCOMPARE(fp32.weightBytes, 4 * parameters);
+    QCOMPARE(fp32.optimiserBytes, 12 * parameters);
+    project.training.precision = Precision::Bf16;
+    QCOMPARE(costOf(project)->total.weightBytes, 4 * parameters);
+    QCOMPARE(costOf(project)->total.activationBytes, fp32.activationBytes / 2);
+    project.training.precision = Precision::Fp64;
+    project.training.optimiser = Sgd{};
+    QCOMPARE(costOf(project)->total.weightBytes, 8 * parameters);
+    QCOMPARE(costOf(project)->total.optimiserBytes, 8 * parameters);
+    project.training.optimiser = Sgd{.momentum = 0.9};
+    QCOMPARE(costOf(project)->total.optimiserBytes, 16 * parameters);
+}
+
+void TestCost::fullBatchHoldsTheTrainingSet()
+{
+    Project project = vectorProject("x input; a linear; y output; x > a; a > y");
+    project.data.source = LowRankRegression{.samples = 1000};
+    project.data.validationFraction = 0.25;
+    project.training.batching = BatchKind::Full;
+    const Cost& cost = costOf(project)->nodes.at("block:test").at(NodeId{2});
+    QCOMPARE(cost.activationBytes, 100.0 * 750 * 4);
+}
+
+void TestCost::partsAddUp()
+{
+    const auto report = costOf(underTopology("grn-v3"));
+    Cost sum = report->stem;
+    sum += report->head;
+    sum += report->topology;
+    for (const Cost& layer : report->layers) {
+        sum += layer;
+    }
+    QCOMPARE(sum.parameters, report->total.parameters);
+    QVERIFY(std::abs(sum.activationBytes / report->total.activationBytes - 1) < 1e-12);
+    QVERIFY(std::abs(sum.forwardFlops / report->total.forwardFlops - 1) < 1e-12);
+}
+
+void TestCost::shortcutAddsWhatTheTotalGains()
+{
+    Project project = underTopology("grn-v1");
+    auto& mix = std::get<DepthMix>(project.topology.wiring);
+    mix.states = {{{2, 5}, ShortcutState::Pruned}};
+    const Cost before = costOf(project)->total;
+    const auto added = costOfShortcut(project, {2, 5});
+    QVERIFY(added.ok());
+    mix.states.clear();
+    const Cost after = costOf(project)->total;
+    QCOMPARE(added->parameters, std::int64_t{1});
+    QCOMPARE(after.parameters - before.parameters, added->parameters);
+    QCOMPARE(after.forwardFlops - before.forwardFlops, added->forwardFlops);
+    QCOMPARE(*costOfShortcut(project, {2, 5}), Cost{}); // it is there already
+}
+
+void TestCost::shortcutErrors()
+{
+    Project project = underTopology("ancre-ingoing");
+    QCOMPARE(costOfShortcut(project, {5, 5}).error().text(), std::string("[topology · 5:5] expected 0 ≤ i < j ≤ 8"));
+    QCOMPARE(costOfShortcut(project, {5, 9}).error().text(), std::string("[topology · 5:9] expected 0 ≤ i < j ≤ 8"));
+    project.topology.wiring = Concatenation{};
+    QCOMPARE(costOfShortcut(project, {0, 5}).error().text(),
+             std::string("[topology] this wiring has no shortcuts of its own"));
+}
+
+void TestCost::invalidDocumentsGiveErrors()
+{
+    Project project = languageProject("x input; y output; x > y");
+    project.network.stack = {{"other", 2}};
+    QCOMPARE(costOf(project).error().text(), std::string("[network · stack] unknown block other"));
+    project.network.stack = {{"test", 5000}};
+    QCOMPARE(costOf(project).error().text(), std::string("[network · stack] got 5000 layers, expected at most 4096"));
+    project.network.stack = {{"test", 1}};
+    project.network.blocks[0].graph.nodes[1].id = NodeId{1};
+    QVERIFY(!costOf(project).ok());
+    project = languageProject("x input; a linear out=100000000; b linear out=100000000; y output; x > a; a > b; b > y");
+    project.network.stack = {{"test", 4096}};
+    QCOMPARE(costOf(project)->total.parameters, std::int64_t{1} << 53); // saturates
+    QVERIFY(!costOf(Project{}).ok() || costOf(Project{})->total.parameters == 0);
+}
+
+QTEST_APPLESS_MAIN(TestCost)
+#include "tst_cost.moc"

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/presets.h"
+#include "projects/shape.h"
+#include "projects/validate.h"
+
+#include <QTest>
+
+#include <set>
+
+using namespace residua::projects;
+
+namespace {
+
+QString problemsOf(const Project& project)
+{
+    QStringList lines;
+    for (const Problem& problem : validate(project)) {
+        lines << QString::fromStdString(problem.text());
+    }
+    return lines.join('\n');
+}
+
+} // namespace
+
+class TestPresets : public QObject {
+    Q_OBJECT
+
+private slots:
+    void namesAreUnique();
+    void blocksKeepTheWidth_data();
+    void blocksKeepTheWidth();
+    void topologiesHoldTogether_data();
+    void topologiesHoldTogether();
+    void examplesTrain_data();
+    void examplesTrain();
+    void firstExampleIsTheLanguageModel();
+};
+
+void TestPresets::namesAreUnique()
+{
+    std::set<std::string> names;
+    for (const BlockPreset& preset : blockPresets()) {
+        QVERIFY2(names.insert("block " + preset.name).second, preset.name.c_str());
+        QVERIFY(!preset.title.empty() && !preset.summary.empty());
+    }
+    for (const TopologyPreset& preset : topologyPresets(8)) {
+        QVERIFY2(names.insert("topology " + preset.name).second, preset.name.c_str());
+        QVERIFY(!preset.title.empty() && !preset.summary.empty() && !preset.source.empty());
+    }
+    for (const Example& example : examples()) {
+        QVERIFY2(names.insert("example " + example.name).second, example.name.c_str());
+        QVERIFY(!example.title.empty() && !example.summary.empty());
+        QCOMPARE(findExample(example.name), &example);
+    }
+    QVERIFY(findExample("no such example") == nullptr);
+}
+
+void TestPresets::blocksKeepTheWidth_data()
+{
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<qint64>("width");
+    for (const BlockPreset& preset : blockPresets()) {
+        for (const qint64 width : {8, 128, 200}) {
+            QTest::addRow("%s, %lld features", preset.name.c_str(), static_cast<long long>(width))
+                << QString::fromStdString(preset.name) << width;
+        }
+    }
+}
+
+void TestPresets::blocksKeepTheWidth()
+{
+    QFETCH(QString, preset);
+    QFETCH(qint64, width);
+    Project project = findExample("ancre-language")->project;
+    project.network.width = width;
+    for (const BlockPreset& candidate : blockPresets()) {
+        if (candidate.name == preset.toStdString()) {
+            project.network.blocks = {{candidate.name, candidate.name, candidate.graph}};
+        }
+    }
+    const GraphShapes shapes = inferShapes(project, "block:" + preset.toStdString());
+    QVERIFY2(shapes.errors.empty(), shapes.errors.empty() ? "" : shapes.errors.begin()->second.text().c_str());
+    QCOMPARE(shapes.graphOutputs.at("output"), (Shape{{kBatch, kTime, width}}));
+}
+
+void TestPresets::topologiesHoldTogether_data()
+{
+    QTest::addColumn<QString>("preset");
+    for (const TopologyPreset& preset : topologyPresets(8)) {
+        QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+    }
+}
+
+/// On the block that its ports need, a preset's only problems are those of an engine that cannot run it yet.
+void TestPresets::topologiesHoldTogether()
+{
+    QFETCH(QString, preset);
+    Project project = findExample("ancre-language")->project;
+    for (const TopologyPreset& candidate : topologyPresets(8)) {
+        if (candidate.name == preset.toStdString()) {
+            project.topology = {candidate.name, candidate.wiring};
+        }
+    }
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const std::string block = !mix || mix->ports == MixPorts::Input ? "transformer"
+                              : mix->ports == MixPorts::Qkv         ? "transformer-qkv"
+                                                                    : "transformer-qkvr";
+    for (const BlockPreset& candidate : blockPresets()) {
+        if (candidate.name == block) {
+            project.network.blocks = {{"transformer", candidate.name, candidate.graph}};
+        }
+    }
+    for (const Problem& problem : validate(project)) {
+        QVERIFY2(problem.message.ends_with("cannot be trained yet"), problem.text().c_str());
+    }
+}
+
+void TestPresets::examplesTrain_data()
+{
+    QTest::addColumn<QString>("example");
+    for (const Example& example : examples()) {
+        QTest::newRow(example.name.c_str()) << QString::fromStdString(example.name);
+    }
+}
+
+void TestPresets::examplesTrain()
+{
+    QFETCH(QString, example);
+    QCOMPARE(problemsOf(findExample(example.toStdString())->project), "");
+}
+
+void TestPresets::firstExampleIsTheLanguageModel()
+{
+    QVERIFY(examples().size() >= 6);
+    QCOMPARE(examples()[0].name, std::string("ancre-language"));
+    const Project& project = examples()[0].project;
+    const auto& mix = std::get<DepthMix>(project.topology.wiring);
+    QVERIFY(mix.normalise == NormaliseOver::Sources && mix.temperature == 0.1);
+    QCOMPARE(project.network.depth(), std::int64_t{8});
+}
+
+QTEST_APPLESS_MAIN(TestPresets)
+#include "tst_presets.moc"

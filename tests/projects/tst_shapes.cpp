@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/node_kinds.h"
+#include "projects/presets.h"
+#include "projects/shape.h"
+#include "tests/projects/graph_text.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <set>
+
+using namespace residua::projects;
+using residua::tests::graphFrom;
+using residua::tests::languageProject;
+using residua::tests::vectorProject;
+
+namespace {
+
+/// The output's shape, or every error, one a line.
+QString outcome(const Project& project, const GraphRef& ref)
+{
+    const GraphShapes shapes = inferShapes(project, ref);
+    QStringList lines;
+    for (const auto& [node, error] : shapes.errors) {
+        lines << QString::fromStdString(error.text());
+    }
+    if (const auto out = shapes.graphOutputs.find("output"); out != shapes.graphOutputs.end()) {
+        lines << QString::fromStdString(out->second.text());
+    }
+    return lines.join('\n');
+}
+
+} // namespace
+
+class TestShapes : public QObject {
+    Q_OBJECT
+
+private slots:
+    void language_data();
+    void language();
+    void vectors_data();
+    void vectors();
+    void stemsAndHeads();
+    void images();
+    void namedSizes();
+    void cycles();
+    void orderFollowsTheWires();
+    void tiedHead();
+    void tableIsSound();
+};
+
+void TestShapes::language_data()
+{
+    QTest::addColumn<QString>("graph");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* graph, const char* expected) { QTest::newRow(graph) << graph << expected; };
+    row("x input; y output; x > y", "[batch, time, 128]");
+    row("x input; a linear out=64; y output; x > a; a > y", "[batch, time, 64]");
+    row("x input; a linear out=4*d; b linear; y output; x > a; a > b; b > y", "[batch, time, 128]");
+    row("x input; a linear out=vocab; y output; x > a; a > y", "[batch, time, 64]");
+    row("x input; a linear out=in; y output; x > a; a > y",
+        "[block test · node a] parameter out: unknown name in; known here: d, seq, vocab");
+    row("x input; a linear out=0; y output; x > a; a > y",
+        "[block test · node a] parameter out: got 0, expected at least 1");
+    row("x input; a linear out=d/3; y output; x > a; a > y",
+        "[block test · node a] parameter out: d/3 = 42.6667, expected a whole number of at least 1");
+    row("x input; a linear out=1.5; y output; x > a; a > y",
+        "[block test · node a] parameter out: expected a whole number or a formula");
+    row("x input; a linear wide=64; y output; x > a; a > y",
+        "[block test · node a] parameter wide: linear has no parameter of this name");
+    row("x input; a linear bias=1; y output; x > a; a > y",
+        "[block test · node a] parameter bias: expected true or false");
+    row("x input; a activation function=swish; y output; x > a; a > y",
+        "[block test · node a] parameter function: got swish, expected one of relu, gelu, silu, tanh, sigmoid, "
+        "identity");
+    row("x input; a liner; y output; x > a; a > y", "[block test · node a] unknown kind liner");
+    row("x input; a attention heads=4; y output; x > a.q; x > a.k; x > a.v; a > y", "[batch, time, 128]");
+    row("x input; a attention heads=3; y output; x > a.q; x > a.k; x > a.v; a > y",
+        "[block test · node a] width 128 is not a multiple of 3 heads");
+    row("x input; a attention heads=8 kv_heads=3; y output; x > a.q; x > a.k; x > a.v; a > y",
+        "[block test · node a] 8 heads are not a multiple of 3 key-value heads");
+    row("x input; a attention heads=128; y output; x > a.q; x > a.k; x > a.v; a > y",
+        "[block test · node a] rotary positions need an even number of features per head, got 1");
+    row("x input; n linear out=64; a attention heads=4; y output; n > a.k; x > n; x > a.q; x > a.v; a > y",
+        "[block test · wire n.out > a.k] width 64 does not match 128");
+    row("x input; a attention; y output; x > a.q; x > a.v; a > y", "[block test · node a] input k is not wired");
+    row("x input; g linear out=256; u linear out=64; s swiglu; y output; x > g; x > u; g > s.gate; u > s.up; s > y",
+        "[block test · wire u.out > s.up] width 64 does not match 256");
+    row("x input; a linear out=64; s add; y output; x > a; x > s.in1; a > s.in2; s > y",
+        "[block test · wire a.out > s.in2] width 64 does not match 128");
+    row("x input; g linear out=1; m multiply; y output; x > g; x > m.in1; g > m.in2; m > y", "[batch, time, 128]");
+    row("x input; a linear out=64; c concat; y output; x > a; x > c.in1; a > c.in2; x > c.in3; c > y",
+        "[batch, time, 320]");
+    row("x input; s add; y output; x > s.in1; x > s.in3; s > y", "[block test · node s] input in2 is not wired");
+    row("x input; f expression formula=x*sigmoid(g)+1; g linear; y output; x > g; g > f.g; x > f.x; f > y",
+        "[batch, time, 128]");
+    row("x input; f expression formula=x-mean(x); y output; x > f.x; f > y", "[batch, time, 128]");
+    row("x input; f expression formula=mean(x*x); y output; x > f.x; f > y", "[batch, time, 1]");
+    row("x input; f expression formula=a*b; l linear out=64; y output; x > l; x > f.a; l > f.b; f > y",
+        "[block test · node f] width 64 does not match 128");
+    row("x input; f expression formula=1+2; y output; f > y", "[block test · node f] formula 1+2 reads no input");
+    row("x input; f expression formula=a+; y output; f > y",
+        "[block test · node f] formula column 3: expected a number, a name or '(', got the end");
+    row("x input; p mean_pool; y output; x > p; p > y", "[batch, 128]");
+    row("x input; c conv1d kernel=3 groups=d; y output; x > c; c > y", "[batch, time, 128]");
+    row("x input; c conv1d groups=3; y output; x > c; c > y",
+        "[block test · node c] 128 input and 128 output channels are not multiples of 3 groups");
+    row("x input; c conv2d; y output; x > c; c > y",
+        "[block test · wire x.out > c.in] got [batch, time, 128], expected [batch, channels, height, width]");
+    row("x input; f flatten; y output; x > f; f > y",
+        "[block test · wire x.out > f.in] got [batch, time, 128], expected dimensions of known size after batch");
+    row("x input; e token_embedding; y output; x > e; e > y",
+        "[block test · wire x.out > e.in] got [batch, time, 128], expected tokens [batch, time]");
+    row("x input; a linear out=64; b liner; c linear; y output; x > a; a > b; b > c; c > y",
+        "[block test · node b] unknown kind liner");
+    row("x input; a linear; y output; x.port > a; a > y", "[block test · wire x.port > a.in] there is no such output");
+}
+
+void TestShapes::language()
+{
+    QFETCH(QString, graph);
+    QFETCH(QString, expected);
+    QCOMPARE(outcome(languageProject(graph.toStdString()), "block:test"), expected);
+}
+
+void TestShapes::vectors_data()
+{
+    QTest::addColumn<QString>("graph");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* graph, const char* expected) { QTest::newRow(graph) << graph << expected; };
+    row("x input; a linear out=in; y output; x > a; a > y", "[batch, 100]");
+    row("x input; a low_rank_linear rank=3; y output; x > a; a > y", "[batch, 100]");
+    row("x input; f flatten; y output; x > f; f > y", "[batch, 100]");
+    row("x input; a attention; y output; x > a.q; x > a.k; x > a.v; a > y",
+        "[block test · wire x.out > a.q] got [batch, 100], expected [batch, time, features]");
+    row("x input; a linear out=vocab; y output; x > a; a > y",
+        "[block test · node a] parameter out: unknown name vocab; known here: d, in, out");
+}
+
+void TestShapes::vectors()
+{
+    QFETCH(QString, graph);
+    QFETCH(QString, expected);
+    QCOMPARE(outcome(vectorProject(graph.toStdString()), "block:test"), expected);
+}
+
+void TestShapes::stemsAndHeads()
+{
+    Project project = languageProject("x input; y output; x > y");
+    QCOMPARE(outcome(project, "stem"), "[batch, time, 128]");
+    QCOMPARE(outcome(project, "head"), "[batch, time, 64]");
+    project.network.stem = graphFrom("x input; l linear; y output; x > l; l > y");
+    QCOMPARE(outcome(project, "stem"),
+             "[stem · wire x.out > l.in] got tokens [batch, time], expected real values; a token_embedding makes them");
+    project.data.source = TextData{"a.txt", {TokeniserKind::Characters, "", 70}};
+    QCOMPARE(outcome(project, "head"), "[batch, time, 70]");
+    project.data.source = TextData{"a.txt", {TokeniserKind::Bytes, "", 70}};
+    QCOMPARE(outcome(project, "head"), "[batch, time, 256]");
+    QCOMPARE(outcome(project, "block:none"), "");
+}
+
+void TestShapes::images()
+{
+    const auto infer = [](const char* kind, std::map<std::string, ParamValue> params, Shape in) -> QString {
+        const auto complete = evaluateParams(Node{NodeId{1}, kind, "n", std::move(params)}, Sizes{{{"d", 8}}});
+        const auto out = findNodeKind(kind)->shapeRule(*complete, std::vector{in});
+        return QString::fromStdString(out ? (*out)[0].text() : out.error().text());
+    };
+    const Shape image{{kBatch, 3, 32, 32}};
+    QCOMPARE(infer("conv2d", {}, image), "[batch, 8, 32, 32]");
+    QCOMPARE(infer("conv2d", {{"stride", std::int64_t{2}}}, image), "[batch, 8, 16, 16]");
+    QCOMPARE(infer("conv2d", {{"kernel", std::int64_t{40}}}, image),
+             "[in] kernel 40 is larger than the padded input [batch, 3, 32, 32]");
+    QCOMPARE(infer("patchify", {}, image), "[batch, 64, 8]");
+    QCOMPARE(infer("patchify", {{"patch", std::int64_t{5}}}, image),
+             "[in] sides of [batch, 3, 32, 32] are not multiples of the patch 5");
+    QCOMPARE(infer("flatten", {}, image), "[batch, 3072]");
+    QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 64, 8}}), "[batch, 8]");
+}
+
+void TestShapes::namedSizes()
+{
+    Project project = languageProject("x input; y output; x > y");
+    QCOMPARE(sizesOf(project)->named, (std::map<std::string, std::int64_t>{{"d", 128}, {"seq", 32}, {"vocab", 64}}));
+    project.network.width = 0;
+    QCOMPARE(sizesOf(project).error().text(), std::string("[network · width] got 0, expected 1 to 100000000"));
+    project = vectorProject("x input; y output; x > y");
+    project.data.source = BooleanPolynomial{};
+    QCOMPARE(sizesOf(project)->named, (std::map<std::string, std::int64_t>{{"d", 100}, {"in", 100}, {"out", 1}}));
+}
+
+void TestShapes::cycles()
+{
+    const Project project =
+        languageProject("x input; a add; b linear; c linear; y output; x > a.in1; b > a.in2; a > b; b > c; c > y");
+    const auto order = topologicalOrder(project.network.blocks[0].graph);
+    QCOMPARE(order.error().text(), std::string("wires form a cycle: a > b > a"));
+    const GraphShapes shapes = inferShapes(project, "block:test");
+    QCOMPARE(shapes.errors.size(), std::size_t{4});
+    QCOMPARE(shapes.errors.at(NodeId{4}).text(), std::string("[block test · node c] in or behind the cycle a > b > a"));
+}
+
+void TestShapes::orderFollowsTheWires()
+{
+    const Graph graph =
+        graphFrom("y output; c add; b linear; a linear; x input; x > a; x > b; a > c.in1; b > c.in2; c > y");
+    const auto order = topologicalOrder(graph);
+    QVERIFY(order.ok());
+    QCOMPARE(order->size(), graph.nodes.size());
+    for (const Wire& wire : graph.wires) {
+        QVERIFY(std::ranges::find(*order, wire.from.node) < std::ranges::find(*order, wire.to.node));
+    }
+}
+
+void TestShapes::tiedHead()
+{
+    Project project = languageProject("x input; y output; x > y");
+    QVERIFY(!tiedNodes(project.network).has_value());
+    project.network.tieHead = true;
+    project.network.head = graphFrom("x input; l linear; m linear out=vocab; y output; x > l; l > m; m > y");
+    const auto tied = tiedNodes(project.network);
+    QVERIFY(tied.has_value());
+    QCOMPARE(tied->embedding, NodeId{2});
+    QCOMPARE(tied->linear, NodeId{3});
+    project.network.stem = graphFrom("x input; y output; x > y");
+    QVERIFY(!tiedNodes(project.network).has_value());
+}
+
+void TestShapes::tableIsSound()
+{
+    std::set<std::string> keys;
+    for (const NodeKind& kind : nodeKinds()) {
+        QVERIFY2(keys.insert(kind.key).second, kind.key.c_str());
+        QVERIFY2(!kind.title.empty() && !kind.summary.empty() && !kind.category.empty(), kind.key.c_str());
+        QVERIFY2(kind.shapeRule && kind.costRule, kind.key.c_str());
+        for (const ParamSpec& param : kind.params) {
+            QVERIFY2(!param.title.empty() && !param.help.empty(), (kind.key + "." + param.name).c_str());
+            QCOMPARE(!param.choices.empty(), param.type == ParamType::Choice);
+        }
+        const auto params =
+            evaluateParams(Node{NodeId{1}, kind.key, "n", {}}, Sizes{{{"d", 8}, {"vocab", 16}, {"seq", 4}}});
+        QVERIFY2(params.ok(), params ? "" : params.error().text().c_str());
+        QCOMPARE(params->size(), kind.params.size());
+    }
+    QVERIFY(findNodeKind("no such kind") == nullptr);
+}
+
+QTEST_APPLESS_MAIN(TestShapes)
+#include "tst_shapes.moc"

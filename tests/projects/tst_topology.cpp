@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/topology.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace residua::projects;
+
+namespace {
+
+/// "0 | 0,1 | 0,(1..1),2": the sources of each reader, the final output last; the summed middle in parentheses.
+std::string sourcesText(const DepthMix& mix, std::int64_t depth)
+{
+    QStringList readers;
+    for (std::int64_t target = 1; target <= depth + 1; ++target) {
+        QStringList sources;
+        for (const std::int64_t source : sourcesOf(mix, target, depth)) {
+            sources << QString::number(source);
+        }
+        if (const auto middle = summedMiddleOf(mix, target, depth)) {
+            sources.insert(1, QString("(%1..%2)").arg(middle->first).arg(middle->last));
+        }
+        readers << (sources.isEmpty() ? "-" : sources.join(","));
+    }
+    return readers.join(" | ").toStdString();
+}
+
+DepthMix presetMix(const std::string& name, std::int64_t depth)
+{
+    const auto presets = topologyPresets(depth);
+    return std::get<DepthMix>(std::ranges::find(presets, name, &TopologyPreset::name)->wiring);
+}
+
+} // namespace
+
+class TestTopology : public QObject {
+    Q_OBJECT
+
+private slots:
+    void sourcesOfPresets_data();
+    void sourcesOfPresets();
+    void explicitSources();
+    void prunedSourcesAreNotRead();
+    void sharedEntries();
+    void readersOutsideTheStackReadNothing();
+    void mixSettings_data();
+    void mixSettings();
+};
+
+void TestTopology::sourcesOfPresets_data()
+{
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<qint64>("depth");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* preset, qint64 depth, const char* expected) {
+        QTest::addRow("%s, %lld layers", preset, static_cast<long long>(depth)) << preset << depth << expected;
+    };
+    row("plain", 3, "0 | 0,1 | 0,1,2 | 0,1,2,3");
+    row("none", 3, "- | - | - | -");
+    row("grn-v1", 3, "0 | 0,1 | 0,1,2 | 0,1,2,3");
+    row("dca", 2, "0 | 0,1 | 0,1,2");
+    row("k-dca", 5, "0 | 0,1 | 0,1,2 | 0,(1..1),2,3 | 0,(1..2),3,4 | 0,(1..3),4,5");
+    row("ancre-ingoing", 3, "0 | 0,1 | 0,1,2 | -");
+    row("ancre-outgoing", 3, "0 | 0,1 | 0,1,2 | -");
+    row("ancre-cascaded", 3, "0 | 1 | 2 | -");
+    row("denseformer", 2, "0 | 0,1 | 0,1,2");
+    row("denseformer-dilated", 10, "0 | 1 | 2 | 3 | 4 | 1,5 | 6 | 7 | 8 | 9 | 2,6,10");
+    row("attention-residuals-block", 9, "0 | 0,1 | 0,1 | 0,1 | 0,1 | 0,1,2 | 0,1,2 | 0,1,2 | 0,1,2 | 0,1,2,3");
+    row("plain", 0, "0");
+}
+
+void TestTopology::sourcesOfPresets()
+{
+    QFETCH(QString, preset);
+    QFETCH(qint64, depth);
+    QFETCH(QString, expected);
+    QCOMPARE(QString::fromStdString(sourcesText(presetMix(preset.toStdString(), depth), depth)), expected);
+}
+
+void TestTopology::explicitSources()
+{
+    DepthMix mix;
+    mix.sources = ExplicitSources{{{0, 1}, {-1, 2}, {5, 2}, {0, 3}, {0, 3}, {2, 3}}};
+    QCOMPARE(sourcesText(mix, 3), std::string("0 | - | 0,2 | -"));
+}
+
+void TestTopology::prunedSourcesAreNotRead()
+{
+    DepthMix mix;
+    mix.states = {{{0, 2}, ShortcutState::Pruned}, {{1, 2}, ShortcutState::Frozen}};
+    QCOMPARE(sourcesText(mix, 2), std::string("0 | 1 | 0,1,2"));
+}
+
+void TestTopology::sharedEntries()
+{
+    DepthMix mix;
+    mix.blockLayers = 2;
+    // Layers 1 and 2 make entry 1; layer 2 reads it half done.
+    QCOMPARE(sourcesText(mix, 4), std::string("0 | 0,1 | 0,1 | 0,1,2 | 0,1,2"));
+}
+
+void TestTopology::readersOutsideTheStackReadNothing()
+{
+    const DepthMix mix;
+    QVERIFY(sourcesOf(mix, 0, 3).empty());
+    QVERIFY(sourcesOf(mix, -1, 3).empty());
+    QVERIFY(sourcesOf(mix, 5, 3).empty());
+    QVERIFY(!summedMiddleOf(presetMix("k-dca", 3), 9, 3).has_value());
+}
+
+void TestTopology::mixSettings_data()
+{
+    // What methods.md says of each preset: entry, feeds, weight, normalise, init, final mix.
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<DepthMix>("expected");
+    DepthMix grn;
+    grn.weight = WeightKind::Scalar;
+    QTest::newRow("grn-v1") << "grn-v1" << grn;
+    grn.weight = WeightKind::PerFeature;
+    QTest::newRow("grn-v2") << "grn-v2" << grn;
+    grn.gate = {GateKind::Outside, GateInput::Raw, ReluGradAtZero::One};
+    QTest::newRow("grn-v3") << "grn-v3" << grn;
+    grn.ports = MixPorts::Qkv;
+    QTest::newRow("dca") << "dca" << grn;
+    DepthMix ancre;
+    ancre.entry = StackEntry::Full;
+    ancre.feeds = MixFeeds::ResidualBesideBranch;
+    ancre.weight = WeightKind::Scalar;
+    ancre.normalise = NormaliseOver::Sources;
+    ancre.temperature = 0.1;
+    ancre.init = MixInit::Zero;
+    ancre.finalMix = false;
+    QTest::newRow("ancre-ingoing") << "ancre-ingoing" << ancre;
+    ancre.normalise = NormaliseOver::Targets;
+    QTest::newRow("ancre-outgoing") << "ancre-outgoing" << ancre;
+    DepthMix dense;
+    dense.entry = StackEntry::Full;
+    dense.weight = WeightKind::Scalar;
+    dense.init = MixInit::Cascaded;
+    QTest::newRow("denseformer") << "denseformer" << dense;
+    dense.ports = MixPorts::QkvResidual;
+    dense.weight = WeightKind::PerToken;
+    QTest::newRow("mudd") << "mudd" << dense;
+}
+
+void TestTopology::mixSettings()
+{
+    QFETCH(QString, preset);
+    QFETCH(DepthMix, expected);
+    QVERIFY(presetMix(preset.toStdString(), 4) == expected);
+}
+
+QTEST_APPLESS_MAIN(TestTopology)
+#include "tst_topology.moc"

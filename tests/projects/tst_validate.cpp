@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/cost.h"
+#include "projects/presets.h"
+#include "projects/validate.h"
+#include "tests/projects/graph_text.h"
+#include "tests/support/random_document.h"
+
+#include <QTest>
+
+#include <functional>
+#include <limits>
+
+using namespace residua::projects;
+using residua::tests::graphFrom;
+using residua::tests::languageProject;
+
+namespace {
+
+constexpr const char* kPlainBlock = "x input; a linear; y output; x > a; a > y";
+using Change = std::function<void(Project&)>;
+
+/// "E /path [place] message", one a line; W for a warning.
+QString problemsOf(const Project& project)
+{
+    QStringList lines;
+    for (const Problem& problem : validate(project)) {
+        const QString kind = problem.severity == Severity::Error ? "E " : "W ";
+        lines << kind + QString::fromStdString(problem.path + " " + problem.text());
+    }
+    return lines.join('\n');
+}
+
+DepthMix& mixOf(Project& project)
+{
+    return std::get<DepthMix>(project.topology.wiring);
+}
+
+void usePreset(Project& project, const std::string& name)
+{
+    for (const TopologyPreset& preset : topologyPresets(project.network.depth())) {
+        if (preset.name == name) {
+            project.topology = {name, preset.wiring};
+        }
+    }
+}
+
+} // namespace
+Q_DECLARE_METATYPE(Change)
+
+class TestValidate : public QObject {
+    Q_OBJECT
+
+private slots:
+    void network_data();
+    void network();
+    void topology_data();
+    void topology();
+    void dataAndTraining_data();
+    void dataAndTraining();
+    void unsupportedParts_data();
+    void unsupportedParts();
+    void errorsComeFirst();
+    void anEmptyDocumentIsExplained();
+    void anyDocumentIsJudged();
+
+private:
+    static void rows();
+    static void check(Project project);
+};
+
+void TestValidate::rows()
+{
+    QTest::addColumn<Change>("change");
+    QTest::addColumn<QString>("expected");
+}
+
+void TestValidate::check(Project project)
+{
+    QFETCH(Change, change);
+    QFETCH(QString, expected);
+    QCOMPARE(problemsOf(project), "");
+    change(project);
+    QCOMPARE(problemsOf(project), expected);
+}
+
+void TestValidate::network_data()
+{
+    rows();
+    const auto row = [](const char* name, Change change, const char* expected) {
+        QTest::newRow(name) << change << expected;
+    };
+    const auto block = [&row](const char* graph, const char* expected) {
+        row(
+            graph, [graph](Project& p) { p.network.blocks[0].graph = graphFrom(graph); }, expected);
+    };
+    block("", "E /network/blocks/0/graph [block test] has no nodes");
+    block("x input; y output", "E /network/blocks/0/graph/nodes/1 [block test · node y] input in is not wired\n"
+                               "W /network/blocks/0/graph/nodes/0 [block test · node x] its output is not used");
+    block("x input; y output; x > y; a linear; x > a",
+          "W /network/blocks/0/graph/nodes/2 [block test · node a] its output is not used");
+    block("x input; y output; x.up > y",
+          "E /network/blocks/0/graph/wires/0 [block test · wire x.up > y.in] input has no output up");
+    block("x input; y output; x > y.up",
+          "E /network/blocks/0/graph/wires/0 [block test · wire x.out > y.up] output has no input up");
+    block("x input; y output; x > y; b > y",
+          "E /network/blocks/0/graph/wires/0 [block test · wire #0.out > y.in] there is no node 0\n"
+          "E /network/blocks/0/graph/wires/1 [block test · wire x.out > y.in] the input has another wire already");
+    block("x input; x linear; y output; x > y",
+          "E /network/blocks/0/graph/nodes/1/name [block test · node x] the name is taken by another node\n"
+          "E /network/blocks/0/graph/nodes/1 [block test · node x] input in is not wired\n"
+          "W /network/blocks/0/graph/nodes/1 [block test · node x] its output is not used");
+    block("x input; a liner; y output; x > a; a > y",
+          "E /network/blocks/0/graph/nodes/1 [block test · node a] unknown kind liner");
+    block("x input; a add; b linear; y output; x > a.in1; b > a.in2; a > b; a > y",
+          "E /network/blocks/0/graph/wires [block test] wires form a cycle: a > b > a");
+    block("x input; a linear out=64; y output; x > a; a > y",
+          "E /network/blocks/0/graph [block test] yields [batch, time, 64], expected [batch, time, 128]");
+    block("x input port=q; y output; x > y", "E /network/blocks/0/graph/nodes [block test] input ports are q, expected "
+                                             "input, or q, k, v and perhaps residual");
+    block("x input; y output; z output; x > y; x > z",
+          "E /network/blocks/0/graph/nodes [block test] expected one output node, its port named output");
+    block("x input; a attention heads=3; y output; x > a.q; x > a.k; x > a.v; a > y",
+          "E /network/blocks/0/graph/nodes/1 [block test · node a] width 128 is not a multiple of 3 heads");
+    block("x input; n rms_norm share=m; y output; x > n; n > y",
+          "E /network/blocks/0/graph/nodes/1/params/share [block test · node n] shares weights with m, expected a "
+          "rms_norm of this graph that has its own\n"
+          "E /network/blocks/0/graph/nodes/1/params/share [block test · node n] a norm that shares its weights cannot "
+          "be trained yet");
+    row(
+        "width", [](Project& p) { p.network.width = 0; },
+        "E /network/width [network · width] got 0, expected 1 to 1000000");
+    row(
+        "head width", [](Project& p) { p.network.head = graphFrom("x input; y output; x > y"); },
+        "E /network/head [head] yields [batch, time, 128], expected [batch, time, 64]");
+    row(
+        "stem ports", [](Project& p) { p.network.stem.nodes[0].params["port"] = std::string("tokens"); },
+        "E /network/stem/nodes [stem] input ports are tokens, expected input");
+    row(
+        "no layers", [](Project& p) { p.network.stack.clear(); },
+        "E /network/stack [network · stack] has no layers\nW /network/blocks/0 [block test] no layer uses it");
+    row(
+        "unknown block",
+        [](Project& p) {
+            p.network.stack.push_back({"other", 1});
+        },
+        "E /network/stack/1/block [network · stack · segment 2] there is no block other");
+    row(
+        "repeat", [](Project& p) { p.network.stack[0].repeat = 0; },
+        "E /network/stack/0/repeat [network · stack · segment 1 · repeat] got 0, expected at least 1");
+    row(
+        "depth", [](Project& p) { p.network.stack[0].repeat = 5000; },
+        "E /network/stack [network · stack] got 5000 layers, expected at most 4096\n"
+        "E /network/stack [network · stack] a stack of more than 511 layers cannot be trained yet");
+    row(
+        "block names", [](Project& p) { p.network.blocks.push_back(p.network.blocks[0]); },
+        "E /network/blocks/1/name [block test] the name is taken by another block");
+    row(
+        "node numbers",
+        [](Project& p) {
+            p.network.head.nodes[2].id = NodeId{2};
+            p.network.head.wires.pop_back();
+        },
+        "E /network/head/nodes/2/id [head · node y] number 2 is taken by another node\n"
+        "W /network/head/nodes/1 [head · node l] its output is not used");
+    row(
+        "objective", [](Project& p) { p.network.objective = Objective::MeanSquaredError; },
+        "E /network/objective [network · objective] a squared error needs target vectors, the data is token sequences");
+    row(
+        "tie with nothing",
+        [](Project& p) {
+            p.network.tieHead = true;
+            p.network.head.nodes[1].kind = "low_rank_linear";
+        },
+        "E /network/tie_head [network · tied head] expected a token_embedding in the stem and a linear in the head to "
+        "share a table");
+    row(
+        "tie of another size",
+        [](Project& p) {
+            p.network.tieHead = true;
+            p.network.head = graphFrom("x input; a linear out=96; l linear out=vocab; y output; x > a; a > l; l > y");
+        },
+        "E /network/tie_head [network · tied head] the table is 64 × 128, the head's weight 64 × 96");
+}
+
+void TestValidate::network()
+{
+    check(languageProject(kPlainBlock));
+}
+
+void TestValidate::topology_data()
+{
+    rows();
+    const auto row = [](const char* name, Change change, const char* expected) {
+        QTest::newRow(name) << change << expected;
+    };
+    row(
+        "temperature", [](Project& p) { mixOf(p).temperature = 0; },
+        "E /topology/wiring/temperature [topology · temperature] got 0, expected more than 0");
+    row(
+        "Tsallis",
+        [](Project& p) {
+            mixOf(p).tsallis = {0.0, 0.1};
+        },
+        "E /topology/wiring/tsallis/q [topology · Tsallis q] got 0, expected more than 0\n"
+        "E /topology/wiring/tsallis [topology · Tsallis weight] the Tsallis regulariser cannot be trained yet");
+    row(
+        "Tsallis of fixed weights",
+        [](Project& p) {
+            usePreset(p, "ancre-fixed");
+            mixOf(p).tsallis.weight = 0.1;
+        },
+        "E /topology/wiring/tsallis/weight [topology · Tsallis weight] the entropy is that of learned, normalised "
+        "coefficients\n"
+        "E /topology/wiring/tsallis [topology · Tsallis weight] the Tsallis regulariser cannot be trained yet");
+    row(
+        "shortcut bounds",
+        [](Project& p) {
+            mixOf(p).sources = ExplicitSources{{{0, 1}, {3, 3}, {2, 9}}};
+        },
+        "E /topology/wiring/sources/shortcuts/1 [topology · shortcut 3:3] expected 0 ≤ i < j ≤ 8\n"
+        "E /topology/wiring/sources/shortcuts/2 [topology · shortcut 2:9] expected 0 ≤ i < j ≤ 8");
+    row(
+        "shortcut twice",
+        [](Project& p) {
+            mixOf(p).sources = ExplicitSources{{{0, 1}, {0, 1}}};
+        },
+        "E /topology/wiring/sources/shortcuts/1 [topology · shortcut 0:1] is listed twice");
+    row(
+        "no shortcut beside a branch is none", [](Project& p) { mixOf(p).sources = ExplicitSources{}; }, "");
+    row(
+        "layer that reads nothing",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            p.network.stack[0].repeat = 2;
+            mixOf(p).sources = ExplicitSources{{{0, 1}, {2, 3}}};
+        },
+        "E /topology/wiring/sources [topology · layer 2] reads nothing, expected at least one source");
+    row(
+        "pruned row",
+        [](Project& p) {
+            mixOf(p).states = {{{0, 2}, ShortcutState::Pruned}, {{1, 2}, ShortcutState::Pruned}};
+        },
+        "E /topology/wiring/states [topology · layer 2] every shortcut into it is pruned, and the softmax has nothing "
+        "left to share");
+    row(
+        "pruned column",
+        [](Project& p) {
+            usePreset(p, "ancre-outgoing");
+            p.network.stack[0].repeat = 2;
+            mixOf(p).states = {{{1, 2}, ShortcutState::Pruned}};
+        },
+        "E /topology/wiring/states [topology · source 1] every shortcut out of it is pruned, and the softmax has "
+        "nothing left to share");
+    row(
+        "pruning and freezing",
+        [](Project& p) {
+            mixOf(p).states = {{{0, 2}, ShortcutState::Pruned}, {{1, 3}, ShortcutState::Frozen}};
+        },
+        "");
+    row(
+        "state out of bounds",
+        [](Project& p) {
+            mixOf(p).states = {{{4, 2}, ShortcutState::Frozen}};
+        },
+        "E /topology/wiring/states/4:2 [topology · shortcut 4:2] expected 0 ≤ i < j ≤ 8");
+    row(
+        "state of what is not read",
+        [](Project& p) {
+            mixOf(p).sources = ExplicitSources{{{0, 1}}};
+            mixOf(p).states = {{{0, 3}, ShortcutState::Frozen}};
+        },
+        "W /topology/wiring/states/0:3 [topology · shortcut 0:3] has a state and is not read");
+    row(
+        "frozen and fixed",
+        [](Project& p) {
+            usePreset(p, "ancre-fixed");
+            mixOf(p).states = {{{0, 3}, ShortcutState::Frozen}};
+        },
+        "W /topology/wiring/states/0:3 [topology · shortcut 0:3] is frozen where no weight is learned");
+    row(
+        "weights of 0",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).init = MixInit::Zero;
+        },
+        "E /topology/wiring/init [topology · init] every layer reads a sum with weights of 0");
+    row(
+        "no final mix",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).finalMix = false;
+        },
+        "W /topology/wiring/final_mix [topology · final mix] without it the output is the last branch alone");
+    row(
+        "ports that the block lacks",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).ports = MixPorts::Qkv;
+        },
+        "E /topology/wiring/ports [topology · ports] block test has one input port, expected q, k and v\n"
+        "E /topology/wiring/ports [topology · ports] a topology with mixes of their own for q, k and v cannot be "
+        "trained yet");
+    row(
+        "ports beside the branch", [](Project& p) { mixOf(p).ports = MixPorts::Qkv; },
+        "E /topology/wiring/ports [topology · ports] mixes of their own for q, k and v feed the layer's input, not the "
+        "residual beside its branch\n"
+        "E /topology/wiring/ports [topology · ports] block test has one input port, expected q, k and v\n"
+        "E /topology/wiring/ports [topology · ports] a topology with mixes of their own for q, k and v cannot be "
+        "trained yet");
+    row(
+        "k",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{0};
+        },
+        "E /topology/wiring/sources/k [topology · sources · k] got 0, expected at least 1\n"
+        "E /topology/wiring/sources [topology · sources] a topology of first and last entries cannot be trained yet");
+    row(
+        "k of the full stack",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{7};
+        },
+        "E /topology/wiring/sources [topology · sources] a topology of first and last entries cannot be trained yet\n"
+        "W /topology/wiring/sources/k [topology · sources · k] the input, the sum and the last 7 are all that 8 layers "
+        "put out");
+    row(
+        "streams", [](Project& p) { p.topology.wiring = MultiStream{.streams = 0}; },
+        "E /topology/wiring/streams [topology · streams] got 0, expected 1 to 64\n"
+        "E /topology [topology] a network of several residual streams cannot be trained yet");
+    row(
+        "values without attention",
+        [](Project& p) { p.topology.wiring = BranchGate{.kind = BranchGateKind::ValueResidual}; },
+        "E /topology/wiring/gate [topology · gate] block test has no attention whose values could be mixed\n"
+        "E /topology [topology] a gate on the residual or the branch cannot be trained yet");
+}
+
+void TestValidate::topology()
+{
+    Project project = languageProject(kPlainBlock);
+    project.network.stack[0].repeat = 8;
+    usePreset(project, "ancre-ingoing");
+    check(std::move(project));
+}
+
+void TestValidate::dataAndTraining_data()
+{
+    rows();
+    const auto row = [](const char* name, Change change, const char* expected) {
+        QTest::newRow(name) << change << expected;
+    };
+    row(
+        "no path",
+        [](Project& p) {
+            p.data.source = TextData{"", {TokeniserKind::Characters, "", 64}};
+        },
+        "E /data/source/path [data · path] names no file");
+    row(
+        "no model",
+        [](Project& p) {
+            p.data.source = TextData{"a.txt", {TokeniserKind::SentencePiece, "", 64}};
+        },
+        "E /data/source/tokeniser/model [data · tokeniser · model] names no SentencePiece model");
+    row(
+        "fractions",
+        [](Project& p) {
+            p.data.validationFraction = 0.5;
+            p.data.testFraction = 0.5;
+        },
+        "E /data [data] validation and test take 1 of the data, expected less than 1");
+    row(
+        "fraction", [](Project& p) { p.data.testFraction = -0.1; },
+        "E /data/test_fraction [data · test fraction] got -0.1, expected at least 0 and below 1");
+    row(
+        "nothing to validate on", [](Project& p) { p.data.validationFraction = 0; },
+        "E /training/validate_every [training · validate every] got 100 steps, expected 0 where no data is set apart "
+        "for validation");
+    row(
+        "steps", [](Project& p) { p.training.steps = 0; },
+        "E /training/steps [training · steps] got 0, expected at least 1");
+    row(
+        "batch", [](Project& p) { p.training.batch = 0; },
+        "E /training/batch [training · batch] got 0, expected 1 to 10000000");
+    row(
+        "sequence", [](Project& p) { p.training.sequenceLength = 0; },
+        "E /training/sequence_length [training · sequence length] got 0, expected 1 to 10000000");
+    row(
+        "rate", [](Project& p) { p.training.rate.peak = 0; },
+        "E /training/learning_rate/peak [training · learning rate · peak] got 0, expected more than 0");
+    row(
+        "rate that is no number", [](Project& p) { p.training.rate.peak = std::numeric_limits<double>::quiet_NaN(); },
+        "E /training/learning_rate/peak [training · learning rate · peak] got nan, expected more than 0");
+    row(
+        "warm-up", [](Project& p) { p.training.steps = 100; },
+        "W /training/learning_rate/warmup_steps [training · learning rate · warm-up] warm-up of 100 steps fills all "
+        "100");
+    row(
+        "betas", [](Project& p) { p.training.optimiser = AdamW{.beta1 = 1.0}; },
+        "E /training/optimiser/beta1 [training · optimiser · beta1] got 1, expected at least 0 and below 1");
+    row(
+        "momentum", [](Project& p) { p.training.optimiser = Sgd{.momentum = -1}; },
+        "E /training/optimiser/momentum [training · optimiser · momentum] got -1, expected at least 0 and below 1");
+    row(
+        "clip", [](Project& p) { p.training.clipNorm = -1; },
+        "E /training/clip_norm [training · clip norm] got -1, expected at least 0");
+    row(
+        "full batch", [](Project& p) { p.training.batching = BatchKind::Full; },
+        "E /training/batching [training · batching] the full set as one batch is for regression on a fixed set, the "
+        "data is a language");
+    row(
+        "seeds", [](Project& p) { p.seeds.order = -1; }, "E /seeds/order [seeds · order] got -1, expected at least 0");
+    row(
+        "initialisation", [](Project& p) { p.initialisation.scale = -1; },
+        "E /initialisation/scale [initialisation · scale] got -1, expected 0 to 1000");
+    row(
+        "stages fall",
+        [](Project& p) {
+            p.network.stack[0].repeat = 8;
+            p.stages.stages = {{0, 6, {1, 8}}, {500, 4, {1}}};
+        },
+        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] keep probability falls from "
+        "66.7 % to 42.9 %, expected it to stay or grow\n"
+        "E /schedule/stages/1/always [schedule · stage 2 · always] leaves out a layer that the stage before always "
+        "keeps\n"
+        "E /schedule [schedule] a network in stages cannot be trained yet");
+    row(
+        "stages out of bounds",
+        [](Project& p) {
+            p.network.stack[0].repeat = 4;
+            p.stages.stages = {{0, 5, {1, 9}}, {0, 4, {1, 9}}};
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 5, expected 2 to 4\n"
+        "E /schedule/stages/0/always [schedule · stage 1 · always] got layer 9, expected 1 to 4\n"
+        "E /schedule/stages/1/always [schedule · stage 2 · always] got layer 9, expected 1 to 4\n"
+        "E /schedule/stages/1/start [schedule · stage 2 · start] got step 0, expected one after 0\n"
+        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] keep probability falls from 150 % to "
+        "100 %, expected it to stay or grow\n"
+        "E /schedule [schedule] a network in stages cannot be trained yet");
+    row(
+        "polynomial",
+        [](Project& p) {
+            p = findExample("boolean-polynomial")->project;
+            p.data.source = BooleanPolynomial{.variables = 6, .degree = 6, .termsPerDegree = 2};
+        },
+        "E /data/source/terms_per_degree [data · terms per degree] got 2, expected 1 to 1");
+    row(
+        "full batch of an endless set",
+        [](Project& p) {
+            p = findExample("boolean-polynomial")->project;
+            p.training.batching = BatchKind::Full;
+        },
+        "E /training/batching [training · batching] the full set as one batch is for regression on a fixed set, the "
+        "data is drawn without end");
+    row(
+        "vectors and tokens",
+        [](Project& p) {
+            p = findExample("linear-ancre")->project;
+            p.network.objective = Objective::NextToken;
+        },
+        "E /network/objective [network · objective] the next token is predicted from token sequences, the data is "
+        "vectors");
+}
+
+void TestValidate::dataAndTraining()
+{
+    check(languageProject(kPlainBlock));
+}
+
+void TestValidate::unsupportedParts_data()
+{
+    rows();
+    const auto row = [](const char* name, Change change, const char* expected) {
+        QTest::newRow(name) << change << expected;
+    };
+    row(
+        "per feature", [](Project& p) { usePreset(p, "grn-v2"); },
+        "E /topology/wiring/weight [topology · weight] a topology whose weights are per feature, per token or by "
+        "attention cannot be trained yet");
+    row(
+        "full outputs", [](Project& p) { usePreset(p, "denseformer"); },
+        "E /topology/wiring/entry [topology · entry] a layer input made of full outputs cannot be trained yet");
+    row(
+        "low rank", [](Project& p) { p.initialisation.lowRank = LowRankMethod::Spectral; },
+        "E /initialisation/low_rank [initialisation · low rank] a low-rank initialisation other than the baseline "
+        "cannot be trained yet");
+    row(
+        "convolution", [](Project& p) { p.network.blocks[0].graph.nodes[1].kind = "conv1d"; },
+        "E /network/blocks/0/graph/nodes/1 [block test · node a] a node of kind conv1d cannot be trained yet");
+    for (const char* const preset : {"plain", "none", "grn-v1", "ancre-ingoing", "ancre-outgoing", "ancre-none",
+                                     "ancre-fixed", "ancre-cascaded"}) {
+        row(
+            preset, [preset](Project& p) { usePreset(p, preset); }, "");
+    }
+}
+
+void TestValidate::unsupportedParts()
+{
+    Project project = languageProject(kPlainBlock);
+    project.network.stack[0].repeat = 6;
+    check(std::move(project));
+}
+
+void TestValidate::errorsComeFirst()
+{
+    Project project = languageProject(kPlainBlock);
+    project.network.blocks.push_back({"spare", "", graphFrom(kPlainBlock)});
+    project.seeds.data = -1;
+    const std::vector<Problem> problems = validate(project);
+    QCOMPARE(problems.size(), std::size_t{2});
+    QCOMPARE(problems[0].text(), std::string("[seeds · data] got -1, expected at least 0"));
+    QCOMPARE(problems[1].text(), std::string("[block spare] no layer uses it"));
+    QVERIFY(hasErrors(problems));
+    QVERIFY(!hasErrors({problems[1]}));
+}
+
+void TestValidate::anEmptyDocumentIsExplained()
+{
+    QCOMPARE(problemsOf(Project{}), "E /network/stem [stem] has no nodes\n"
+                                    "E /network/stack [network · stack] has no layers\n"
+                                    "E /network/head [head] has no nodes");
+}
+
+/// Whatever a file can hold is judged and costed without a crash, and what is without errors has a cost.
+void TestValidate::anyDocumentIsJudged()
+{
+    for (const auto values : {residua::tests::Values::Plausible, residua::tests::Values::Any}) {
+        for (std::uint32_t seed = 0; seed < 200; ++seed) {
+            const Project project = residua::tests::RandomDocument(seed, values).document().project;
+            const std::vector<Problem> problems = validate(project);
+            const auto cost = costOf(project);
+            const auto shortcut = costOfShortcut(project, {0, 2});
+            QVERIFY2(hasErrors(problems) || cost.ok(), cost ? "" : cost.error().text().c_str());
+            QVERIFY(!shortcut.ok() || shortcut->parameters >= 0);
+            for (const Problem& problem : problems) {
+                QVERIFY2(problem.path.starts_with('/') && !problem.place.empty(), problem.text().c_str());
+            }
+        }
+    }
+}
+
+QTEST_APPLESS_MAIN(TestValidate)
+#include "tst_validate.moc"
