@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Training speed of the language model that engine.md measures peers on: 8 LLaMA-style layers, width 256, 4 heads, 256
+// tokens, byte vocabulary, AdamW. Prints one line that compare_training.sh reads:
+//   bench_training [--topology NAME] [--steps N] [--warmup N] [--batch N] [--threads N] [--device cpu|cuda:N]
+//   [--precision fp32|bf16]
+#include "engine/train/trainer.h"
+
+#include "engine/device.h"
+#include "projects/graph_builder.h"
+#include "projects/presets.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using namespace residua;
+
+struct Options {
+    std::string topology = "plain";
+    std::string device = "cpu";
+    std::string precision = "fp32";
+    std::int64_t steps = 8;
+    std::int64_t warmup = 2;
+    std::int64_t batch = 8;
+    int threads = 2;
+};
+
+Options parse(int argc, char** argv)
+{
+    Options options;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const std::string key = argv[i];
+        const char* const value = argv[i + 1];
+        if (key == "--topology") {
+            options.topology = value;
+        } else if (key == "--device") {
+            options.device = value;
+        } else if (key == "--precision") {
+            options.precision = value;
+        } else if (key == "--steps") {
+            options.steps = std::atoll(value);
+        } else if (key == "--warmup") {
+            options.warmup = std::atoll(value);
+        } else if (key == "--batch") {
+            options.batch = std::atoll(value);
+        } else if (key == "--threads") {
+            options.threads = std::atoi(value);
+        } else {
+            std::fprintf(stderr, "bench_training: unknown option %s\n", argv[i]);
+            std::exit(2);
+        }
+    }
+    return options;
+}
+
+/// Blocks whose q, k and v are fed apart under topologies that do so.
+std::string blockFor(const projects::Wiring& wiring)
+{
+    const auto* const mix = std::get_if<projects::DepthMix>(&wiring);
+    if (!mix || mix->ports == projects::MixPorts::Input) {
+        return "transformer";
+    }
+    return mix->ports == projects::MixPorts::Qkv ? "transformer-qkv" : "transformer-qkvr";
+}
+
+projects::Project makeProject(const Options& options)
+{
+    constexpr std::int64_t kDepth = 8;
+    projects::Project project = projects::findExample("plain-language")->project;
+    const auto presets = projects::topologyPresets(kDepth);
+    const auto topology = std::ranges::find(presets, options.topology, &projects::TopologyPreset::name);
+    if (topology == presets.end()) {
+        std::fprintf(stderr, "bench_training: no topology preset is named %s\n", options.topology.c_str());
+        std::exit(2);
+    }
+    const std::string name = blockFor(topology->wiring);
+    const auto block = std::ranges::find(projects::blockPresets(), name, &projects::BlockPreset::name);
+    project.data.source = projects::SyntheticLanguage{.vocabulary = 256, .levels = 4, .tokens = 200'000};
+    project.network.width = 256;
+    project.network.tieHead = false;
+    project.network.blocks = {{name, name, block->graph}};
+    project.network.stack = {{name, kDepth}};
+    project.topology = {options.topology, topology->wiring};
+    project.training.sequenceLength = 256;
+    project.training.batch = options.batch;
+    project.training.steps = options.steps + options.warmup;
+    project.training.clipNorm = 0;
+    project.training.determinism = projects::Determinism::Fast;
+    project.training.precision = options.precision == "bf16" ? projects::Precision::Bf16 : projects::Precision::Fp32;
+    return project;
+}
+
+double now()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const Options options = parse(argc, argv);
+    at::set_num_threads(options.threads);
+    Result<engine::TrainerParts> parts = engine::openParts(makeProject(options), ".", options.device);
+    if (!parts) {
+        std::fprintf(stderr, "bench_training: %s\n", parts.error().text().c_str());
+        return 1;
+    }
+    engine::Trainer trainer(std::move(*parts));
+    std::vector<double> seconds;
+    for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
+        const double start = now();
+        trainer.step();
+        engine::synchronise(trainer.device());
+        if (step >= options.warmup) {
+            seconds.push_back(now() - start);
+        }
+    }
+    std::ranges::sort(seconds);
+    const double median = seconds[seconds.size() / 2];
+    const auto units = static_cast<double>(trainer.unitsPerStep());
+    std::printf("residua %s: %.0f tokens/s (median; best %.0f), loss %.4f, %lld parameters\n", options.topology.c_str(),
+                units / median, units / seconds.front(), trainer.takeRecords().back().loss,
+                static_cast<long long>(trainer.parameterCount()));
+    return 0;
+}
