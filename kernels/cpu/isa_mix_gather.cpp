@@ -8,8 +8,6 @@
 namespace residua::kernels::RESIDUA_ISA {
 namespace {
 
-constexpr int kPrefetchTokens = 2;
-
 template <class T>
 class GatherRange {
     using A = Accumulator<T>;
@@ -19,23 +17,16 @@ public:
     {
         for (std::int32_t k = 0; k < mix.readers; ++k) {
             const MixReader& reader = mix.reader[k];
-            m_reusesRows = m_reusesRows || reader.weightKind == WeightKind::perFeature || isRelu(reader.gateKind);
             m_normalised = m_normalised || reader.gateInput == GateInput::normalised;
         }
     }
 
     void run(std::int64_t begin, std::int64_t end)
     {
-        // Rows of a and u are used again by each token of a block; without them single rows suit the prefetcher best.
-        const std::int64_t readers = m_mix.readers > 0 ? m_mix.readers : 1;
-        const std::int64_t tokens = m_reusesRows ? clamp(kMaxBlockCoefficients / readers, 1, kMaxBlockTokens) : 1;
-        for (std::int64_t first = begin; first < end; first += tokens) {
-            const std::int64_t last = first + tokens < end ? first + tokens : end;
-            for (std::int64_t n = first; n < last; ++n)
-                setCoefficients(n, n - first);
+        for (std::int64_t n = begin; n < end; ++n) {
+            setCoefficients(n);
             forTiles<T, 4>(m_width, [&]<int V, bool part>(std::int64_t column, int lanes) {
-                for (std::int64_t n = first; n < last; ++n)
-                    gatherTile<V, part>(n, n - first, column, lanes);
+                gatherTile<V, part>(n * m_width + column, column, lanes);
             });
         }
     }
@@ -43,7 +34,7 @@ public:
 private:
     static A at(const void* array, std::int64_t index) { return static_cast<const A*>(array)[index]; }
 
-    void setCoefficients(std::int64_t n, std::int64_t slot)
+    void setCoefficients(std::int64_t n)
     {
         const A rstd = m_normalised ? at(m_mix.rstd, n) : A(1);
         A self = 0;
@@ -52,46 +43,45 @@ private:
             const bool feature = reader.weightKind == WeightKind::perFeature;
             const A a = reader.weightKind == WeightKind::scalar ? at(reader.weight, 0) : A(0);
             const A token = reader.gateKind == GateKind::none ? A(0) : at(reader.token, n);
-            m_weight[slot * m_mix.readers + k] = tokenCoefficient(reader.gateKind, feature, a, token);
+            m_weight[k] = tokenCoefficient(reader.gateKind, feature, a, token);
             if (!isRelu(reader.gateKind))
                 continue;
             const A gateGrad = at(reader.gateGrad, n);
             const bool normalised = reader.gateInput == GateInput::normalised;
-            m_gate[slot * m_mix.readers + k] = normalised ? gateGrad * rstd : gateGrad;
+            m_gate[k] = normalised ? gateGrad * rstd : gateGrad;
             if (normalised)
                 self -= gateGrad * token;
         }
-        m_self[slot] = self * rstd * rstd / A(m_width);
+        m_self = self * rstd * rstd / A(m_width);
     }
 
     template <int V, bool part>
-    void gatherTile(std::int64_t n, std::int64_t slot, std::int64_t column, int lanes)
+    void gatherTile(std::int64_t row, std::int64_t column, int lanes)
     {
-        const std::int64_t row = n * m_width + column;
         Vec<T> sums[V];
         for (int v = 0; v < V; ++v)
             sums[v] =
                 m_mix.own ? loadLanes<part>(static_cast<const T*>(m_mix.own) + row + v * kLanes<T>, lanes) : Vec<T>{};
         for (std::int32_t k = 0; k < m_mix.readers; ++k)
-            addReader<V, part>(m_mix.reader[k], slot * m_mix.readers + k, row, column, lanes, sums);
+            addReader<V, part>(m_mix.reader[k], k, row, column, lanes, sums);
         if (m_normalised) {
             const T* x = static_cast<const T*>(m_mix.source) + row;
             for (int v = 0; v < V; ++v)
-                sums[v] += m_self[slot] * loadLanes<part>(x + v * kLanes<T>, lanes);
+                sums[v] += m_self * loadLanes<part>(x + v * kLanes<T>, lanes);
         }
         for (int v = 0; v < V; ++v)
             storeLanes<part>(static_cast<T*>(m_mix.sourceGrad) + row + v * kLanes<T>, sums[v], lanes);
     }
 
     template <int V, bool part>
-    inline __attribute__((always_inline)) void addReader(const MixReader& reader, std::int64_t slot, std::int64_t row,
+    inline __attribute__((always_inline)) void addReader(const MixReader& reader, std::int32_t k, std::int64_t row,
                                                          std::int64_t column, int lanes, Vec<T> (&sums)[V])
     {
         constexpr int lane = kLanes<T>;
         const T* grad = static_cast<const T*>(reader.outGrad) + row;
         if constexpr (!part)
             prefetch(grad + kPrefetchTokens * m_width, V * lane * int(sizeof(T)));
-        const A weight = m_weight[slot];
+        const A weight = m_weight[k];
         if (reader.weightKind != WeightKind::perFeature) {
             for (int v = 0; v < V; ++v)
                 sums[v] += weight * loadLanes<part>(grad + v * lane, lanes);
@@ -107,17 +97,16 @@ private:
         if (isRelu(reader.gateKind)) {
             const A* vector = static_cast<const A*>(reader.gateVector) + column;
             for (int v = 0; v < V; ++v)
-                sums[v] += m_gate[slot] * loadLanes<part>(vector + v * lane, lanes);
+                sums[v] += m_gate[k] * loadLanes<part>(vector + v * lane, lanes);
         }
     }
 
     const MixGather& m_mix;
     const std::int64_t m_width;
-    bool m_reusesRows = false;
     bool m_normalised = false;
-    A m_weight[kMaxBlockCoefficients];
-    A m_gate[kMaxBlockCoefficients];
-    A m_self[kMaxBlockTokens];
+    A m_weight[kMaxReaders];
+    A m_gate[kMaxReaders];
+    A m_self = 0;
 };
 
 } // namespace

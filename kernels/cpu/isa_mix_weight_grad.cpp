@@ -9,8 +9,9 @@
 namespace residua::kernels::RESIDUA_ISA {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 256 * 1024;
-constexpr int kMaxTokens = 32;
+constexpr std::int64_t kBlockBytes = 384 * 1024;
+constexpr int kMaxTokens = 16;
+constexpr int kColumnRows = 2;
 
 enum class FeatureGrad { none, plain, inside };
 
@@ -29,6 +30,11 @@ public:
                                                     : FeatureGrad::plain;
         m_maskedDots = m_inside && perFeature;
         m_needDots = (mix.weightGrad && !perFeature) || mix.tokenGrad || mix.gateVectorGrad;
+        for (std::int32_t i = 0; i < m_present.count; ++i) {
+            const std::int32_t next = i + kRows;
+            m_next[i] = next < m_present.count ? m_present.row[next]
+                                               : m_present.row[next % m_present.count] + blockTokens() * m_width;
+        }
     }
 
     void run(std::int64_t chunk)
@@ -42,19 +48,23 @@ public:
         const std::int64_t end =
             begin + m_layout.chunks.chunkTokens < m_stack.tokens ? begin + m_layout.chunks.chunkTokens : m_stack.tokens;
         clearAbsent(begin, end);
-        const std::int64_t tokens = clamp(kBlockBytes / ((O + 2) * m_width * std::int64_t(sizeof(T))), 4, kMaxTokens);
+        const std::int64_t tokens = blockTokens();
         for (std::int64_t first = begin; first < end; first += tokens) {
             const std::int64_t last = first + tokens < end ? first + tokens : end;
-            for (std::int32_t i = 0; i < m_present.count; ++i) {
-                if (m_needDots)
-                    for (std::int64_t n = first; n < last; ++n)
-                        tokenProducts(i, n, m_gateGrad[n - first]);
-                columnProducts(i, first, last);
-            }
+            forGroups<kRows>(m_present.count, [&]<int R>(std::int64_t i) {
+                for (std::int64_t n = first; n < last && m_needDots; ++n)
+                    tokenProducts<R>(i, n, n - first);
+                forGroups<kColumnRows>(R, [&]<int C>(std::int64_t r) { columnProducts<C>(i + r, r, first, last); });
+            });
         }
     }
 
 private:
+    std::int64_t blockTokens() const
+    {
+        return clamp(kBlockBytes / ((O + 2 * kRows) * m_width * std::int64_t(sizeof(T))), 4, kMaxTokens);
+    }
+
     template <class P, class Pointer>
     P* tokenArray(Pointer* base, int o, std::int32_t s) const
     {
@@ -76,33 +86,39 @@ private:
                     tokenArray<A>(m_mix.tokenGrad, o, s)[n] = 0;
     }
 
-    /// The scalars of one (token, source): adds to a scalar weight's gradient, writes tokenGrad, and leaves in gateGrad
-    /// what the source's row is multiplied with in gateVectorGrad.
-    void tokenProducts(std::int32_t i, std::int64_t n, A (&gateGrad)[O])
+    /// The scalars of one token and R sources: adds to scalar weights' gradients, writes tokenGrad, and leaves in
+    /// m_gateGrad what the sources' rows are multiplied with in gateVectorGrad.
+    template <int R>
+    void tokenProducts(std::int64_t i, std::int64_t n, std::int64_t slot)
     {
-        const std::int32_t s = m_present.index[i];
-        const T* x = m_present.row[i] + n * m_width;
-        A product[O];
+        A products[R][O];
         if (m_maskedDots) {
-            for (int o = 0; o < O; ++o)
-                product[o] = maskedDot(x, outGrad(o, n), featureWeights(o, s), logit(o, s, n));
+            for (int r = 0; r < R; ++r)
+                for (int o = 0; o < O; ++o)
+                    products[r][o] = maskedDot(i + r, o, n);
         } else {
+            const T* x[R];
             const T* grads[O];
+            for (int r = 0; r < R; ++r)
+                x[r] = m_present.row[i + r] + n * m_width;
             for (int o = 0; o < O; ++o)
                 grads[o] = outGrad(o, n);
-            dots<O>(x, grads, m_width, product);
+            dots<false>(x, grads, m_width, products);
         }
-        const A scale = m_stack.gateInput == GateInput::normalised
-                            ? static_cast<const A*>(m_mix.rstd)[s * m_stack.tokens + n]
-                            : A(1);
-        for (int o = 0; o < O; ++o) {
-            const A gate = gatePassed(o, s, n) * product[o];
-            if (m_mix.weightGrad && m_stack.weightKind == WeightKind::scalar)
-                m_weightPartial[o * m_stack.sources + s] += m_inside ? gate : product[o];
-            if (m_mix.tokenGrad)
-                tokenArray<A>(m_mix.tokenGrad, o, s)[n] = gate;
-            gateGrad[o] = gate * scale;
-        }
+        for (int r = 0; r < R; ++r)
+            for (int o = 0; o < O; ++o)
+                takeProduct(m_present.index[i + r], o, n, products[r][o], m_gateGrad[r][slot][o]);
+    }
+
+    void takeProduct(std::int32_t s, int o, std::int64_t n, A product, A& gateGrad)
+    {
+        const A gate = gatePassed(o, s, n) * product;
+        if (m_mix.weightGrad && m_stack.weightKind == WeightKind::scalar)
+            m_weightPartial[o * m_stack.sources + s] += m_inside ? gate : product;
+        if (m_mix.tokenGrad)
+            tokenArray<A>(m_mix.tokenGrad, o, s)[n] = gate;
+        const bool normalised = m_stack.gateInput == GateInput::normalised;
+        gateGrad = normalised ? gate * static_cast<const A*>(m_mix.rstd)[s * m_stack.tokens + n] : gate;
     }
 
     A logit(int o, std::int32_t s, std::int64_t n) const { return tokenArray<const A>(m_mix.gateLogits, o, s)[n]; }
@@ -118,72 +134,88 @@ private:
         return reluGrad(argument, m_stack.reluGradAtZero);
     }
 
-    A maskedDot(const T* x, const T* grad, const A* weights, A z) const
+    A maskedDot(std::int64_t i, int o, std::int64_t n) const
     {
+        const std::int32_t s = m_present.index[i];
+        const T* x = m_present.row[i] + n * m_width;
         Vec<T> sum = {};
         forTiles<T, 1>(m_width, [&]<int, bool part>(std::int64_t at, int lanes) {
-            sum +=
-                reluMasked(loadLanes<part>(weights + at, lanes) + z,
-                           loadLanes<part>(x + at, lanes) * loadLanes<part>(grad + at, lanes), m_stack.reluGradAtZero);
+            const Vec<T> product = loadLanes<part>(x + at, lanes) * loadLanes<part>(outGrad(o, n) + at, lanes);
+            sum += masked<part>(product, o, s, n, at, lanes);
         });
-        return sumLanes(sum);
+        return sumLanes<A>(sum);
     }
 
-    void columnProducts(std::int32_t i, std::int64_t first, std::int64_t last)
+    /// product where relu(a(c) + z) has slope 1.
+    template <bool part>
+    Vec<T> masked(Vec<T> product, int o, std::int32_t s, std::int64_t n, std::int64_t at, int lanes) const
+    {
+        const Vec<T> argument = loadLanes<part>(featureWeights(o, s) + at, lanes) + logit(o, s, n);
+        return reluMasked(argument, product, m_stack.reluGradAtZero);
+    }
+
+    template <int C>
+    void columnProducts(std::int64_t i, std::int64_t r, std::int64_t first, std::int64_t last)
     {
         const bool vectors = m_mix.gateVectorGrad;
         switch (m_features) {
         case FeatureGrad::none:
-            return vectors ? columns<FeatureGrad::none, true>(i, first, last) : void();
+            return vectors ? columns<FeatureGrad::none, true, C>(i, r, first, last) : void();
         case FeatureGrad::plain:
-            return vectors ? columns<FeatureGrad::plain, true>(i, first, last)
-                           : columns<FeatureGrad::plain, false>(i, first, last);
+            return vectors ? columns<FeatureGrad::plain, true, C>(i, r, first, last)
+                           : columns<FeatureGrad::plain, false, C>(i, r, first, last);
         case FeatureGrad::inside:
-            return vectors ? columns<FeatureGrad::inside, true>(i, first, last)
-                           : columns<FeatureGrad::inside, false>(i, first, last);
+            return vectors ? columns<FeatureGrad::inside, true, C>(i, r, first, last)
+                           : columns<FeatureGrad::inside, false, C>(i, r, first, last);
         }
     }
 
-    template <FeatureGrad features, bool vectors>
-    void columns(std::int32_t i, std::int64_t first, std::int64_t last)
+    template <FeatureGrad features, bool vectors, int C>
+    void columns(std::int64_t i, std::int64_t r, std::int64_t first, std::int64_t last)
     {
         constexpr int registers = kVectorBytes == 64 || O == 1 ? 2 : 1;
         forTiles<T, registers>(m_width, [&]<int V, bool part>(std::int64_t column, int lanes) {
-            columnTile<features, vectors, V, part>(i, first, last, column, lanes);
+            columnTile<features, vectors, C, V, part>(i, r, first, last, column, lanes);
         });
     }
 
-    template <FeatureGrad features, bool vectors, int V, bool part>
-    void columnTile(std::int32_t i, std::int64_t first, std::int64_t last, std::int64_t column, int lanes)
+    /// Per-feature sums of C sources from i on (rows r on of m_gateGrad) over the block's tokens.
+    template <FeatureGrad features, bool vectors, int C, int V, bool part>
+    void columnTile(std::int64_t i, std::int64_t r, std::int64_t first, std::int64_t last, std::int64_t column,
+                    int lanes)
     {
-        const std::int32_t s = m_present.index[i];
-        // Without dot products before it this pass is the first to touch a source: fetch the next one meanwhile.
-        const T* next = !part && !m_needDots && i + 1 < m_present.count ? m_present.row[i + 1] + column : nullptr;
-        Vec<T> weightSums[O][V] = {};
+        Vec<T> weightSums[C][O][V] = {};
         Vec<T> vectorSums[O][V] = {};
         for (std::int64_t n = first; n < last; ++n) {
-            if (next)
-                prefetch(next + n * m_width, V * kLanes<T> * int(sizeof(T)));
             for (int v = 0; v < V; ++v) {
                 const std::int64_t at = column + v * kLanes<T>;
-                const Vec<T> x = loadLanes<part>(m_present.row[i] + n * m_width + at, lanes);
+                Vec<T> x[C];
+                for (int c = 0; c < C; ++c) {
+                    if constexpr (!part)
+                        prefetch(m_next[i + c] + n * m_width + at, kLanes<T> * int(sizeof(T)));
+                    x[c] = loadLanes<part>(m_present.row[i + c] + n * m_width + at, lanes);
+                }
                 for (int o = 0; o < O; ++o) {
                     if constexpr (features != FeatureGrad::none) {
-                        Vec<T> product = x * loadLanes<part>(outGrad(o, n) + at, lanes);
-                        if constexpr (features == FeatureGrad::inside)
-                            product = reluMasked(loadLanes<part>(featureWeights(o, s) + at, lanes) + logit(o, s, n),
-                                                 product, m_stack.reluGradAtZero);
-                        weightSums[o][v] += product;
+                        const Vec<T> grad = loadLanes<part>(outGrad(o, n) + at, lanes);
+                        for (int c = 0; c < C; ++c) {
+                            if constexpr (features == FeatureGrad::inside)
+                                weightSums[c][o][v] +=
+                                    masked<part>(x[c] * grad, o, m_present.index[i + c], n, at, lanes);
+                            else
+                                weightSums[c][o][v] += x[c] * grad;
+                        }
                     }
-                    if constexpr (vectors)
-                        vectorSums[o][v] += m_gateGrad[n - first][o] * x;
+                    for (int c = 0; c < C && vectors; ++c)
+                        vectorSums[o][v] += m_gateGrad[r + c][n - first][o] * x[c];
                 }
             }
         }
         for (int o = 0; o < O; ++o) {
-            if constexpr (features != FeatureGrad::none)
-                addTile<V, part>(m_weightPartial + (std::int64_t(o) * m_stack.sources + s) * m_width + column,
-                                 weightSums[o], lanes);
+            for (int c = 0; c < C && features != FeatureGrad::none; ++c) {
+                const std::int64_t row = std::int64_t(o) * m_stack.sources + m_present.index[i + c];
+                addTile<V, part>(m_weightPartial + row * m_width + column, weightSums[c][o], lanes);
+            }
             if constexpr (vectors)
                 addTile<V, part>(m_vectorPartial + o * m_width + column, vectorSums[o], lanes);
         }
@@ -207,7 +239,8 @@ private:
     bool m_needDots;
     A* m_weightPartial = nullptr;
     A* m_vectorPartial = nullptr;
-    A m_gateGrad[kMaxTokens][O];
+    const T* m_next[kMaxSources]; // the rows to fetch while a source's are read: the next group's
+    A m_gateGrad[kRows][kMaxTokens][O];
 };
 
 } // namespace

@@ -32,9 +32,9 @@ struct NormForward {
             addResidual(n);
         const T* x = norm.residual ? row(norm.sum, n) : row(norm.x, n);
         const T* const self[1] = {x};
-        A squares;
-        dots<1>(x, self, norm.width, &squares);
-        const A rstd = inverseRoot(squares / A(norm.width) + A(norm.eps));
+        A squares[1][1];
+        dots<false>(self, self, norm.width, squares);
+        const A rstd = inverseRoot(squares[0][0] / A(norm.width) + A(norm.eps));
         if (norm.rstd)
             static_cast<A*>(norm.rstd)[n] = rstd;
         T* y = row(norm.y, n);
@@ -75,7 +75,7 @@ struct NormBackward {
         forTiles<T, 1>(norm.width, [&]<int, bool part>(std::int64_t at, int lanes) {
             products += scaledGrad<part>(grad, at, lanes) * loadLanes<part>(x + at, lanes);
         });
-        const A shrink = sumLanes(products) * rstd * rstd / A(norm.width);
+        const A shrink = sumLanes<A>(products) * rstd * rstd / A(norm.width);
         forTiles<T, 1>(norm.width, [&]<int, bool part>(std::int64_t at, int lanes) {
             const Vec<T> value = loadLanes<part>(x + at, lanes);
             if (weightPartial)

@@ -7,9 +7,8 @@
 
 namespace residua::kernels::RESIDUA_ISA {
 
-inline constexpr int kMaxBlockTokens = 16;
-/// Weights of a token block kept on the C stack, per output.
-inline constexpr int kMaxBlockCoefficients = 1024;
+/// How many tokens ahead of their use rows are fetched.
+inline constexpr int kPrefetchTokens = 2;
 
 inline std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high)
 {
@@ -84,21 +83,52 @@ struct Present {
     }
 };
 
-/// result[o] = <x, other[o]> over the row.
-template <int O, class T, class W>
-inline void dots(const T* x, const W* const (&other)[O], std::int64_t width, Accumulator<T>* result)
+/// Rows that one pass over shared operands serves; more would not fit in the registers.
+inline constexpr int kRows = kVectorBytes == 64 ? 4 : 2;
+
+/// products[r][o] = <x[r], other[o]> and, if asked for, squares[r] = <x[r], x[r]> over the rows.
+template <bool withSquares, int R, int O, class T, class W>
+inline void dots(const T* const (&x)[R], const W* const (&other)[O], std::int64_t width, Accumulator<T> (*products)[O],
+                 Accumulator<T>* squares = nullptr)
 {
-    Vec<T> sums[O][2] = {};
-    forTiles<T, 2>(width, [&]<int V, bool part>(std::int64_t column, int lanes) {
+    // Few sums alone would wait for each other's latency: give each a second one.
+    constexpr int chains = R * O < 4 ? 2 : 1;
+    Vec<T> sums[R][O][chains] = {};
+    Vec<T> own[R] = {};
+    forTiles<T, chains>(width, [&]<int V, bool part>(std::int64_t column, int lanes) {
         for (int v = 0; v < V; ++v) {
             const std::int64_t at = column + v * kLanes<T>;
-            const Vec<T> value = loadLanes<part>(x + at, lanes);
+            Vec<T> operand[O];
             for (int o = 0; o < O; ++o)
-                sums[o][v] += value * loadLanes<part>(other[o] + at, lanes);
+                operand[o] = loadLanes<part>(other[o] + at, lanes);
+            for (int r = 0; r < R; ++r) {
+                const Vec<T> value = loadLanes<part>(x[r] + at, lanes);
+                for (int o = 0; o < O; ++o)
+                    sums[r][o][v] += value * operand[o];
+                if constexpr (withSquares)
+                    own[r] += value * value;
+            }
         }
     });
-    for (int o = 0; o < O; ++o)
-        result[o] = sumLanes(sums[o][0] + sums[o][1]);
+    for (int r = 0; r < R; ++r) {
+        for (int o = 0; o < O; ++o)
+            products[r][o] =
+                sumLanes<Accumulator<T>>(chains == 2 ? sums[r][o][0] + sums[r][o][chains - 1] : sums[r][o][0]);
+        if constexpr (withSquares)
+            squares[r] = sumLanes<Accumulator<T>>(own[r]);
+    }
+}
+
+/// Calls body.template operator()<R>(i) so that groups of R = Rows items and then single ones cover [0, count).
+template <int Rows, class Body>
+inline void forGroups(std::int64_t count, Body&& body)
+{
+    std::int64_t i = 0;
+    for (; i + Rows <= count; i += Rows)
+        body.template operator()<Rows>(i);
+    if constexpr (Rows > 1)
+        for (; i < count; ++i)
+            body.template operator()<1>(i);
 }
 
 /// Fetches the cache lines of `bytes` bytes that another loop reads soon. Reading past a tensor's end does no harm.

@@ -151,16 +151,20 @@ inline void storeLanes(T* to, Vec<T> value, int count)
         store(to, value);
 }
 
-template <class V>
-inline auto sumLanes(V value)
+/// The sum of a vector's elements of type A, by halves: a fixed order.
+template <class A, class V>
+inline A sumLanes(V value)
 {
-    constexpr int lanes = sizeof(V) / sizeof(value[0]);
-    auto part = value;
-    // Halving tree: a fixed order, and it maps to shuffles.
-    for (int half = lanes / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; ++i)
-            part[i] += part[i + half];
-    return part[0];
+    if constexpr (sizeof(V) == 2 * sizeof(A)) {
+        return value[0] + value[1];
+    } else {
+        typedef A Half __attribute__((vector_size(sizeof(V) / 2)));
+        struct Pair {
+            Half low, high;
+        };
+        const Pair pair = bitCast<Pair>(value);
+        return sumLanes<A>(pair.low + pair.high);
+    }
 }
 
 /// Every lane holds the value (subtracting 0 changes no value, so this is one broadcast).
