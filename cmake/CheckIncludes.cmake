@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # The room that owns a path below the checkout, by its longest matching folder; empty for none.
 set(RESIDUA_ROOM_FOLDERS
-  engine/api=engine_api engine/record=engine_api engine/data=engine_data engine=engine
+  engine/api=engine_api engine/record=engine_api engine/theory=engine_api engine/data=engine_data engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
   projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)

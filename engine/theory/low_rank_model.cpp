@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/theory/linear_algebra.h"
+#include "engine/theory/number_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace residua::engine::theory {
+
+namespace {
+
+using std::numbers::pi;
+
+/// The gate's share in the risk: it removes ν²·gateShare (B.9).
+double gateShare(std::int64_t d, Statement statement)
+{
+    return 1 / (pi * (double(d) + (statement == Statement::Proved ? 2 : 1)));
+}
+
+double squared(double x)
+{
+    return x * x;
+}
+
+Status checkSquare(const DenseMatrix& a)
+{
+    if (a.rows < 1 || a.rows != a.columns || a.values.size() != std::size_t(a.rows * a.columns)) {
+        return Error{"target A", "got [" + std::to_string(a.rows) + ", " + std::to_string(a.columns) + "] with " +
+                                     std::to_string(a.values.size()) + " values, expected a square matrix"};
+    }
+    if (!isFinite(a)) {
+        return Error{"target A", "got a value that is not finite, expected finite numbers"};
+    }
+    return Done{};
+}
+
+Status checkTask(double kappa, std::int64_t d)
+{
+    if (d < 2) {
+        return Error{"dimension d", "got " + std::to_string(d) + ", expected 2 or more"};
+    }
+    if (!(kappa >= 0 && kappa <= 1)) {
+        return Error{"complexity κ", "got " + number(kappa) + ", expected a number from 0 to 1"};
+    }
+    return Done{};
+}
+
+Status checkRank(double rank, std::int64_t d)
+{
+    if (!(rank >= 1 && rank < double(d))) {
+        return Error{"collective rank r*",
+                     "got " + number(rank) + ", expected at least 1 and below d = " + std::to_string(d)};
+    }
+    return Done{};
+}
+
+double tailEnergy(const Svd& svd, std::int64_t from)
+{
+    double sum = 0;
+    for (std::size_t k = std::size_t(from); k < svd.sigma.size(); ++k) {
+        sum += squared(svd.sigma[k]);
+    }
+    return sum;
+}
+
+/// η of Theorem 4.3. The proof's step from (C.9) to η takes κ(1 + ξ₀) ≥ ξ₀ for granted; below that the least of the
+/// quadratic over all ratios ≥ κ is at its vertex, where the square is 0.
+double etaSquared(double kappa, std::int64_t d, Statement statement)
+{
+    const double xi = gateShare(d, statement) / double(d - 1);
+    double root = kappa - xi * (1 - kappa);
+    if (statement == Statement::Proved) {
+        root = std::max(root, 0.0);
+    }
+    return (squared(root) + xi) / (1 + xi);
+}
+
+/// What Lemma C.1 grants a GRN of the ResNet's size to lose in collective rank, at most.
+PerGrn lostRank(std::int64_t d, double rank)
+{
+    const double root = std::sqrt(double(d));
+    return {squared(std::sqrt(double(d) + rank) - root), squared(std::sqrt(1 + rank) - 1),
+            squared(std::sqrt(1.6 + rank) - 1)};
+}
+
+} // namespace
+
+Result<ExcessRisk> excessRisk(const DenseMatrix& a, std::int64_t collectiveRank, Statement statement)
+{
+    if (auto square = checkSquare(a); !square) {
+        return square.error();
+    }
+    const std::int64_t d = a.rows;
+    if (collectiveRank < 0 || collectiveRank >= d) {
+        return Error{"collective rank r*",
+                     "got " + std::to_string(collectiveRank) + ", expected 0 to d − 1 = " + std::to_string(d - 1)};
+    }
+    DenseMatrix delta = a;
+    addScaled(delta, DenseMatrix::identity(d), -1);
+    const Svd svd = singularValues(delta);
+    // Projector on what the r* leading left singular vectors leave: U⊥U⊥^T.
+    DenseMatrix rest = DenseMatrix::identity(d);
+    for (std::int64_t k = 0; k < collectiveRank; ++k) {
+        for (std::int64_t i = 0; i < d; ++i) {
+            for (std::int64_t j = 0; j < d; ++j) {
+                delta.at(i, j) -= svd.u.at(i, k) * svd.sigma[std::size_t(k)] * svd.v.at(j, k);
+                rest.at(i, j) -= svd.u.at(i, k) * svd.u.at(j, k);
+            }
+        }
+    }
+    double diagonalEnergy = 0;
+    DenseMatrix offDiagonal = delta;
+    for (std::int64_t i = 0; i < d; ++i) {
+        diagonalEnergy += squared(delta.at(i, i));
+        offDiagonal.at(i, i) = 0;
+    }
+    const double scale = trace(delta) / double(d - collectiveRank);
+    const double scaleEnergy = scale * trace(delta);
+    DenseMatrix offScale = delta;
+    addScaled(offScale, rest, -scale);
+    const double gate = gateShare(d, statement);
+    // Both matrices have trace 0, so their largest eigenvalue is not negative.
+    const double first = scaleEnergy + gate * squared(symmetricEigenvalues(offScale).front());
+    const double second = diagonalEnergy + gate * squared(symmetricEigenvalues(offDiagonal).front());
+
+    const double plain = tailEnergy(svd, collectiveRank);
+    // Differences of nearly equal sums: a risk is never negative.
+    const auto without = [&](double gain) { return std::max(0.0, plain - gain); };
+    return ExcessRisk{plain, without(scaleEnergy), without(std::max(scaleEnergy, diagonalEnergy)),
+                      without(std::max(first, second))};
+}
+
+Result<double> excessRiskWithoutShortcuts(const DenseMatrix& a, std::int64_t smallestRank)
+{
+    if (auto square = checkSquare(a); !square) {
+        return square.error();
+    }
+    if (smallestRank < 0 || smallestRank > a.rows) {
+        return Error{"smallest rank",
+                     "got " + std::to_string(smallestRank) + ", expected 0 to d = " + std::to_string(a.rows)};
+    }
+    return tailEnergy(singularValues(a), smallestRank);
+}
+
+Result<TargetSpectrum> targetSpectrum(const DenseMatrix& a)
+{
+    if (auto square = checkSquare(a); !square) {
+        return square.error();
+    }
+    DenseMatrix skew = a;
+    addScaled(skew, symmetricPart(a), -1);
+    if (const double asymmetry = frobeniusNorm(skew); asymmetry > 1e-12 * frobeniusNorm(a)) {
+        return Error{"target A", "its skew part has norm " + number(asymmetry) + ", expected a symmetric matrix"};
+    }
+    const std::vector<double> eigenvalues = symmetricEigenvalues(a);
+    const TargetSpectrum spectrum{eigenvalues.back() - 1, eigenvalues.front() - 1};
+    if (spectrum.lambdaMin <= 0) {
+        return Error{"target A", "the smallest eigenvalue of A − I is " + number(spectrum.lambdaMin) +
+                                     ", expected A − I positive definite"};
+    }
+    return spectrum;
+}
+
+Result<PerGrn> rankThresholds(double kappa, std::int64_t d, Statement statement)
+{
+    if (auto task = checkTask(kappa, d); !task) {
+        return task.error();
+    }
+    const double eta = std::sqrt(etaSquared(kappa, d, statement));
+    // The larger root of the quadratic in √(r* + c) that (C.2), (C.6), (C.10) become under Lemma C.1.
+    const auto root = [](double x, double size) { return 1 + x * (std::sqrt(x * x + size) - x); };
+    const double n = double(d);
+    return PerGrn{n * (squared(root(kappa, 1)) - 1), squared(root(kappa, n)) - 1, squared(root(eta, n)) - 1.6};
+}
+
+Result<PerGrn> gainBounds(const TargetSpectrum& target, std::int64_t d, double collectiveRank, Statement statement)
+{
+    if (!(target.lambdaMin > 0 && target.lambdaMin <= target.lambdaMax && std::isfinite(target.lambdaMax))) {
+        return Error{"eigenvalues of A − I", "got λ_min = " + number(target.lambdaMin) + ", λ_max = " +
+                                                 number(target.lambdaMax) + ", expected 0 < λ_min ≤ λ_max"};
+    }
+    if (auto task = checkTask(target.kappa(), d); !task) {
+        return task.error();
+    }
+    if (auto rank = checkRank(collectiveRank, d); !rank) {
+        return rank.error();
+    }
+    const double least = squared(target.lambdaMin);
+    const double most = squared(target.lambdaMax);
+    const PerGrn lost = lostRank(d, collectiveRank);
+    const double kept = (double(d) - collectiveRank) * least;
+    const double gate = gateShare(d, statement) * (most / 2 - least);
+    return PerGrn{kept - lost.v1 * (most - least), kept - lost.v2 * (most - least),
+                  kept + gate - lost.v3 * (most - least)};
+}
+
+Result<PerGrn> equivalentRanks(double kappa, std::int64_t d, double collectiveRank, Statement statement)
+{
+    if (auto task = checkTask(kappa, d); !task) {
+        return task.error();
+    }
+    if (auto rank = checkRank(collectiveRank, d); !rank) {
+        return rank.error();
+    }
+    const auto reduced = [&](double share) { return (collectiveRank - double(d) * share) / (1 - share); };
+    const double linear = reduced(squared(kappa));
+    return PerGrn{linear, linear, reduced(etaSquared(kappa, d, statement))};
+}
+
+Result<std::int64_t> modelSize(DepthModel model, std::int64_t d, std::int64_t layers, std::int64_t collectiveRank)
+{
+    if (d < 1 || layers < 1 || collectiveRank < layers) {
+        return Error{"model size", "got d = " + std::to_string(d) + ", T = " + std::to_string(layers) +
+                                       ", r* = " + std::to_string(collectiveRank) + ", expected d, T ≥ 1 and r* ≥ T"};
+    }
+    constexpr double kLargest = double(std::numeric_limits<std::int64_t>::max()) / 8;
+    if (2 * double(d) * double(collectiveRank) + double(d) * squared(double(layers)) > kLargest) {
+        return Error{"model size", "the count passes 64 bits, expected a smaller d, T or r*"};
+    }
+    const std::int64_t weights = 2 * d * collectiveRank;
+    const std::int64_t pairs = layers * (layers - 1) / 2;
+    switch (model) {
+    case DepthModel::ResNet:
+        return weights;
+    case DepthModel::GrnV1:
+        return weights + pairs;
+    case DepthModel::GrnV2:
+        return weights + d * pairs;
+    case DepthModel::GrnV3:
+        return weights + d * pairs + d * layers;
+    }
+    return Error{"model size", "unknown model"};
+}
+
+} // namespace residua::engine::theory
