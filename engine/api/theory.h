@@ -37,7 +37,8 @@ struct DenseMatrix {
 enum class Statement { Proved, Printed };
 
 /// Theorem 4.2. The ResNet value is exact; the others bound the least excess risk of their class from above (an
-/// infimum: the class need not reach it). GRN-v3's needs x Gaussian.
+/// infimum: the class need not reach it). GRN-v3's needs x Gaussian, and the limit: its
+/// w is shared by all entries, so Theorem 4.1's gate on x alone takes branches scaled by ε → 0 and b by 1/ε.
 struct ExcessRisk {
     double resNet = 0;
     double grnV1 = 0;
