@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The command line as a person and a script use it: the program itself is run.
+#include "app/cli/arguments.h"
+#include "app/cli/console.h"
+#include "projects/presets.h"
+#include "projects/store.h"
+
+#include <QDir>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <csignal>
+
+using namespace residua;
+using namespace residua::cli;
+
+namespace {
+
+constexpr int kTimeout = 60'000;
+
+struct Ran {
+    int code = -1;
+    QString output;
+    QString errors;
+};
+
+class TestCli : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        projects::Document document;
+        document.project = projects::findExample("ancre-language")->project;
+        projects::Project& project = document.project;
+        project.name = "Tiny";
+        project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 4000};
+        project.network.width = 16;
+        project.network.stack = {{project.network.stack.front().block, 2}};
+        for (projects::Node& node : project.network.blocks.front().graph.nodes) {
+            if (node.kind == "attention") {
+                node.params["heads"] = std::int64_t{2};
+            }
+        }
+        project.training.batch = 4;
+        project.training.sequenceLength = 16;
+        QVERIFY(projects::saveProject(path("tiny").toStdString(), document).ok());
+    }
+
+    void showsHelp()
+    {
+        const Ran overview = run({"--help"});
+        QCOMPARE(overview.code, 0);
+        for (const char* command : {"new", "validate", "info", "diff", "train", "resume", "eval", "sample", "runs",
+                                    "bench", "devices", "report"}) {
+            QVERIFY2(overview.output.contains("  " + QString(command) + " "), command);
+            const Ran help = run({command, "--help"});
+            QCOMPARE(help.code, 0);
+            QVERIFY2(help.output.contains("Example:\n  residua-cli " + QString(command)), command);
+        }
+    }
+
+    void refusesWrongCommandLines_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("nothing") << QStringList{} << "Usage";
+        QTest::newRow("a misspelt command") << QStringList{"tran", "x"} << "did you mean train?";
+        QTest::newRow("a misspelt option") << QStringList{"train", "x", "--stpes", "5"} << "did you mean --steps?";
+        QTest::newRow("no value") << QStringList{"train", "x", "--steps"} << "--steps needs a value";
+        QTest::newRow("a wrong value") << QStringList{"train", "x", "--steps", "ten"} << "expected a whole number";
+        QTest::newRow("a value too small") << QStringList{"train", "x", "--steps", "0"} << "at least 1";
+        QTest::newRow("a missing argument") << QStringList{"train"} << "missing argument PROJECT";
+        QTest::newRow("an argument too many") << QStringList{"info", "a", "b"} << "unexpected argument \"b\"";
+        QTest::newRow("an unknown example")
+            << QStringList{"new", "--example", "plain-languag", "x"} << "did you mean plain-language?";
+    }
+    void refusesWrongCommandLines()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(QString, said);
+        const Ran ran = run(words);
+        QCOMPARE(ran.code, 1);
+        QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));
+    }
+
+    void everyExampleIsValid()
+    {
+        for (const projects::Example& example : projects::examples()) {
+            const QString name = QString::fromStdString(example.name);
+            QCOMPARE(run({"new", "--example", name, path("example-" + name)}).code, 0);
+            const Ran validated = run({"validate", path("example-" + name)});
+            QVERIFY2(validated.code == 0, qPrintable(validated.output + validated.errors));
+            const QJsonObject info = json(run({"info", path("example-" + name), "--json"})).object();
+            QVERIFY(info["cost"].toObject()["total"].toObject()["parameters"].toDouble() > 0);
+        }
+        QCOMPARE(run({"new", path("example-plain-language")}).code, 1); // it is there already
+    }
+
+    void refusesInvalidProjects()
+    {
+        for (const char* command : {"validate", "info", "train", "bench"}) {
+            QCOMPARE(run({command, path("nowhere")}).code, 2);
+        }
+        Result<projects::Document> document = projects::loadProject(path("tiny").toStdString());
+        QVERIFY(document.ok());
+        document->project.data.source = projects::TextData{.path = "missing.txt", .tokeniser = {}};
+        QVERIFY(projects::saveProject(path("no-data").toStdString(), *document).ok());
+        const Ran validated = run({"validate", path("no-data"), "--json"});
+        QCOMPARE(validated.code, 2);
+        QVERIFY(!json(validated).object()["valid"].toBool());
+        QVERIFY2(validated.output.contains("missing.txt"), qPrintable(validated.output));
+        QCOMPARE(run({"train", path("no-data")}).code, 3);
+        document->project.network.stack.clear();
+        QVERIFY(projects::saveProject(path("empty").toStdString(), *document).ok());
+        QCOMPARE(run({"validate", path("empty")}).code, 2);
+        QCOMPARE(run({"train", path("empty")}).code, 2);
+        QVERIFY(!QDir(path("empty/runs")).exists());
+    }
+
+    void trainsResumesAndAnswers()
+    {
+        const Ran trained = run({"train", path("tiny"), "--steps", "5", "--run", path("run")});
+        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
+        QVERIFY2(trained.output.contains("step 5/5"), qPrintable(trained.output));
+        QVERIFY(trained.output.contains("step-00000005"));
+        QVERIFY(!trained.output.contains('\r'));                              // plain lines in a pipe
+        QCOMPARE(run({"train", path("tiny"), "--run", path("run")}).code, 3); // the directory exists
+
+        QCOMPARE(run({"resume", path("run")}).code, 3); // all steps are done
+        const Ran resumed = run({"resume", path("run"), "--steps", "8", "--json"});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        QStringList events;
+        for (const QString& line : resumed.output.split('\n', Qt::SkipEmptyParts)) {
+            const QJsonObject event = QJsonDocument::fromJson(line.toUtf8()).object();
+            events << event["event"].toString() + " " + QString::number(event["step"].toInt());
+        }
+        QCOMPARE(events,
+                 (QStringList{"started 0", "step 6", "step 7", "step 8", "validation 8", "checkpoint 8", "ended 8"}));
+
+        const QStringList question{"sample", path("run"), "--tokens", "6", "--seed", "3"};
+        const Ran sample = run(question);
+        QVERIFY2(sample.code == 0 && !sample.output.trimmed().isEmpty(), qPrintable(sample.errors));
+        QCOMPARE(run(question).output, sample.output);
+        QCOMPARE(json(run(question + QStringList{"--json"})).object()["text"].toString(), sample.output.chopped(1));
+        const QJsonObject evaluated = json(run({"eval", path("run"), "--batches", "2", "--json"})).object();
+        QVERIFY(evaluated["loss"].toDouble() > 0);
+        QCOMPARE(evaluated["batches"].toInt(), 2);
+        QCOMPARE(run({"eval", path("run"), "--split", "nonsense"}).code, 3);
+        QCOMPARE(run({"sample", path("nowhere")}).code, 3);
+        QCOMPARE(run({"eval", path("run"), "--from", "7"}).code, 3); // no checkpoint of that step
+
+        const QJsonArray runs = json(run({"runs", m_folder.path(), "--json"})).array();
+        QCOMPARE(runs.size(), 1);
+        QCOMPARE(runs[0].toObject()["status"].toString(), QString("finished"));
+        QCOMPARE(runs[0].toObject()["step"].toInt(), 8);
+        QCOMPARE(run({"report", path("run"), "-o", path("page.html")}).code, 0);
+        QVERIFY(QFile(path("page.html")).size() > 1000);
+    }
+
+    void showsDifferencesInMeaning()
+    {
+        QCOMPARE(run({"diff", path("tiny"), path("tiny")}).output, QString("no difference in meaning\n"));
+        Result<projects::Document> document = projects::loadProject(path("tiny").toStdString());
+        document->project.training.rate.peak = 0.0123;
+        QVERIFY(projects::saveProject(path("other").toStdString(), *document).ok());
+        const Ran ran = run({"diff", path("tiny"), path("other")});
+        QCOMPARE(ran.code, 0);
+        QCOMPARE(ran.output.count('\n'), 1);
+        QVERIFY2(ran.output.contains("0.0123"), qPrintable(ran.output));
+        QCOMPARE(run({"diff", path("tiny"), path("nowhere")}).code, 2);
+    }
+
+    void anInterruptWritesACheckpoint_data()
+    {
+        QTest::addColumn<int>("signal");
+        QTest::newRow("Ctrl-C") << SIGINT;
+        QTest::newRow("a scheduler's end") << SIGTERM;
+    }
+    void anInterruptWritesACheckpoint()
+    {
+        QFETCH(int, signal);
+        const QString directory = path("interrupted-" + QString::number(signal));
+        QProcess process;
+        process.start(RESIDUA_CLI, {"train", path("tiny"), "--steps", "1000000", "--run", directory, "--json"});
+        QByteArray output;
+        while (!output.contains("\"step\":3,")) {
+            QVERIFY2(process.waitForReadyRead(kTimeout), output.constData());
+            output += process.readAllStandardOutput();
+        }
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), signal), 0);
+        QVERIFY(process.waitForFinished(kTimeout));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 130);
+        QVERIFY(!QDir(directory + "/checkpoints").entryList({"step-*"}).isEmpty());
+        const QJsonArray runs = json(run({"runs", m_folder.path(), "--json"})).array();
+        const int step = stepOf(runs, directory);
+        const Ran resumed = run({"resume", directory, "--steps", QString::number(step + 2)});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+    }
+
+    void measures()
+    {
+        const Ran ran = run({"bench", path("tiny"), "--steps", "5", "--json"});
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        QVERIFY(json(ran).object()["unitsPerSecond"].toDouble() > 0);
+        QVERIFY(!QDir(path("tiny/runs")).exists());
+    }
+
+    void listsDevices()
+    {
+        const QJsonArray devices = json(run({"devices", "--json"})).array();
+        QCOMPARE(devices[0].toObject()["key"].toString(), QString("cpu"));
+        QVERIFY(devices[0].toObject()["usable"].toBool());
+    }
+
+    void parsesWords()
+    {
+        const Syntax syntax{{{"A", "", Presence::Optional}, {"B", "", Presence::Optional}},
+                            {{"rate", OptionKind::Real, "R", ""}, {"out", OptionKind::Text, "F", "", "o"}}};
+        const std::vector<std::string> words{"-o", "-x", "--rate=1e-3", "--", "--json"};
+        const Result<Arguments> arguments = Arguments::parse(syntax, words);
+        QVERIFY(arguments.ok());
+        QCOMPARE(arguments->text("out"), std::string("-x"));
+        QCOMPARE(arguments->real("rate", 0), 1e-3);
+        QCOMPARE(arguments->positional(0), std::string("--json"));
+        QCOMPARE(arguments->positional(1), std::string());
+        QVERIFY(!arguments->has("json"));
+    }
+
+    void formatsNumbers()
+    {
+        QCOMPARE(grouped(0), std::string("0"));
+        QCOMPARE(grouped(-1234567), std::string("-1,234,567"));
+        QCOMPARE(grouped(999), std::string("999"));
+        QCOMPARE(scaled(12'345'678), std::string("12.3 M"));
+        QCOMPARE(bytesText(1536), std::string("1.50 KiB"));
+        QCOMPARE(durationText(59.6), std::string("1 min 00 s"));
+        QCOMPARE(durationText(3725), std::string("1 h 02 min"));
+        QCOMPARE(lossText(std::nan("")), std::string("–"));
+        QCOMPARE(table({{"a", "b"}, {"long", "1"}}), std::string("a     b\nlong  1"));
+    }
+
+private:
+    static Ran run(const QStringList& words)
+    {
+        QProcess process;
+        process.start(RESIDUA_CLI, words);
+        if (!process.waitForFinished(kTimeout) || process.exitStatus() != QProcess::NormalExit) {
+            return {-1, {}, "the program crashed or hangs"};
+        }
+        return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
+                QString::fromUtf8(process.readAllStandardError())};
+    }
+    static QJsonDocument json(const Ran& ran) { return QJsonDocument::fromJson(ran.output.toUtf8()); }
+    static int stepOf(const QJsonArray& runs, const QString& directory)
+    {
+        for (const QJsonValue& value : runs) {
+            if (value.toObject()["directory"].toString() == directory) {
+                return value.toObject()["step"].toInt();
+            }
+        }
+        return 0;
+    }
+    QString path(const QString& name) const { return m_folder.filePath(name); }
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace
+
+QTEST_APPLESS_MAIN(TestCli)
+#include "tst_cli.moc"

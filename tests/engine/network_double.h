@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compile/network.h"
+
+#include <functional>
+#include <utility>
+
+namespace residua::tests {
+
+/// A network of the test's own making: one parameter "w", and functions for forward and loss.
+class NetworkDouble final : public engine::CompiledNetwork {
+public:
+    using Forward = std::function<at::Tensor(const at::Tensor& w, const at::Tensor& input)>;
+    using Loss = std::function<at::Tensor(const at::Tensor& w, const engine::DeviceBatch& batch)>;
+
+    NetworkDouble(at::Tensor w, Forward forward, Loss loss)
+        : m_parameters{{"w", std::move(w).requires_grad_(true), engine::Decay::Yes}},
+          m_forward(std::move(forward)),
+          m_loss(std::move(loss))
+    {
+    }
+
+    at::Tensor forward(const at::Tensor& input) override { return m_forward(m_parameters[0].tensor, input); }
+    at::Tensor loss(const engine::DeviceBatch& batch) override { return m_loss(m_parameters[0].tensor, batch); }
+    void setTraining(bool training) override { m_training = training; }
+    std::vector<engine::NamedParameter>& parameters() override { return m_parameters; }
+    std::vector<engine::Matrix> coefficients(std::int64_t) override { return {}; }
+
+    [[nodiscard]] bool training() const { return m_training; }
+
+private:
+    std::vector<engine::NamedParameter> m_parameters;
+    Forward m_forward;
+    Loss m_loss;
+    bool m_training = false;
+};
+
+} // namespace residua::tests

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "network_double.h"
+
+#include "engine/train/evaluation.h"
+#include "engine/train/sampler.h"
+
+#include <ATen/ops/one_hot.h>
+#include <ATen/ops/zeros.h>
+
+#include <QtTest>
+
+#include <cmath>
+#include <map>
+
+using namespace residua;
+using namespace residua::engine;
+using residua::tests::NetworkDouble;
+
+namespace {
+
+constexpr std::int64_t kVocabulary = 7;
+
+/// Always expects the token after the last one.
+std::unique_ptr<NetworkDouble> counting(std::int64_t& longest)
+{
+    return std::make_unique<NetworkDouble>(
+        at::zeros({1}),
+        [&longest](const at::Tensor&, const at::Tensor& input) {
+            longest = std::max(longest, input.size(1));
+            return at::one_hot(input.add(1).remainder(kVocabulary), kVocabulary).to(at::kFloat).mul(50);
+        },
+        [](const at::Tensor& w, const DeviceBatch&) { return w.sum(); });
+}
+
+/// Ten vectors whose loss is their number; batches of any size, the last one shorter.
+class NumberedVectors final : public Dataset {
+public:
+    DataShape shape() const override { return {.language = false, .vocabulary = 0, .inputs = 1, .outputs = 1}; }
+    std::int64_t size(Split) const override { return kCount; }
+    void fill(Batch&, Split, std::int64_t, std::int64_t, std::int64_t) const override {}
+    bool fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const override
+    {
+        const std::int64_t first = index * count;
+        if (split != Split::Validation || first >= kCount) {
+            return false;
+        }
+        batch.inputs.clear();
+        for (std::int64_t i = first; i < std::min(first + count, kCount); ++i) {
+            batch.inputs.push_back(static_cast<double>(i));
+        }
+        batch.outputs = batch.inputs;
+        batch.batch = static_cast<std::int64_t>(batch.inputs.size());
+        return true;
+    }
+    void fillAll(Batch&, Split) const override {}
+    Result<std::vector<std::int64_t>> encode(const std::string&) const override { return Error{}; }
+    std::string decode(const std::vector<std::int64_t>&) const override { return {}; }
+
+private:
+    static constexpr std::int64_t kCount = 10;
+};
+
+class TestSampling : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void greedyTakesTheLargestAndTheLowerOfEqualOnes()
+    {
+        TokenChooser chooser(0, 0, 1);
+        QCOMPARE(chooser.choose(std::vector<float>{0.1F, 3.0F, -2.0F, 3.0F}), 1);
+        QCOMPARE(chooser.choose(std::vector<float>{NAN, -5.0F, -6.0F}), 1);
+    }
+
+    void topKExcludesTheRest()
+    {
+        TokenChooser chooser(5.0, 2, 1);
+        std::map<std::int64_t, int> counts;
+        for (int i = 0; i < 500; ++i) {
+            ++counts[chooser.choose(std::vector<float>{1.0F, 0.9F, 1.1F, 0.8F})];
+        }
+        QCOMPARE(counts.size(), std::size_t{2});
+        QVERIFY(counts.contains(0) && counts.contains(2));
+    }
+
+    void drawsByTheSoftmaxAtATemperature()
+    {
+        TokenChooser chooser(2.0, 0, 3);
+        const std::vector<float> logits{0.0F, 2.0F, 4.0F};
+        std::vector<double> counts(3);
+        constexpr int kDraws = 40'000;
+        for (int i = 0; i < kDraws; ++i) {
+            ++counts[static_cast<std::size_t>(chooser.choose(logits))];
+        }
+        const double total = 1 + std::exp(1.0) + std::exp(2.0);
+        for (int i = 0; i < 3; ++i) {
+            const double expected = std::exp(i) / total;
+            QVERIFY(std::abs(counts[static_cast<std::size_t>(i)] / kDraws - expected) < 0.01);
+        }
+    }
+
+    void theSameSeedDrawsTheSame()
+    {
+        const auto draw = [](std::int64_t seed) {
+            TokenChooser chooser(1.0, 0, seed);
+            std::vector<std::int64_t> drawn;
+            for (int i = 0; i < 50; ++i) {
+                drawn.push_back(chooser.choose(std::vector<float>(20, 0.0F)));
+            }
+            return drawn;
+        };
+        QCOMPARE(draw(4), draw(4));
+        QVERIFY(draw(4) != draw(5));
+    }
+
+    void continuesWithinItsWindow()
+    {
+        std::int64_t longest = 0;
+        const auto network = counting(longest);
+        network->setTraining(true);
+        Sampler sampler(*network, c10::Device(c10::DeviceType::CPU), {.window = 4, .temperature = 0});
+        std::vector<std::int64_t> tokens{5};
+        for (int i = 0; i < 9; ++i) {
+            sampler.extend(tokens);
+        }
+        QCOMPARE(tokens, (std::vector<std::int64_t>{5, 6, 0, 1, 2, 3, 4, 5, 6, 0}));
+        QCOMPARE(longest, 4);
+        QVERIFY(!network->training());
+    }
+
+    void evaluationWeighsExamplesAlike_data()
+    {
+        QTest::addColumn<qint64>("batch");
+        QTest::addColumn<qint64>("limit");
+        QTest::addColumn<double>("mean");
+        QTest::addColumn<qint64>("batches");
+        QTest::newRow("a shorter last batch") << qint64{4} << qint64{0} << 4.5 << qint64{3};
+        QTest::newRow("all at once") << qint64{10} << qint64{0} << 4.5 << qint64{1};
+        QTest::newRow("limited") << qint64{4} << qint64{2} << 3.5 << qint64{2};
+    }
+    void evaluationWeighsExamplesAlike()
+    {
+        QFETCH(qint64, batch);
+        QFETCH(qint64, limit);
+        QFETCH(double, mean);
+        QFETCH(qint64, batches);
+        NetworkDouble network(
+            at::zeros({1}), [](const at::Tensor& w, const at::Tensor&) { return w; },
+            [](const at::Tensor&, const DeviceBatch& given) { return given.input.mean(); });
+        const NumberedVectors data;
+        projects::TrainingPlan plan;
+        plan.batch = batch;
+        Evaluation evaluation(network, data, Split::Validation, plan, c10::Device(c10::DeviceType::CPU), limit);
+        while (evaluation.advance()) {
+        }
+        QCOMPARE(evaluation.mean(), mean);
+        QCOMPARE(evaluation.batchesDone(), batches);
+        const Evaluation nothing(network, data, Split::Test, plan, c10::Device(c10::DeviceType::CPU), 0);
+        QVERIFY(std::isnan(nothing.mean()));
+    }
+};
+
+} // namespace
+
+QTEST_APPLESS_MAIN(TestSampling)
+#include "tst_sampling.moc"

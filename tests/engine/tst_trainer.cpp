@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "network_double.h"
+#include "run_harness.h"
+
+#include "engine/observe/observer.h"
+#include "engine/session/failure.h"
+#include "engine/session/recorder.h"
+#include "engine/train/optimiser.h"
+#include "engine/train/trainer.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <array>
+#include <cmath>
+
+using namespace residua;
+using namespace residua::engine;
+using residua::tests::quickLanguage;
+using residua::tests::quickVectors;
+
+namespace {
+
+Trainer trainerOf(const projects::Project& project)
+{
+    Result<TrainerParts> parts = openParts(project, {}, "cpu");
+    if (!parts) {
+        throw std::runtime_error(parts.error().text());
+    }
+    return Trainer(std::move(*parts));
+}
+
+std::vector<double> stepLosses(Trainer& trainer, int steps)
+{
+    for (int i = 0; i < steps; ++i) {
+        trainer.step();
+    }
+    std::vector<double> losses;
+    for (const StepRecord& record : trainer.takeRecords()) {
+        losses.push_back(record.loss);
+    }
+    return losses;
+}
+
+std::vector<NamedParameter> oneParameter(std::vector<double> values, Decay decay = Decay::Yes)
+{
+    return {{"w", at::tensor(values, at::kDouble).requires_grad_(true), decay}};
+}
+
+void setGradient(std::vector<NamedParameter>& parameters, const std::vector<double>& gradient)
+{
+    parameters[0].tensor.mutable_grad() = at::tensor(gradient, at::kDouble);
+}
+
+double valueAt(const std::vector<NamedParameter>& parameters, std::int64_t index)
+{
+    return parameters[0].tensor.detach()[index].item<double>();
+}
+
+class TestTrainer : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void adamFollowsItsFormula_data()
+    {
+        QTest::addColumn<bool>("decays");
+        QTest::newRow("decayed") << true;
+        QTest::newRow("kept out of decay") << false;
+    }
+    void adamFollowsItsFormula()
+    {
+        QFETCH(bool, decays);
+        const projects::AdamW adam{.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3, .weightDecay = 0.25};
+        projects::TrainingPlan plan;
+        plan.optimiser = adam;
+        plan.clipNorm = 2.0;
+        std::vector<NamedParameter> parameters = oneParameter({1.0, -2.0}, decays ? Decay::Yes : Decay::No);
+        const auto optimiser = Optimiser::make(plan, parameters);
+        std::array<double, 2> w{1.0, -2.0};
+        std::array<double, 2> mean{};
+        std::array<double, 2> square{};
+        const std::vector<std::vector<double>> gradients{{3.0, 4.0}, {0.3, -0.4}, {-6.0, 8.0}};
+        for (std::size_t step = 0; step < gradients.size(); ++step) {
+            const double rate = 0.1 / static_cast<double>(step + 1);
+            const double norm = std::hypot(gradients[step][0], gradients[step][1]);
+            setGradient(parameters, gradients[step]);
+            QCOMPARE(optimiser->step(rate).item<double>(), norm);
+            for (std::size_t i = 0; i < 2; ++i) {
+                const double g = gradients[step][i] / std::max(1.0, norm / 2.0);
+                const double count = static_cast<double>(step + 1);
+                w[i] *= decays ? 1 - rate * adam.weightDecay : 1;
+                mean[i] = adam.beta1 * mean[i] + (1 - adam.beta1) * g;
+                square[i] = adam.beta2 * square[i] + (1 - adam.beta2) * g * g;
+                const double corrected = std::sqrt(square[i] / (1 - std::pow(adam.beta2, count)));
+                w[i] -= rate * mean[i] / (1 - std::pow(adam.beta1, count)) / (corrected + adam.epsilon);
+                QVERIFY(std::abs(valueAt(parameters, static_cast<std::int64_t>(i)) - w[i]) < 1e-12);
+            }
+        }
+    }
+
+    void momentumFollowsItsFormula()
+    {
+        projects::TrainingPlan plan;
+        plan.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.5};
+        plan.clipNorm = 0;
+        std::vector<NamedParameter> parameters = oneParameter({2.0});
+        const auto optimiser = Optimiser::make(plan, parameters);
+        double w = 2;
+        double momentum = 0;
+        for (const double gradient : {1.0, -3.0, 0.5}) {
+            setGradient(parameters, {gradient});
+            optimiser->step(0.1);
+            momentum = 0.9 * momentum + gradient + 0.5 * w;
+            w -= 0.1 * momentum;
+            QVERIFY(std::abs(valueAt(parameters, 0) - w) < 1e-12);
+        }
+    }
+
+    void plainDescentHasNoState()
+    {
+        projects::TrainingPlan plan;
+        plan.optimiser = projects::Sgd{};
+        plan.clipNorm = 0;
+        std::vector<NamedParameter> parameters = oneParameter({1.0});
+        const auto optimiser = Optimiser::make(plan, parameters);
+        setGradient(parameters, {4.0});
+        optimiser->step(0.25);
+        QCOMPARE(valueAt(parameters, 0), 0.0);
+        QVERIFY(optimiser->state().stored().empty());
+    }
+
+    void aGradientThatIsNotFiniteChangesNothing_data()
+    {
+        QTest::addColumn<bool>("adam");
+        QTest::addColumn<double>("bad");
+        for (const bool adam : {true, false}) {
+            QTest::newRow(adam ? "adam, NaN" : "descent, NaN") << adam << std::nan("");
+            QTest::newRow(adam ? "adam, infinite" : "descent, infinite") << adam << HUGE_VAL;
+        }
+    }
+    void aGradientThatIsNotFiniteChangesNothing()
+    {
+        QFETCH(bool, adam);
+        QFETCH(double, bad);
+        projects::TrainingPlan plan;
+        if (!adam) {
+            plan.optimiser = projects::Sgd{};
+        }
+        std::vector<NamedParameter> parameters = oneParameter({1.0, 2.0});
+        const auto optimiser = Optimiser::make(plan, parameters);
+        setGradient(parameters, {1.0, bad});
+        QVERIFY(!std::isfinite(optimiser->step(0.1).item<double>()));
+        QCOMPARE(valueAt(parameters, 0), 1.0);
+        QCOMPARE(valueAt(parameters, 1), 2.0);
+    }
+
+    void aParameterWithoutGradientStays()
+    {
+        std::vector<NamedParameter> parameters = oneParameter({1.0});
+        parameters.push_back({"idle", at::full({1}, 5.0, at::kDouble).requires_grad_(true), Decay::Yes});
+        const auto optimiser = Optimiser::make({}, parameters);
+        setGradient(parameters, {1.0});
+        optimiser->step(0.1);
+        QCOMPARE(parameters[1].tensor.item<double>(), 5.0);
+        QVERIFY(valueAt(parameters, 0) != 1.0);
+    }
+
+    void checkpointsOfAnotherNetworkAreRefused()
+    {
+        std::vector<NamedParameter> parameters = oneParameter({1.0, 2.0});
+        HostTensors tensors;
+        QVERIFY(loadParameters(tensors.stored(), parameters).error().text().find("w is missing") != std::string::npos);
+        tensors.add("w", at::zeros({3}, at::kDouble));
+        const std::string shape = loadParameters(tensors.stored(), parameters).error().text();
+        QVERIFY2(shape.find("got F64 [3], expected F64 [2]") != std::string::npos, shape.c_str());
+        HostTensors more;
+        more.add("w", at::full({2}, 9.0, at::kDouble));
+        more.add("x", at::zeros({1}));
+        QVERIFY(loadParameters(more.stored(), parameters).error().text().find("x is not part") != std::string::npos);
+        HostTensors right;
+        right.add("w", at::full({2}, 9.0, at::kDouble));
+        QVERIFY(loadParameters(right.stored(), parameters).ok());
+        QCOMPARE(valueAt(parameters, 1), 9.0);
+    }
+
+    void theLossFalls()
+    {
+        projects::Project project = quickLanguage(60);
+        project.training.rate.peak = 1e-2;
+        Trainer trainer = trainerOf(project);
+        const std::vector<double> losses = stepLosses(trainer, 60);
+        QCOMPARE(losses.size(), std::size_t{60});
+        QVERIFY(std::abs(losses.front() - std::log(24)) < 0.5); // near uniform at first
+        QVERIFY(losses.back() < losses.front() - 0.2);
+    }
+
+    void fullBatchDescentNeverRises()
+    {
+        Trainer trainer = trainerOf(quickVectors(50));
+        const std::vector<double> losses = stepLosses(trainer, 50);
+        for (std::size_t i = 1; i < losses.size(); ++i) {
+            QVERIFY2(losses[i] <= losses[i - 1], qPrintable(QString("step %1").arg(i + 1)));
+        }
+        QVERIFY(losses.back() < losses.front());
+        QCOMPARE(trainer.unitsPerStep(), 16);
+    }
+
+    void microBatchesAddUpToTheBatch()
+    {
+        projects::Project whole = quickLanguage(6);
+        withoutDropout(whole);
+        projects::Project parts = whole;
+        parts.training.batch = 2;
+        parts.training.accumulate = 2;
+        Trainer first = trainerOf(whole);
+        Trainer second = trainerOf(parts);
+        QCOMPARE(first.unitsPerStep(), second.unitsPerStep());
+        const std::vector<double> a = stepLosses(first, 6);
+        const std::vector<double> b = stepLosses(second, 6);
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            QVERIFY2(std::abs(a[i] - b[i]) < 1e-4,
+                     qPrintable(QString("step %1: %2 %3").arg(i + 1).arg(a[i]).arg(b[i])));
+        }
+    }
+
+    void validationDisturbsNothing()
+    {
+        Trainer plain = trainerOf(quickLanguage(10));
+        Trainer watched = trainerOf(quickLanguage(10));
+        std::vector<double> losses;
+        for (int i = 0; i < 10; ++i) {
+            losses.push_back(stepLosses(watched, 1).front());
+            QVERIFY(watched.validate().value() > 0);
+        }
+        QCOMPARE(stepLosses(plain, 10), losses);
+        QCOMPARE(watched.validate(), watched.validate());
+    }
+
+    void aRestoredTrainerIsBitEqual_data()
+    {
+        QTest::addColumn<bool>("bf16");
+        QTest::newRow("fp32") << false;
+        QTest::newRow("bf16") << true;
+    }
+    void aRestoredTrainerIsBitEqual()
+    {
+        QFETCH(bool, bf16);
+        const QTemporaryDir folder;
+        const std::filesystem::path directory = folder.path().toStdString();
+        projects::Project project = quickLanguage(20);
+        project.training.precision = bf16 ? projects::Precision::Bf16 : projects::Precision::Fp32;
+        Trainer whole = trainerOf(project);
+        stepLosses(whole, 7);
+        QVERIFY(whole.writeCheckpoint(directory).ok());
+        const std::vector<double> expected = stepLosses(whole, 8);
+
+        const Result<LoadedCheckpoint> checkpoint = loadCheckpoint(directory, std::nullopt, nullptr);
+        QVERIFY2(checkpoint.ok(), checkpoint ? "" : checkpoint.error().text().c_str());
+        Trainer resumed = trainerOf(project);
+        stepLosses(resumed, 3); // whatever it did before is gone
+        const Status restored = resumed.restore(*checkpoint);
+        QVERIFY2(restored.ok(), restored ? "" : restored.error().text().c_str());
+        QCOMPARE(resumed.stepsDone(), 7);
+        QCOMPARE(stepLosses(resumed, 8), expected);
+        for (std::size_t i = 0; i < whole.network().parameters().size(); ++i) {
+            QVERIFY(at::equal(whole.network().parameters()[i].tensor, resumed.network().parameters()[i].tensor));
+        }
+    }
+
+    void anotherOptimisersStateIsRefused()
+    {
+        const QTemporaryDir folder;
+        projects::Project project = quickLanguage(5);
+        project.training.optimiser = projects::Sgd{};
+        Trainer descent = trainerOf(project);
+        stepLosses(descent, 1);
+        QVERIFY(descent.writeCheckpoint(folder.path().toStdString()).ok());
+        const auto checkpoint = loadCheckpoint(folder.path().toStdString(), std::nullopt, nullptr);
+        QVERIFY(checkpoint.ok());
+        Trainer adam = trainerOf(quickLanguage(5));
+        QVERIFY(!adam.restore(*checkpoint).ok());
+    }
+
+    void throughputIsOverTheLastSeconds()
+    {
+        Throughput throughput;
+        QCOMPARE(throughput.unitsPerSecond(), 0.0);
+        for (int step = 1; step <= 10; ++step) {
+            throughput.add({.step = step, .tokens = step * 100, .seconds = step * 1.0});
+        }
+        QCOMPARE(throughput.unitsPerSecond(), 100.0);
+        for (int step = 11; step <= 20; ++step) {
+            throughput.add({.step = step, .tokens = 1000 + (step - 10) * 300, .seconds = step * 1.0});
+        }
+        QCOMPARE(throughput.unitsPerSecond(), 300.0);
+    }
+
+    void writingTakesAHundredthOfTheTime()
+    {
+        FlushPace pace;
+        QVERIFY(pace.due(100));
+        pace.flushed(100, 100.001);
+        QVERIFY(!pace.due(101));
+        QVERIFY(pace.due(101.002));
+        pace.flushed(200, 200.1); // a slow disk
+        QVERIFY(!pace.due(209));
+        QVERIFY(pace.due(210.2));
+        pace.flushed(300, 310); // a stalled one
+        QVERIFY(pace.due(341));
+    }
+
+    void exceptionsBecomeOneLine()
+    {
+        QVERIFY(!attempt([] {}));
+        const auto other = attempt([] { TORCH_CHECK(false, "first line\nsecond"); });
+        QCOMPARE(other->text, std::string("first line"));
+        QVERIFY(other->kind == Failure::Kind::Other);
+        const auto memory = attempt([] { const at::Tensor huge = at::empty({std::int64_t{1} << 58}); });
+        QVERIFY2(memory->kind == Failure::Kind::OutOfMemory, memory->text.c_str());
+        QVERIFY(attempt([] { throw std::bad_alloc(); })->kind == Failure::Kind::OutOfMemory);
+        QVERIFY(attempt([] { throw std::runtime_error("plain"); })->text == "plain");
+    }
+
+private:
+    static void withoutDropout(projects::Project& project)
+    {
+        for (projects::Node& node : project.network.blocks.front().graph.nodes) {
+            node.params.erase("dropout");
+        }
+    }
+};
+
+} // namespace
+
+QTEST_APPLESS_MAIN(TestTrainer)
+#include "tst_trainer.moc"
