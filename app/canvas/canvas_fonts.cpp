@@ -54,13 +54,15 @@ void loadCanvasFonts(ImFontAtlas& atlas, float devicePixelRatio)
     atlas.Clear();
     const float pixels = kTextPixels * devicePixelRatio;
     addFont(atlas,
-            findFont({QStringLiteral("opentype/inter/Inter-Regular.otf"), QStringLiteral("truetype/inter/Inter-Regular.ttf"),
-                      QStringLiteral("Inter-Regular.otf"), QStringLiteral("truetype/dejavu/DejaVuSans.ttf")}),
+            findFont({QStringLiteral("opentype/inter/Inter-Regular.otf"),
+                      QStringLiteral("truetype/inter/Inter-Regular.ttf"), QStringLiteral("Inter-Regular.otf"),
+                      QStringLiteral("truetype/dejavu/DejaVuSans.ttf")}),
             pixels);
-    addFont(atlas,
-            findFont({QStringLiteral("truetype/jetbrains-mono/JetBrainsMono-Regular.ttf"),
-                      QStringLiteral("JetBrainsMono-Regular.ttf"), QStringLiteral("truetype/dejavu/DejaVuSansMono.ttf")}),
-            pixels);
+    addFont(
+        atlas,
+        findFont({QStringLiteral("truetype/jetbrains-mono/JetBrainsMono-Regular.ttf"),
+                  QStringLiteral("JetBrainsMono-Regular.ttf"), QStringLiteral("truetype/dejavu/DejaVuSansMono.ttf")}),
+        pixels);
 }
 
 } // namespace residua::app

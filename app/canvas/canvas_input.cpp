@@ -22,29 +22,48 @@ constexpr double kWheelUnits = 120.0; // a notch of a wheel, in eighths of a deg
 
 /// Qt's keys beside Dear ImGui's; the place in this list is the number that `io.KeysDown` knows the key by.
 constexpr std::array<std::pair<int, ImGuiKey>, 22> kKeys{{
-    {Qt::Key_Tab, ImGuiKey_Tab},         {Qt::Key_Left, ImGuiKey_LeftArrow}, {Qt::Key_Right, ImGuiKey_RightArrow},
-    {Qt::Key_Up, ImGuiKey_UpArrow},      {Qt::Key_Down, ImGuiKey_DownArrow}, {Qt::Key_PageUp, ImGuiKey_PageUp},
-    {Qt::Key_PageDown, ImGuiKey_PageDown}, {Qt::Key_Home, ImGuiKey_Home},    {Qt::Key_End, ImGuiKey_End},
-    {Qt::Key_Insert, ImGuiKey_Insert},   {Qt::Key_Delete, ImGuiKey_Delete},  {Qt::Key_Backspace, ImGuiKey_Backspace},
-    {Qt::Key_Space, ImGuiKey_Space},     {Qt::Key_Return, ImGuiKey_Enter},   {Qt::Key_Escape, ImGuiKey_Escape},
-    {Qt::Key_Enter, ImGuiKey_KeyPadEnter}, {Qt::Key_A, ImGuiKey_A},          {Qt::Key_C, ImGuiKey_C},
-    {Qt::Key_V, ImGuiKey_V},             {Qt::Key_X, ImGuiKey_X},            {Qt::Key_Y, ImGuiKey_Y},
+    {Qt::Key_Tab, ImGuiKey_Tab},
+    {Qt::Key_Left, ImGuiKey_LeftArrow},
+    {Qt::Key_Right, ImGuiKey_RightArrow},
+    {Qt::Key_Up, ImGuiKey_UpArrow},
+    {Qt::Key_Down, ImGuiKey_DownArrow},
+    {Qt::Key_PageUp, ImGuiKey_PageUp},
+    {Qt::Key_PageDown, ImGuiKey_PageDown},
+    {Qt::Key_Home, ImGuiKey_Home},
+    {Qt::Key_End, ImGuiKey_End},
+    {Qt::Key_Insert, ImGuiKey_Insert},
+    {Qt::Key_Delete, ImGuiKey_Delete},
+    {Qt::Key_Backspace, ImGuiKey_Backspace},
+    {Qt::Key_Space, ImGuiKey_Space},
+    {Qt::Key_Return, ImGuiKey_Enter},
+    {Qt::Key_Escape, ImGuiKey_Escape},
+    {Qt::Key_Enter, ImGuiKey_KeyPadEnter},
+    {Qt::Key_A, ImGuiKey_A},
+    {Qt::Key_C, ImGuiKey_C},
+    {Qt::Key_V, ImGuiKey_V},
+    {Qt::Key_X, ImGuiKey_X},
+    {Qt::Key_Y, ImGuiKey_Y},
     {Qt::Key_Z, ImGuiKey_Z},
 }};
 
 int numberOf(int qtKey)
 {
-    const auto found = std::find_if(kKeys.begin(), kKeys.end(), [&](const auto& entry) { return entry.first == qtKey; });
+    const auto found =
+        std::find_if(kKeys.begin(), kKeys.end(), [&](const auto& entry) { return entry.first == qtKey; });
     return found == kKeys.end() ? -1 : static_cast<int>(std::distance(kKeys.begin(), found));
 }
 
 int buttonNumber(Qt::MouseButton button)
 {
     switch (button) {
-    case Qt::LeftButton: return ImGuiMouseButton_Left;
-    case Qt::RightButton: return ImGuiMouseButton_Right;
-    case Qt::MiddleButton: return ImGuiMouseButton_Middle;
-    default: return -1;
+    case Qt::LeftButton:
+        return ImGuiMouseButton_Left;
+    case Qt::RightButton:
+        return ImGuiMouseButton_Right;
+    case Qt::MiddleButton:
+        return ImGuiMouseButton_Middle;
+    default:
+        return -1;
     }
 }
 
@@ -101,11 +120,17 @@ bool CanvasInput::take(const QEvent& event)
         }
         return true;
     }
-    case QEvent::Leave: m_actions.push_back(Leave{}); return true;
-    case QEvent::FocusOut: m_actions.push_back(Release{}); return true;
+    case QEvent::Leave:
+        m_actions.push_back(Leave{});
+        return true;
+    case QEvent::FocusOut:
+        m_actions.push_back(Release{});
+        return true;
     case QEvent::Enter:
-    case QEvent::FocusIn: return true;
-    default: return false;
+    case QEvent::FocusIn:
+        return true;
+    default:
+        return false;
     }
 }
 

@@ -23,13 +23,27 @@ public:
     bool apply(ImGuiIO& io);
 
 private:
-    struct Move { QPointF position; };
+    struct Move {
+        QPointF position;
+    };
     struct Leave {};
-    struct Button { int index; bool down; };
-    struct Wheel { QPointF steps; };
-    struct Key { int key; bool down; };
-    struct Text { QString text; };
-    struct Modifiers { Qt::KeyboardModifiers held; };
+    struct Button {
+        int index;
+        bool down;
+    };
+    struct Wheel {
+        QPointF steps;
+    };
+    struct Key {
+        int key;
+        bool down;
+    };
+    struct Text {
+        QString text;
+    };
+    struct Modifiers {
+        Qt::KeyboardModifiers held;
+    };
     struct Release {}; ///< everything: the focus went elsewhere
     using Action = std::variant<Move, Leave, Button, Wheel, Key, Text, Modifiers, Release>;
 

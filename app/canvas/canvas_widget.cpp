@@ -46,13 +46,20 @@ QString whyNoOpenGl()
 Qt::CursorShape cursorOf(ImGuiMouseCursor cursor)
 {
     switch (cursor) {
-    case ImGuiMouseCursor_TextInput: return Qt::IBeamCursor;
-    case ImGuiMouseCursor_ResizeAll: return Qt::SizeAllCursor;
-    case ImGuiMouseCursor_ResizeNS: return Qt::SizeVerCursor;
-    case ImGuiMouseCursor_ResizeEW: return Qt::SizeHorCursor;
-    case ImGuiMouseCursor_Hand: return Qt::PointingHandCursor;
-    case ImGuiMouseCursor_NotAllowed: return Qt::ForbiddenCursor;
-    default: return Qt::ArrowCursor;
+    case ImGuiMouseCursor_TextInput:
+        return Qt::IBeamCursor;
+    case ImGuiMouseCursor_ResizeAll:
+        return Qt::SizeAllCursor;
+    case ImGuiMouseCursor_ResizeNS:
+        return Qt::SizeVerCursor;
+    case ImGuiMouseCursor_ResizeEW:
+        return Qt::SizeHorCursor;
+    case ImGuiMouseCursor_Hand:
+        return Qt::PointingHandCursor;
+    case ImGuiMouseCursor_NotAllowed:
+        return Qt::ForbiddenCursor;
+    default:
+        return Qt::ArrowCursor;
     }
 }
 

@@ -67,12 +67,12 @@ Status DocumentSession::open(const std::filesystem::path& path)
         return saved.error();
     }
     auto journal = projects::readJournal(directory);
-    if (!journal) {
-        return journal.error();
-    }
-    const bool recovered = journal->has_value();
+    const bool recovered = journal && journal->has_value();
     adopt(recovered ? std::move(**journal) : std::move(*saved), std::move(directory),
           recovered ? Origin::Recovered : Origin::Saved);
+    if (!journal) { // what is saved opens all the same
+        emit journalFailed(journal.error());
+    }
     return Done{};
 }
 
@@ -192,8 +192,8 @@ void DocumentSession::flushJournal()
     if (!m_open) {
         return;
     }
-    const Status written = modified() ? projects::writeJournal(journalFolder(), document())
-                                      : projects::removeJournal(journalFolder());
+    const Status written =
+        modified() ? projects::writeJournal(journalFolder(), document()) : projects::removeJournal(journalFolder());
     if (!written) {
         emit journalFailed(written.error());
     }

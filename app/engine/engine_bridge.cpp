@@ -42,7 +42,8 @@ void merge(engine::Progress& progress, engine::Progress next)
 }
 
 EngineBridge::EngineBridge(QObject* parent)
-    : QObject(parent), m_session(std::make_unique<engine::Session>([this](engine::Event event) { receive(std::move(event)); }))
+    : QObject(parent),
+      m_session(std::make_unique<engine::Session>([this](engine::Event event) { receive(std::move(event)); }))
 {
 }
 

@@ -24,7 +24,8 @@ QString scaled(double value, double base, const std::array<const char*, 6>& unit
         value /= base;
         ++unit;
     }
-    const QString number = unit == 0 && value == std::floor(value) ? QString::number(value, 'f', 0) : threeDigits(value);
+    const QString number =
+        unit == 0 && value == std::floor(value) ? QString::number(value, 'f', 0) : threeDigits(value);
     const QString suffix = QString::fromLatin1(units[unit]);
     return suffix.isEmpty() ? number : number + QChar(0x2009) + suffix;
 }

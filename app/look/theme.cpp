@@ -12,6 +12,12 @@
 #include <utility>
 #include <vector>
 
+/// A static library's resources are left out unless asked for, and this must be asked outside of any namespace.
+static void takeUpResources()
+{
+    Q_INIT_RESOURCE(residua);
+}
+
 namespace residua::app {
 
 namespace {
@@ -33,12 +39,14 @@ QString styleSheetOf(const Theme& theme)
         qFatal("The style sheet is missing from the program's resources.");
     }
     QString text = QString::fromUtf8(file.readAll());
-    for (const auto& [name, colour] : {std::pair{"chevron-right", "muted"}, {"chevron-down", "muted"}, {"check", "onAccent"}}) {
+    for (const auto& [name, colour] :
+         {std::pair{"chevron-right", "muted"}, {"chevron-down", "muted"}, {"check", "onAccent"}}) {
         const QString icon = QString::fromLatin1(name);
         text.replace(QLatin1Char('@') + icon, iconFile(icon, theme.colour(QString::fromLatin1(colour))));
     }
     std::vector<std::pair<QString, QColor>> colours(theme.colours().begin(), theme.colours().end());
-    std::stable_sort(colours.begin(), colours.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+    std::stable_sort(colours.begin(), colours.end(),
+                     [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
     for (const auto& [name, colour] : colours) {
         text.replace(QLatin1Char('@') + name, colour.name());
     }
@@ -104,14 +112,26 @@ QColor Theme::colour(const QString& name) const
 
 QPalette Theme::palette() const
 {
-    static constexpr std::pair<QPalette::ColorRole, const char*> kRoles[] = {
-        {QPalette::Window, "window"},        {QPalette::WindowText, "text"},    {QPalette::Base, "surface"},
-        {QPalette::AlternateBase, "hover"},  {QPalette::Text, "text"},          {QPalette::PlaceholderText, "faint"},
-        {QPalette::Button, "surface"},       {QPalette::ButtonText, "text"},    {QPalette::BrightText, "error"},
-        {QPalette::Highlight, "selected"},   {QPalette::HighlightedText, "text"}, {QPalette::Link, "accent"},
-        {QPalette::LinkVisited, "accent"},   {QPalette::ToolTipBase, "surface"}, {QPalette::ToolTipText, "text"},
-        {QPalette::Light, "surface"},        {QPalette::Midlight, "hover"},     {QPalette::Mid, "border"},
-        {QPalette::Dark, "borderStrong"},    {QPalette::Shadow, "borderStrong"}};
+    static constexpr std::pair<QPalette::ColorRole, const char*> kRoles[] = {{QPalette::Window, "window"},
+                                                                             {QPalette::WindowText, "text"},
+                                                                             {QPalette::Base, "surface"},
+                                                                             {QPalette::AlternateBase, "hover"},
+                                                                             {QPalette::Text, "text"},
+                                                                             {QPalette::PlaceholderText, "faint"},
+                                                                             {QPalette::Button, "surface"},
+                                                                             {QPalette::ButtonText, "text"},
+                                                                             {QPalette::BrightText, "error"},
+                                                                             {QPalette::Highlight, "selected"},
+                                                                             {QPalette::HighlightedText, "text"},
+                                                                             {QPalette::Link, "accent"},
+                                                                             {QPalette::LinkVisited, "accent"},
+                                                                             {QPalette::ToolTipBase, "surface"},
+                                                                             {QPalette::ToolTipText, "text"},
+                                                                             {QPalette::Light, "surface"},
+                                                                             {QPalette::Midlight, "hover"},
+                                                                             {QPalette::Mid, "border"},
+                                                                             {QPalette::Dark, "borderStrong"},
+                                                                             {QPalette::Shadow, "borderStrong"}};
     QPalette palette;
     for (const auto& [role, name] : kRoles) {
         palette.setColor(role, colour(QString::fromLatin1(name)));
@@ -124,6 +144,7 @@ QPalette Theme::palette() const
 
 Look::Look(ThemeKind kind, QObject* parent) : QObject(parent), m_theme(kind)
 {
+    takeUpResources();
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setFont(textFont());
     setKind(kind);
@@ -145,7 +166,8 @@ QFont textFont()
 
 QFont numberFont()
 {
-    QFont font = fontFrom({QStringLiteral("JetBrains Mono"), QStringLiteral("DejaVu Sans Mono")}, QFontDatabase::FixedFont);
+    QFont font =
+        fontFrom({QStringLiteral("JetBrains Mono"), QStringLiteral("DejaVu Sans Mono")}, QFontDatabase::FixedFont);
     font.setPixelSize(kTextPixels - 1); // its letters are wider and taller than Inter's
     return font;
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/document/analysis.h"
+
+#include "app/document/document_session.h"
+
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+projects::Cost difference(const projects::Cost& a, const projects::Cost& b)
+{
+    projects::Cost result;
+    result.parameters = a.parameters - b.parameters;
+    result.forwardFlops = a.forwardFlops - b.forwardFlops;
+    result.trainFlops = a.trainFlops - b.trainFlops;
+    result.activationBytes = a.activationBytes - b.activationBytes;
+    result.weightBytes = a.weightBytes - b.weightBytes;
+    result.optimiserBytes = a.optimiserBytes - b.optimiserBytes;
+    return result;
+}
+
+} // namespace
+
+Analysis::Analysis(const DocumentSession& session, QObject* parent) : QObject(parent), m_session(session)
+{
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(0);
+    connect(&m_soon, &QTimer::timeout, this, &Analysis::update);
+    connect(&session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
+    connect(&session, &DocumentSession::opened, &m_soon, qOverload<>(&QTimer::start));
+}
+
+void Analysis::update()
+{
+    m_soon.stop();
+    m_problems.clear();
+    m_cost.reset();
+    if (m_session.isOpen()) {
+        m_problems = projects::validate(m_session.project());
+        if (auto cost = projects::costOf(m_session.project())) {
+            m_cost = std::move(*cost);
+        }
+    }
+    emit updated();
+}
+
+std::optional<projects::Cost> Analysis::costOf(const Place& place) const
+{
+    if (!m_cost) {
+        return std::nullopt;
+    }
+    if (const auto* layers = std::get_if<LayersPlace>(&place)) {
+        projects::Cost sum;
+        for (const std::int64_t layer : layers->layers) {
+            if (layer < 1 || layer > static_cast<std::int64_t>(m_cost->layers.size())) {
+                return std::nullopt;
+            }
+            sum += m_cost->layers[static_cast<std::size_t>(layer - 1)];
+        }
+        return sum;
+    }
+    if (const auto* graph = std::get_if<GraphPlace>(&place)) {
+        return costOfGraph(graph->graph);
+    }
+    if (const auto* node = std::get_if<NodePlace>(&place)) {
+        const auto nodes = m_cost->nodes.find(node->graph);
+        if (nodes != m_cost->nodes.end()) {
+            if (const auto found = nodes->second.find(node->node); found != nodes->second.end()) {
+                return found->second;
+            }
+        }
+        return std::nullopt;
+    }
+    if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {
+        return costOfShortcuts(*shortcuts);
+    }
+    if (const auto* section = std::get_if<SectionPlace>(&place); section && section->section == Section::Topology) {
+        return m_cost->topology;
+    }
+    return std::nullopt;
+}
+
+std::optional<projects::Cost> Analysis::costOfGraph(const projects::GraphRef& graph) const
+{
+    if (graph == "stem") {
+        return m_cost->stem;
+    }
+    if (graph == "head") {
+        return m_cost->head;
+    }
+    const auto nodes = m_cost->nodes.find(graph);
+    if (nodes == m_cost->nodes.end()) {
+        return std::nullopt;
+    }
+    projects::Cost sum;
+    for (const auto& [id, cost] : nodes->second) {
+        sum += cost;
+    }
+    return sum;
+}
+
+std::optional<projects::Cost> Analysis::costOfShortcuts(const ShortcutsPlace& place) const
+{
+    projects::Document without{m_session.project(), {}};
+    for (const projects::Shortcut& shortcut : place.shortcuts) {
+        if (!projects::applyEdit(without, projects::RemoveShortcut{shortcut})) {
+            return std::nullopt;
+        }
+    }
+    const auto cost = projects::costOf(without.project);
+    return cost ? std::optional(difference(m_cost->total, cost->total)) : std::nullopt;
+}
+
+} // namespace residua::app

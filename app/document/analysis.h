@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/properties/place.h"
+#include "projects/cost.h"
+#include "projects/validate.h"
+
+#include <QObject>
+#include <QTimer>
+
+#include <optional>
+#include <vector>
+
+namespace residua::app {
+
+class DocumentSession;
+
+/// What follows from the open document: its problems and its cost. Worked out once per round of changes. GUI thread.
+class Analysis : public QObject {
+    Q_OBJECT
+public:
+    explicit Analysis(const DocumentSession& session, QObject* parent = nullptr);
+
+    [[nodiscard]] const std::vector<projects::Problem>& problems() const { return m_problems; }
+    /// nullopt while shapes cannot be inferred (the problems say why).
+    [[nodiscard]] const std::optional<projects::CostReport>& cost() const { return m_cost; }
+    /// The part of the cost that `place` is to blame for; nullopt where it has none of its own.
+    [[nodiscard]] std::optional<projects::Cost> costOf(const Place& place) const;
+    /// Works out now what would be worked out when the event loop comes to it.
+    void update();
+
+signals:
+    void updated();
+
+private:
+    [[nodiscard]] std::optional<projects::Cost> costOfGraph(const projects::GraphRef& graph) const;
+    [[nodiscard]] std::optional<projects::Cost> costOfShortcuts(const ShortcutsPlace& place) const;
+
+    const DocumentSession& m_session;
+    QTimer m_soon;
+    std::vector<projects::Problem> m_problems;
+    std::optional<projects::CostReport> m_cost;
+};
+
+} // namespace residua::app

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/cost.h"
+
+#include <QWidget>
+
+#include <optional>
+
+class QGridLayout;
+class QLabel;
+
+namespace residua::app {
+
+/// The price of the selection beside that of the whole network.
+class CostView : public QWidget {
+    Q_OBJECT
+public:
+    explicit CostView(QWidget* parent = nullptr);
+
+    /// `whole` is nullopt while it cannot be worked out; `selected` where the selection has no cost of its own.
+    /// `unit` is what a FLOP figure is per: "token" or "sample".
+    void setCost(const std::optional<projects::Cost>& whole, const std::optional<projects::Cost>& selected,
+                 const QString& unit);
+    /// What the device has in all; 0: unknown.
+    void setDeviceMemory(double bytes);
+
+private:
+    void fill();
+
+    std::optional<projects::Cost> m_whole;
+    std::optional<projects::Cost> m_selected;
+    QString m_unit;
+    double m_deviceBytes = 0;
+    QGridLayout* m_grid;
+    QLabel* m_memory;
+};
+
+} // namespace residua::app

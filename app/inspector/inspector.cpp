@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/inspector/inspector.h"
+
+#include "app/inspector/cost_view.h"
+#include "app/inspector/property_editor.h"
+#include "app/look/icons.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+enum Column { Title, Editor, Unit, Reset };
+constexpr int kMargin = 12;
+
+QLabel* label(const QString& role, QWidget* parent)
+{
+    auto* made = new QLabel(parent);
+    made->setProperty("role", role);
+    made->setWordWrap(true);
+    return made;
+}
+
+} // namespace
+
+Inspector::Inspector(QWidget* parent)
+    : QWidget(parent),
+      m_title(label(QStringLiteral("title"), this)),
+      m_subtitle(label(QStringLiteral("muted"), this)),
+      m_body(new QWidget),
+      m_cost(new CostView)
+{
+    setObjectName(QStringLiteral("inspector"));
+    m_body->setObjectName(QStringLiteral("inspectorBody"));
+    auto* body = new QVBoxLayout(m_body);
+    body->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+    body->setSpacing(4);
+    body->addWidget(m_title);
+    body->addWidget(m_subtitle);
+    body->addSpacing(6);
+    body->addSpacing(10);
+    body->addWidget(m_cost);
+    body->addStretch();
+
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(m_body);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(scroll);
+}
+
+void Inspector::show(const projects::Project& project, const Place& place)
+{
+    const bool samePlace = place == m_place;
+    m_place = place;
+    m_title->setText(titleOf(project, place));
+    const QString subtitle = subtitleOf(project, place);
+    m_subtitle->setText(subtitle);
+    m_subtitle->setVisible(!subtitle.isEmpty());
+    std::vector<Property> properties = propertiesOf(project, place);
+    if (samePlace && fits(properties)) {
+        for (std::size_t i = 0; i < m_lines.size(); ++i) {
+            m_lines[i].property = std::move(properties[i]);
+            m_lines[i].editor->setProperty(m_lines[i].property);
+            m_lines[i].reset->setVisible(!m_lines[i].property.isDefault());
+        }
+    } else {
+        rebuild(std::move(properties));
+    }
+}
+
+bool Inspector::fits(const std::vector<Property>& properties) const
+{
+    if (properties.size() != m_lines.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < properties.size(); ++i) {
+        const Property& old = m_lines[i].property;
+        if (properties[i].key != old.key || properties[i].kind != old.kind || properties[i].group != old.group ||
+            properties[i].title != old.title || properties[i].unit != old.unit) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void Inspector::rebuild(std::vector<Property> properties)
+{
+    m_lines.clear();
+    if (m_form) {
+        m_form->hide();
+        m_form->deleteLater(); // one of its editors may be what asked for this
+    }
+    m_form = new QWidget(m_body);
+    m_grid = new QGridLayout(m_form);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setHorizontalSpacing(8);
+    m_grid->setVerticalSpacing(5);
+    m_grid->setColumnStretch(Title, 4);
+    m_grid->setColumnStretch(Editor, 5);
+    int row = 0;
+    QString group;
+    for (Property& property : properties) {
+        if (property.group != group) {
+            group = property.group;
+            auto* heading = label(QStringLiteral("group"), m_form);
+            heading->setText(group);
+            m_grid->addWidget(heading, row++, Title, 1, Reset + 1);
+        }
+        addLine(std::move(property), row++);
+    }
+    static_cast<QVBoxLayout*>(m_body->layout())->insertWidget(3, m_form);
+    m_form->show();
+}
+
+void Inspector::addLine(Property property, int row)
+{
+    auto* title = label(QStringLiteral("muted"), m_form);
+    title->setText(property.title);
+    title->setToolTip(property.toolTip());
+    auto* unit = label(QStringLiteral("faint"), m_form);
+    unit->setWordWrap(false);
+    unit->setText(property.unit);
+    auto* editor = new PropertyEditor(property, m_form);
+    title->setBuddy(editor);
+    auto* reset = new QToolButton(m_form);
+    reset->setIcon(themedIcon(QStringLiteral("reset")));
+    reset->setIconSize({13, 13});
+    reset->setAutoRaise(true);
+    reset->setToolTip(tr("Back to the default"));
+    reset->setAccessibleName(tr("Reset %1").arg(property.title));
+    QSizePolicy keepsPlace = reset->sizePolicy();
+    keepsPlace.setRetainSizeWhenHidden(true);
+    reset->setSizePolicy(keepsPlace);
+    reset->setVisible(!property.isDefault());
+    m_grid->addWidget(title, row, Title);
+    m_grid->addWidget(editor, row, Editor, 1, property.unit.isEmpty() ? 2 : 1);
+    if (!property.unit.isEmpty()) {
+        m_grid->addWidget(unit, row, Unit);
+    }
+    m_grid->addWidget(reset, row, Reset);
+
+    const std::size_t at = m_lines.size();
+    connect(editor, &PropertyEditor::committed, this,
+            [this, at](const QVariant& value) { emit edited(Property(m_lines[at].property), value); });
+    connect(reset, &QToolButton::clicked, this,
+            [this, at] { emit edited(Property(m_lines[at].property), m_lines[at].property.defaultValue); });
+    m_lines.push_back({std::move(property), editor, reset});
+}
+
+} // namespace residua::app

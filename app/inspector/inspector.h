@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/properties/property.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QGridLayout;
+class QLabel;
+class QToolButton;
+
+namespace residua::app {
+
+class CostView;
+class PropertyEditor;
+
+/// The properties of one place, each with its editor, unit and way back to the default; below them a widget
+/// for the cost. It tells what the user wants; it changes nothing by itself.
+class Inspector : public QWidget {
+    Q_OBJECT
+public:
+    explicit Inspector(QWidget* parent = nullptr);
+
+    /// Shows `place` of `project`. Editors of properties that stay are kept, with what is being typed in them.
+    void show(const projects::Project& project, const Place& place);
+    [[nodiscard]] CostView& cost() { return *m_cost; }
+
+signals:
+    void edited(const residua::app::Property& property, const QVariant& value);
+
+private:
+    struct Line {
+        Property property;
+        PropertyEditor* editor = nullptr;
+        QToolButton* reset = nullptr;
+    };
+
+    void rebuild(std::vector<Property> properties);
+    void addLine(Property property, int row);
+    [[nodiscard]] bool fits(const std::vector<Property>& properties) const;
+
+    Place m_place;
+    std::vector<Line> m_lines;
+    QLabel* m_title;
+    QLabel* m_subtitle;
+    QWidget* m_form = nullptr;
+    QGridLayout* m_grid = nullptr;
+    QWidget* m_body;
+    CostView* m_cost;
+};
+
+} // namespace residua::app

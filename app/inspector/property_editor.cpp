@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/inspector/property_editor.h"
+
+#include "app/look/format.h"
+#include "app/look/icons.h"
+#include "app/look/theme.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QLocale>
+#include <QSignalBlocker>
+#include <QStyle>
+#include <QToolButton>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::app {
+
+namespace {
+
+constexpr double kBigStep = 10.0;
+
+/// Numbers are read as everywhere in the project's files: a point, no thousands separators.
+QVariant numberFrom(const QString& text, PropertyKind kind)
+{
+    bool ok = false;
+    if (kind == PropertyKind::Integer) {
+        const qlonglong whole = QLocale::c().toLongLong(text.trimmed(), &ok);
+        return ok ? QVariant(whole) : QVariant();
+    }
+    const double real = QLocale::c().toDouble(text.trimmed(), &ok);
+    return ok && std::isfinite(real) ? QVariant(real) : QVariant();
+}
+
+} // namespace
+
+PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWidget(parent), m_property(property)
+{
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    if (property.kind == PropertyKind::Toggle) {
+        m_toggle = new QCheckBox(this);
+        layout->addWidget(m_toggle);
+        layout->addStretch();
+        connect(m_toggle, &QCheckBox::clicked, this, &PropertyEditor::commit);
+        setFocusProxy(m_toggle);
+    } else if (property.kind == PropertyKind::Choice) {
+        m_choice = new QComboBox(this);
+        m_choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        m_choice->setMinimumContentsLength(6);
+        m_choice->installEventFilter(this);
+        layout->addWidget(m_choice);
+        connect(m_choice, &QComboBox::activated, this, &PropertyEditor::commit);
+        setFocusProxy(m_choice);
+    } else {
+        makeField();
+    }
+    for (QWidget* field :
+         {static_cast<QWidget*>(m_toggle), static_cast<QWidget*>(m_choice), static_cast<QWidget*>(m_field)}) {
+        if (field) {
+            field->setAccessibleName(property.title);
+            field->setObjectName(QString::fromStdString("property:" + property.key));
+        }
+    }
+    setToolTip(property.toolTip());
+    show(property.value);
+}
+
+void PropertyEditor::makeField()
+{
+    m_field = new QLineEdit(this);
+    m_field->setMinimumWidth(40);
+    layout()->addWidget(m_field);
+    setFocusProxy(m_field);
+    m_field->installEventFilter(this);
+    connect(m_field, &QLineEdit::editingFinished, this, &PropertyEditor::commit);
+    if (m_property.kind != PropertyKind::Text && m_property.kind != PropertyKind::File) {
+        m_field->setFont(numberFont());
+    }
+    if (m_property.kind == PropertyKind::File) {
+        auto* button = new QToolButton(this);
+        button->setIcon(themedIcon(QStringLiteral("open")));
+        button->setToolTip(tr("Choose a file"));
+        button->setAccessibleName(tr("Choose a file for %1").arg(m_property.title));
+        layout()->addWidget(button);
+        connect(button, &QToolButton::clicked, this, &PropertyEditor::browse);
+    }
+}
+
+void PropertyEditor::setProperty(const Property& property)
+{
+    m_property = property;
+    setToolTip(property.toolTip());
+    if (!m_field || !m_field->isModified()) {
+        show(property.value);
+    }
+}
+
+void PropertyEditor::show(const QVariant& value)
+{
+    if (m_toggle) {
+        m_toggle->setChecked(value.toBool());
+    } else if (m_choice) {
+        const QSignalBlocker quiet(m_choice);
+        QStringList shown;
+        for (int i = 0; i < m_choice->count(); ++i) {
+            shown << m_choice->itemText(i);
+        }
+        if (shown != m_property.choices) {
+            m_choice->clear();
+            m_choice->addItems(m_property.choices);
+        }
+        m_choice->setCurrentIndex(value.toInt());
+        m_choice->setPlaceholderText(tr("several"));
+    } else {
+        const bool real = m_property.kind == PropertyKind::Real;
+        m_field->setText(real ? formatReal(value.toDouble()) : value.toString());
+        m_field->setCursorPosition(0);
+        m_field->setModified(false);
+        m_field->setProperty("invalid", false);
+        m_field->style()->polish(m_field);
+    }
+}
+
+QVariant PropertyEditor::value() const
+{
+    const QVariant value = shown();
+    return problemWith(value).isEmpty() ? value : QVariant();
+}
+
+QVariant PropertyEditor::shown() const
+{
+    if (m_toggle) {
+        return m_toggle->isChecked();
+    }
+    if (m_choice) {
+        return m_choice->currentIndex();
+    }
+    if (m_property.kind == PropertyKind::Integer || m_property.kind == PropertyKind::Real) {
+        return numberFrom(m_field->text(), m_property.kind);
+    }
+    return m_field->text();
+}
+
+QString PropertyEditor::problemWith(const QVariant& value) const
+{
+    if (!value.isValid()) {
+        return m_property.kind == PropertyKind::Integer ? tr("Expected a whole number, such as 128.")
+                                                        : tr("Expected a number, such as 0.1 or 1e-3.");
+    }
+    const bool number = m_property.kind == PropertyKind::Integer || m_property.kind == PropertyKind::Real;
+    if (number && (value.toDouble() < m_property.minimum || value.toDouble() > m_property.maximum)) {
+        return tr("Expected a number from %1 to %2.")
+            .arg(formatReal(m_property.minimum), formatReal(m_property.maximum));
+    }
+    return {};
+}
+
+void PropertyEditor::commit()
+{
+    const QVariant wanted = shown();
+    if (m_field) {
+        if (!m_field->isModified()) {
+            return;
+        }
+        const QString problem = problemWith(wanted);
+        m_field->setProperty("invalid", !problem.isEmpty());
+        m_field->style()->polish(m_field);
+        if (!problem.isEmpty()) {
+            QToolTip::showText(m_field->mapToGlobal(QPoint(0, m_field->height())), problem, m_field);
+            return;
+        }
+        m_field->setModified(false);
+    }
+    if (wanted != m_property.value) {
+        emit committed(wanted);
+    }
+}
+
+void PropertyEditor::browse()
+{
+    const QString path = QFileDialog::getOpenFileName(this, m_property.title, m_field->text());
+    if (!path.isEmpty()) {
+        m_field->setText(path);
+        m_field->setModified(true);
+        commit();
+    }
+}
+
+void PropertyEditor::stepNumber(int direction)
+{
+    const QVariant now = shown();
+    if (!now.isValid()) {
+        return;
+    }
+    if (m_property.kind == PropertyKind::Integer) {
+        const qlonglong stepped = now.toLongLong() + direction;
+        m_field->setText(QString::number(std::clamp<qlonglong>(stepped, static_cast<qlonglong>(m_property.minimum),
+                                                               static_cast<qlonglong>(m_property.maximum))));
+    } else {
+        // A tenth of the number's own magnitude: 0.1 → 0.11, 3e-4 → 3.1e-4.
+        const double real = now.toDouble();
+        const double step = real == 0 ? 1.0 / kBigStep : std::pow(10.0, std::floor(std::log10(std::abs(real))) - 1);
+        const double stepped = std::round(real / step + direction) * step;
+        m_field->setText(QString::number(std::clamp(stepped, m_property.minimum, m_property.maximum), 'g', 6));
+    }
+    m_field->setModified(true);
+    commit();
+}
+
+bool PropertyEditor::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_choice && event->type() == QEvent::Wheel) {
+        event->ignore(); // scrolling the inspector must not change what passes under the pointer
+        return true;
+    }
+    if (watched == m_field && event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        const bool number = m_property.kind == PropertyKind::Integer || m_property.kind == PropertyKind::Real;
+        if (key == Qt::Key_Escape && m_field->isModified()) {
+            show(m_property.value);
+            return true;
+        }
+        if (number && (key == Qt::Key_Up || key == Qt::Key_Down)) {
+            stepNumber(key == Qt::Key_Up ? 1 : -1);
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+} // namespace residua::app

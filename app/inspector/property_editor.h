@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/properties/property.h"
+
+#include <QVariant>
+#include <QWidget>
+
+class QCheckBox;
+class QComboBox;
+class QLineEdit;
+
+namespace residua::app {
+
+/// The widget for one property's value: a check box, a choice, a number, a text or a path. It tells a value
+/// only when the user has settled on one that can be read; Esc brings the old one back.
+class PropertyEditor : public QWidget {
+    Q_OBJECT
+public:
+    explicit PropertyEditor(const Property& property, QWidget* parent = nullptr);
+
+    /// Takes up a new state of the same property, unless the user is typing.
+    void setProperty(const Property& property);
+    /// What it shows now; invalid where that cannot be read as a value, or is out of range.
+    [[nodiscard]] QVariant value() const;
+
+signals:
+    void committed(const QVariant& value);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void makeField();
+    void show(const QVariant& value);
+    void commit();
+    void browse();
+    void stepNumber(int direction);
+    [[nodiscard]] QVariant shown() const; ///< as value(), of any range
+    [[nodiscard]] QString problemWith(const QVariant& value) const;
+
+    Property m_property;
+    QCheckBox* m_toggle = nullptr;
+    QComboBox* m_choice = nullptr;
+    QLineEdit* m_field = nullptr;
+};
+
+} // namespace residua::app

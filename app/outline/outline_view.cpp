@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/outline/outline_view.h"
+
+#include "app/inspector/property_editor.h"
+
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QScopedValueRollback>
+#include <QStyledItemDelegate>
+
+namespace residua::app {
+
+namespace {
+
+/// Edits a value with the widget that the inspector uses for it.
+class ValueDelegate : public QStyledItemDelegate {
+public:
+    ValueDelegate(OutlineModel& model, QObject* parent) : QStyledItemDelegate(parent), m_model(model) {}
+
+    QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem&, const QModelIndex& index) const override
+    {
+        const OutlineRow* row = m_model.rowAt(index);
+        if (!row || !row->property) {
+            return nullptr;
+        }
+        auto* editor = new PropertyEditor(*row->property, parent);
+        editor->setAutoFillBackground(true);
+        connect(editor, &PropertyEditor::committed, this, [this, editor] {
+            auto* self = const_cast<ValueDelegate*>(this); // Qt's factory is const, its signals are not
+            emit self->commitData(editor);
+            emit self->closeEditor(editor);
+        });
+        return editor;
+    }
+
+    void setEditorData(QWidget*, const QModelIndex&) const override {} // it was made with its value
+
+    void setModelData(QWidget* editor, QAbstractItemModel* model, const QModelIndex& index) const override
+    {
+        const QVariant value = static_cast<PropertyEditor*>(editor)->value();
+        if (value.isValid()) {
+            model->setData(index, value, Qt::EditRole);
+        }
+    }
+
+private:
+    OutlineModel& m_model;
+};
+
+} // namespace
+
+OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(parent), m_outline(model)
+{
+    setObjectName(QStringLiteral("outline"));
+    setAccessibleName(tr("Outline"));
+    setModel(&model);
+    setItemDelegateForColumn(OutlineModel::Value, new ValueDelegate(model, this));
+    setHeaderHidden(true);
+    setUniformRowHeights(true);
+    setIndentation(16);
+    setIconSize({16, 16});
+    setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed |
+                    QAbstractItemView::AnyKeyPressed);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setTextElideMode(Qt::ElideRight);
+    header()->setStretchLastSection(true);
+    header()->setSectionResizeMode(OutlineModel::Name, QHeaderView::Interactive);
+    header()->resizeSection(OutlineModel::Name, 170);
+}
+
+void OutlineView::showPlace(const Place& place)
+{
+    const QScopedValueRollback following(m_following, true);
+    const OutlineRow* current = m_outline.rowAt(currentIndex());
+    if (current && current->place == place) {
+        return; // it may be a property of the place, on which the user stands
+    }
+    const QModelIndex index = m_outline.indexOf(place);
+    if (index.isValid()) {
+        setCurrentIndex(index);
+        scrollTo(index);
+    } else {
+        clearSelection();
+    }
+}
+
+void OutlineView::currentChanged(const QModelIndex& current, const QModelIndex& previous)
+{
+    QTreeView::currentChanged(current, previous);
+    const OutlineRow* row = m_outline.rowAt(current);
+    if (row && !m_following && hasFocus()) { // rows that go away move the current one too: nobody chose that
+        emit placeChosen(Place(row->place));
+    }
+}
+
+void OutlineView::keyPressEvent(QKeyEvent* event)
+{
+    const OutlineRow* row = m_outline.rowAt(currentIndex());
+    if (row && row->shortcut && event->matches(QKeySequence::Delete)) {
+        emit pruneRequested(*row->shortcut);
+        return;
+    }
+    if (row && row->property && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) {
+        edit(currentIndex().siblingAtColumn(OutlineModel::Value));
+        return;
+    }
+    QTreeView::keyPressEvent(event);
+}
+
+} // namespace residua::app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/outline/outline_model.h"
+
+#include <QTreeView>
+
+namespace residua::app {
+
+/// The outline: everything that the canvas shows and more, readable and editable by keyboard and screen reader.
+class OutlineView : public QTreeView {
+    Q_OBJECT
+public:
+    explicit OutlineView(OutlineModel& model, QWidget* parent = nullptr);
+
+    /// Selects the row of `place` and unfolds down to it. Tells nobody.
+    void showPlace(const Place& place);
+
+signals:
+    /// The user went to a row.
+    void placeChosen(const residua::app::Place& place);
+    /// Delete on a shortcut's row.
+    void pruneRequested(const residua::projects::Shortcut& shortcut);
+
+protected:
+    void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    OutlineModel& m_outline;
+    bool m_following = false; ///< showPlace() is at work
+};
+
+} // namespace residua::app

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/properties/property_list.h"
+
+#include "projects/node_kinds.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace residua::app {
+
+namespace {
+
+using projects::Node;
+using projects::ParamSpec;
+using projects::ParamType;
+using projects::ParamValue;
+using projects::Project;
+using projects::StackSegment;
+using Text = PropertyText;
+
+constexpr const char* kBlockPrefix = "block:";
+
+/// A property of one scalar of the network that has an edit of its own.
+template <class T>
+Property scalarProperty(const Project& project, const char* key, QString title, T current, T defaults,
+                        PropertyDetails details, std::function<projects::Edit(T)> write)
+{
+    PropertyList<T> list(
+        project, defaults, [current](const Project&) { return current; },
+        [write = std::move(write)](const Project&, T value) { return write(std::move(value)); });
+    list.add(
+        key, std::move(title), [](auto& value) -> auto& { return value; }, std::move(details));
+    return list.take().front();
+}
+
+std::vector<std::string> blocksOfLayers(const projects::Network& network)
+{
+    std::vector<std::string> blocks;
+    for (const StackSegment& segment : network.stack) {
+        blocks.insert(blocks.end(), static_cast<std::size_t>(std::max<std::int64_t>(segment.repeat, 0)), segment.block);
+    }
+    return blocks;
+}
+
+std::vector<StackSegment> segmentsOf(const std::vector<std::string>& blocks)
+{
+    std::vector<StackSegment> stack;
+    for (const std::string& block : blocks) {
+        if (stack.empty() || stack.back().block != block) {
+            stack.push_back({block, 0});
+        }
+        ++stack.back().repeat;
+    }
+    return stack;
+}
+
+QVariant toVariant(const ParamSpec& spec, const ParamValue& value)
+{
+    if (spec.type == ParamType::Choice) {
+        const auto* name = std::get_if<std::string>(&value);
+        const auto found = name ? std::find(spec.choices.begin(), spec.choices.end(), *name) : spec.choices.end();
+        return found == spec.choices.end() ? -1 : static_cast<int>(found - spec.choices.begin());
+    }
+    if (const auto* flag = std::get_if<bool>(&value)) {
+        return *flag;
+    }
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        return spec.type == ParamType::Real ? QVariant(static_cast<double>(*number))
+                                            : QVariant(QString::number(*number));
+    }
+    if (const auto* real = std::get_if<double>(&value)) {
+        return *real;
+    }
+    return QString::fromStdString(std::get<std::string>(value));
+}
+
+ParamValue fromVariant(const ParamSpec& spec, const QVariant& given)
+{
+    switch (spec.type) {
+    case ParamType::Flag:
+        return given.toBool();
+    case ParamType::Real:
+        return given.toDouble();
+    case ParamType::Choice:
+        return spec.choices.at(static_cast<std::size_t>(given.toInt()));
+    case ParamType::Text:
+        return given.toString().toStdString();
+    case ParamType::Integer:
+        break;
+    }
+    bool whole = false;
+    const qlonglong number = given.toString().trimmed().toLongLong(&whole);
+    return whole ? ParamValue(static_cast<std::int64_t>(number)) : ParamValue(given.toString().trimmed().toStdString());
+}
+
+PropertyKind kindOf(ParamType type)
+{
+    switch (type) {
+    case ParamType::Flag:
+        return PropertyKind::Toggle;
+    case ParamType::Integer:
+        return PropertyKind::Size;
+    case ParamType::Real:
+        return PropertyKind::Real;
+    case ParamType::Choice:
+        return PropertyKind::Choice;
+    case ParamType::Text:
+        return PropertyKind::Text;
+    }
+    return PropertyKind::Text;
+}
+
+Property paramProperty(const NodePlace& place, const Node& node, const ParamSpec& spec)
+{
+    const auto given = node.params.find(spec.name);
+    Property property;
+    property.key = "param." + spec.name;
+    property.title = QString::fromStdString(spec.title);
+    property.kind = kindOf(spec.type);
+    property.defaultValue = toVariant(spec, spec.defaultValue);
+    property.value = given == node.params.end() ? property.defaultValue : toVariant(spec, given->second);
+    property.unit = QString::fromStdString(spec.unit);
+    property.help = QString::fromStdString(spec.help);
+    property.minimum = spec.minimum;
+    property.maximum = spec.maximum;
+    for (const std::string& choice : spec.choices) {
+        property.choices << QString::fromStdString(choice);
+    }
+    property.edit = [place, spec](const Project&, const QVariant& value) -> Result<projects::Edit> {
+        if (spec.type == ParamType::Choice &&
+            (value.toInt() < 0 || value.toInt() >= static_cast<int>(spec.choices.size()))) {
+            return Error{spec.title, "expected one of its choices"};
+        }
+        ParamValue wanted = fromVariant(spec, value);
+        std::optional<ParamValue> stored;
+        if (wanted != spec.defaultValue) { // the file holds only what differs
+            stored = std::move(wanted);
+        }
+        return projects::Edit{projects::SetParam{place.graph, place.node, spec.name, std::move(stored)}};
+    };
+    return property;
+}
+
+Property depthProperty(const Project& project, std::size_t segment)
+{
+    const std::vector<StackSegment>& stack = project.network.stack;
+    const bool alone = stack.size() == 1;
+    PropertyList<std::vector<StackSegment>> list(
+        project, stack, [](const Project& p) { return p.network.stack; },
+        [](const Project&, std::vector<StackSegment> value) { return projects::SetStack{std::move(value)}; });
+    list.add("segment" + std::to_string(segment),
+             alone ? Text::tr("Depth") : Text::tr("Layers of “%1”").arg(QString::fromStdString(stack[segment].block)),
+             [segment](auto& s) -> auto& { return s.at(segment).repeat; },
+             {.unit = Text::tr("layers"),
+              .help = Text::tr("Neighbouring layers of this block."),
+              .paper = Text::tr("8, 12, 24, 24 (LLaMA 60M to 1B)"),
+              .minimum = 1,
+              .maximum = 10000});
+    Property property = list.take().front();
+    property.defaultValue = QVariant(); // a network has no depth of its own accord
+    return property;
+}
+
+} // namespace
+
+std::vector<Property> networkProperties(const Project& project)
+{
+    const projects::Network& network = project.network;
+    const projects::Network defaults;
+    std::vector<Property> properties;
+    properties.push_back(
+        scalarProperty<std::int64_t>(project, "width", Text::tr("Width d"), network.width, defaults.width,
+                                     {.unit = Text::tr("features"),
+                                      .help = Text::tr("Features of every stack entry; formulas call it d."),
+                                      .minimum = 1,
+                                      .maximum = 1e9},
+                                     [](std::int64_t width) { return projects::SetWidth{width}; }));
+    for (std::size_t i = 0; i < network.stack.size(); ++i) {
+        properties.push_back(depthProperty(project, i));
+    }
+    properties.push_back(scalarProperty<projects::Objective>(
+        project, "objective", Text::tr("Objective"), network.objective, defaults.objective,
+        {.help = Text::tr("What is minimised."),
+         .paper = Text::tr("half squared error (ANCRe §3)"),
+         .choices = {Text::tr("Next token"), Text::tr("Half squared error"), Text::tr("Mean squared error")}},
+        [](projects::Objective objective) { return projects::SetObjective{objective}; }));
+    properties.push_back(
+        scalarProperty<bool>(project, "tie", Text::tr("Tie head"), network.tieHead, defaults.tieHead,
+                             {.help = Text::tr("The head's last linear shares the stem's embedding table.")},
+                             [](bool tie) { return projects::SetTieHead{tie}; }));
+    return properties;
+}
+
+std::vector<Property> graphProperties(const Project& project, const projects::GraphRef& graph)
+{
+    if (!graph.starts_with(kBlockPrefix)) {
+        return {};
+    }
+    const std::string name = graph.substr(std::string(kBlockPrefix).size());
+    Property property =
+        scalarProperty<std::string>(project, "name", Text::tr("Name"), name, name,
+                                    {.help = Text::tr("What layers call this block.")}, [name](std::string to) {
+                                        return projects::RenameBlock{name, std::move(to)};
+                                    });
+    return {std::move(property)};
+}
+
+std::vector<Property> nodeProperties(const Project& project, const NodePlace& place)
+{
+    const Node& node = *findGraph(project, place.graph)->find(place.node);
+    std::vector<Property> properties;
+    properties.push_back(
+        scalarProperty<std::string>(project, "name", Text::tr("Name"), node.name, node.name,
+                                    {.help = Text::tr("Unique within the graph.")}, [place](std::string to) {
+                                        return projects::RenameNode{place.graph, place.node, std::move(to)};
+                                    }));
+    if (const projects::NodeKind* kind = projects::findNodeKind(node.kind)) {
+        for (const ParamSpec& spec : kind->params) {
+            properties.push_back(paramProperty(place, node, spec));
+        }
+    }
+    return properties;
+}
+
+std::vector<Property> layersProperties(const Project& project, const LayersPlace& place)
+{
+    const std::vector<std::string> blocks = blocksOfLayers(project.network);
+    std::set<std::string> used;
+    for (const std::int64_t layer : place.layers) {
+        used.insert(blocks.at(static_cast<std::size_t>(layer - 1)));
+    }
+    Property property;
+    property.key = "block";
+    property.title = Text::tr("Block");
+    property.kind = PropertyKind::Choice;
+    property.help = Text::tr("What the layer is made of.");
+    property.value = -1;
+    std::vector<std::string> names;
+    for (const projects::Block& block : project.network.blocks) {
+        if (used.size() == 1 && block.name == *used.begin()) {
+            property.value = static_cast<int>(names.size());
+        }
+        names.push_back(block.name);
+        property.choices << QString::fromStdString(block.name);
+    }
+    property.edit = [names, layers = place.layers](const Project& p, const QVariant& given) -> Result<projects::Edit> {
+        std::vector<std::string> changed = blocksOfLayers(p.network);
+        const auto index = static_cast<std::size_t>(given.toInt());
+        if (index >= names.size()) {
+            return Error{"layer", "expected a block"};
+        }
+        for (const std::int64_t layer : layers) {
+            changed.at(static_cast<std::size_t>(layer - 1)) = names[index];
+        }
+        return projects::Edit{projects::SetStack{segmentsOf(changed)}};
+    };
+    std::vector<Property> properties{std::move(property)};
+    if (place.layers.size() == 1) {
+        for (Property& reads : readsProperty(project, place.layers.front())) {
+            properties.push_back(std::move(reads));
+        }
+    }
+    return properties;
+}
+
+std::vector<Property> projectProperties(const Project& project)
+{
+    return {scalarProperty<std::string>(project, "name", Text::tr("Name"), project.name, project.name,
+                                        {.help = Text::tr("The project's name.")},
+                                        [](std::string name) { return projects::SetName{std::move(name)}; }),
+            scalarProperty<std::string>(project, "description", Text::tr("Description"), project.description,
+                                        project.description, {.help = Text::tr("One line for people.")},
+                                        [](std::string text) { return projects::SetDescription{std::move(text)}; })};
+}
+
+} // namespace residua::app

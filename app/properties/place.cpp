@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/properties/place.h"
+
+#include "app/properties/property_list.h"
+#include "projects/node_kinds.h"
+#include "projects/presets.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace residua::app {
+
+namespace {
+
+using projects::Project;
+using Text = PropertyText;
+
+template <class... F>
+struct Overloaded : F... {
+    using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+QString titleOfSection(Section section)
+{
+    switch (section) {
+    case Section::Data:
+        return Text::tr("Data");
+    case Section::Network:
+        return Text::tr("Network");
+    case Section::Topology:
+        return Text::tr("Topology");
+    case Section::Stages:
+        return Text::tr("Stages");
+    case Section::Initialisation:
+        return Text::tr("Initialisation");
+    case Section::Training:
+        return Text::tr("Training");
+    case Section::Seeds:
+        return Text::tr("Seeds");
+    case Section::Runs:
+        return Text::tr("Runs");
+    }
+    return {};
+}
+
+QString titleOfGraph(const projects::GraphRef& graph)
+{
+    if (graph == "stem") {
+        return Text::tr("Stem");
+    }
+    if (graph == "head") {
+        return Text::tr("Head");
+    }
+    return Text::tr("Block “%1”").arg(QString::fromStdString(graph.substr(graph.find(':') + 1)));
+}
+
+QString shortcutName(const projects::Shortcut& shortcut)
+{
+    return QStringLiteral("%1:%2").arg(shortcut.source).arg(shortcut.target);
+}
+
+QString subtitleOfSection(const Project& project, Section section)
+{
+    switch (section) {
+    case Section::Data:
+        return isLanguage(project.data) ? Text::tr("Token sequences") : Text::tr("Vectors with targets");
+    case Section::Network:
+        return Text::tr("%n layer(s)", nullptr, static_cast<int>(project.network.depth()));
+    case Section::Topology:
+        return Text::tr("How depth is wired");
+    case Section::Stages:
+        return project.stages.stages.empty() ? Text::tr("Every layer trains at every step")
+                                             : Text::tr("Which layers train when");
+    case Section::Initialisation:
+        return Text::tr("How weights start");
+    case Section::Training:
+        return Text::tr("How it learns, and what is recorded");
+    case Section::Seeds:
+        return Text::tr("Every random draw comes from one of these");
+    case Section::Runs:
+        return Text::tr("What has been trained");
+    }
+    return {};
+}
+
+QString subtitleOfShortcuts(const ShortcutsPlace& place)
+{
+    if (place.shortcuts.size() != 1) {
+        return {};
+    }
+    const projects::Shortcut& shortcut = place.shortcuts.front();
+    return shortcut.source == 0 ? Text::tr("From the stack's input to layer %1").arg(shortcut.target)
+                                : Text::tr("From layer %1 to %2").arg(shortcut.source).arg(shortcut.target);
+}
+
+/// "/network/blocks/0/graph" as its parts; "~1" and "~0" stand for / and ~.
+std::vector<std::string> partsOf(std::string_view pointer)
+{
+    std::vector<std::string> parts;
+    for (const char c : pointer) {
+        if (c == '/') {
+            parts.emplace_back();
+        } else if (!parts.empty()) {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+
+std::optional<std::size_t> indexAt(const std::vector<std::string>& parts, std::size_t at)
+{
+    if (at >= parts.size()) {
+        return std::nullopt;
+    }
+    std::size_t index = 0;
+    const std::string& text = parts[at];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(index) : std::nullopt;
+}
+
+/// The place of what follows a graph's own part: "/nodes/3/params/out".
+Place placeInGraph(const Project& project, const projects::GraphRef& ref, const std::vector<std::string>& parts,
+                   std::size_t at)
+{
+    const projects::Graph* graph = findGraph(project, ref);
+    if (graph && at < parts.size() && parts[at] == "nodes") {
+        if (const auto index = indexAt(parts, at + 1); index && *index < graph->nodes.size()) {
+            return NodePlace{ref, graph->nodes[*index].id};
+        }
+    }
+    return GraphPlace{ref};
+}
+
+/// Whether a layer reads it, or did before it was pruned.
+bool exists(const Project& project, const projects::Shortcut& shortcut)
+{
+    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    const std::int64_t depth = project.network.depth();
+    if (!mix || shortcut.target < 1 || shortcut.target > depth + 1) {
+        return false;
+    }
+    const std::vector<std::int64_t> sources = sourcesOf(*mix, shortcut.target, depth);
+    return std::find(sources.begin(), sources.end(), shortcut.source) != sources.end() ||
+           mix->states.contains(shortcut);
+}
+
+Place placeInNetwork(const Project& project, const std::vector<std::string>& parts)
+{
+    if (parts.size() > 1 && (parts[1] == "stem" || parts[1] == "head")) {
+        return placeInGraph(project, parts[1], parts, 2);
+    }
+    if (parts.size() > 1 && parts[1] == "blocks") {
+        if (const auto index = indexAt(parts, 2); index && *index < project.network.blocks.size()) {
+            return placeInGraph(project, "block:" + project.network.blocks[*index].name, parts, 4);
+        }
+    }
+    return SectionPlace{Section::Network};
+}
+
+} // namespace
+
+bool exists(const Project& project, const Place& place)
+{
+    const std::int64_t depth = project.network.depth();
+    return std::visit(
+        Overloaded{
+            [&](const GraphPlace& p) { return findGraph(project, p.graph) != nullptr; },
+            [&](const NodePlace& p) {
+                const projects::Graph* graph = findGraph(project, p.graph);
+                return graph && graph->find(p.node);
+            },
+            [&](const LayersPlace& p) {
+                return !p.layers.empty() && std::all_of(p.layers.begin(), p.layers.end(),
+                                                        [&](std::int64_t l) { return l >= 1 && l <= depth; });
+            },
+            [&](const ShortcutsPlace& p) {
+                return !p.shortcuts.empty() && std::all_of(p.shortcuts.begin(), p.shortcuts.end(),
+                                                           [&](const auto& s) { return exists(project, s); });
+            },
+            [](const auto&) { return true; },
+        },
+        place);
+}
+
+QString titleOf(const Project& project, const Place& place)
+{
+    return std::visit(Overloaded{
+                          [&](const ProjectPlace&) { return QString::fromStdString(project.name); },
+                          [](const SectionPlace& p) { return titleOfSection(p.section); },
+                          [](const GraphPlace& p) { return titleOfGraph(p.graph); },
+                          [&](const NodePlace& p) {
+                              const projects::Graph* graph = findGraph(project, p.graph);
+                              const projects::Node* node = graph ? graph->find(p.node) : nullptr;
+                              return node ? QString::fromStdString(node->name) : QString();
+                          },
+                          [](const LayersPlace& p) {
+                              return p.layers.size() == 1
+                                         ? Text::tr("Layer %1").arg(p.layers.front())
+                                         : Text::tr("%n layer(s)", nullptr, static_cast<int>(p.layers.size()));
+                          },
+                          [](const ShortcutsPlace& p) {
+                              return p.shortcuts.size() == 1
+                                         ? Text::tr("Shortcut %1").arg(shortcutName(p.shortcuts.front()))
+                                         : Text::tr("%n shortcut(s)", nullptr, static_cast<int>(p.shortcuts.size()));
+                          },
+                      },
+                      place);
+}
+
+QString subtitleOf(const Project& project, const Place& place)
+{
+    return std::visit(Overloaded{
+                          [&](const ProjectPlace&) { return Text::tr("The project as a whole"); },
+                          [&](const SectionPlace& p) { return subtitleOfSection(project, p.section); },
+                          [&](const GraphPlace& p) {
+                              const projects::Graph* graph = findGraph(project, p.graph);
+                              return graph ? Text::tr("%n node(s)", nullptr, static_cast<int>(graph->nodes.size()))
+                                           : QString();
+                          },
+                          [&](const NodePlace& p) {
+                              const projects::Graph* graph = findGraph(project, p.graph);
+                              const projects::Node* node = graph ? graph->find(p.node) : nullptr;
+                              const projects::NodeKind* kind = node ? projects::findNodeKind(node->kind) : nullptr;
+                              return kind ? QString::fromStdString(kind->title + " — " + kind->summary) : QString();
+                          },
+                          [&](const LayersPlace& p) {
+                              const projects::Block* block =
+                                  p.layers.empty() ? nullptr : project.network.blockOfLayer(p.layers.front());
+                              return block && p.layers.size() == 1 ? QString::fromStdString(block->name) : QString();
+                          },
+                          [](const ShortcutsPlace& p) { return subtitleOfShortcuts(p); },
+                      },
+                      place);
+}
+
+Place placeOfPointer(const Project& project, const std::string& pointer)
+{
+    const std::vector<std::string> parts = partsOf(pointer);
+    if (parts.empty()) {
+        return ProjectPlace{};
+    }
+    if (parts.front() == "network") {
+        return placeInNetwork(project, parts);
+    }
+    static constexpr std::pair<std::string_view, Section> kSections[] = {
+        {"data", Section::Data},         {"topology", Section::Topology},
+        {"schedule", Section::Stages},   {"initialisation", Section::Initialisation},
+        {"training", Section::Training}, {"seeds", Section::Seeds}};
+    for (const auto& [key, section] : kSections) {
+        if (parts.front() == key) {
+            return SectionPlace{section};
+        }
+    }
+    return ProjectPlace{};
+}
+
+Place placeOfSelection(const Project& project, const editor::Selection& selection)
+{
+    if (!selection.shortcuts.empty()) {
+        return ShortcutsPlace{{selection.shortcuts.begin(), selection.shortcuts.end()}};
+    }
+    const std::int64_t depth = project.network.depth();
+    LayersPlace layers;
+    for (const std::int64_t layer : selection.layers) {
+        if (layer >= 1 && layer <= depth) {
+            layers.layers.push_back(layer);
+        }
+    }
+    if (!layers.layers.empty()) {
+        return layers;
+    }
+    if (selection.layers.contains(0)) {
+        return GraphPlace{"stem"};
+    }
+    if (selection.layers.contains(depth + 1)) {
+        return GraphPlace{"head"};
+    }
+    return ProjectPlace{};
+}
+
+editor::Selection selectionOfPlace(const Project& project, const Place& place)
+{
+    editor::Selection selection;
+    if (const auto* layers = std::get_if<LayersPlace>(&place)) {
+        selection.layers = {layers->layers.begin(), layers->layers.end()};
+    } else if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {
+        selection.shortcuts = {shortcuts->shortcuts.begin(), shortcuts->shortcuts.end()};
+    } else if (const auto* graph = std::get_if<GraphPlace>(&place)) {
+        if (graph->graph == "stem") {
+            selection.layers.insert(0);
+        } else if (graph->graph == "head") {
+            selection.layers.insert(project.network.depth() + 1);
+        }
+    }
+    return selection;
+}
+
+} // namespace residua::app

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas.h"
+#include "projects/project.h"
+#include "projects/shape.h"
+
+#include <QString>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace residua::app {
+
+/// The parts of a document that have a row of their own at the outline's top.
+enum class Section { Data, Network, Topology, Stages, Initialisation, Training, Seeds, Runs };
+
+struct SectionPlace {
+    Section section{};
+    bool operator==(const SectionPlace&) const = default;
+};
+/// The stem, the head or a block.
+struct GraphPlace {
+    projects::GraphRef graph;
+    bool operator==(const GraphPlace&) const = default;
+};
+struct NodePlace {
+    projects::GraphRef graph;
+    projects::NodeId node{};
+    bool operator==(const NodePlace&) const = default;
+};
+/// Layers 1..depth.
+struct LayersPlace {
+    std::vector<std::int64_t> layers;
+    bool operator==(const LayersPlace&) const = default;
+};
+struct ShortcutsPlace {
+    std::vector<projects::Shortcut> shortcuts;
+    bool operator==(const ShortcutsPlace&) const = default;
+};
+/// The project as a whole.
+struct ProjectPlace {
+    bool operator==(const ProjectPlace&) const = default;
+};
+
+/// What the outline, the canvas and the problems point at, and what the inspector shows.
+using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, LayersPlace, ShortcutsPlace>;
+
+/// Whether the place is in the project: an edit may have removed it.
+[[nodiscard]] bool exists(const projects::Project& project, const Place& place);
+/// Its name for people: "Layer 3", "Shortcut 0:2", "up · Linear".
+[[nodiscard]] QString titleOf(const projects::Project& project, const Place& place);
+/// What it is, in a few words under the title.
+[[nodiscard]] QString subtitleOf(const projects::Project& project, const Place& place);
+
+/// The place of a JSON pointer into project.json; the nearest place around it where it has none of its own.
+[[nodiscard]] Place placeOfPointer(const projects::Project& project, const std::string& pointer);
+
+/// Shortcuts before layers: they are what one looks at closest.
+[[nodiscard]] Place placeOfSelection(const projects::Project& project, const editor::Selection& selection);
+/// What the depth canvas can mark of it.
+[[nodiscard]] editor::Selection selectionOfPlace(const projects::Project& project, const Place& place);
+
+} // namespace residua::app

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/properties/property.h"
+
+#include "app/look/format.h"
+#include "app/properties/property_list.h"
+
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+QString textOf(const Property& property, const QVariant& value)
+{
+    switch (property.kind) {
+    case PropertyKind::Toggle:
+        return value.toBool() ? PropertyText::tr("on") : PropertyText::tr("off");
+    case PropertyKind::Integer:
+        return formatWhole(value.toLongLong());
+    case PropertyKind::Real:
+        return formatReal(value.toDouble());
+    case PropertyKind::Choice:
+        return property.choices.value(value.toInt());
+    case PropertyKind::Size:
+    case PropertyKind::Text:
+    case PropertyKind::File:
+        return value.toString();
+    }
+    return {};
+}
+
+QString withUnit(const QString& text, const QString& unit)
+{
+    return unit.isEmpty() || text.isEmpty() ? text : text + QLatin1Char(' ') + unit;
+}
+
+std::vector<Property> sectionProperties(const projects::Project& project, Section section)
+{
+    switch (section) {
+    case Section::Data:
+        return dataProperties(project);
+    case Section::Network:
+        return networkProperties(project);
+    case Section::Topology:
+        return topologyProperties(project);
+    case Section::Stages:
+        return stagesProperties(project);
+    case Section::Initialisation:
+        return initialisationProperties(project);
+    case Section::Training:
+        return trainingProperties(project);
+    case Section::Seeds:
+        return seedsProperties(project);
+    case Section::Runs:
+        return {};
+    }
+    return {};
+}
+
+} // namespace
+
+QString Property::valueText() const
+{
+    return withUnit(textOf(*this, value), unit);
+}
+
+QString Property::toolTip() const
+{
+    QStringList lines;
+    if (!help.isEmpty()) {
+        lines << help;
+    }
+    if (defaultValue.isValid()) {
+        lines << PropertyText::tr("Default: %1").arg(withUnit(textOf(*this, defaultValue), unit));
+    }
+    if (!paper.isEmpty()) {
+        lines << PropertyText::tr("In the papers: %1").arg(paper);
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+std::vector<Property> propertiesOf(const projects::Project& project, const Place& place)
+{
+    if (!exists(project, place)) {
+        return {};
+    }
+    if (const auto* section = std::get_if<SectionPlace>(&place)) {
+        return sectionProperties(project, section->section);
+    }
+    if (const auto* graph = std::get_if<GraphPlace>(&place)) {
+        return graphProperties(project, graph->graph);
+    }
+    if (const auto* node = std::get_if<NodePlace>(&place)) {
+        return nodeProperties(project, *node);
+    }
+    if (const auto* layers = std::get_if<LayersPlace>(&place)) {
+        return layersProperties(project, *layers);
+    }
+    if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {
+        return shortcutsProperties(project, *shortcuts);
+    }
+    return projectProperties(project);
+}
+
+} // namespace residua::app

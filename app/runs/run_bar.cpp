@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/run_bar.h"
+
+#include "app/look/format.h"
+#include "app/look/theme.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QSignalBlocker>
+#include <QStandardItemModel>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kProgressSteps = 1000;
+constexpr int kProgressWidth = 300;
+
+QLabel* captionFor(QWidget* field, const QString& text, QWidget* parent)
+{
+    auto* label = new QLabel(text, parent);
+    label->setProperty("role", QStringLiteral("muted"));
+    label->setContentsMargins(4, 0, 2, 0);
+    label->setBuddy(field);
+    return label;
+}
+
+QString deviceLine(const engine::DeviceInfo& device)
+{
+    const QString name = QString::fromStdString(device.name);
+    if (!device.usable) {
+        return RunBar::tr("%1 — not used").arg(name);
+    }
+    return device.key == "cpu"
+               ? name
+               : RunBar::tr("%1 — %2 free").arg(name, formatBytes(static_cast<double>(device.freeBytes)));
+}
+
+} // namespace
+
+RunBar::RunBar(RunController& controller, const RunActions& actions, QWidget* parent)
+    : QToolBar(tr("Run"), parent),
+      m_controller(controller),
+      m_actions(actions),
+      m_device(new QComboBox(this)),
+      m_topology(new QComboBox(this)),
+      m_bar(new QProgressBar(this)),
+      m_step(new QLabel(this)),
+      m_speed(new QLabel(this))
+{
+    setObjectName(QStringLiteral("runBar"));
+    setMovable(false);
+    setIconSize({16, 16});
+    for (QAction* action : {actions.run, actions.pause, actions.step, actions.stop}) {
+        addAction(action);
+    }
+    auto* runButton = qobject_cast<QToolButton*>(widgetForAction(actions.run));
+    runButton->setObjectName(QStringLiteral("runButton"));
+    runButton->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    addSeparator();
+    addWidget(captionFor(m_device, tr("Device"), this));
+    m_device->setAccessibleName(tr("Device"));
+    m_device->setMinimumWidth(170);
+    addWidget(m_device);
+    addWidget(captionFor(m_topology, tr("Topology"), this));
+    m_topology->setAccessibleName(tr("Topology preset"));
+    m_topology->setObjectName(QStringLiteral("topologyChooser"));
+    m_topology->setMinimumWidth(190);
+    m_topology->setToolTip(tr("Wire the depth as a known method does; the canvas changes single shortcuts"));
+    addWidget(m_topology);
+    auto* gap = new QWidget(this);
+    gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    addWidget(gap);
+
+    auto* progress = new QWidget(this);
+    auto* column = new QVBoxLayout(progress);
+    column->setContentsMargins(8, 2, 4, 2);
+    column->setSpacing(4);
+    auto* line = new QHBoxLayout;
+    line->addWidget(m_step);
+    line->addStretch();
+    line->addWidget(m_speed);
+    column->addLayout(line);
+    column->addWidget(m_bar);
+    m_step->setFont(numberFont());
+    m_speed->setFont(numberFont());
+    m_speed->setProperty("role", QStringLiteral("muted"));
+    m_bar->setRange(0, kProgressSteps);
+    m_bar->setTextVisible(false);
+    m_bar->setAccessibleName(tr("Progress of the run"));
+    progress->setMinimumWidth(kProgressWidth);
+    progress->setMaximumWidth(kProgressWidth + 80);
+    addWidget(progress);
+
+    connect(m_topology, &QComboBox::activated, this, &RunBar::topologyChosen);
+    connect(m_device, &QComboBox::activated, this, [this](int index) {
+        m_controller.setDevice(m_devices.at(static_cast<std::size_t>(index)).key);
+        emit deviceChosen(m_devices.at(static_cast<std::size_t>(index)));
+    });
+    connect(&controller, &RunController::phaseChanged, this, &RunBar::showPhase);
+    connect(&controller, &RunController::progressed, this, &RunBar::showProgress);
+    connect(&controller, &RunController::started, this, &RunBar::showProgress);
+    showPhase();
+}
+
+void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
+{
+    const QSignalBlocker quiet(m_device);
+    m_devices = devices;
+    m_device->clear();
+    QStringList reasons;
+    int chosen = -1;
+    auto* model = qobject_cast<QStandardItemModel*>(m_device->model());
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        const engine::DeviceInfo& device = devices[i];
+        m_device->addItem(deviceLine(device));
+        if (!device.usable) {
+            const QString reason = QString::fromStdString(device.reason);
+            reasons << tr("%1 is not used: %2").arg(QString::fromStdString(device.name), reason);
+            m_device->setItemData(static_cast<int>(i), reason, Qt::ToolTipRole);
+            model->item(static_cast<int>(i))->setEnabled(false);
+        } else if (chosen < 0 || devices[static_cast<std::size_t>(chosen)].key == "cpu") {
+            chosen = static_cast<int>(i); // a GPU where there is one
+        }
+    }
+    m_device->setCurrentIndex(chosen);
+    m_device->setToolTip(reasons.isEmpty() ? tr("Where the next run computes") : reasons.join(QLatin1Char('\n')));
+    if (chosen >= 0) {
+        m_controller.setDevice(devices[static_cast<std::size_t>(chosen)].key);
+        emit deviceChosen(devices[static_cast<std::size_t>(chosen)]);
+    }
+}
+
+void RunBar::setTopologies(const QStringList& titles, int current, bool custom)
+{
+    const QSignalBlocker quiet(m_topology);
+    m_topology->clear();
+    m_topology->addItems(titles);
+    m_topology->setPlaceholderText(custom && current >= 0 ? tr("Custom, from %1").arg(titles.at(current))
+                                                          : tr("Custom"));
+    m_topology->setCurrentIndex(custom ? -1 : current);
+}
+
+void RunBar::showPhase()
+{
+    const RunPhase phase = m_controller.phase();
+    const bool idle = phase == RunPhase::Idle;
+    const bool paused = phase == RunPhase::Paused;
+    m_actions.run->setEnabled(idle || paused);
+    m_actions.run->setText(paused ? tr("Continue") : tr("Run"));
+    m_actions.pause->setEnabled(phase == RunPhase::Running);
+    m_actions.step->setEnabled(idle || paused);
+    m_actions.stop->setEnabled(phase == RunPhase::Running || paused);
+    m_device->setEnabled(idle);
+    showProgress();
+}
+
+void RunBar::showProgress()
+{
+    const RunProgress& progress = m_controller.progress();
+    const RunPhase phase = m_controller.phase();
+    m_bar->setVisible(progress.steps > 0);
+    m_bar->setValue(progress.steps > 0 ? static_cast<int>(progress.step * kProgressSteps / progress.steps) : 0);
+    if (progress.steps == 0) {
+        m_step->setText(QString());
+        m_speed->setText(QString());
+        return;
+    }
+    m_step->setText(phase == RunPhase::Starting
+                        ? tr("starting…")
+                        : QStringLiteral("%1 / %2").arg(formatWhole(progress.step), formatWhole(progress.steps)));
+    QStringList parts;
+    if (progress.unitsPerSecond > 0) {
+        parts << (progress.tokens ? tr("%1 tok/s") : tr("%1 samples/s")).arg(formatCount(progress.unitsPerSecond));
+    }
+    if (phase == RunPhase::Running && m_controller.secondsLeft() >= 0) {
+        parts << tr("%1 left").arg(formatDuration(m_controller.secondsLeft()));
+    } else if (phase == RunPhase::Paused) {
+        parts << tr("paused");
+    } else if (phase == RunPhase::Stopping) {
+        parts << tr("stopping…");
+    }
+    m_speed->setText(parts.join(QStringLiteral("  ·  ")));
+}
+
+} // namespace residua::app

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/runs/run_controller.h"
+#include "engine/api/values.h"
+
+#include <QToolBar>
+
+#include <vector>
+
+class QAction;
+class QComboBox;
+class QLabel;
+class QProgressBar;
+
+namespace residua::app {
+
+/// Run, pause, step, stop; where to compute; how far it is. The actions are the window's (menus share them).
+struct RunActions {
+    QAction* run = nullptr;
+    QAction* pause = nullptr;
+    QAction* step = nullptr;
+    QAction* stop = nullptr;
+};
+
+class RunBar : public QToolBar {
+    Q_OBJECT
+public:
+    RunBar(RunController& controller, const RunActions& actions, QWidget* parent = nullptr);
+
+    void setDevices(const std::vector<engine::DeviceInfo>& devices);
+    /// The presets by title, and which is current; −1: none of them. `custom`: changed since it was chosen.
+    void setTopologies(const QStringList& titles, int current, bool custom);
+
+signals:
+    void topologyChosen(int index);
+    void deviceChosen(const residua::engine::DeviceInfo& device);
+
+private:
+    void showPhase();
+    void showProgress();
+
+    RunController& m_controller;
+    RunActions m_actions;
+    std::vector<engine::DeviceInfo> m_devices;
+    QComboBox* m_device;
+    QComboBox* m_topology;
+    QProgressBar* m_bar;
+    QLabel* m_step;
+    QLabel* m_speed;
+};
+
+} // namespace residua::app

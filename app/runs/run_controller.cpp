@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/run_controller.h"
+
+#include "app/document/document_session.h"
+#include "engine/api/run_reader.h"
+#include "projects/store.h"
+#include "projects/validate.h"
+
+#include <QDir>
+
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+/// A name as a folder: what file systems and shells dislike becomes a dash.
+std::string folderName(const std::string& name)
+{
+    QString folder = QString::fromStdString(name).simplified();
+    for (QChar& c : folder) {
+        if (!c.isLetterOrNumber() && c != QLatin1Char('-') && c != QLatin1Char('_') && c != QLatin1Char('.')) {
+            c = QLatin1Char('-');
+        }
+    }
+    while (folder.startsWith(QLatin1Char('.'))) {
+        folder.remove(0, 1);
+    }
+    return folder.isEmpty() ? "project" : folder.toStdString();
+}
+
+} // namespace
+
+double RunProgress::secondsLeft(std::int64_t unitsPerStep) const
+{
+    if (unitsPerSecond <= 0 || unitsPerStep <= 0) {
+        return -1;
+    }
+    return static_cast<double>((steps - step) * unitsPerStep) / unitsPerSecond;
+}
+
+std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name)
+{
+    const std::string base = folderName(name);
+    std::filesystem::path folder = parent / base;
+    std::error_code ignored;
+    for (int i = 2; std::filesystem::exists(folder, ignored); ++i) {
+        folder = parent / (base + "-" + std::to_string(i));
+    }
+    return folder;
+}
+
+RunController::RunController(DocumentSession& session, EngineBridge& engine, QObject* parent)
+    : QObject(parent),
+      m_session(session),
+      m_engine(engine),
+      m_projectsFolder(QDir::home().filePath(QStringLiteral("Residua")).toStdString())
+{
+    connect(&engine, &EngineBridge::runStarted, this, [this](const engine::RunStarted& event) {
+        m_directory = event.runDirectory;
+        m_unitsPerStep = event.unitsPerStep;
+        m_progress.step = event.firstStep;
+        m_progress.steps = event.steps;
+        setPhase(RunPhase::Running);
+        emit started(m_directory);
+    });
+    connect(&engine, &EngineBridge::progressed, this, &RunController::onProgress);
+    connect(&engine, &EngineBridge::runPaused, this, [this] { setPhase(RunPhase::Paused); });
+    connect(&engine, &EngineBridge::runContinued, this, [this] { setPhase(RunPhase::Running); });
+    connect(&engine, &EngineBridge::runEnded, this, &RunController::onEnded);
+}
+
+void RunController::run()
+{
+    if (m_phase == RunPhase::Paused) {
+        m_engine.goOn();
+    } else if (m_phase == RunPhase::Idle) {
+        start(0);
+    }
+}
+
+void RunController::pause()
+{
+    if (m_phase == RunPhase::Running) {
+        m_engine.pause();
+    }
+}
+
+void RunController::step()
+{
+    if (m_phase == RunPhase::Paused) {
+        m_engine.step(1);
+    } else if (m_phase == RunPhase::Idle) {
+        start(1);
+    }
+}
+
+void RunController::stop()
+{
+    if (m_phase == RunPhase::Running || m_phase == RunPhase::Paused) {
+        m_engine.stop();
+        setPhase(RunPhase::Stopping);
+    }
+}
+
+void RunController::runSteps(std::int64_t steps)
+{
+    if (m_phase == RunPhase::Idle) {
+        start(steps);
+    }
+}
+
+void RunController::resume(const std::filesystem::path& runDirectory)
+{
+    if (m_phase != RunPhase::Idle) {
+        emit refused(tr("Another run is under way: stop it first."));
+        return;
+    }
+    engine::ResumeRun command;
+    command.runDirectory = runDirectory;
+    command.projectDirectory = m_session.directory();
+    command.device = m_device;
+    m_progress = {};
+    m_progress.tokens = isLanguage(m_session.project().data);
+    m_engine.resumeRun(std::move(command));
+    setPhase(RunPhase::Starting);
+}
+
+void RunController::start(std::int64_t pauseAfter)
+{
+    if (!prepare()) {
+        return;
+    }
+    engine::StartRun command;
+    command.project = m_session.project();
+    command.projectDirectory = m_session.directory();
+    command.runDirectory =
+        engine::newRunDirectory(m_session.directory() / projects::kRunsFolder, m_session.project().name);
+    command.device = m_device;
+    command.pauseAfter = pauseAfter;
+    m_progress = {};
+    m_progress.steps = command.project.training.steps;
+    m_progress.tokens = isLanguage(command.project.data);
+    m_engine.startRun(std::move(command));
+    setPhase(RunPhase::Starting);
+}
+
+bool RunController::prepare()
+{
+    if (!m_session.isOpen()) {
+        return false;
+    }
+    const auto problems = projects::validate(m_session.project());
+    if (projects::hasErrors(problems)) {
+        emit refused(QString::fromStdString(problems.front().text()));
+        return false;
+    }
+    return !m_session.isDraft() || givePlace();
+}
+
+bool RunController::givePlace()
+{
+    const std::filesystem::path folder = freeProjectFolder(m_projectsFolder, m_session.project().name);
+    if (const Status saved = m_session.saveAs(folder); !saved) {
+        emit refused(QString::fromStdString(saved.error().text()));
+        return false;
+    }
+    emit savedTo(QString::fromStdString(folder.string()));
+    return true;
+}
+
+void RunController::setPhase(RunPhase phase)
+{
+    if (phase != m_phase) {
+        m_phase = phase;
+        emit phaseChanged();
+    }
+}
+
+void RunController::onProgress(const engine::Progress& progress)
+{
+    if (!progress.steps.empty()) {
+        m_progress.step = progress.steps.back().step;
+        m_progress.loss = progress.steps.back().loss;
+    }
+    m_progress.unitsPerSecond = progress.unitsPerSecond;
+    emit progressed(progress);
+}
+
+void RunController::onEnded(const engine::RunEnded& event)
+{
+    setPhase(RunPhase::Idle);
+    if (event.status == engine::RunStatus::Failed) {
+        emit refused(QString::fromStdString(event.error.text()));
+    }
+    emit ended(event);
+}
+
+} // namespace residua::app

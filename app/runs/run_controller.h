@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/engine/engine_bridge.h"
+
+#include <QObject>
+#include <QString>
+
+#include <filesystem>
+#include <optional>
+
+namespace residua::app {
+
+class DocumentSession;
+
+enum class RunPhase { Idle, Starting, Running, Paused, Stopping };
+
+/// How far the followed run is.
+struct RunProgress {
+    std::int64_t step = 0;
+    std::int64_t steps = 0;
+    double loss = 0;
+    double unitsPerSecond = 0;
+    bool tokens = true; ///< units are tokens, else samples
+
+    /// Seconds left at the present speed; negative where unknown.
+    [[nodiscard]] double secondsLeft(std::int64_t unitsPerStep) const;
+};
+
+/// Run, pause, step and stop for the open document: one run at a time. GUI thread.
+class RunController : public QObject {
+    Q_OBJECT
+public:
+    RunController(DocumentSession& session, EngineBridge& engine, QObject* parent = nullptr);
+
+    [[nodiscard]] RunPhase phase() const { return m_phase; }
+    [[nodiscard]] const RunProgress& progress() const { return m_progress; }
+    [[nodiscard]] double secondsLeft() const { return m_progress.secondsLeft(m_unitsPerStep); }
+    /// The followed run's directory; empty before the first.
+    [[nodiscard]] const std::filesystem::path& runDirectory() const { return m_directory; }
+    void setDevice(const std::string& key) { m_device = key; }
+    /// Where a document goes that has no place when it is run. Default: Residua in the user's home.
+    void setProjectsFolder(std::filesystem::path folder) { m_projectsFolder = std::move(folder); }
+
+    /// Starts, or goes on where it is paused. A document without a place is saved first.
+    void run();
+    void pause();
+    /// One step, then pause; starts the run where there is none.
+    void step();
+    void stop();
+    /// Trains so many steps and pauses (pictures, tests).
+    void runSteps(std::int64_t steps);
+    /// Goes on with an earlier run from its last checkpoint.
+    void resume(const std::filesystem::path& runDirectory);
+
+signals:
+    void phaseChanged();
+    void started(const std::filesystem::path& runDirectory);
+    void progressed(const residua::engine::Progress& progress);
+    void ended(const residua::engine::RunEnded& event);
+    /// The document was given a place of its own so that it could be run.
+    void savedTo(const QString& folder);
+    /// Something stands in the way, in words.
+    void refused(const QString& reason);
+
+private:
+    void start(std::int64_t pauseAfter);
+    [[nodiscard]] bool prepare();
+    [[nodiscard]] bool givePlace();
+    void setPhase(RunPhase phase);
+    void onProgress(const engine::Progress& progress);
+    void onEnded(const engine::RunEnded& event);
+
+    DocumentSession& m_session;
+    EngineBridge& m_engine;
+    RunPhase m_phase = RunPhase::Idle;
+    RunProgress m_progress;
+    std::int64_t m_unitsPerStep = 0;
+    std::filesystem::path m_directory;
+    std::filesystem::path m_projectsFolder;
+    std::string m_device = "cpu";
+};
+
+/// A folder below `parent` for a project of this name that does not exist yet.
+[[nodiscard]] std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name);
+
+} // namespace residua::app

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include <filesystem>
+
+class QGridLayout;
+class QVBoxLayout;
+
+namespace residua::app {
+
+class Look;
+
+/// The first thing a person sees: examples to run, recent projects, work that was left unsaved.
+class StartPage : public QWidget {
+    Q_OBJECT
+public:
+    StartPage(const Look& look, std::filesystem::path draftsFolder, QWidget* parent = nullptr);
+
+    /// Reads the recent projects and the drafts anew.
+    void refresh();
+
+signals:
+    void exampleChosen(const QString& name);
+    void projectChosen(const QString& folder);
+    void draftChosen(const QString& folder);
+    void newRequested();
+    void openRequested();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* makeHeader();
+    void makeExamples();
+    void arrangeExamples();
+    void addDrafts();
+    void addRecent();
+
+    const Look& m_look;
+    std::filesystem::path m_draftsFolder;
+    QWidget* m_body;
+    QVBoxLayout* m_column;
+    QGridLayout* m_examples;
+    QList<QWidget*> m_cards;
+    QWidget* m_lists = nullptr;
+    QVBoxLayout* m_listsLayout = nullptr;
+    int m_columns = 0;
+};
+
+} // namespace residua::app

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QFrame>
+#include <QString>
+
+#include <functional>
+#include <vector>
+
+class QHBoxLayout;
+class QLabel;
+
+namespace residua::app {
+
+enum class BannerKind { Note, Error };
+
+/// One thing that the user can answer to.
+struct BannerChoice {
+    QString text;
+    std::function<void()> act;
+};
+
+/// A line across the window that says something and waits without being in the way: in place of a dialog.
+class Banner : public QFrame {
+    Q_OBJECT
+public:
+    explicit Banner(QWidget* parent = nullptr);
+
+    /// Replaces what it said. Every choice dismisses it; so does the cross.
+    void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
+    [[nodiscard]] QString text() const;
+
+private:
+    QLabel* m_icon;
+    QLabel* m_text;
+    QHBoxLayout* m_choices;
+};
+
+} // namespace residua::app

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/document_link.h"
+
+#include "app/canvas/canvas_widget.h"
+#include "app/document/analysis.h"
+#include "app/document/document_session.h"
+#include "app/inspector/cost_view.h"
+#include "app/inspector/inspector.h"
+#include "app/inspector/problems_view.h"
+#include "app/outline/outline_view.h"
+#include "app/window/workspace.h"
+#include "visualizers/views.h"
+
+#include <utility>
+
+namespace residua::app {
+
+DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspace& workspace, QObject* parent)
+    : QObject(parent), m_session(session), m_analysis(analysis), m_workspace(workspace)
+{
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(0);
+    connect(&m_soon, &QTimer::timeout, this, &DocumentLink::refresh);
+    connect(&session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
+    connect(&session, &DocumentSession::opened, this, &DocumentLink::openAnew);
+    connect(&analysis, &Analysis::updated, this, &DocumentLink::showAnalysis);
+    connect(&workspace.inspector(), &Inspector::edited, this, &DocumentLink::applyProperty);
+    connect(&workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentLink::applyProperty);
+    connect(&workspace.outline(), &OutlineView::placeChosen, this, &DocumentLink::choose);
+    connect(&workspace.outline(), &OutlineView::pruneRequested, this, &DocumentLink::prune);
+    connect(&workspace.problems(), &ProblemsView::jumpRequested, this,
+            [this](const std::string& pointer) { choose(placeOfPointer(m_session.project(), pointer)); });
+    connect(&workspace.canvas(), &CanvasWidget::requested, this, &DocumentLink::answer);
+    connect(&workspace.heatmap(), &visualizers::HeatmapView::cellHovered, this, [this](int row, int column) {
+        const bool over = row >= 0 && column >= 0;
+        m_workspace.canvas().canvas().setHovered(over ? std::optional(projects::Shortcut{column, row + 1})
+                                                      : std::nullopt);
+        m_workspace.canvas().refresh();
+    });
+}
+
+void DocumentLink::openAnew()
+{
+    m_place = ProjectPlace{};
+    if (m_session.isOpen()) {
+        m_workspace.canvas().canvas().clearLive();
+        m_workspace.outlineModel().clearLive();
+        refresh();
+        m_workspace.canvas().canvas().fit();
+        m_workspace.outline().expandToDepth(0);
+        m_workspace.outline().collapseAll();
+    }
+}
+
+void DocumentLink::refresh()
+{
+    m_soon.stop();
+    if (!m_session.isOpen()) {
+        return;
+    }
+    if (!exists(m_session.project(), m_place)) {
+        m_place = ProjectPlace{};
+    }
+    m_workspace.outlineModel().setRows(outlineOf(m_session.project(), m_runs));
+    m_workspace.canvas().canvas().setDocument(m_session.document());
+    showPlace();
+}
+
+void DocumentLink::setRuns(std::vector<engine::RunInfo> runs)
+{
+    m_runs = std::move(runs);
+    if (m_session.isOpen()) {
+        m_workspace.outlineModel().setRows(outlineOf(m_session.project(), m_runs));
+    }
+}
+
+void DocumentLink::choose(const Place& place)
+{
+    m_place = place;
+    showPlace();
+}
+
+void DocumentLink::showPlace()
+{
+    m_workspace.canvas().canvas().setSelection(selectionOfPlace(m_session.project(), m_place));
+    m_workspace.canvas().refresh();
+    m_workspace.outline().showPlace(m_place);
+    m_workspace.inspector().show(m_session.project(), m_place);
+    showAnalysis();
+    emit placeChanged();
+}
+
+void DocumentLink::showAnalysis()
+{
+    m_workspace.problems().setProblems(m_analysis.problems());
+    const auto& report = m_analysis.cost();
+    m_workspace.inspector().cost().setCost(report ? std::optional(report->total) : std::nullopt,
+                                           m_analysis.costOf(m_place),
+                                           isLanguage(m_session.project().data) ? tr("token") : tr("sample"));
+}
+
+void DocumentLink::applyProperty(const Property& property, const QVariant& value)
+{
+    const auto edit = property.edit(m_session.project(), value);
+    if (edit) {
+        applyEdit(*edit);
+    } else {
+        emit refused(QString::fromStdString(edit.error().text()));
+        refresh(); // the editor shows what was refused
+    }
+}
+
+void DocumentLink::applyEdit(const projects::Edit& edit)
+{
+    if (const Status done = m_session.perform(edit); !done) {
+        emit refused(QString::fromStdString(done.error().text()));
+        refresh();
+    }
+}
+
+void DocumentLink::answer(const editor::Request& request)
+{
+    if (const auto* edit = std::get_if<editor::RequestEdit>(&request)) {
+        applyEdit(edit->edit);
+    } else if (const auto* selection = std::get_if<editor::SelectionChanged>(&request)) {
+        // The canvas may hold more than one place can say: it keeps its own selection.
+        refresh();
+        m_place = placeOfSelection(m_session.project(), selection->selection);
+        showPlace();
+        m_workspace.canvas().canvas().setSelection(selection->selection);
+    } else if (const auto* block = std::get_if<editor::OpenBlock>(&request)) {
+        choose(GraphPlace{"block:" + block->block});
+        m_workspace.outline().expand(m_workspace.outline().currentIndex());
+    } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {
+        const auto& shortcut = hover->shortcut;
+        m_workspace.heatmap().setHighlighted(shortcut ? static_cast<int>(shortcut->target - 1) : -1,
+                                             shortcut ? static_cast<int>(shortcut->source) : -1);
+    }
+}
+
+void DocumentLink::prune(const projects::Shortcut& shortcut)
+{
+    choose(ShortcutsPlace{{shortcut}});
+    editor::Canvas& canvas = m_workspace.canvas().canvas();
+    canvas.deleteSelection(); // one rule for what Delete means, wherever it is pressed
+    for (const editor::Request& request : canvas.takeRequests()) {
+        answer(request);
+    }
+}
+
+} // namespace residua::app

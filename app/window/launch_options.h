@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/look/theme.h"
+#include "app/window/workspace.h"
+#include "projects/result.h"
+
+#include <QSize>
+#include <QString>
+#include <QStringList>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace residua::app {
+
+enum class LaunchVerb {
+    Window,     ///< the workbench
+    Screenshot, ///< draw a state to a file and end
+    Report,     ///< residua report RUN -o FILE
+    Help,
+    Version,
+};
+
+/// The command line of `residua`.
+struct LaunchOptions {
+    LaunchVerb verb = LaunchVerb::Window;
+    QString project;
+    QString example;
+    std::int64_t steps = 0;
+    QString output; ///< of a screenshot or a report
+    QString run;    ///< of a report
+    QSize size{1440, 900};
+    std::optional<ThemeKind> theme;
+    double scale = 1;
+    WorkspaceView view = WorkspaceView::Depth;
+};
+
+/// `arguments` start with the program's name. Needs no application object. Errors say what was expected.
+[[nodiscard]] Result<LaunchOptions> parseLaunch(const QStringList& arguments);
+[[nodiscard]] std::string launchHelp();
+
+} // namespace residua::app

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/main_window.h"
+
+#include "app/canvas/canvas_widget.h"
+#include "app/look/format.h"
+#include "app/look/theme.h"
+#include "app/runs/run_bar.h"
+#include "app/start/recent_projects.h"
+#include "app/start/start_page.h"
+#include "app/window/banner.h"
+#include "app/window/document_link.h"
+#include "app/window/run_link.h"
+#include "projects/presets.h"
+
+#include <QCloseEvent>
+#include <QDir>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kNoteMilliseconds = 8000;
+constexpr QSize kFirstSize(1440, 900);
+
+QString toQString(const std::filesystem::path& path)
+{
+    return QDir::toNativeSeparators(QString::fromStdString(path.string()));
+}
+
+} // namespace
+
+MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget* parent)
+    : QMainWindow(parent),
+      m_look(look),
+      m_folders(std::move(folders)),
+      m_memory(memory),
+      m_actions(*this),
+      m_session(m_folders.drafts),
+      m_analysis(m_session),
+      m_runs(m_session, m_engine)
+{
+    setObjectName(QStringLiteral("mainWindow"));
+    setWindowIcon(QIcon(QStringLiteral(":/residua/residua.svg")));
+    setUnifiedTitleAndToolBarOnMac(true);
+    m_runs.setProjectsFolder(m_folders.projects);
+
+    m_start = new StartPage(m_look, m_folders.drafts);
+    m_workspace = new Workspace(m_look);
+    m_banner = new Banner;
+    m_pages = new QStackedWidget;
+    m_pages->setObjectName(QStringLiteral("pages"));
+    m_pages->addWidget(m_start);
+    m_pages->addWidget(m_workspace);
+    auto* centre = new QWidget;
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_banner);
+    column->addWidget(m_pages, 1);
+    setCentralWidget(centre);
+
+    m_runBar = new RunBar(m_runs, m_actions.run, this);
+    addToolBar(m_runBar);
+    m_menus = fillMenus(*menuBar(), m_actions);
+    m_documents = new DocumentLink(m_session, m_analysis, *m_workspace, this);
+    m_runLink = new RunLink(m_session, m_runs, *m_workspace, *m_documents, this);
+    makeStatusBar();
+    connectFile();
+    connectEdit();
+    connectView();
+    connectRun();
+    resize(kFirstSize);
+    restoreLayout();
+    showStartPage();
+    m_engine.listDevices();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::makeStatusBar()
+{
+    m_problemCount = new QLabel(this);
+    m_costLine = new QLabel(this);
+    m_placeLine = new QLabel(this);
+    for (QLabel* label : {m_problemCount, m_costLine, m_placeLine}) {
+        label->setContentsMargins(8, 0, 8, 0);
+        label->setProperty("role", QStringLiteral("muted"));
+        statusBar()->addPermanentWidget(label);
+    }
+    statusBar()->setSizeGripEnabled(false);
+}
+
+void MainWindow::openProject(const std::filesystem::path& path)
+{
+    if (const Status opened = m_session.open(path); !opened) {
+        refuse(QString::fromStdString(opened.error().text()));
+    }
+}
+
+Status MainWindow::openExample(const std::string& name)
+{
+    const projects::Example* example = projects::findExample(name);
+    if (!example) {
+        std::string known;
+        for (const projects::Example& each : projects::examples()) {
+            known += (known.empty() ? "" : ", ") + each.name;
+        }
+        return Error{name, "is no example; there are " + known};
+    }
+    m_session.start({example->project, {}});
+    return Done{};
+}
+
+void MainWindow::showStartPage()
+{
+    m_start->refresh();
+    m_pages->setCurrentWidget(m_start);
+    m_runBar->setVisible(false);
+    updateState();
+}
+
+void MainWindow::onOpened()
+{
+    m_banner->hide();
+    if (!m_session.isOpen()) {
+        return;
+    }
+    m_pages->setCurrentWidget(m_workspace);
+    m_runBar->setVisible(true);
+    m_workspace->canvas().surface()->setFocus();
+    if (!m_session.isDraft()) {
+        remember(QString::fromStdString(m_session.directory().string()));
+    }
+    m_analysis.update();
+    offerRecovered();
+    updateState();
+}
+
+void MainWindow::updateState()
+{
+    const bool open = m_session.isOpen() && m_pages->currentWidget() == m_workspace;
+    for (QAction* action : m_actions.ofProject()) {
+        action->setEnabled(open);
+    }
+    m_actions.revert->setEnabled(open && !m_session.isDraft() && m_session.modified());
+    const projects::History& history = m_session.history();
+    m_actions.undo->setEnabled(open && history.canUndo());
+    m_actions.redo->setEnabled(open && history.canRedo());
+    m_actions.undo->setText(history.canUndo() ? tr("&Undo %1").arg(QString::fromStdString(history.undoTitle()))
+                                              : tr("&Undo"));
+    m_actions.redo->setText(history.canRedo() ? tr("&Redo %1").arg(QString::fromStdString(history.redoTitle()))
+                                              : tr("&Redo"));
+    setWindowTitle(open ? tr("%1[*] — Residua").arg(QString::fromStdString(m_session.project().name)) : tr("Residua"));
+    setWindowModified(open && m_session.modified());
+    updateTopologies();
+    updateStatus();
+    updateCanvasKeys();
+}
+
+void MainWindow::updateTopologies()
+{
+    if (!m_session.isOpen()) {
+        return;
+    }
+    const projects::Topology& topology = m_session.project().topology;
+    const auto presets = projects::topologyPresets(m_session.project().network.depth());
+    QStringList titles;
+    int current = -1;
+    for (const projects::TopologyPreset& preset : presets) {
+        if (preset.name == topology.preset) {
+            current = static_cast<int>(titles.size());
+        }
+        titles << QString::fromStdString(preset.title);
+    }
+    const bool custom = current < 0 || presets[static_cast<std::size_t>(current)].wiring != topology.wiring;
+    m_runBar->setTopologies(titles, current, custom);
+}
+
+void MainWindow::updateStatus()
+{
+    const bool open = m_session.isOpen() && m_pages->currentWidget() == m_workspace;
+    const auto& problems = m_analysis.problems();
+    m_problemCount->setText(open && !problems.empty() ? tr("%n problem(s)", nullptr, static_cast<int>(problems.size()))
+                                                      : QString());
+    const auto& cost = m_analysis.cost();
+    m_costLine->setText(open && cost ? tr("%1 parameters").arg(formatCount(static_cast<double>(cost->total.parameters)))
+                                     : QString());
+    m_placeLine->setText(!open                 ? QString()
+                         : m_session.isDraft() ? tr("not saved yet")
+                                               : toQString(m_session.directory()));
+}
+
+/// F freezes selected shortcuts; with none selected it fits. One key never stands for two enabled commands.
+void MainWindow::updateCanvasKeys()
+{
+    const bool shortcuts = std::holds_alternative<ShortcutsPlace>(m_documents->place());
+    m_actions.freeze->setEnabled(m_session.isOpen() && shortcuts);
+    m_actions.prune->setEnabled(m_session.isOpen() && shortcuts);
+    QList<QKeySequence> keys{QKeySequence(Qt::Key_Period)};
+    if (!shortcuts) {
+        keys << QKeySequence(Qt::Key_F);
+    }
+    m_actions.fit->setShortcuts(keys);
+}
+
+void MainWindow::offerRecovered()
+{
+    if (m_session.origin() != Origin::Recovered) {
+        return;
+    }
+    if (m_session.isDraft()) {
+        m_banner->say(BannerKind::Note, tr("This is unsaved work of an earlier session, as it was left."));
+        return;
+    }
+    m_banner->say(BannerKind::Note,
+                  tr("Residua ended before these changes were saved. They have been recovered; saving keeps them."),
+                  {{tr("Save"), [this] { save(); }},
+                   {tr("Go back to the saved version"), [this] { m_actions.revert->trigger(); }}});
+}
+
+void MainWindow::offerReload()
+{
+    m_banner->say(BannerKind::Note, tr("Another program changed this project's files."),
+                  {{tr("Load them"),
+                    [this] {
+                        m_actions.revert->setEnabled(true);
+                        m_actions.revert->trigger();
+                    }},
+                   {tr("Keep what is here"), [] {}}});
+}
+
+void MainWindow::refuse(const QString& reason)
+{
+    m_banner->say(BannerKind::Error, reason);
+}
+
+void MainWindow::note(const QString& text)
+{
+    statusBar()->showMessage(text, kNoteMilliseconds);
+}
+
+QString MainWindow::bannerText() const
+{
+    return m_banner->text();
+}
+
+} // namespace residua::app

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/document/analysis.h"
+#include "app/document/document_session.h"
+#include "app/engine/engine_bridge.h"
+#include "app/runs/run_controller.h"
+#include "app/window/window_actions.h"
+#include "app/window/workspace.h"
+
+#include <QMainWindow>
+
+#include <filesystem>
+
+class QLabel;
+class QStackedWidget;
+
+namespace residua::app {
+
+class Banner;
+class DocumentLink;
+class Look;
+class RunBar;
+class RunLink;
+class StartPage;
+
+/// Whether the window takes up, and leaves behind, how it was laid out and what was opened.
+enum class Memory { UserSettings, None };
+
+/// Where the window keeps what has no place of its own.
+struct WindowFolders {
+    std::filesystem::path drafts;   ///< journals of unsaved projects
+    std::filesystem::path projects; ///< where Run and Save put a project without a place
+};
+
+/// The main window. It puts the parts together and connects the commands to them.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    void openProject(const std::filesystem::path& path);
+    /// Opens a copy of an example as an unsaved project; an unknown name is an error that lists those there are.
+    [[nodiscard]] Status openExample(const std::string& name);
+    void showStartPage();
+
+    [[nodiscard]] DocumentSession& session() { return m_session; }
+    [[nodiscard]] RunController& runs() { return m_runs; }
+    [[nodiscard]] Workspace& workspace() { return *m_workspace; }
+    [[nodiscard]] DocumentLink& documents() { return *m_documents; }
+    [[nodiscard]] const WindowActions& actions() const { return m_actions; }
+    [[nodiscard]] QString bannerText() const;
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void connectFile();
+    void connectEdit();
+    void connectView();
+    void connectRun();
+    void fillExamples();
+    void fillRecent();
+    void makeStatusBar();
+    void onOpened();
+    void updateState();
+    void updateTopologies();
+    void updateStatus();
+    void updateCanvasKeys();
+    void save();
+    void saveAs();
+    void chooseAndOpen();
+    void takeUpDraft(const QString& folder);
+    void chooseTopology(int index);
+    void offerRecovered();
+    void offerReload();
+    void refuse(const QString& reason);
+    void note(const QString& text);
+    void remember(const QString& folder);
+    void restoreLayout();
+    void about();
+
+    Look& m_look;
+    WindowFolders m_folders;
+    Memory m_memory;
+    WindowActions m_actions;
+    DocumentSession m_session;
+    Analysis m_analysis;
+    EngineBridge m_engine;
+    RunController m_runs;
+    QStackedWidget* m_pages = nullptr;
+    StartPage* m_start = nullptr;
+    Workspace* m_workspace = nullptr;
+    RunBar* m_runBar = nullptr;
+    Banner* m_banner = nullptr;
+    DocumentLink* m_documents = nullptr;
+    RunLink* m_runLink = nullptr;
+    QLabel* m_problemCount = nullptr;
+    QLabel* m_costLine = nullptr;
+    QLabel* m_placeLine = nullptr;
+    WindowMenus m_menus{};
+    bool m_arranged = false;
+};
+
+} // namespace residua::app

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the commands of the main window do.
+#include "app/window/main_window.h"
+
+#include "app/canvas/canvas_widget.h"
+#include "app/inspector/cost_view.h"
+#include "app/inspector/inspector.h"
+#include "app/look/theme.h"
+#include "app/runs/run_bar.h"
+#include "app/start/recent_projects.h"
+#include "app/start/start_page.h"
+#include "app/window/banner.h"
+#include "app/window/document_link.h"
+#include "app/window/run_link.h"
+#include "projects/presets.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDir>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QMenu>
+#include <QMessageBox>
+#include <QSettings>
+
+namespace residua::app {
+
+namespace {
+
+const QString kGeometryKey = QStringLiteral("window/geometry");
+const QString kDocksKey = QStringLiteral("window/docks");
+const QString kThemeKey = QStringLiteral("window/dark");
+
+} // namespace
+
+void MainWindow::connectFile()
+{
+    const auto example = [this](const QString& name) {
+        if (const Status opened = openExample(name.toStdString()); !opened) {
+            refuse(QString::fromStdString(opened.error().text()));
+        }
+    };
+    const auto create = [example] { example(QString::fromStdString(projects::examples().front().name)); };
+    connect(m_actions.create, &QAction::triggered, this, create);
+    connect(m_actions.open, &QAction::triggered, this, &MainWindow::chooseAndOpen);
+    connect(m_actions.save, &QAction::triggered, this, &MainWindow::save);
+    connect(m_actions.saveAs, &QAction::triggered, this, &MainWindow::saveAs);
+    connect(m_actions.revert, &QAction::triggered, this, [this] {
+        m_banner->hide();
+        if (const Status reverted = m_session.revert(); !reverted) {
+            refuse(QString::fromStdString(reverted.error().text()));
+        }
+    });
+    connect(m_actions.startPage, &QAction::triggered, this, &MainWindow::showStartPage);
+    connect(m_actions.quit, &QAction::triggered, this, &QWidget::close);
+    connect(m_start, &StartPage::exampleChosen, this, example);
+    connect(m_start, &StartPage::newRequested, this, create);
+    connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseAndOpen);
+    connect(m_start, &StartPage::projectChosen, this,
+            [this](const QString& folder) { openProject(folder.toStdString()); });
+    connect(m_start, &StartPage::draftChosen, this, &MainWindow::takeUpDraft);
+    connect(m_menus.recent, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
+    fillExamples();
+
+    connect(&m_session, &DocumentSession::opened, this, &MainWindow::onOpened);
+    connect(&m_session, &DocumentSession::stateChanged, this, &MainWindow::updateState);
+    connect(&m_session, &DocumentSession::changedOnDisk, this, &MainWindow::offerReload);
+    connect(&m_session, &DocumentSession::openElsewhere, this, [this] {
+        m_banner->say(BannerKind::Note,
+                      tr("This project is open in another window of Residua: the last to save wins."));
+    });
+    connect(&m_session, &DocumentSession::journalFailed, this, [this](const Error& error) {
+        refuse(tr("Changes are not being kept: %1").arg(QString::fromStdString(error.text())));
+    });
+}
+
+void MainWindow::fillExamples()
+{
+    for (const projects::Example& example : projects::examples()) {
+        QAction* action = m_menus.examples->addAction(QString::fromStdString(example.title));
+        action->setStatusTip(QString::fromStdString(example.summary));
+        connect(action, &QAction::triggered, this,
+                [this, name = example.name] { static_cast<void>(openExample(name).ok()); });
+    }
+}
+
+void MainWindow::fillRecent()
+{
+    m_menus.recent->clear();
+    for (const QString& folder : recentProjects()) {
+        QAction* action = m_menus.recent->addAction(QDir::toNativeSeparators(folder));
+        connect(action, &QAction::triggered, this, [this, folder] { openProject(folder.toStdString()); });
+    }
+    if (m_menus.recent->isEmpty()) {
+        m_menus.recent->addAction(tr("none yet"))->setEnabled(false);
+    }
+}
+
+void MainWindow::connectEdit()
+{
+    connect(m_actions.undo, &QAction::triggered, &m_session, &DocumentSession::undo);
+    connect(m_actions.redo, &QAction::triggered, &m_session, &DocumentSession::redo);
+    editor::Canvas& canvas = m_workspace->canvas().canvas();
+    const auto ask = [this](auto command) {
+        return [this, command] {
+            command();
+            m_workspace->canvas().refresh();
+        };
+    };
+    connect(m_actions.prune, &QAction::triggered, this, ask([&canvas] { canvas.deleteSelection(); }));
+    connect(m_actions.freeze, &QAction::triggered, this, ask([&canvas] { canvas.toggleFrozen(); }));
+    connect(m_actions.selectAll, &QAction::triggered, this, ask([&canvas] { canvas.selectAll(); }));
+    connect(m_actions.deselect, &QAction::triggered, this, ask([&canvas] { canvas.cancel(); }));
+    connect(m_actions.fit, &QAction::triggered, this, ask([&canvas] { canvas.fit(); }));
+    connect(m_actions.zoomToSelection, &QAction::triggered, this, ask([&canvas] { canvas.zoomToSelection(); }));
+    m_workspace->canvas().addActions(m_actions.ofCanvas());
+    connect(m_documents, &DocumentLink::refused, this, &MainWindow::refuse);
+    connect(m_documents, &DocumentLink::placeChanged, this, &MainWindow::updateCanvasKeys);
+    connect(&m_analysis, &Analysis::updated, this, &MainWindow::updateStatus);
+    connect(m_runBar, &RunBar::topologyChosen, this, &MainWindow::chooseTopology);
+}
+
+void MainWindow::connectView()
+{
+    m_actions.theme->setChecked(m_look.theme().kind() == ThemeKind::Dark);
+    connect(m_actions.theme, &QAction::toggled, this, [this](bool dark) {
+        m_look.setKind(dark ? ThemeKind::Dark : ThemeKind::Light);
+        if (m_memory == Memory::UserSettings) {
+            QSettings().setValue(kThemeKey, dark);
+        }
+    });
+    for (QDockWidget* dock : m_workspace->docks()) {
+        m_menus.panels->addAction(dock->toggleViewAction());
+    }
+    connect(m_actions.resetLayout, &QAction::triggered, this,
+            [this] { m_workspace->arrange(WorkspaceView::Depth, m_workspace->size()); });
+    connect(m_actions.about, &QAction::triggered, this, &MainWindow::about);
+}
+
+void MainWindow::connectRun()
+{
+    connect(m_actions.run.run, &QAction::triggered, &m_runs, &RunController::run);
+    connect(m_actions.run.pause, &QAction::triggered, &m_runs, &RunController::pause);
+    connect(m_actions.run.step, &QAction::triggered, &m_runs, &RunController::step);
+    connect(m_actions.run.stop, &QAction::triggered, &m_runs, &RunController::stop);
+    connect(&m_engine, &EngineBridge::devicesListed, m_runBar, &RunBar::setDevices);
+    connect(m_runBar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
+        m_workspace->inspector().cost().setDeviceMemory(static_cast<double>(device.totalBytes));
+    });
+    connect(&m_engine, &EngineBridge::noticed, this,
+            [this](const engine::Notice& notice) { note(QString::fromStdString(notice.text)); });
+    connect(&m_runs, &RunController::refused, this, &MainWindow::refuse);
+    connect(m_runLink, &RunLink::refused, this, &MainWindow::refuse);
+    connect(&m_runs, &RunController::savedTo, this, [this](const QString& folder) {
+        note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
+        remember(folder);
+    });
+    connect(&m_runs, &RunController::ended, this, [this](const engine::RunEnded& event) {
+        if (event.status == engine::RunStatus::Finished) {
+            note(tr("Trained %1 steps. Everything is in %2")
+                     .arg(event.step)
+                     .arg(QString::fromStdString(m_runs.runDirectory().string())));
+        } else if (event.status == engine::RunStatus::Stopped) {
+            note(tr("Stopped at step %1; it can be resumed from the list of runs").arg(event.step));
+        }
+    });
+}
+
+void MainWindow::save()
+{
+    if (!m_session.isDraft()) {
+        if (const Status saved = m_session.save(); !saved) {
+            refuse(QString::fromStdString(saved.error().text()));
+            return;
+        }
+        note(tr("Saved"));
+        return;
+    }
+    const auto folder = freeProjectFolder(m_folders.projects, m_session.project().name);
+    if (const Status saved = m_session.saveAs(folder); !saved) {
+        refuse(QString::fromStdString(saved.error().text()));
+        return;
+    }
+    const QString place = QString::fromStdString(folder.string());
+    remember(place);
+    note(tr("Saved to %1").arg(QDir::toNativeSeparators(place)));
+}
+
+void MainWindow::saveAs()
+{
+    const auto proposal = freeProjectFolder(m_folders.projects, m_session.project().name);
+    QFileDialog dialog(this, tr("Save the project to a folder"),
+                       QString::fromStdString(proposal.parent_path().string()));
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setFileMode(QFileDialog::AnyFile);
+    dialog.selectFile(QString::fromStdString(proposal.filename().string()));
+    if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) {
+        return;
+    }
+    const QString folder = dialog.selectedFiles().front();
+    if (const Status saved = m_session.saveAs(folder.toStdString()); !saved) {
+        refuse(QString::fromStdString(saved.error().text()));
+        return;
+    }
+    remember(folder);
+    note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
+}
+
+void MainWindow::chooseAndOpen()
+{
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a project's folder"),
+                                                             QString::fromStdString(m_folders.projects.string()));
+    if (!folder.isEmpty()) {
+        openProject(folder.toStdString());
+    }
+}
+
+void MainWindow::takeUpDraft(const QString& folder)
+{
+    if (const Status resumed = m_session.resumeDraft(folder.toStdString()); !resumed) {
+        refuse(QString::fromStdString(resumed.error().text()));
+    }
+}
+
+void MainWindow::chooseTopology(int index)
+{
+    const auto presets = projects::topologyPresets(m_session.project().network.depth());
+    const projects::TopologyPreset& preset = presets.at(static_cast<std::size_t>(index));
+    if (const Status done = m_session.perform(projects::SetTopology{{preset.name, preset.wiring}}); !done) {
+        refuse(QString::fromStdString(done.error().text()));
+    }
+    m_documents->choose(SectionPlace{Section::Topology});
+    m_workspace->canvas().surface()->setFocus();
+}
+
+void MainWindow::remember(const QString& folder)
+{
+    if (m_memory == Memory::UserSettings) {
+        rememberProject(folder);
+    }
+}
+
+void MainWindow::restoreLayout()
+{
+    if (m_memory == Memory::UserSettings) {
+        restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+        m_arranged = m_workspace->restoreState(QSettings().value(kDocksKey).toByteArray());
+    }
+}
+
+void MainWindow::showEvent(QShowEvent* event)
+{
+    QMainWindow::showEvent(event);
+    if (!m_arranged) {
+        m_arranged = true;
+        m_workspace->arrange(WorkspaceView::Depth, size());
+    }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    if (m_memory == Memory::UserSettings) {
+        QSettings().setValue(kGeometryKey, saveGeometry());
+        QSettings().setValue(kDocksKey, m_workspace->saveState());
+    }
+    m_session.flushJournal(); // unsaved changes come back on the next start: nothing is asked
+    event->accept();
+}
+
+void MainWindow::about()
+{
+    QMessageBox box(this);
+    box.setWindowTitle(tr("About Residua"));
+    box.setIconPixmap(windowIcon().pixmap(QSize(64, 64), devicePixelRatioF()));
+    box.setText(tr("<b>Residua %1</b>").arg(QCoreApplication::applicationVersion()));
+    box.setInformativeText(tr("A workbench for the depth topology of neural networks.\n"
+                              "Free software under the GNU General Public License, version 3 or later."));
+    box.exec();
+}
+
+} // namespace residua::app

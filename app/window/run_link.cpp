@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/run_link.h"
+
+#include "app/canvas/canvas_widget.h"
+#include "app/document/document_session.h"
+#include "app/runs/run_controller.h"
+#include "app/runs/runs_panel.h"
+#include "app/window/document_link.h"
+#include "app/window/workspace.h"
+#include "engine/api/run_reader.h"
+#include "projects/store.h"
+#include "visualizers/views.h"
+
+#include <string_view>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kWatchMilliseconds = 2000;
+
+QString keyOf(const std::filesystem::path& directory)
+{
+    return QString::fromStdString(directory.string());
+}
+
+engine::RunStatus statusOf(RunPhase phase)
+{
+    return phase == RunPhase::Paused ? engine::RunStatus::Paused : engine::RunStatus::Running;
+}
+
+} // namespace
+
+const engine::Matrix* shownMatrix(const std::vector<engine::Matrix>& matrices)
+{
+    const engine::Matrix* shown = nullptr;
+    for (const engine::Matrix& matrix : matrices) {
+        const std::string_view name = matrix.name;
+        if (name == "mix" ||
+            (name.starts_with("mix/") && (!shown || matrix.step > shown->step || matrix.name <= shown->name))) {
+            shown = &matrix;
+        }
+    }
+    return shown;
+}
+
+RunLink::RunLink(DocumentSession& session, RunController& controller, Workspace& workspace, DocumentLink& documents,
+                 QObject* parent)
+    : QObject(parent), m_session(session), m_controller(controller), m_workspace(workspace), m_documents(documents)
+{
+    m_watch.setInterval(kWatchMilliseconds); // runs of other processes
+    connect(&m_watch, &QTimer::timeout, this, &RunLink::listRuns);
+    connect(&session, &DocumentSession::opened, this, &RunLink::openAnew);
+    connect(&session, &DocumentSession::changed, this, [this] {
+        if (m_session.isOpen() && m_session.project().topology != m_topology) {
+            m_workspace.outlineModel().clearLive();
+        }
+    });
+    connect(&controller, &RunController::started, this, &RunLink::onStarted);
+    connect(&controller, &RunController::progressed, this, &RunLink::onProgress);
+    connect(&controller, &RunController::ended, this, &RunLink::listRuns);
+    connect(&controller, &RunController::phaseChanged, this, [this] {
+        if (m_controller.phase() == RunPhase::Paused || m_controller.phase() == RunPhase::Running) {
+            m_workspace.runsModel().setLive(m_controller.runDirectory().string(), statusOf(m_controller.phase()),
+                                            m_controller.progress().step, m_controller.progress().loss);
+        }
+    });
+    connect(&workspace.runsModel(), &RunsModel::overlayChanged, this, &RunLink::setOverlaid);
+    connect(&workspace.runs(), &RunsPanel::resumeRequested, this,
+            [this](const std::string& directory) { m_controller.resume(directory); });
+    connect(&workspace.runs(), &RunsPanel::showRequested, this, [this](const std::string& directory) {
+        m_shown = directory;
+        m_loader.load(directory);
+    });
+    connect(&m_loader, &RunLoader::loaded, this, &RunLink::onLoaded);
+    connect(&m_loader, &RunLoader::failed, this, &RunLink::refused);
+}
+
+void RunLink::openAnew()
+{
+    m_workspace.loss().clear();
+    m_workspace.heatmap().clear();
+    m_shown.clear();
+    m_loading.clear();
+    if (m_session.isOpen()) {
+        m_topology = m_session.project().topology;
+        m_watch.start();
+    } else {
+        m_watch.stop();
+    }
+    listRuns();
+}
+
+void RunLink::listRuns()
+{
+    std::vector<engine::RunInfo> runs;
+    if (m_session.isOpen() && !m_session.isDraft()) {
+        runs = engine::listRuns(m_session.directory() / projects::kRunsFolder);
+    }
+    m_documents.setRuns(runs);
+    m_workspace.runsModel().setRuns(std::move(runs));
+}
+
+void RunLink::onStarted(const std::filesystem::path& directory)
+{
+    m_shown = directory.string();
+    m_topology = m_session.project().topology;
+    m_workspace.heatmap().clear();
+    listRuns();
+    const auto info = engine::RunReader::open(directory);
+    const auto run = info ? info->info() : Result<engine::RunInfo>(Error{});
+    m_workspace.loss().setRun(keyOf(directory), run ? QString::fromStdString(run->name) : keyOf(directory.filename()));
+    m_workspace.runsModel().setOverlaid(directory.string(), true);
+}
+
+void RunLink::onProgress(const engine::Progress& progress)
+{
+    const std::string directory = m_controller.runDirectory().string();
+    if (m_workspace.runsModel().isOverlaid(directory)) {
+        m_workspace.loss().append(keyOf(directory), progress.steps, progress.validations);
+    }
+    m_workspace.runsModel().setLive(directory, statusOf(m_controller.phase()), m_controller.progress().step,
+                                    m_controller.progress().loss);
+    if (m_shown != directory) {
+        return;
+    }
+    m_workspace.heatmap().append(progress.matrices);
+    if (const engine::Matrix* mix = shownMatrix(progress.matrices)) {
+        showWeights(*mix);
+    }
+}
+
+void RunLink::showWeights(const engine::Matrix& mix)
+{
+    if (m_session.project().topology != m_topology) {
+        return; // the wiring was edited while the run goes on: these weights are not of this picture
+    }
+    editor::LiveValues live;
+    live.mix = mix.values;
+    live.rows = mix.rows;
+    live.columns = mix.columns;
+    live.step = mix.step;
+    m_workspace.canvas().canvas().setLive(live);
+    m_workspace.canvas().refresh();
+    m_workspace.outlineModel().setLive(mix);
+}
+
+void RunLink::setOverlaid(const engine::RunInfo& run, bool overlaid)
+{
+    if (overlaid) {
+        m_loading.insert(run.directory);
+        m_loader.load(run.directory);
+    } else {
+        m_loading.erase(run.directory);
+        m_workspace.loss().removeRun(QString::fromStdString(run.directory));
+    }
+}
+
+void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
+{
+    if (m_loading.erase(record->directory) > 0) {
+        const QString key = QString::fromStdString(record->directory);
+        m_workspace.loss().setRun(key, QString::fromStdString(record->name));
+        m_workspace.loss().append(key, record->steps, record->validations);
+    }
+    if (m_shown == record->directory && m_controller.phase() == RunPhase::Idle) {
+        m_workspace.heatmap().clear();
+        m_workspace.heatmap().append(record->matrices);
+        if (const auto reader = engine::RunReader::open(record->directory)) {
+            const auto project = reader->project();
+            m_topology = project ? project->topology : projects::Topology{};
+        }
+        if (const engine::Matrix* mix = shownMatrix(record->matrices)) {
+            showWeights(*mix);
+        }
+    }
+}
+
+} // namespace residua::app

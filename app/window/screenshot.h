@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/window/launch_options.h"
+
+#include <QObject>
+
+namespace residua::app {
+
+class MainWindow;
+
+/// Brings a window to the state that the options ask for and draws it to a file. Ends the event loop with 0,
+/// or with 1 and a line on standard error.
+class Screenshot : public QObject {
+    Q_OBJECT
+public:
+    Screenshot(MainWindow& window, LaunchOptions options, QObject* parent = nullptr);
+
+    /// Call before the event loop starts.
+    void begin();
+
+private:
+    void train();
+    void settle();
+    void take();
+    void fail(const QString& reason);
+
+    MainWindow& m_window;
+    LaunchOptions m_options;
+    int m_frames = 0;
+};
+
+} // namespace residua::app

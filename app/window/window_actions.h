@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/runs/run_bar.h"
+
+#include <QAction>
+#include <QList>
+
+class QMenu;
+class QMenuBar;
+class QWidget;
+
+namespace residua::app {
+
+/// Every command of the window with its words, icon, shortcut and tooltip. What they do is connected elsewhere.
+struct WindowActions {
+    explicit WindowActions(QWidget& window);
+
+    QAction* create;
+    QAction* open;
+    QAction* save;
+    QAction* saveAs;
+    QAction* revert;
+    QAction* startPage;
+    QAction* quit;
+    QAction* undo;
+    QAction* redo;
+    QAction* prune;
+    QAction* freeze;
+    QAction* selectAll;
+    QAction* deselect;
+    QAction* fit;
+    QAction* zoomToSelection;
+    QAction* theme;
+    QAction* resetLayout;
+    QAction* about;
+    RunActions run;
+
+    /// Commands of the canvas, whose keys mean something else in a text field.
+    [[nodiscard]] QList<QAction*> ofCanvas() const
+    {
+        return {prune, freeze, selectAll, deselect, fit, zoomToSelection};
+    }
+    /// Commands that need an open project.
+    [[nodiscard]] QList<QAction*> ofProject() const;
+};
+
+/// What the menus hold beside the fixed commands.
+struct WindowMenus {
+    QMenu* examples;
+    QMenu* recent;
+    QMenu* panels;
+};
+[[nodiscard]] WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions);
+
+} // namespace residua::app

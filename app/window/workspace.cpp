@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/workspace.h"
+
+#include "app/canvas/canvas_widget.h"
+#include "app/inspector/inspector.h"
+#include "app/inspector/problems_view.h"
+#include "app/look/theme.h"
+#include "app/outline/outline_view.h"
+#include "app/runs/runs_panel.h"
+#include "editor/depth_canvas.h"
+#include "visualizers/views.h"
+
+#include <QDockWidget>
+#include <QSplitter>
+
+#include <algorithm>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kOutlineWidth = 270;
+constexpr int kInspectorWidth = 330;
+constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
+constexpr double kPlotShare = 0.36;
+constexpr double kPlotShareOfPlots = 0.62;
+
+} // namespace
+
+Workspace::Workspace(const Look& look, QWidget* parent)
+    : QMainWindow(parent, Qt::Widget),
+      m_look(look),
+      m_canvas(new CanvasWidget(editor::makeDepthCanvas(), this)),
+      m_outline(new OutlineView(m_outlineModel)),
+      m_inspector(new Inspector),
+      m_problems(new ProblemsView(look)),
+      m_loss(new visualizers::LossView),
+      m_heatmap(new visualizers::HeatmapView),
+      m_runs(new RunsPanel(m_runsModel))
+{
+    setObjectName(QStringLiteral("workspace"));
+    setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks);
+    setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    m_canvas->setAccessibleName(tr("Depth canvas; the outline holds the same for the keyboard"));
+    setCentralWidget(m_canvas);
+
+    auto* right = new QSplitter(Qt::Vertical);
+    right->addWidget(m_inspector);
+    right->addWidget(m_problems);
+    right->setStretchFactor(0, 4);
+    right->setStretchFactor(1, 1);
+    right->setSizes({600, 140});
+    right->setChildrenCollapsible(false);
+
+    m_outlineDock = addDock(Qt::LeftDockWidgetArea, QStringLiteral("outlineDock"), tr("Outline"), m_outline);
+    m_inspectorDock = addDock(Qt::RightDockWidgetArea, QStringLiteral("inspectorDock"), tr("Inspector"), right);
+    m_lossDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("lossDock"), tr("Loss"), m_loss);
+    m_heatmapDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("heatmapDock"), tr("Coefficients"), m_heatmap);
+    m_runsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("runsDock"), tr("Runs"), m_runs);
+    connect(&look, &Look::changed, this, &Workspace::applyTheme);
+    applyTheme();
+}
+
+QDockWidget* Workspace::addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content)
+{
+    auto* dock = new QDockWidget(title, this);
+    dock->setObjectName(name);
+    dock->setWidget(content);
+    addDockWidget(area, dock);
+    m_docks.push_back(dock);
+    return dock;
+}
+
+void Workspace::arrange(WorkspaceView view, QSize size)
+{
+    for (QDockWidget* dock : m_docks) {
+        dock->setFloating(false);
+        dock->show();
+    }
+    addDockWidget(Qt::LeftDockWidgetArea, m_outlineDock);
+    addDockWidget(Qt::RightDockWidgetArea, m_inspectorDock);
+    addDockWidget(Qt::BottomDockWidgetArea, m_lossDock);
+    const bool sideBySide = view == WorkspaceView::Plots || size.width() >= kWideEnough;
+    if (sideBySide) {
+        splitDockWidget(m_lossDock, m_heatmapDock, Qt::Horizontal);
+        tabifyDockWidget(m_heatmapDock, m_runsDock);
+        m_heatmapDock->raise();
+        resizeDocks({m_lossDock, m_heatmapDock}, {3, 2}, Qt::Horizontal);
+    } else {
+        tabifyDockWidget(m_lossDock, m_heatmapDock);
+        tabifyDockWidget(m_heatmapDock, m_runsDock);
+        m_lossDock->raise();
+    }
+    resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
+    const double share = view == WorkspaceView::Plots ? kPlotShareOfPlots : kPlotShare;
+    resizeDocks({m_lossDock}, {std::max(220, static_cast<int>(size.height() * share))}, Qt::Vertical);
+}
+
+void Workspace::applyTheme()
+{
+    const ThemeKind kind = m_look.theme().kind();
+    m_canvas->canvas().setTheme(kind);
+    m_canvas->refresh();
+    m_loss->setTheme(kind);
+    m_heatmap->setTheme(kind);
+}
+
+} // namespace residua::app

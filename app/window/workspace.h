@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/outline/outline_model.h"
+#include "app/runs/runs_model.h"
+
+#include <QMainWindow>
+
+#include <vector>
+
+class QDockWidget;
+
+namespace residua::visualizers {
+class LossView;
+class HeatmapView;
+} // namespace residua::visualizers
+
+namespace residua::app {
+
+class CanvasWidget;
+class Inspector;
+class Look;
+class OutlineView;
+class ProblemsView;
+class RunsPanel;
+
+enum class WorkspaceView {
+    Depth, ///< the canvas has the room
+    Plots, ///< the plots have it, side by side
+};
+
+/// The views of an open project, laid out as docks around the depth canvas. Assembles them; ties nothing together.
+class Workspace : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit Workspace(const Look& look, QWidget* parent = nullptr);
+
+    [[nodiscard]] CanvasWidget& canvas() { return *m_canvas; }
+    [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
+    [[nodiscard]] OutlineView& outline() { return *m_outline; }
+    [[nodiscard]] Inspector& inspector() { return *m_inspector; }
+    [[nodiscard]] ProblemsView& problems() { return *m_problems; }
+    [[nodiscard]] visualizers::LossView& loss() { return *m_loss; }
+    [[nodiscard]] visualizers::HeatmapView& heatmap() { return *m_heatmap; }
+    [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
+    [[nodiscard]] RunsPanel& runs() { return *m_runs; }
+    [[nodiscard]] const std::vector<QDockWidget*>& docks() const { return m_docks; }
+
+    /// Puts every dock where it belongs in a window of this size.
+    void arrange(WorkspaceView view, QSize size);
+
+private:
+    QDockWidget* addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content);
+    void applyTheme();
+
+    const Look& m_look;
+    OutlineModel m_outlineModel;
+    RunsModel m_runsModel;
+    CanvasWidget* m_canvas;
+    OutlineView* m_outline;
+    Inspector* m_inspector;
+    ProblemsView* m_problems;
+    visualizers::LossView* m_loss;
+    visualizers::HeatmapView* m_heatmap;
+    RunsPanel* m_runs;
+    QDockWidget* m_outlineDock = nullptr;
+    QDockWidget* m_inspectorDock = nullptr;
+    QDockWidget* m_lossDock = nullptr;
+    QDockWidget* m_heatmapDock = nullptr;
+    QDockWidget* m_runsDock = nullptr;
+    std::vector<QDockWidget*> m_docks;
+};
+
+} // namespace residua::app
