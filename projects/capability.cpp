@@ -3,10 +3,6 @@
 
 #include "projects/problems.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 namespace residua::projects {
 namespace {
 
@@ -31,22 +27,14 @@ void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
 {
     const std::string path = "/topology/wiring";
     const bool besideBranch = mix.feeds == MixFeeds::ResidualBesideBranch;
-    missing.when(mix.ports != MixPorts::Input, path + "/ports", "topology · ports",
-                 "a topology with mixes of their own for q, k and v");
-    missing.when(mix.weight != WeightKind::Fixed && mix.weight != WeightKind::Scalar, path + "/weight",
-                 "topology · weight", "a topology whose weights are per feature, per token or by attention");
-    missing.when(mix.gate.kind != GateKind::None, path + "/gate", "topology · gate", "a gated topology");
-    missing.when(std::holds_alternative<FirstAndLast>(mix.sources), path + "/sources", "topology · sources",
-                 "a topology of first and last entries");
-    missing.when(std::holds_alternative<Dilated>(mix.sources), path + "/sources", "topology · sources",
-                 "a dilated topology");
-    missing.when((mix.entry == StackEntry::Full) != besideBranch, path + "/entry", "topology · entry",
-                 besideBranch ? "a residual made of branch entries" : "a layer input made of full outputs");
+    missing.when(mix.weight == WeightKind::DepthAttention, path + "/weight", "topology · weight",
+                 "a topology that attends over its depth");
+    missing.when(mix.weight == WeightKind::PerToken, path + "/weight", "topology · weight",
+                 "a topology with weights made for each token");
     missing.when(besideBranch && mix.sites != MixSites::Mhsa, path + "/sites", "topology · sites",
                  "a topology that bridges FFN inputs");
-    missing.when(mix.tsallis.weight > 0, path + "/tsallis", "topology · Tsallis weight", "the Tsallis regulariser");
-    missing.when(mix.blockLayers > 1, path + "/block_layers", "topology · layers per entry",
-                 "a topology whose layers share entries");
+    missing.when(mix.separateNorms, path + "/separate_norms", "topology · separate norms",
+                 "a norm of its own for each port");
     missing.when(depth > kMostMixedLayers, "/network/stack", "network · stack", "a stack of more than 511 layers");
 }
 
@@ -64,32 +52,11 @@ void checkTopology(const Project& project, Missing& missing)
                  "a network that concatenates its entries");
 }
 
-void checkGraph(const Graph& graph, const std::string& path, const std::string& place, Missing& missing)
-{
-    constexpr std::array<std::string_view, 4> kKinds{"conv1d", "conv2d", "patchify", "flatten"};
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-        const Node& node = graph.nodes[i];
-        const std::string nodePath = path + "/nodes/" + std::to_string(i);
-        const std::string nodePlace = place + " · node " + node.name;
-        const auto share = node.params.find("share");
-        missing.when(std::ranges::find(kKinds, node.kind) != kKinds.end(), nodePath, nodePlace,
-                     "a node of kind " + node.kind);
-        missing.when(share != node.params.end() && share->second != ParamValue(std::string()),
-                     nodePath + "/params/share", nodePlace, "a norm that shares its weights");
-    }
-}
-
 } // namespace
 
 std::vector<Problem> unsupported(const Project& project)
 {
     Missing missing;
-    checkGraph(project.network.stem, "/network/stem", "stem", missing);
-    for (std::size_t i = 0; i < project.network.blocks.size(); ++i) {
-        const Block& block = project.network.blocks[i];
-        checkGraph(block.graph, "/network/blocks/" + std::to_string(i) + "/graph", "block " + block.name, missing);
-    }
-    checkGraph(project.network.head, "/network/head", "head", missing);
     checkTopology(project, missing);
     missing.when(project.initialisation.lowRank != LowRankMethod::Baseline, "/initialisation/low_rank",
                  "initialisation · low rank", "a low-rank initialisation other than the baseline");

@@ -25,6 +25,7 @@ double outputsOf(const DepthMix& mix, bool isFinal)
 bool isRunningSum(const DepthMix& mix)
 {
     return mix.weight == WeightKind::Fixed && mix.init == MixInit::Ones && mix.entry == StackEntry::Branch &&
+           mix.feeds == MixFeeds::LayerInput && mix.normalise == NormaliseOver::None &&
            std::holds_alternative<AllSources>(mix.sources) && mix.states.empty() && mix.gate.kind == GateKind::None;
 }
 

@@ -35,7 +35,7 @@ enum class StackEntry {
 /// Which readers have a mix of their own.
 enum class MixPorts {
     Input,       ///< one mix
-    Qkv,         ///< three (DCA §3.2, figure 4)
+    Qkv,         ///< three (DCA §3.2, figure 4); a residual port reads q's
     QkvResidual, ///< four (MUDD)
 };
 
@@ -137,7 +137,8 @@ struct DepthMix {
     Tsallis tsallis;
     bool weightDecay = false;   ///< mixing weights are kept out of weight decay unless asked
     bool separateNorms = false; ///< a norm of its own per port (DCA option)
-    bool finalMix = true;       ///< the final output reads a mix of its own over all L + 1 entries; else it is layer L's
+    /// The final output reads a mix of its own over all L + 1 entries; else it is x_L, layer L's full output.
+    bool finalMix = true;
     /// Layers that share one stack entry: entry b is the sum over the b-th so many layers, as far as they have run
     /// (Attention Residuals, block variant).
     std::int64_t blockLayers = 1;

@@ -129,9 +129,6 @@ private:
             const std::string message = "every layer reads a sum with weights of 0";
             fixed ? error("/init", " · init", message) : warning("/init", " · init", message + " at first");
         }
-        if (m_mix.feeds == MixFeeds::LayerInput && m_mix.entry == StackEntry::Branch && !m_mix.finalMix) {
-            warning("/final_mix", " · final mix", "without it the output is the last branch alone");
-        }
     }
 
     void checkPorts()
@@ -142,9 +139,6 @@ private:
                 error("/ports", " · ports", "block " + block->name + " has one input port, expected q, k and v");
             } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(*block, "residual")) {
                 error("/ports", " · ports", "block " + block->name + " has no port residual");
-            } else if (m_mix.ports == MixPorts::Qkv && hasInputPort(*block, "residual")) {
-                error("/ports", " · ports",
-                      "block " + block->name + " has a port residual, which mixes for q, k and v do not feed");
             }
         }
     }
