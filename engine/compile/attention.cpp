@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/attention.h"
 
+#include "engine/compile/joined_linear.h"
+
 #include <ATen/ops/scaled_dot_product_attention.h>
 
 namespace residua::engine {
@@ -42,10 +44,18 @@ public:
         if (paramBool(node.params, "rope")) {
             m_rotary = node.rotaryTables.get(m_compute, headDim, paramDouble(node.params, "rope_base"));
         }
+        const bool plain = !m_query.bias.defined() && !m_queryNorm.defined() && heads == kvHeads;
+        if (plain && m_compute.device.is_cpu()) {
+            m_weights = {m_query.weight, m_key.weight, m_value.weight};
+            m_joined = joinRows(m_weights);
+        }
     }
 
     [[nodiscard]] at::Tensor run(const Inputs& in, Mode mode) const override
     {
+        if (m_joined.defined() && (mode == Mode::Evaluate || m_options.dropout == 0)) {
+            return project(runJoined(in), m_out);
+        }
         const auto& [heads, kvHeads, headDim] = m_options.sizes;
         const at::Tensor q = position(split(project(in[0], m_query), heads), m_queryNorm);
         const at::Tensor k = position(split(project(in[1], m_key), kvHeads), m_keyNorm);
@@ -58,6 +68,23 @@ public:
     }
 
 private:
+    /// The projections, the rotation and the attention as one function.
+    [[nodiscard]] at::Tensor runJoined(const Inputs& in) const
+    {
+        const at::ScalarType type = m_compute.activationType;
+        const bool same = in[0].is_same(in[1]) && in[0].is_same(in[2]);
+        ProjectedAttention attention;
+        for (std::size_t part = 0; part < 3; ++part) {
+            attention.inputs[part] = same && part > 0 ? attention.inputs[0] : in[part].to(type);
+            attention.weights[part] = m_weights[part];
+        }
+        attention.joined = m_joined;
+        attention.heads = m_options.sizes.heads;
+        attention.causal = m_options.causal;
+        attention.angles = m_rotary ? &m_rotary->upTo(in[0].size(1)) : nullptr;
+        return projectedAttention(attention);
+    }
+
     static Projection projection(const NodeContext& node, const std::string& name, std::int64_t out, std::int64_t in,
                                  Role role)
     {
@@ -97,6 +124,8 @@ private:
     at::Tensor m_queryNorm;
     at::Tensor m_keyNorm;
     std::shared_ptr<RotaryTable> m_rotary;
+    std::vector<at::Tensor> m_weights; ///< of q, k and v, where they are joined
+    at::Tensor m_joined;               ///< undefined where they are not
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/fused.h"
+#include "engine/compile/fusion.h"
 #include "engine/compile/node_builder.h"
 
 #include <ATen/ops/constant_pad_nd.h>
@@ -29,9 +30,7 @@ OperatorResult buildLinear(const NodeContext& node)
                              std::to_string(weight.size(1)) + " features, expected " + std::to_string(out) + " of " +
                              std::to_string(node.features())};
     }
-    return makeOperator([compute = node.parameters.compute(), weight, bias = biasOf(node)](const Inputs& in, Mode) {
-        return linear(compute, in[0], weight, bias);
-    });
+    return OperatorResult(std::make_unique<LinearOperator>(node.parameters.compute(), weight, biasOf(node)));
 }
 
 /// y = x·V·Uᵀ with u [out, r] and v [r, in].

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/fused.h"
+#include "engine/compile/fusion.h"
 #include "engine/compile/node_builder.h"
 
 #include <ATen/TensorOperators.h>
@@ -78,7 +79,7 @@ OperatorResult buildActivation(const NodeContext& node)
 
 OperatorResult buildSwiglu(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, Mode) { return swiglu(in[0], in[1]); });
+    return OperatorResult(std::make_unique<SwigluOperator>());
 }
 
 OperatorResult buildDropout(const NodeContext& node)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/compute.h"
 
+#include "engine/compile/host_memory.h"
 #include "engine/device.h"
 
 #include <ATen/Parallel.h>
@@ -24,6 +25,7 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
     if (!opened) {
         return opened.error();
     }
+    keepHostMemory();
     Compute compute;
     compute.device = *opened;
     if (precision == projects::Precision::Fp64) {

@@ -67,6 +67,7 @@ public:
         if (!m_hasOutput) {
             return Error{m_setting.ref, "the graph has no output node"};
         }
+        fuse(m_program.m_steps, m_program.m_output);
         markLastReaders();
         return std::move(m_program);
     }
@@ -187,7 +188,7 @@ Result<GraphProgram> GraphProgram::compile(const projects::Graph& graph, const G
 at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, Mode mode)
 {
     std::ranges::copy(inputs, m_slots.begin());
-    for (const Step& step : m_steps) {
+    for (const ProgramStep& step : m_steps) {
         m_slots[step.out] = step.run->run(Inputs(m_slots, step.in), mode);
         for (const std::size_t slot : step.done) {
             m_slots[slot].reset();

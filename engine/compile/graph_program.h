@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/compile/fused.h"
+#include "engine/compile/fusion.h"
 #include "engine/compile/operator.h"
 #include "engine/compile/parameters.h"
 #include "projects/graph.h"
@@ -42,15 +43,8 @@ public:
 
 private:
     friend class GraphCompiler;
-    struct Step {
-        std::unique_ptr<Operator> run;
-        std::vector<std::size_t> in;
-        std::size_t out = 0;
-        std::vector<std::size_t> done; ///< slots that nobody reads after this step
-    };
-
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
-    std::vector<Step> m_steps;
+    std::vector<ProgramStep> m_steps;
     std::size_t m_output = 0;
     std::vector<at::Tensor> m_slots;
     projects::Shape m_outputShape;
