@@ -72,13 +72,12 @@ private:
         case 3:
             text.resize(at);
             break;
-        case 5:
-            replaceDigit(text, at);
-            break;
         case 4:
             replaceValue(text, at, kTokens[below(kTokens.size())]);
             break;
-        case 5: replaceDigit(text, at); break;
+        case 5:
+            replaceDigit(text, at);
+            break;
         default:
             text.insert(at, kTokens[below(kTokens.size())]);
             break;
