@@ -13,9 +13,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # Line tables only: full debug information would double link time and disk for little gain. NDEBUG stays off here.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
-# For the tests: what compiles soonest and still runs well. The kernels bring their own -O3.
-set(CMAKE_CXX_FLAGS_CHECK "-O1")
-set(CMAKE_CUDA_FLAGS_CHECK "-O1")
+# For the tests: no debug information to write and link, asserts on. The kernels bring their own -O3.
+set(CMAKE_CXX_FLAGS_CHECK "-O2")
+set(CMAKE_CUDA_FLAGS_CHECK "-O2")
 
 add_library(residua_compiler INTERFACE)
 target_compile_options(residua_compiler INTERFACE
