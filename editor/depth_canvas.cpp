@@ -80,7 +80,7 @@ public:
     void setHovered(std::optional<Shortcut> shortcut) override { m_hoveredElsewhere = shortcut; }
     void setLive(const LiveValues& live) override;
     void clearLive() override { m_weights = {}; }
-    void fit() override { m_fitPending = true; }
+    void fit() override { m_fitted = true; }
     void zoomToSelection() override;
     void deleteSelection() override;
     void toggleFrozen() override;
@@ -88,7 +88,7 @@ public:
     void cancel() override;
     void draw(float width, float height, float devicePixelRatio) override;
     std::vector<Request> takeRequests() override { return std::exchange(m_requests, {}); }
-    bool animating() const override { return m_fitPending; }
+    bool animating() const override { return false; }
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
     std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
 
@@ -124,7 +124,8 @@ private:
     Hit m_pressed;
     float m_width = 0;
     float m_height = 0;
-    bool m_fitPending = true;
+    bool m_fitted =
+        true; ///< the view shows everything, also when the canvas or the stack changes, until a person moves it
 };
 
 void DepthCanvas::setDocument(const projects::Document& document)
@@ -133,7 +134,7 @@ void DepthCanvas::setDocument(const projects::Document& document)
     const bool otherWiring = document.project.topology != m_project.topology || otherDepth;
     m_project = document.project;
     m_scene.rebuild(m_project);
-    m_fitPending = m_fitPending || otherDepth;
+    m_fitted = m_fitted || otherDepth;
     if (otherWiring) {
         clearLive();
     }
@@ -168,6 +169,7 @@ void DepthCanvas::zoomToSelection()
         }
     }
     if (area.left <= area.right) {
+        m_fitted = false;
         m_view.fit(area, m_width, m_height, kFitMargin, 2.0F);
     }
 }
@@ -262,9 +264,8 @@ void DepthCanvas::draw(float width, float height, float)
 {
     m_width = width;
     m_height = height;
-    if (m_fitPending && width > 2 * kFitMargin && height > 2 * kFitMargin) {
+    if (m_fitted && width > 2 * kFitMargin && height > 2 * kFitMargin) {
         m_view.fit(m_scene.bounds(), width, height, kFitMargin, kFitMaxZoom);
-        m_fitPending = false;
     }
     handlePointer();
 
@@ -293,9 +294,11 @@ void DepthCanvas::handlePointer()
         ImGui::IsMousePosValid() && pointer.x >= 0 && pointer.y >= 0 && pointer.x < m_width && pointer.y < m_height;
     if (m_gesture == Gesture::None) {
         if (inside && io.MouseWheel != 0) {
+            m_fitted = false;
             m_view.zoomAt(pointer, std::pow(kWheelStep, io.MouseWheel));
         }
         if (inside && io.MouseWheelH != 0) {
+            m_fitted = false;
             m_view.panBy(io.MouseWheelH * 40, 0);
         }
         updateHover(inside ? pointer : Point{-1e6F, -1e6F});
@@ -350,6 +353,7 @@ void DepthCanvas::continueGesture(Point pointer)
 {
     const ImVec2 delta = ImGui::GetIO().MouseDelta;
     if (m_gesture == Gesture::Pan) {
+        m_fitted = false;
         m_view.panBy(delta.x, delta.y);
     }
     const bool moved = std::hypot(pointer.x - m_pressedAt.x, pointer.y - m_pressedAt.y) > kClickSlop;

@@ -167,6 +167,7 @@ void HeatmapView::Impl::layOut()
     play->setAccessibleName(tr("Play"));
     play->setCheckable(true);
     scrubber->setAccessibleName(tr("Recorded step"));
+    scrubber->setMinimumWidth(90);
     empty->setAlignment(Qt::AlignCenter);
     empty->setWordWrap(true);
     empty->setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -186,6 +187,7 @@ void HeatmapView::Impl::layOut()
     column->addLayout(controls);
     column->addWidget(plot, 1);
     auto* over = new QVBoxLayout(plot);
+    over->setContentsMargins(32, 16, 32, 16);
     over->addWidget(empty);
 }
 
@@ -256,6 +258,7 @@ void HeatmapView::Impl::show()
     const std::string series = current();
     const bool any = frames.count(series) > 0;
     empty->setVisible(!any);
+    plot->axisRect()->setVisible(any);
     map->setVisible(any);
     scale->setVisible(any);
     labels->setVisible(any);

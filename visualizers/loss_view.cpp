@@ -244,6 +244,8 @@ void LossView::Impl::rescale()
         any = any || !run.curve.steps().empty();
     }
     empty->setVisible(!any);
+    plot->axisRect()->setVisible(any);
+    plot->legend->setVisible(any);
     if (following && any) {
         bool first = true;
         for (auto& [key, run] : runs) {
