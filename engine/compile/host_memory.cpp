@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace residua::engine {
@@ -32,17 +33,17 @@ std::size_t classOf(std::size_t bytes)
     return (bytes + step - 1) / step * step;
 }
 
+/// A block is known by its address alone, because LibTorch's raw allocations (scratch of its own kernels) carry no
+/// other context than that.
 class HostMemory final : public c10::Allocator {
 public:
     c10::DataPtr allocate(std::size_t bytes) override
     {
-        if (bytes < kSmallest) {
-            void* const data = c10::alloc_cpu(bytes);
-            return {data, data, &c10::free_cpu, c10::DeviceType::CPU};
-        }
-        Block* const block = take(classOf(bytes));
-        return {block->data, block, &HostMemory::release, c10::DeviceType::CPU};
+        void* const data = bytes < kSmallest ? c10::alloc_cpu(bytes) : take(classOf(bytes));
+        return {data, data, raw_deleter(), c10::DeviceType::CPU};
     }
+
+    c10::DeleterFnPtr raw_deleter() const override;
 
     void copy_data(void* to, const void* from, std::size_t count) const override { std::memcpy(to, from, count); }
 
@@ -52,37 +53,45 @@ public:
         return {m_kept, m_used};
     }
 
-private:
-    struct Block {
-        void* data;
-        std::size_t bytes;
-        HostMemory* owner;
-    };
-
-    Block* take(std::size_t bytes)
+    void release(void* data)
     {
         {
             const std::scoped_lock lock(m_mutex);
-            m_used += bytes;
-            m_mostUsed = std::max(m_mostUsed, m_used);
-            std::vector<Block*>& blocks = m_free[bytes];
+            if (const auto found = m_lent.find(data); found != m_lent.end()) {
+                const std::size_t bytes = found->second;
+                m_lent.erase(found);
+                m_used -= bytes;
+                m_kept += bytes;
+                m_free[bytes].push_back(data);
+                return;
+            }
+        }
+        c10::free_cpu(data);
+    }
+
+private:
+    void* take(std::size_t bytes)
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            std::vector<void*>& blocks = m_free[bytes];
             if (!blocks.empty()) {
-                Block* const block = blocks.back();
+                void* const block = blocks.back();
                 blocks.pop_back();
                 m_kept -= bytes;
+                lend(block, bytes);
                 return block;
             }
-            if (static_cast<double>(m_used + m_kept) > kSlack * static_cast<double>(m_mostUsed) + kSlackBytes) {
+            const auto wanted = static_cast<double>(m_used + bytes + m_kept);
+            const auto most = static_cast<double>(std::max(m_mostUsed, m_used + bytes));
+            if (wanted > kSlack * most + kSlackBytes) {
                 dropKept();
             }
         }
-        try {
-            return new Block{fresh(bytes), bytes, this};
-        } catch (...) {
-            const std::scoped_lock lock(m_mutex);
-            m_used -= bytes;
-            throw;
-        }
+        void* const block = fresh(bytes);
+        const std::scoped_lock lock(m_mutex);
+        lend(block, bytes);
+        return block;
     }
 
     void* fresh(std::size_t bytes)
@@ -101,31 +110,27 @@ private:
         return data;
     }
 
-    static void release(void* context)
+    /// The mutex is held.
+    void lend(void* block, std::size_t bytes)
     {
-        auto* const block = static_cast<Block*>(context);
-        HostMemory& owner = *block->owner;
-        const std::scoped_lock lock(owner.m_mutex);
-        owner.m_used -= block->bytes;
-        owner.m_kept += block->bytes;
-        owner.m_free[block->bytes].push_back(block);
+        m_lent.emplace(block, bytes);
+        m_used += bytes;
+        m_mostUsed = std::max(m_mostUsed, m_used);
     }
 
     /// The mutex is held.
     void dropKept()
     {
         for (auto& [bytes, blocks] : m_free) {
-            for (const Block* const block : blocks) {
-                std::free(block->data);
-                delete block;
-            }
+            std::for_each(blocks.begin(), blocks.end(), [](void* block) { std::free(block); });
             blocks.clear();
         }
         m_kept = 0;
     }
 
     mutable std::mutex m_mutex;
-    std::map<std::size_t, std::vector<Block*>> m_free;
+    std::map<std::size_t, std::vector<void*>> m_free;
+    std::unordered_map<void*, std::size_t> m_lent;
     std::size_t m_kept = 0;
     std::size_t m_used = 0;
     std::size_t m_mostUsed = 0;
@@ -136,6 +141,11 @@ HostMemory& hostMemory()
 {
     static auto* const memory = new HostMemory;
     return *memory;
+}
+
+c10::DeleterFnPtr HostMemory::raw_deleter() const
+{
+    return [](void* data) { hostMemory().release(data); };
 }
 
 } // namespace
