@@ -8,6 +8,7 @@
 #include <QElapsedTimer>
 #include <QGuiApplication>
 #include <QLabel>
+#include <QMouseEvent>
 #include <QOffscreenSurface>
 #include <QOpenGLContext>
 #include <QOpenGLFunctions>
@@ -115,6 +116,8 @@ protected:
         m_fontRatio = 0;
     }
 
+    void resizeGL(int, int) override { m_host.resized(); }
+
     void paintGL() override
     {
         ImGui::SetCurrentContext(m_imgui);
@@ -155,6 +158,9 @@ protected:
             if (event->type() == QEvent::MouseButtonPress) {
                 setFocus(Qt::MouseFocusReason);
             }
+            const bool pans = event->type() == QEvent::MouseButtonPress &&
+                              static_cast<QMouseEvent*>(event)->button() == Qt::MiddleButton;
+            m_host.m_fitted = m_host.m_fitted && !pans && event->type() != QEvent::Wheel;
             update();
         }
         return QOpenGLWidget::event(event);
@@ -229,6 +235,20 @@ void CanvasWidget::refresh()
 {
     if (m_surface) {
         m_surface->update();
+    }
+}
+
+void CanvasWidget::fit()
+{
+    m_fitted = true;
+    m_canvas->fit();
+    refresh();
+}
+
+void CanvasWidget::resized()
+{
+    if (m_fitted) {
+        m_canvas->fit();
     }
 }
 

@@ -21,6 +21,8 @@ public:
     [[nodiscard]] editor::Canvas& canvas() { return *m_canvas; }
     /// Draws a frame when the event loop comes to it.
     void refresh();
+    /// Shows the whole network, and goes on doing so while the widget is resized, until the user looks elsewhere.
+    void fit();
     /// Whether frames can be drawn at all here.
     [[nodiscard]] bool drawable() const { return m_surface != nullptr; }
     /// The widget that takes the mouse and the keys; this one where nothing can be drawn.
@@ -32,8 +34,10 @@ signals:
 
 private:
     class Surface;
+    void resized();
     std::unique_ptr<editor::Canvas> m_canvas;
     Surface* m_surface = nullptr;
+    bool m_fitted = false;
 };
 
 } // namespace residua::app

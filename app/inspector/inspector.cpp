@@ -38,6 +38,7 @@ Inspector::Inspector(QWidget* parent)
       m_cost(new CostView)
 {
     setObjectName(QStringLiteral("inspector"));
+    setAttribute(Qt::WA_StyledBackground);
     m_body->setObjectName(QStringLiteral("inspectorBody"));
     auto* body = new QVBoxLayout(m_body);
     body->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
@@ -144,11 +145,16 @@ void Inspector::addLine(Property property, int row)
     reset->setSizePolicy(keepsPlace);
     reset->setVisible(!property.isDefault());
     m_grid->addWidget(title, row, Title);
-    m_grid->addWidget(editor, row, Editor, 1, property.unit.isEmpty() ? 2 : 1);
+    const bool resets = property.defaultValue.isValid();
+    m_grid->addWidget(editor, row, Editor, 1, !property.unit.isEmpty() ? 1 : resets ? 2 : 3);
     if (!property.unit.isEmpty()) {
         m_grid->addWidget(unit, row, Unit);
     }
-    m_grid->addWidget(reset, row, Reset);
+    if (resets) {
+        m_grid->addWidget(reset, row, Reset);
+    } else {
+        reset->hide();
+    }
 
     const std::size_t at = m_lines.size();
     connect(editor, &PropertyEditor::committed, this,

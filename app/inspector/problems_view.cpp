@@ -18,6 +18,7 @@ ProblemsView::ProblemsView(const Look& look, QWidget* parent)
       m_list(new QListWidget(this))
 {
     setObjectName(QStringLiteral("problems"));
+    setAttribute(Qt::WA_StyledBackground);
     m_heading->setProperty("role", QStringLiteral("group"));
     m_none->setText(tr("None: this project trains."));
     m_none->setProperty("role", QStringLiteral("muted"));

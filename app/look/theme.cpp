@@ -40,7 +40,7 @@ QString styleSheetOf(const Theme& theme)
     }
     QString text = QString::fromUtf8(file.readAll());
     for (const auto& [name, colour] :
-         {std::pair{"chevron-right", "muted"}, {"chevron-down", "muted"}, {"check", "onAccent"}}) {
+         {std::pair{"chevron-right", "muted"}, {"chevron-down", "muted"}, {"check", "onAccent"}, {"detach", "muted"}}) {
         const QString icon = QString::fromLatin1(name);
         text.replace(QLatin1Char('@') + icon, iconFile(icon, theme.colour(QString::fromLatin1(colour))));
     }

@@ -145,7 +145,7 @@ OutlineRow layersRow(const Project& project)
 OutlineRow networkRow(const Project& project)
 {
     OutlineRow row = sectionRow(project, Section::Network, "network", "network");
-    row.value = Text::tr("%n layer(s)", nullptr, static_cast<int>(project.network.depth()));
+    row.value = Text::tr("depth %1").arg(project.network.depth());
     row.children.push_back(graphRow(project, "stem", "graph"));
     row.children.push_back(layersRow(project));
     for (const projects::Block& block : project.network.blocks) {

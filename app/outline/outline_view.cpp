@@ -65,7 +65,7 @@ OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(paren
     setTextElideMode(Qt::ElideRight);
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(OutlineModel::Name, QHeaderView::Interactive);
-    header()->resizeSection(OutlineModel::Name, 170);
+    header()->resizeSection(OutlineModel::Name, 155);
 }
 
 void OutlineView::showPlace(const Place& place)

@@ -4,7 +4,7 @@
 #include "projects/node_kinds.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <set>
 
 namespace residua::app {
@@ -21,17 +21,21 @@ using Text = PropertyText;
 
 constexpr const char* kBlockPrefix = "block:";
 
-/// A property of one scalar of the network that has an edit of its own.
+/// A property of one scalar that has an edit of its own; names have no default.
 template <class T>
-Property scalarProperty(const Project& project, const char* key, QString title, T current, T defaults,
+Property scalarProperty(const Project& project, const char* key, QString title, T current, std::optional<T> defaults,
                         PropertyDetails details, std::function<projects::Edit(T)> write)
 {
     PropertyList<T> list(
-        project, defaults, [current](const Project&) { return current; },
+        project, defaults.value_or(current), [current](const Project&) { return current; },
         [write = std::move(write)](const Project&, T value) { return write(std::move(value)); });
     list.add(
         key, std::move(title), [](auto& value) -> auto& { return value; }, std::move(details));
-    return list.take().front();
+    Property property = list.take().front();
+    if (!defaults) {
+        property.defaultValue = QVariant();
+    }
+    return property;
 }
 
 std::vector<std::string> blocksOfLayers(const projects::Network& network)
@@ -199,7 +203,7 @@ std::vector<Property> graphProperties(const Project& project, const projects::Gr
     }
     const std::string name = graph.substr(std::string(kBlockPrefix).size());
     Property property =
-        scalarProperty<std::string>(project, "name", Text::tr("Name"), name, name,
+        scalarProperty<std::string>(project, "name", Text::tr("Name"), name, std::nullopt,
                                     {.help = Text::tr("What layers call this block.")}, [name](std::string to) {
                                         return projects::RenameBlock{name, std::move(to)};
                                     });
@@ -211,7 +215,7 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
     const Node& node = *findGraph(project, place.graph)->find(place.node);
     std::vector<Property> properties;
     properties.push_back(
-        scalarProperty<std::string>(project, "name", Text::tr("Name"), node.name, node.name,
+        scalarProperty<std::string>(project, "name", Text::tr("Name"), node.name, std::nullopt,
                                     {.help = Text::tr("Unique within the graph.")}, [place](std::string to) {
                                         return projects::RenameNode{place.graph, place.node, std::move(to)};
                                     }));
@@ -266,11 +270,11 @@ std::vector<Property> layersProperties(const Project& project, const LayersPlace
 
 std::vector<Property> projectProperties(const Project& project)
 {
-    return {scalarProperty<std::string>(project, "name", Text::tr("Name"), project.name, project.name,
+    return {scalarProperty<std::string>(project, "name", Text::tr("Name"), project.name, std::nullopt,
                                         {.help = Text::tr("The project's name.")},
                                         [](std::string name) { return projects::SetName{std::move(name)}; }),
             scalarProperty<std::string>(project, "description", Text::tr("Description"), project.description,
-                                        project.description, {.help = Text::tr("One line for people.")},
+                                        std::nullopt, {.help = Text::tr("One line for people.")},
                                         [](std::string text) { return projects::SetDescription{std::move(text)}; })};
 }
 

@@ -69,7 +69,7 @@ QString subtitleOfSection(const Project& project, Section section)
     case Section::Data:
         return isLanguage(project.data) ? Text::tr("Token sequences") : Text::tr("Vectors with targets");
     case Section::Network:
-        return Text::tr("%n layer(s)", nullptr, static_cast<int>(project.network.depth()));
+        return Text::tr("Depth %1, width %2").arg(project.network.depth()).arg(project.network.width);
     case Section::Topology:
         return Text::tr("How depth is wired");
     case Section::Stages:
@@ -198,14 +198,13 @@ QString titleOf(const Project& project, const Place& place)
                               return node ? QString::fromStdString(node->name) : QString();
                           },
                           [](const LayersPlace& p) {
-                              return p.layers.size() == 1
-                                         ? Text::tr("Layer %1").arg(p.layers.front())
-                                         : Text::tr("%n layer(s)", nullptr, static_cast<int>(p.layers.size()));
+                              return p.layers.size() == 1 ? Text::tr("Layer %1").arg(p.layers.front())
+                                                          : Text::tr("%1 layers").arg(p.layers.size());
                           },
                           [](const ShortcutsPlace& p) {
                               return p.shortcuts.size() == 1
                                          ? Text::tr("Shortcut %1").arg(shortcutName(p.shortcuts.front()))
-                                         : Text::tr("%n shortcut(s)", nullptr, static_cast<int>(p.shortcuts.size()));
+                                         : Text::tr("%1 shortcuts").arg(p.shortcuts.size());
                           },
                       },
                       place);
@@ -218,8 +217,7 @@ QString subtitleOf(const Project& project, const Place& place)
                           [&](const SectionPlace& p) { return subtitleOfSection(project, p.section); },
                           [&](const GraphPlace& p) {
                               const projects::Graph* graph = findGraph(project, p.graph);
-                              return graph ? Text::tr("%n node(s)", nullptr, static_cast<int>(graph->nodes.size()))
-                                           : QString();
+                              return graph ? Text::tr("%1 nodes").arg(graph->nodes.size()) : QString();
                           },
                           [&](const NodePlace& p) {
                               const projects::Graph* graph = findGraph(project, p.graph);

@@ -330,8 +330,7 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
         return edits.size() == 1
                    ? std::move(edits.front())
                    : projects::Edit{projects::EditGroup{
-                         Text::tr("Set state of %n shortcut(s)", nullptr, static_cast<int>(edits.size())).toStdString(),
-                         std::move(edits)}};
+                         Text::tr("Set the state of %1 shortcuts").arg(edits.size()).toStdString(), std::move(edits)}};
     };
     return {std::move(property)};
 }

@@ -2,6 +2,7 @@
 #include "app/runs/run_bar.h"
 
 #include "app/look/format.h"
+#include "app/look/icons.h"
 #include "app/look/theme.h"
 
 #include <QAction>
@@ -45,7 +46,7 @@ QString deviceLine(const engine::DeviceInfo& device)
 
 } // namespace
 
-RunBar::RunBar(RunController& controller, const RunActions& actions, QWidget* parent)
+RunBar::RunBar(RunController& controller, const RunActions& actions, const Look& look, QWidget* parent)
     : QToolBar(tr("Run"), parent),
       m_controller(controller),
       m_actions(actions),
@@ -58,12 +59,20 @@ RunBar::RunBar(RunController& controller, const RunActions& actions, QWidget* pa
     setObjectName(QStringLiteral("runBar"));
     setMovable(false);
     setIconSize({16, 16});
-    for (QAction* action : {actions.run, actions.pause, actions.step, actions.stop}) {
+    // Not the action's own button: on the accent the icon needs another colour than in the menu.
+    m_run->setObjectName(QStringLiteral("runButton"));
+    m_run->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_run->setToolTip(actions.run->toolTip());
+    connect(m_run, &QToolButton::clicked, actions.run, &QAction::trigger);
+    addWidget(m_run);
+    for (QAction* action : {actions.pause, actions.step, actions.stop}) {
         addAction(action);
     }
-    auto* runButton = qobject_cast<QToolButton*>(widgetForAction(actions.run));
-    runButton->setObjectName(QStringLiteral("runButton"));
-    runButton->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    const auto colourRun = [this, &look] {
+        m_run->setIcon(themedIcon(QStringLiteral("run"), look.theme().colour(QStringLiteral("onAccent"))));
+    };
+    connect(&look, &Look::changed, this, colourRun);
+    colourRun();
     addSeparator();
     addWidget(captionFor(m_device, tr("Device"), this));
     m_device->setAccessibleName(tr("Device"));
@@ -155,6 +164,8 @@ void RunBar::showPhase()
     const bool paused = phase == RunPhase::Paused;
     m_actions.run->setEnabled(idle || paused);
     m_actions.run->setText(paused ? tr("Continue") : tr("Run"));
+    m_run->setText(m_actions.run->text());
+    m_run->setEnabled(m_actions.run->isEnabled());
     m_actions.pause->setEnabled(phase == RunPhase::Running);
     m_actions.step->setEnabled(idle || paused);
     m_actions.stop->setEnabled(phase == RunPhase::Running || paused);

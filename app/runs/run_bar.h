@@ -12,8 +12,11 @@ class QAction;
 class QComboBox;
 class QLabel;
 class QProgressBar;
+class QToolButton;
 
 namespace residua::app {
+
+class Look;
 
 /// Run, pause, step, stop; where to compute; how far it is. The actions are the window's (menus share them).
 struct RunActions {
@@ -26,7 +29,7 @@ struct RunActions {
 class RunBar : public QToolBar {
     Q_OBJECT
 public:
-    RunBar(RunController& controller, const RunActions& actions, QWidget* parent = nullptr);
+    RunBar(RunController& controller, const RunActions& actions, const Look& look, QWidget* parent = nullptr);
 
     void setDevices(const std::vector<engine::DeviceInfo>& devices);
     /// The presets by title, and which is current; −1: none of them. `custom`: changed since it was chosen.
@@ -43,6 +46,7 @@ private:
     RunController& m_controller;
     RunActions m_actions;
     std::vector<engine::DeviceInfo> m_devices;
+    QToolButton* m_run;
     QComboBox* m_device;
     QComboBox* m_topology;
     QProgressBar* m_bar;

@@ -36,6 +36,7 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
       m_resume(panelButton(QStringLiteral("run"), tr("Resume"), tr("Go on from the run's last checkpoint"), this))
 {
     setObjectName(QStringLiteral("runsPanel"));
+    setAttribute(Qt::WA_StyledBackground);
     m_empty->setText(tr("No runs yet. Press Run, and the first one stands here."));
     m_empty->setProperty("role", QStringLiteral("muted"));
     m_empty->setAlignment(Qt::AlignCenter);

@@ -31,10 +31,20 @@ std::vector<projects::Shortcut> shortcutsOf(const projects::Project& project)
     return shortcuts;
 }
 
+bool learned(const projects::Project& project)
+{
+    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    return mix && mix->weight != projects::WeightKind::Fixed;
+}
+
 } // namespace
 
 ArcThumbnail::ArcThumbnail(const projects::Project& project, const Look& look, QWidget* parent)
-    : QWidget(parent), m_look(look), m_depth(project.network.depth()), m_shortcuts(shortcutsOf(project))
+    : QWidget(parent),
+      m_look(look),
+      m_depth(project.network.depth()),
+      m_learned(learned(project)),
+      m_shortcuts(shortcutsOf(project))
 {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -60,7 +70,8 @@ void ArcThumbnail::paintEvent(QPaintEvent*)
     painter.setBrush(Qt::NoBrush);
     for (const projects::Shortcut& shortcut : m_shortcuts) {
         const double length = static_cast<double>(shortcut.target - shortcut.source);
-        QColor colour = toColour(resources::magnitude(0.25 + 0.65 * (1 - length / span), theme.kind()));
+        QColor colour = m_learned ? toColour(resources::magnitude(0.25 + 0.65 * (1 - length / span), theme.kind()))
+                                  : theme.colour(QStringLiteral("borderStrong"));
         colour.setAlphaF(static_cast<float>(0.35 + 0.5 * reach));
         painter.setPen(QPen(colour, length == 1 ? 1.1 : 1.4));
         const double rise = (top - kMargin) * (0.16 + 0.84 * (length - 1) / std::max(1.0, span - 1)) / 0.75;

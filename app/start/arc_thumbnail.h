@@ -26,6 +26,7 @@ protected:
 private:
     const Look& m_look;
     std::int64_t m_depth;
+    bool m_learned; ///< else the arcs are fixed, and drawn without colour
     std::vector<projects::Shortcut> m_shortcuts;
 };
 

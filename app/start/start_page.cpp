@@ -25,7 +25,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kCardWidth = 280;
-constexpr int kCardHeight = 204;
+constexpr int kCardHeight = 196;
 constexpr int kGap = 16;
 constexpr int kSideMargin = 40;
 constexpr int kMostColumns = 4;
@@ -62,6 +62,7 @@ StartPage::StartPage(const Look& look, std::filesystem::path draftsFolder, QWidg
       m_examples(new QGridLayout)
 {
     setObjectName(QStringLiteral("startPage"));
+    setAttribute(Qt::WA_StyledBackground);
     m_body->setObjectName(QStringLiteral("startBody"));
     m_column->setContentsMargins(kSideMargin, 36, kSideMargin, 36);
     m_column->setSpacing(0);

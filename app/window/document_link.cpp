@@ -46,7 +46,7 @@ void DocumentLink::openAnew()
         m_workspace.canvas().canvas().clearLive();
         m_workspace.outlineModel().clearLive();
         refresh();
-        m_workspace.canvas().canvas().fit();
+        m_workspace.canvas().fit();
         m_workspace.outline().expandToDepth(0);
         m_workspace.outline().collapseAll();
     }

@@ -68,7 +68,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     column->addWidget(m_pages, 1);
     setCentralWidget(centre);
 
-    m_runBar = new RunBar(m_runs, m_actions.run, this);
+    m_runBar = new RunBar(m_runs, m_actions.run, m_look, this);
     addToolBar(m_runBar);
     m_menus = fillMenus(*menuBar(), m_actions);
     m_documents = new DocumentLink(m_session, m_analysis, *m_workspace, this);
@@ -189,8 +189,7 @@ void MainWindow::updateStatus()
 {
     const bool open = m_session.isOpen() && m_pages->currentWidget() == m_workspace;
     const auto& problems = m_analysis.problems();
-    m_problemCount->setText(open && !problems.empty() ? tr("%n problem(s)", nullptr, static_cast<int>(problems.size()))
-                                                      : QString());
+    m_problemCount->setText(open && !problems.empty() ? tr("Problems: %1").arg(problems.size()) : QString());
     const auto& cost = m_analysis.cost();
     m_costLine->setText(open && cost ? tr("%1 parameters").arg(formatCount(static_cast<double>(cost->total.parameters)))
                                      : QString());

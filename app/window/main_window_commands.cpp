@@ -111,7 +111,7 @@ void MainWindow::connectEdit()
     connect(m_actions.freeze, &QAction::triggered, this, ask([&canvas] { canvas.toggleFrozen(); }));
     connect(m_actions.selectAll, &QAction::triggered, this, ask([&canvas] { canvas.selectAll(); }));
     connect(m_actions.deselect, &QAction::triggered, this, ask([&canvas] { canvas.cancel(); }));
-    connect(m_actions.fit, &QAction::triggered, this, ask([&canvas] { canvas.fit(); }));
+    connect(m_actions.fit, &QAction::triggered, this, [this] { m_workspace->canvas().fit(); });
     connect(m_actions.zoomToSelection, &QAction::triggered, this, ask([&canvas] { canvas.zoomToSelection(); }));
     m_workspace->canvas().addActions(m_actions.ofCanvas());
     connect(m_documents, &DocumentLink::refused, this, &MainWindow::refuse);

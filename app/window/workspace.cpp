@@ -19,7 +19,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kOutlineWidth = 270;
+constexpr int kOutlineWidth = 290;
 constexpr int kInspectorWidth = 330;
 constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
 constexpr double kPlotShare = 0.36;
@@ -70,6 +70,10 @@ QDockWidget* Workspace::addDock(Qt::DockWidgetArea area, const QString& name, co
     dock->setWidget(content);
     addDockWidget(area, dock);
     m_docks.push_back(dock);
+    const auto later = [this] { QMetaObject::invokeMethod(this, &Workspace::updateTitleBars, Qt::QueuedConnection); };
+    connect(dock, &QDockWidget::dockLocationChanged, this, later);
+    connect(dock, &QDockWidget::topLevelChanged, this, later);
+    connect(dock, &QDockWidget::visibilityChanged, this, later);
     return dock;
 }
 
@@ -96,6 +100,20 @@ void Workspace::arrange(WorkspaceView view, QSize size)
     resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
     const double share = view == WorkspaceView::Plots ? kPlotShareOfPlots : kPlotShare;
     resizeDocks({m_lossDock}, {std::max(220, static_cast<int>(size.height() * share))}, Qt::Vertical);
+}
+
+/// A tab names its dock already: a title under it would say the same twice.
+void Workspace::updateTitleBars()
+{
+    for (QDockWidget* dock : m_docks) {
+        const bool tabbed = !dock->isFloating() && !tabifiedDockWidgets(dock).isEmpty();
+        if (tabbed == (dock->titleBarWidget() != nullptr)) {
+            continue;
+        }
+        QWidget* old = dock->titleBarWidget();
+        dock->setTitleBarWidget(tabbed ? new QWidget(dock) : nullptr);
+        delete old;
+    }
 }
 
 void Workspace::applyTheme()

@@ -52,6 +52,7 @@ public:
 private:
     QDockWidget* addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content);
     void applyTheme();
+    void updateTitleBars();
 
     const Look& m_look;
     OutlineModel m_outlineModel;

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/document/document_session.h"
+#include "projects/presets.h"
+#include "projects/store.h"
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+projects::Document example()
+{
+    return {projects::examples().front().project, {}};
+}
+
+std::filesystem::path pathOf(const QString& text)
+{
+    return text.toStdString();
+}
+
+} // namespace
+
+class TestDocumentSession : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_drafts = pathOf(m_folder->filePath("drafts"));
+        m_project = pathOf(m_folder->filePath("project"));
+        QVERIFY(projects::saveProject(m_project, example()).ok());
+    }
+
+    void savingMakesItClean()
+    {
+        DocumentSession session(m_drafts);
+        session.start(example());
+        QVERIFY(session.isDraft());
+        QVERIFY(!session.modified());
+        QVERIFY(session.perform(projects::SetName{"Other"}).ok());
+        QVERIFY(session.modified());
+        QVERIFY(!session.save().ok()); // it has no place yet
+        QVERIFY(session.saveAs(m_project).ok());
+        QVERIFY(!session.modified());
+        QCOMPARE(projects::loadProject(m_project)->project.name, std::string("Other"));
+        session.undo();
+        QVERIFY(session.modified());
+        session.redo();
+        QVERIFY(!session.modified());
+    }
+
+    void aJournalComesBackAsItWas()
+    {
+        {
+            DocumentSession session(m_drafts);
+            QVERIFY(session.open(m_project).ok());
+            QVERIFY(session.perform(projects::SetName{"Unsaved"}).ok());
+            session.flushJournal();
+        }
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project / "project.json").ok());
+        QCOMPARE(session.origin(), Origin::Recovered);
+        QCOMPARE(session.project().name, std::string("Unsaved"));
+        QVERIFY(session.modified());
+
+        QVERIFY(session.revert().ok());
+        QCOMPARE(session.origin(), Origin::Saved);
+        QCOMPARE(session.project(), example().project);
+        QVERIFY(!session.modified());
+        QVERIFY(!std::filesystem::exists(m_project / projects::kJournalFile));
+    }
+
+    void theJournalFollowsAChangeByItself()
+    {
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project).ok());
+        QVERIFY(session.perform(projects::SetName{"Unsaved"}).ok());
+        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(m_project / projects::kJournalFile), 10000);
+        const auto journal = projects::readJournal(m_project);
+        QVERIFY(journal.ok() && journal->has_value());
+        QCOMPARE((*journal)->project.name, std::string("Unsaved"));
+    }
+
+    void anUnreadableJournalDoesNotShutTheProjectOut()
+    {
+        QVERIFY(projects::writeFileAtomically(m_project / projects::kJournalFile, "{ broken").ok());
+        DocumentSession session(m_drafts);
+        QSignalSpy failed(&session, &DocumentSession::journalFailed);
+        QVERIFY(session.open(m_project).ok());
+        QCOMPARE(session.origin(), Origin::Saved);
+        QCOMPARE(failed.count(), 1);
+    }
+
+    void anErrorLeavesTheOpenDocument()
+    {
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project).ok());
+        QVERIFY(!session.open(m_project / "nowhere").ok());
+        QVERIFY(session.isOpen());
+        QCOMPARE(session.directory(), m_project);
+    }
+
+    void draftsOutliveTheirSession()
+    {
+        {
+            DocumentSession session(m_drafts);
+            session.start(example());
+            QVERIFY(session.perform(projects::SetName{"Draft"}).ok());
+            session.flushJournal();
+            QCOMPARE(leftDrafts(m_drafts).size(), std::size_t(0)); // it is held by a living session
+        }
+        const std::vector<Draft> drafts = leftDrafts(m_drafts);
+        QCOMPARE(drafts.size(), std::size_t(1));
+        QCOMPARE(drafts.front().name, QString("Draft"));
+
+        DocumentSession session(m_drafts);
+        QVERIFY(session.resumeDraft(drafts.front().folder).ok());
+        QCOMPARE(session.project().name, std::string("Draft"));
+        QVERIFY(session.isDraft() && session.modified());
+        QVERIFY(session.saveAs(m_project).ok());
+        session.close();
+        QVERIFY(leftDrafts(m_drafts).empty());
+    }
+
+    void anUntouchedDraftLeavesNothing()
+    {
+        {
+            DocumentSession session(m_drafts);
+            session.start(example());
+            session.close();
+        }
+        QVERIFY(leftDrafts(m_drafts).empty());
+        QVERIFY(std::filesystem::is_empty(m_drafts));
+    }
+
+    void aChangeOnDiskIsTold()
+    {
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project).ok());
+        QSignalSpy changed(&session, &DocumentSession::changedOnDisk);
+        QVERIFY(session.perform(projects::SetName{"Mine"}).ok());
+        QVERIFY(session.save().ok());
+        projects::Document other = example();
+        other.project.name = "Theirs";
+        QVERIFY(projects::saveProject(m_project, other).ok());
+        QTRY_COMPARE(changed.count(), 1); // and not for our own saving before it
+        QVERIFY(session.revert().ok());
+        QCOMPARE(session.project().name, std::string("Theirs"));
+    }
+
+    void aSecondWindowIsWarned()
+    {
+        DocumentSession first(m_drafts);
+        QVERIFY(first.open(m_project).ok());
+        DocumentSession second(m_drafts);
+        QSignalSpy elsewhere(&second, &DocumentSession::openElsewhere);
+        QVERIFY(second.open(m_project).ok());
+        QCOMPARE(elsewhere.count(), 1);
+    }
+
+private:
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::filesystem::path m_drafts;
+    std::filesystem::path m_project;
+};
+
+QTEST_GUILESS_MAIN(TestDocumentSession)
+#include "tst_document_session.moc"

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/engine/engine_bridge.h"
+#include "projects/presets.h"
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+engine::Matrix matrix(const std::string& name, std::int64_t step)
+{
+    return {name, step, 1, 1, {0.5F}};
+}
+
+projects::Project tinyProject(std::int64_t steps)
+{
+    projects::Project project = projects::findExample("linear-ancre")->project;
+    project.training.steps = steps;
+    return project;
+}
+
+} // namespace
+
+class TestEngineBridge : public QObject {
+    Q_OBJECT
+
+private slots:
+    void neighbouringProgressReadsAsOne()
+    {
+        engine::Progress progress;
+        progress.steps = {{.step = 1, .loss = 3}};
+        progress.matrices = {matrix("mix", 1), matrix("coefficient", 1)};
+        progress.peakBytes = 10;
+        engine::Progress next;
+        next.steps = {{.step = 2, .loss = 2}};
+        next.matrices = {matrix("mix", 2)};
+        next.validations = {{2, 2.5}};
+        next.unitsPerSecond = 7;
+        next.peakBytes = 5;
+        merge(progress, next);
+        QCOMPARE(progress.steps.size(), std::size_t(2));
+        QCOMPARE(progress.steps.back().step, std::int64_t(2));
+        QCOMPARE(progress.matrices.size(), std::size_t(2));
+        QCOMPARE(progress.matrices[0].step, std::int64_t(2)); // the newest of each name
+        QCOMPARE(progress.matrices[1].step, std::int64_t(1));
+        QCOMPARE(progress.validations.size(), std::size_t(1));
+        QCOMPARE(progress.unitsPerSecond, 7.0);
+        QCOMPARE(progress.peakBytes, std::int64_t(10));
+    }
+
+    void aRunIsToldInOrderAndWhole()
+    {
+        QTemporaryDir folder;
+        EngineBridge bridge;
+        QStringList order;
+        std::vector<std::int64_t> steps;
+        connect(&bridge, &EngineBridge::runStarted, this, [&] { order << "started"; });
+        connect(&bridge, &EngineBridge::progressed, this, [&](const engine::Progress& progress) {
+            for (const engine::StepRecord& record : progress.steps) {
+                steps.push_back(record.step);
+            }
+        });
+        connect(&bridge, &EngineBridge::runEnded, this, [&](const engine::RunEnded& event) {
+            QCOMPARE(event.status, engine::RunStatus::Finished);
+            order << "ended";
+        });
+        engine::StartRun command;
+        command.project = tinyProject(20);
+        command.projectDirectory = folder.path().toStdString();
+        command.runDirectory = folder.filePath("run").toStdString();
+        bridge.startRun(command);
+        QTRY_COMPARE_WITH_TIMEOUT(order.size(), 2, 60000);
+        QCOMPARE(order, QStringList({"started", "ended"}));
+        QCOMPARE(steps.size(), std::size_t(20));
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            QCOMPARE(steps[i], static_cast<std::int64_t>(i) + 1);
+        }
+    }
+
+    void eventsOfAnEarlierRunAreDropped()
+    {
+        QTemporaryDir folder;
+        EngineBridge bridge;
+        QSignalSpy started(&bridge, &EngineBridge::runStarted);
+        QSignalSpy ended(&bridge, &EngineBridge::runEnded);
+        engine::StartRun first;
+        first.project = tinyProject(5);
+        first.projectDirectory = folder.path().toStdString();
+        first.runDirectory = folder.filePath("first").toStdString();
+        bridge.startRun(first);
+        engine::StartRun second = first; // posted before anything of the first was told
+        second.runDirectory = folder.filePath("second").toStdString();
+        bridge.startRun(second);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, 60000);
+        QCOMPARE(started.count(), 1);
+    }
+
+    void devicesHoldAUsableOne()
+    {
+        EngineBridge bridge;
+        std::vector<engine::DeviceInfo> devices;
+        connect(&bridge, &EngineBridge::devicesListed, this, [&](const auto& listed) { devices = listed; });
+        bridge.listDevices();
+        QTRY_VERIFY_WITH_TIMEOUT(!devices.empty(), 30000);
+        QVERIFY(std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.usable; }));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestEngineBridge)
+#include "tst_engine_bridge.moc"

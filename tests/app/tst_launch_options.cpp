@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/launch_options.h"
+
+#include <QTest>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestLaunchOptions : public QObject {
+    Q_OBJECT
+
+private slots:
+    void everythingOfAScreenshot()
+    {
+        const auto options =
+            parseLaunch({"residua", "--example", "ancre-language", "--steps", "20", "--screenshot", "a.png", "--size",
+                         "1280x720", "--theme", "dark", "--scale", "2", "--view", "plots"});
+        QVERIFY(options.ok());
+        QCOMPARE(options->verb, LaunchVerb::Screenshot);
+        QCOMPARE(options->example, QString("ancre-language"));
+        QCOMPARE(options->steps, std::int64_t(20));
+        QCOMPARE(options->output, QString("a.png"));
+        QCOMPARE(options->size, QSize(1280, 720));
+        QCOMPARE(options->theme, std::optional(ThemeKind::Dark));
+        QCOMPARE(options->scale, 2.0);
+        QCOMPARE(options->view, WorkspaceView::Plots);
+    }
+
+    void aReport()
+    {
+        const auto options = parseLaunch({"residua", "report", "runs/one", "-o", "one.html"});
+        QVERIFY(options.ok());
+        QCOMPARE(options->verb, LaunchVerb::Report);
+        QCOMPARE(options->run, QString("runs/one"));
+        QCOMPARE(options->output, QString("one.html"));
+    }
+
+    void mistakesNameTheOptionAndWhatWasExpected_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("part");
+        QTest::newRow("size") << QStringList{"residua", "--size", "wide"} << "WIDTHxHEIGHT";
+        QTest::newRow("tiny") << QStringList{"residua", "--size", "10x10"} << "320";
+        QTest::newRow("theme") << QStringList{"residua", "--theme", "blue"} << "light or dark";
+        QTest::newRow("view that is not there") << QStringList{"residua", "--view", "matrix"} << "depth or plots";
+        QTest::newRow("steps") << QStringList{"residua", "--steps", "few"} << "--steps";
+        QTest::newRow("scale") << QStringList{"residua", "--scale", "9"} << "--scale";
+        QTest::newRow("two projects") << QStringList{"residua", "a", "b"} << "one argument too many";
+        QTest::newRow("project and example") << QStringList{"residua", "a", "--example", "b"} << "got both";
+        QTest::newRow("report without a file") << QStringList{"residua", "report", "a"} << "-o FILE";
+        QTest::newRow("unknown option") << QStringList{"residua", "--colour"} << "colour";
+    }
+
+    void mistakesNameTheOptionAndWhatWasExpected()
+    {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, part);
+        const auto options = parseLaunch(arguments);
+        QVERIFY(!options.ok());
+        const QString text = QString::fromStdString(options.error().text());
+        QVERIFY2(text.contains(part), qPrintable(text));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestLaunchOptions)
+#include "tst_launch_options.moc"

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window as a person uses it: mouse and keyboard only, on a real screen.
+#include "app/canvas/canvas_widget.h"
+#include "app/look/theme.h"
+#include "app/outline/outline_view.h"
+#include "app/window/document_link.h"
+#include "app/window/main_window.h"
+#include "projects/presets.h"
+#include "projects/store.h"
+
+#include <QFrame>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+constexpr int kPatience = 60000;
+
+/// A stack whose shortcuts are chosen one by one, small enough to train at once.
+projects::Project tinyProject()
+{
+    projects::Project project = projects::findExample("linear-ancre")->project;
+    project.training.steps = 8;
+    auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+    mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}};
+    return project;
+}
+
+} // namespace
+
+class TestMainWindow : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { m_look = std::make_unique<Look>(ThemeKind::Light); }
+
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_project = m_folder->filePath("tiny").toStdString();
+        QVERIFY(projects::saveProject(m_project, {tinyProject(), {}}).ok());
+        open();
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void anExampleCardOpensWithAClick()
+    {
+        const QList<QFrame*> cards = m_window->findChildren<QFrame*>(QStringLiteral("card"));
+        QCOMPARE(cards.size(), static_cast<qsizetype>(projects::examples().size()));
+        QTest::mouseClick(cards.front(), Qt::LeftButton);
+        QVERIFY(m_window->session().isOpen());
+        QVERIFY(m_window->session().isDraft());
+        QCOMPARE(m_window->session().project(), projects::examples().front().project);
+        QVERIFY(m_window->workspace().isVisible());
+    }
+
+    void aCardOpensFromTheKeyboard()
+    {
+        QFrame* card = m_window->findChildren<QFrame*>(QStringLiteral("card")).at(1);
+        card->setFocus();
+        QTest::keyClick(card, Qt::Key_Return);
+        QCOMPARE(m_window->session().project(), projects::examples()[1].project);
+    }
+
+    void aPropertyIsEditedUndoneRedoneSavedAndReopened()
+    {
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Training});
+        typeInto("property:steps", "12");
+        QCOMPARE(project().training.steps, std::int64_t(12));
+        QVERIFY(m_window->isWindowModified());
+
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(project().training.steps, std::int64_t(8));
+        QTRY_COMPARE(field("property:steps")->text(), QString("8"));
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(project().training.steps, std::int64_t(12));
+
+        QTest::keyClick(m_window.get(), Qt::Key_S, Qt::ControlModifier);
+        QVERIFY(!m_window->isWindowModified());
+        open();
+        m_window->openProject(m_project);
+        QCOMPARE(project().training.steps, std::int64_t(12));
+    }
+
+    void whatCannotBeReadIsNotTaken()
+    {
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Training});
+        typeInto("property:steps", "many");
+        QCOMPARE(project().training.steps, std::int64_t(8));
+        QVERIFY(field("property:steps")->property("invalid").toBool());
+        QTest::keyClick(field("property:steps"), Qt::Key_Escape);
+        QCOMPARE(field("property:steps")->text(), QString("8"));
+        typeInto("property:steps", "0"); // below its minimum
+        QCOMPARE(project().training.steps, std::int64_t(8));
+    }
+
+    void aDragAddsAShortcutAndDeleteTakesItAway()
+    {
+        m_window->openProject(m_project);
+        CanvasWidget& canvas = m_window->workspace().canvas();
+        QVERIFY(canvas.drawable());
+        const projects::Shortcut added{0, 3};
+        QVERIFY(!reads(added));
+        QTRY_VERIFY(canvas.canvas().locate(0, editor::Spot::Handle).has_value());
+        settle();
+        const QPoint from = pointOf(canvas.canvas().locate(0, editor::Spot::Handle));
+        const QPoint to = pointOf(canvas.canvas().locate(3, editor::Spot::Centre));
+        QWidget* surface = canvas.surface();
+        QTest::mouseMove(surface, from);
+        QTest::mousePress(surface, Qt::LeftButton, {}, from);
+        QTest::mouseMove(surface, (from + to) / 2);
+        QTest::mouseMove(surface, to);
+        QTest::mouseRelease(surface, Qt::LeftButton, {}, to);
+        QTRY_VERIFY(reads(added));
+        QVERIFY(m_window->documents().place() == Place(ShortcutsPlace{{added}}));
+        QCOMPARE(m_window->actions().undo->text(),
+                 "&Undo " + QString::fromStdString(projects::titleOf(projects::AddShortcut{added})));
+
+        QTest::keyClick(surface, Qt::Key_Delete);
+        QTRY_VERIFY(!reads(added));
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(reads(added));
+    }
+
+    void fFreezesWhatIsSelected()
+    {
+        m_window->openProject(m_project);
+        const projects::Shortcut shortcut{0, 1};
+        m_window->documents().choose(ShortcutsPlace{{shortcut}});
+        const auto frozen = [&] {
+            return std::get<projects::DepthMix>(project().topology.wiring).states.contains(shortcut);
+        };
+        QTest::keyClick(m_window->workspace().canvas().surface(), Qt::Key_F);
+        QTRY_VERIFY(frozen());
+        QTest::keyClick(m_window->workspace().canvas().surface(), Qt::Key_F);
+        QTRY_VERIFY(!frozen());
+    }
+
+    void theOutlineSelectsAndDeletesByKeyboard()
+    {
+        m_window->openProject(m_project);
+        OutlineView& outline = m_window->workspace().outline();
+        OutlineModel& model = m_window->workspace().outlineModel();
+        outline.setFocus();
+        const projects::Shortcut shortcut{1, 2};
+        outline.setCurrentIndex(model.indexOf(ShortcutsPlace{{shortcut}}));
+        QVERIFY(m_window->documents().place() == Place(ShortcutsPlace{{shortcut}}));
+        QTest::keyClick(&outline, Qt::Key_Delete);
+        QVERIFY(!reads(shortcut));
+    }
+
+    void runTrainsAndShowsWhatItLearned()
+    {
+        m_window->openProject(m_project);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QCOMPARE(m_window->runs().progress().step, std::int64_t(8));
+        QCOMPARE(m_window->bannerText(), QString());
+        const std::vector<engine::RunInfo>& runs = m_window->workspace().runsModel().runs();
+        QCOMPARE(runs.size(), std::size_t(1));
+        QCOMPARE(runs.front().status, engine::RunStatus::Finished);
+        QVERIFY(m_window->workspace().runsModel().isOverlaid(runs.front().directory));
+        // The weight that the outline reads out is a number now.
+        const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{1, 2}}});
+        bool number = false;
+        row.siblingAtColumn(OutlineModel::Value).data().toString().toDouble(&number);
+        QVERIFY(number);
+    }
+
+    void stepPausesAndRunGoesOn()
+    {
+        m_window->openProject(m_project);
+        QTest::keyClick(m_window.get(), Qt::Key_F10);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().progress().step, std::int64_t(1));
+        QTest::keyClick(m_window.get(), Qt::Key_F10);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().progress().step, std::int64_t(2), kPatience);
+        QTest::mouseClick(m_window->findChild<QToolButton*>(QStringLiteral("runButton")), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
+        QCOMPARE(m_window->runs().progress().step, std::int64_t(8));
+    }
+
+    void runningAnExampleGivesItAPlace()
+    {
+        QVERIFY(m_window->openExample("linear-ancre").ok());
+        projects::TrainingPlan plan = project().training;
+        plan.steps = 3;
+        QVERIFY(m_window->session().perform(projects::SetTraining{plan}).ok());
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QVERIFY(!m_window->session().isDraft());
+        QVERIFY(m_window->session().directory().string().starts_with(m_folder->filePath("Residua").toStdString()));
+        QVERIFY(projects::loadProject(m_window->session().directory()).ok());
+    }
+
+    void aProblemStopsTheRunAndSaysWhy()
+    {
+        m_window->openProject(m_project);
+        projects::TrainingPlan plan = project().training;
+        plan.batch = 0;
+        QVERIFY(m_window->session().perform(projects::SetTraining{plan}).ok());
+        QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
+        QCOMPARE(m_window->runs().phase(), RunPhase::Idle);
+        QVERIFY(m_window->bannerText().contains("batch"));
+    }
+
+    void aTopologyIsOneChoiceAway()
+    {
+        m_window->openProject(m_project);
+        const auto presets = projects::topologyPresets(project().network.depth());
+        auto* chooser = m_window->findChild<QWidget*>(QStringLiteral("topologyChooser"));
+        chooser->setFocus();
+        QTest::keyClick(chooser, Qt::Key_Down);
+        const auto isPreset = [&](const auto& preset) {
+            return preset.name == project().topology.preset && preset.wiring == project().topology.wiring;
+        };
+        QVERIFY(std::any_of(presets.begin(), presets.end(), isPreset));
+        QVERIFY(m_window->session().modified());
+    }
+
+    void theThemeSwitches()
+    {
+        m_window->openProject(m_project);
+        const QColor before = m_window->palette().color(QPalette::Window);
+        QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
+        QVERIFY(m_window->palette().color(QPalette::Window) != before);
+        QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
+        QCOMPARE(m_window->palette().color(QPalette::Window), before);
+    }
+
+private:
+    void open()
+    {
+        m_window.reset();
+        const WindowFolders folders{m_folder->filePath("drafts").toStdString(),
+                                    m_folder->filePath("Residua").toStdString()};
+        m_window = std::make_unique<MainWindow>(*m_look, folders, Memory::None);
+        m_window->resize(1200, 800);
+        m_window->show();
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+
+    const projects::Project& project() const { return m_window->session().project(); }
+
+    bool reads(const projects::Shortcut& shortcut) const
+    {
+        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
+        const auto sources = sourcesOf(mix, shortcut.target, project().network.depth());
+        return std::find(sources.begin(), sources.end(), shortcut.source) != sources.end();
+    }
+
+    QLineEdit* field(const QString& name) const
+    {
+        for (QLineEdit* edit : m_window->findChildren<QLineEdit*>(name)) {
+            if (edit->isVisible()) {
+                return edit;
+            }
+        }
+        return nullptr;
+    }
+
+    void typeInto(const QString& name, const QString& text)
+    {
+        QLineEdit* edit = field(name);
+        QVERIFY(edit);
+        edit->setFocus();
+        QTest::keyClick(edit, Qt::Key_A, Qt::ControlModifier);
+        QTest::keyClicks(edit, text);
+        QTest::keyClick(edit, Qt::Key_Return);
+    }
+
+    static QPoint pointOf(const std::optional<editor::ScreenPoint>& point)
+    {
+        return point ? QPoint(static_cast<int>(point->x), static_cast<int>(point->y)) : QPoint();
+    }
+
+    /// Until the canvas has fitted the network and stays where it is.
+    void settle()
+    {
+        editor::Canvas& canvas = m_window->workspace().canvas().canvas();
+        QPoint last;
+        QTRY_VERIFY([&] {
+            const QPoint now = pointOf(canvas.locate(3, editor::Spot::Centre));
+            const bool still = now == last && !canvas.animating();
+            last = now;
+            m_window->workspace().canvas().refresh();
+            return still;
+        }());
+    }
+
+    std::unique_ptr<Look> m_look;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<MainWindow> m_window;
+    std::filesystem::path m_project;
+};
+
+QTEST_MAIN(TestMainWindow)
+#include "tst_main_window.moc"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/outline/outline_model.h"
+#include "projects/edit.h"
+#include "projects/presets.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <map>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+/// Every row below `parent` as "name=value" with its depth, in order.
+QStringList textOf(const QAbstractItemModel& model, const QModelIndex& parent = {}, int depth = 0)
+{
+    QStringList lines;
+    for (int row = 0; row < model.rowCount(parent); ++row) {
+        const QModelIndex name = model.index(row, OutlineModel::Name, parent);
+        lines << QString(depth, ' ') + name.data().toString() + '=' +
+                     name.siblingAtColumn(OutlineModel::Value).data().toString();
+        lines << textOf(model, name, depth + 1);
+    }
+    return lines;
+}
+
+} // namespace
+
+class TestOutlineModel : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_document = {projects::findExample("linear-ancre")->project, {}};
+        m_model = std::make_unique<OutlineModel>();
+        m_tester = std::make_unique<QAbstractItemModelTester>(m_model.get(),
+                                                              QAbstractItemModelTester::FailureReportingMode::QtTest);
+        refresh();
+    }
+
+    void everyShortcutHasARowUnderItsTarget()
+    {
+        const auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
+        const std::int64_t depth = m_document.project.network.depth();
+        for (std::int64_t target = 1; target <= depth + 1; ++target) {
+            for (const std::int64_t source : sourcesOf(mix, target, depth)) {
+                const QModelIndex index = m_model->indexOf(ShortcutsPlace{{{source, target}}});
+                QVERIFY(index.isValid());
+                QCOMPARE(index.data().toString(), QString("%1:%2").arg(source).arg(target));
+            }
+        }
+    }
+
+    void aRefreshEqualsAFreshModel()
+    {
+        const std::vector<projects::Edit> edits{
+            projects::SetStack{{{m_document.project.network.stack.front().block, 6}}},
+            projects::RemoveShortcut{{0, 2}},
+            projects::SetStack{{{m_document.project.network.stack.front().block, 2}}},
+            projects::SetTopology{{"grn-v1", projects::DepthMix{}}},
+            projects::SetWidth{24},
+        };
+        for (const projects::Edit& edit : edits) {
+            QVERIFY(projects::applyEdit(m_document, edit).ok());
+            refresh();
+            OutlineModel fresh;
+            fresh.setRows(outlineOf(m_document.project, {}));
+            QCOMPARE(textOf(*m_model), textOf(fresh));
+        }
+    }
+
+    void anUnchangedRowKeepsItsIndex()
+    {
+        const QPersistentModelIndex layer = m_model->indexOf(LayersPlace{{3}});
+        QVERIFY(layer.isValid());
+        QVERIFY(projects::applyEdit(m_document, projects::RemoveShortcut{{0, 2}}).ok());
+        refresh();
+        QVERIFY(layer.isValid());
+        QCOMPARE(QModelIndex(layer), m_model->indexOf(LayersPlace{{3}}));
+    }
+
+    void editingAValueAsksForTheEdit()
+    {
+        QSignalSpy edited(m_model.get(), &OutlineModel::valueEdited);
+        const QModelIndex training = m_model->indexOf(SectionPlace{Section::Training});
+        QVERIFY(training.isValid());
+        const QModelIndex steps = m_model->index(0, OutlineModel::Value, training);
+        QVERIFY(steps.flags().testFlag(Qt::ItemIsEditable));
+        QVERIFY(m_model->setData(steps, 7));
+        QCOMPARE(edited.count(), 1);
+        const auto property = edited.front().front().value<Property>();
+        const auto edit = property.edit(m_document.project, 7);
+        QVERIFY(edit.ok());
+        QVERIFY(projects::applyEdit(m_document, *edit).ok());
+        QCOMPARE(m_document.project.training.steps, std::int64_t(7));
+    }
+
+    void learnedWeightsStandBesideTheirShortcuts()
+    {
+        const std::int64_t depth = m_document.project.network.depth();
+        engine::Matrix mix{"mix", 1, depth + 1, depth + 1, {}};
+        mix.values.assign(static_cast<std::size_t>(mix.rows * mix.columns), 0.25F);
+        m_model->setLive(mix);
+        const QModelIndex index = m_model->indexOf(ShortcutsPlace{{{0, 2}}}).siblingAtColumn(OutlineModel::Value);
+        QCOMPARE(index.data().toString(), QString("0.2500"));
+        m_model->clearLive();
+        QVERIFY(index.data().toString() != QString("0.2500"));
+    }
+
+private:
+    void refresh() { m_model->setRows(outlineOf(m_document.project, {})); }
+
+    projects::Document m_document;
+    std::unique_ptr<OutlineModel> m_model;
+    std::unique_ptr<QAbstractItemModelTester> m_tester;
+};
+
+QTEST_MAIN(TestOutlineModel)
+#include "tst_outline_model.moc"
