@@ -10,7 +10,8 @@ namespace residua::engine {
 /// Identifies a run within this process. Every event carries it, so that stale ones can be dropped.
 enum class RunId : std::uint64_t {};
 
-/// Chosen by the asker of an interactive query; a newer query of the same kind replaces an older one.
+/// Chosen by the asker of an interactive query; a newer query of the same kind replaces an older one, which then gets a
+/// QueryFailed.
 enum class QueryTag : std::uint64_t {};
 
 /// Where a run computes.

@@ -6,6 +6,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/DeviceGuard.h>
 
 #include <limits>
 
@@ -30,6 +31,7 @@ bool Evaluation::advance()
         return false;
     }
     const at::NoGradGuard noGrad;
+    const c10::DeviceGuard current(m_device);
     m_network.setTraining(false);
     const DeviceBatch batch = upload(m_batch, m_shape, m_device, parameterType(m_plan.precision));
     const std::int64_t units = unitsIn(m_batch, m_shape);

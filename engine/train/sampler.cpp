@@ -3,6 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,7 @@ Sampler::Sampler(CompiledNetwork& network, c10::Device device, const SamplerOpti
 void Sampler::extend(std::vector<std::int64_t>& tokens)
 {
     const at::NoGradGuard noGrad;
+    const c10::DeviceGuard current(m_device);
     m_network.setTraining(false);
     const auto length = std::min<std::int64_t>(m_options.window, static_cast<std::int64_t>(tokens.size()));
     std::int64_t* const context = tokens.data() + (static_cast<std::int64_t>(tokens.size()) - length);

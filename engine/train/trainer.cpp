@@ -6,6 +6,8 @@
 #include "engine/train/evaluation.h"
 #include "engine/train/precision.h"
 
+#include <c10/core/DeviceGuard.h>
+
 #include <charconv>
 #include <chrono>
 #include <utility>
@@ -130,6 +132,7 @@ DeviceBatch Trainer::nextBatch()
 void Trainer::step()
 {
     const Stopwatch stopwatch(m_seconds);
+    const c10::DeviceGuard current(m_parts.device); // our own kernels run on the current device
     const projects::TrainingPlan& plan = m_parts.project.training;
     applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
     seedStep(m_parts.device, m_parts.project.seeds.stages, m_step + 1);

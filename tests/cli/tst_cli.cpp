@@ -89,7 +89,7 @@ private slots:
         QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));
     }
 
-    void everyExampleIsValid()
+    void everyExampleIsValidAndTrains()
     {
         for (const projects::Example& example : projects::examples()) {
             const QString name = QString::fromStdString(example.name);
@@ -97,7 +97,11 @@ private slots:
             const Ran validated = run({"validate", path("example-" + name)});
             QVERIFY2(validated.code == 0, qPrintable(validated.output + validated.errors));
             const QJsonObject info = json(run({"info", path("example-" + name), "--json"})).object();
-            QVERIFY(info["cost"].toObject()["total"].toObject()["parameters"].toDouble() > 0);
+            const double parameters = info["cost"].toObject()["total"].toObject()["parameters"].toDouble();
+            const Ran trained = run({"train", path("example-" + name), "--steps", "2", "--json"});
+            QVERIFY2(trained.code == 0, qPrintable(name + ": " + trained.errors));
+            const QByteArray started = trained.output.section('\n', 0, 0).toUtf8();
+            QCOMPARE(QJsonDocument::fromJson(started).object()["parameters"].toDouble(), parameters);
         }
         QCOMPARE(run({"new", path("example-plain-language")}).code, 1); // it is there already
     }
