@@ -50,6 +50,7 @@ RunBar::RunBar(RunController& controller, const RunActions& actions, const Look&
     : QToolBar(tr("Run"), parent),
       m_controller(controller),
       m_actions(actions),
+      m_run(new QToolButton(this)),
       m_device(new QComboBox(this)),
       m_topology(new QComboBox(this)),
       m_bar(new QProgressBar(this)),
