@@ -148,10 +148,10 @@ void DocumentSession::close()
     flushJournal();
     const bool keepDraft = isDraft() && modified();
     m_open = false;
+    m_lock.reset();
     if (isDraft() && !keepDraft) {
         discardDraft(m_draft);
     }
-    m_lock.reset();
     m_directory.clear();
     m_draft.clear();
     watchFiles();

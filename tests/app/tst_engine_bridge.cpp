@@ -92,11 +92,14 @@ private slots:
         first.projectDirectory = folder.path().toStdString();
         first.runDirectory = folder.filePath("first").toStdString();
         bridge.startRun(first);
-        engine::StartRun second = first; // posted before anything of the first was told
+        engine::StartRun second = first; // posted before anything of the first was told: it is what is followed now
         second.runDirectory = folder.filePath("second").toStdString();
-        bridge.startRun(second);
+        const engine::RunId followed = bridge.startRun(second);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, 60000);
-        QCOMPARE(started.count(), 1);
+        QCOMPARE(ended.front().front().value<engine::RunEnded>().run, followed);
+        for (const auto& event : started) {
+            QCOMPARE(event.front().value<engine::RunStarted>().run, followed);
+        }
     }
 
     void devicesHoldAUsableOne()
