@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/types.h"
+
+#include <cuda_runtime.h>
+
+namespace residua::kernels::cuda {
+
+/// Dynamic shared memory that leaves room for two blocks on a multiprocessor of every architecture we build for.
+inline constexpr std::size_t kSharedBytes = 80 * 1024;
+
+/// Remembers the error's text for the calling thread.
+Status failed(cudaError_t error);
+
+template <class Args>
+Status launch(void (*kernel)(Args), dim3 grid, dim3 block, std::size_t sharedBytes, void* stream, const Args& args)
+{
+    const void* function = reinterpret_cast<const void*>(kernel);
+    if (sharedBytes > 48 * 1024) {
+        const cudaError_t error =
+            cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sharedBytes));
+        if (error != cudaSuccess)
+            return failed(error);
+    }
+    void* arguments[] = {const_cast<Args*>(&args)};
+    const cudaError_t error =
+        cudaLaunchKernel(function, grid, block, arguments, sharedBytes, static_cast<cudaStream_t>(stream));
+    return error == cudaSuccess ? Status::ok : failed(error);
+}
+
+/// This block's dynamic shared memory.
+template <class T>
+__device__ inline T* sharedMemory()
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    return reinterpret_cast<T*>(memory);
+}
+
+} // namespace residua::kernels::cuda

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The stack as kernels see it, and the choices that all of them make alike.
+#pragma once
+
+#include "kernels/cuda/pack.cuh"
+#include "kernels/depth_mix.h"
+
+namespace residua::kernels::cuda {
+
+/// MixStack with its pointers by value: it travels as the kernel's parameter.
+struct StackArgs {
+    std::int64_t tokens;
+    std::int64_t width;
+    std::int32_t sources;
+    WeightKind weightKind;
+    GateKind gateKind;
+    GateInput gateInput;
+    ReluGradAtZero reluGradAtZero;
+    double eps;
+    const void* weights;
+    const void* tokenWeights;
+    const void* gateVectors;
+    const void* source[kMaxSources];
+};
+
+inline StackArgs argsOf(const MixStack& stack)
+{
+    StackArgs args{stack.tokens,   stack.width,        stack.sources,        stack.weightKind,
+                   stack.gateKind, stack.gateInput,    stack.reluGradAtZero, stack.eps,
+                   stack.weights,  stack.tokenWeights, stack.gateVectors,    {}};
+    for (std::int32_t s = 0; s < stack.sources; ++s)
+        args.source[s] = stack.source[s];
+    return args;
+}
+
+/// Elements per thread and load where rows are aligned for it; else 1.
+inline constexpr int kLanes = 4;
+inline constexpr int kThreads = 256;
+inline constexpr int kWarps = kThreads / 32;
+
+inline bool aligned(const void* pointer)
+{
+    return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
+}
+
+inline bool packable(const MixStack& stack)
+{
+    bool all = stack.width % kLanes == 0 && aligned(stack.weights) && aligned(stack.gateVectors);
+    for (std::int32_t s = 0; s < stack.sources; ++s)
+        all = all && aligned(stack.source[s]);
+    return all;
+}
+
+__host__ __device__ inline bool isRelu(GateKind kind)
+{
+    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
+}
+
+/// The weight's part that is one number per (token, source): all of it, or what a per-feature weight is combined with.
+template <class A>
+__device__ inline A tokenCoefficient(GateKind gate, bool perFeature, A a, A token)
+{
+    switch (gate) {
+    case GateKind::none:
+        return a;
+    case GateKind::token:
+        return a + token;
+    case GateKind::reluOutside:
+        return a + relu(token);
+    case GateKind::reluInside:
+        return perFeature ? token : relu(a + token);
+    }
+    return a;
+}
+
+template <class A>
+__device__ inline A reluGrad(A value, ReluGradAtZero atZero)
+{
+    return value > 0 || (value == 0 && atZero == ReluGradAtZero::one) ? A(1) : A(0);
+}
+
+/// The index of [o, s, 0] in an [O, t, last] array.
+__device__ inline std::int64_t rowAt(const StackArgs& stack, int o, std::int32_t s, std::int64_t last)
+{
+    return (std::int64_t(o) * stack.sources + s) * last;
+}
+
+template <class A>
+__device__ inline A scalarWeight(const StackArgs& stack, int o, std::int32_t s)
+{
+    return stack.weightKind == WeightKind::scalar ? static_cast<const A*>(stack.weights)[rowAt(stack, o, s, 1)] : A(0);
+}
+
+/// Runs body with the data type's C++ type.
+template <class Body>
+Status withType(DataType type, Body body)
+{
+    switch (type) {
+    case DataType::float32:
+        return body(float());
+    case DataType::bfloat16:
+        return body(Bf16());
+    case DataType::float64:
+        return body(double());
+    }
+    return Status::badKind;
+}
+
+template <int value>
+struct Constant {
+    static constexpr int kValue = value;
+};
+
+/// Runs body with the number of outputs as a constant.
+template <class Body>
+Status withOutputs(int outputs, Body body)
+{
+    switch (outputs) {
+    case 1:
+        return body(Constant<1>());
+    case 2:
+        return body(Constant<2>());
+    case 3:
+        return body(Constant<3>());
+    default:
+        return body(Constant<4>());
+    }
+}
+
+/// Threads of a block along a row of `packs` packs: a power of two up to a warp. The rest of the block takes other
+/// tokens.
+inline unsigned threadsAlong(std::int64_t packs)
+{
+    unsigned threads = 1;
+    while (threads < 32 && threads < packs)
+        threads *= 2;
+    return threads;
+}
+
+} // namespace residua::kernels::cuda

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// mixForward. Without a relu gate a thread owns a few columns of a few tokens and runs over the sources: each element
+// is read and written once. A relu gate needs a row's dot product before its weight is known: a block then takes two
+// tokens, keeps their rows of all sources in shared memory between the two uses (up to 26 sources at d = 768 in
+// bfloat16; beyond that the second use reads them from the cache), and writes the logits for the backward.
+#include "kernels/cuda/kernels.cuh"
+
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/mix_args.cuh"
+
+namespace residua::kernels::cuda {
+namespace {
+
+struct ForwardArgs {
+    StackArgs stack;
+    const void* base[kMaxOutputs];
+    void* out[kMaxOutputs];
+    void* gateLogits;
+    void* rstd;
+    bool hasBase;
+};
+
+/// sums[o] += weight·x for one source, or = for the first, so that a lone -0 keeps its sign.
+template <int O, int L, class A>
+__device__ inline void addSource(const StackArgs& stack, std::int32_t s, std::int64_t column, const A* coefficients,
+                                 const A (&x)[L], bool first, bool feature, A (&sums)[O][L])
+{
+#pragma unroll
+    for (int o = 0; o < O; ++o) {
+        A weight[L];
+        if (feature)
+            load(static_cast<const A*>(stack.weights) + rowAt(stack, o, s, stack.width) + column, weight);
+#pragma unroll
+        for (int l = 0; l < L; ++l) {
+            A total = coefficients[o];
+            if (feature) {
+                total += weight[l];
+                if (stack.gateKind == GateKind::reluInside)
+                    total = relu(total);
+            }
+            sums[o][l] = first ? total * x[l] : sums[o][l] + total * x[l];
+        }
+    }
+}
+
+template <class T, int O, int L>
+__device__ inline void start(const ForwardArgs& args, std::int64_t at, Accumulator<T> (&sums)[O][L])
+{
+#pragma unroll
+    for (int o = 0; o < O; ++o) {
+        if (args.base[o]) {
+            load(static_cast<const T*>(args.base[o]) + at, sums[o]);
+        } else {
+            for (int l = 0; l < L; ++l)
+                sums[o][l] = 0;
+        }
+    }
+}
+
+/// No relu gate. Grid: token groups × column groups; block: columns × tokens.
+template <class T, int O, int L, bool feature>
+__global__ void mixRows(const __grid_constant__ ForwardArgs args)
+{
+    using A = Accumulator<T>;
+    constexpr int kTokens = O == 1 ? 4 : 2;
+    const StackArgs& stack = args.stack;
+    const std::int64_t column = (std::int64_t(blockIdx.y) * blockDim.x + threadIdx.x) * L;
+    const std::int64_t first = std::int64_t(blockIdx.x) * blockDim.y * kTokens + threadIdx.y;
+    if (column >= stack.width || first >= stack.tokens)
+        return;
+    A sums[kTokens][O][L];
+    std::int64_t token[kTokens];
+#pragma unroll
+    for (int r = 0; r < kTokens; ++r) {
+        // Past the end the last token is done again, and not stored.
+        token[r] = first + r * blockDim.y < stack.tokens ? first + r * blockDim.y : stack.tokens - 1;
+        start<T>(args, token[r] * stack.width + column, sums[r]);
+    }
+    bool started = args.hasBase;
+    for (std::int32_t s = 0; s < stack.sources; ++s) {
+        const T* source = static_cast<const T*>(stack.source[s]);
+        if (!source)
+            continue;
+        A x[kTokens][L];
+#pragma unroll
+        for (int r = 0; r < kTokens; ++r)
+            load(source + token[r] * stack.width + column, x[r]);
+#pragma unroll
+        for (int r = 0; r < kTokens; ++r) {
+            A coefficients[O];
+#pragma unroll
+            for (int o = 0; o < O; ++o) {
+                const A* gamma = static_cast<const A*>(stack.tokenWeights) + rowAt(stack, o, s, stack.tokens);
+                const A given = stack.gateKind == GateKind::token ? gamma[token[r]] : A(0);
+                coefficients[o] = tokenCoefficient(stack.gateKind, feature, scalarWeight<A>(stack, o, s), given);
+            }
+            addSource(stack, s, column, coefficients, x[r], !started, feature, sums[r]);
+        }
+        started = true;
+    }
+#pragma unroll
+    for (int r = 0; r < kTokens; ++r)
+        for (int o = 0; o < O && first + r * blockDim.y < stack.tokens; ++o)
+            store(static_cast<T*>(args.out[o]) + token[r] * stack.width + column, sums[r][o]);
+}
+
+constexpr int kGateTokens = 2;
+
+/// One warp: the logits of one row. `kept` receives the row, unless it is null.
+template <class T, int O, int L>
+__device__ inline void gateRow(const ForwardArgs& args, std::int32_t s, std::int64_t n, T* kept,
+                               Accumulator<T>* coefficients)
+{
+    using A = Accumulator<T>;
+    const StackArgs& stack = args.stack;
+    const T* x = static_cast<const T*>(stack.source[s]);
+    const int lane = threadIdx.x % 32;
+    A sums[O] = {};
+    A squares = 0;
+    for (std::int64_t column = lane * L; x && column < stack.width; column += 32 * L) {
+        A value[L];
+        load(x + n * stack.width + column, value);
+        if (kept)
+            store(kept + column, value);
+#pragma unroll
+        for (int l = 0; l < L; ++l)
+            squares += value[l] * value[l];
+#pragma unroll
+        for (int o = 0; o < O; ++o) {
+            A u[L];
+            load(static_cast<const A*>(stack.gateVectors) + o * stack.width + column, u);
+#pragma unroll
+            for (int l = 0; l < L; ++l)
+                sums[o] += u[l] * value[l];
+        }
+    }
+    A rstd = 1;
+    if (stack.gateInput == GateInput::normalised) {
+        rstd = x ? A(1) / sqrt(warpSum(squares) / A(stack.width) + A(stack.eps)) : A(0);
+        if (lane == 0)
+            static_cast<A*>(args.rstd)[s * stack.tokens + n] = rstd;
+    }
+#pragma unroll
+    for (int o = 0; o < O; ++o) {
+        const A z = warpSum(sums[o]) * rstd;
+        if (lane != 0)
+            continue;
+        static_cast<A*>(args.gateLogits)[rowAt(stack, o, s, stack.tokens) + n] = z;
+        coefficients[o] = tokenCoefficient(stack.gateKind, stack.weightKind == WeightKind::perFeature,
+                                           scalarWeight<A>(stack, o, s), z);
+    }
+}
+
+/// Relu gates. A block takes kGateTokens tokens; shared memory: coefficients [tokens, t, O], then, if cached, rows
+/// [tokens, t, d].
+template <class T, int O, int L, bool cached>
+__global__ void mixGated(const __grid_constant__ ForwardArgs args)
+{
+    using A = Accumulator<T>;
+    const StackArgs& stack = args.stack;
+    const bool feature = stack.weightKind == WeightKind::perFeature;
+    A* coefficients = sharedMemory<A>();
+    const std::int64_t coefficientCount = std::int64_t(kGateTokens) * stack.sources * O;
+    T* rows = reinterpret_cast<T*>(coefficients + (coefficientCount + 3) / 4 * 4);
+    const std::int64_t first = std::int64_t(blockIdx.x) * kGateTokens;
+    for (int row = threadIdx.x / 32; row < kGateTokens * stack.sources; row += kWarps) {
+        const std::int64_t n = first + row / stack.sources;
+        if (n < stack.tokens)
+            gateRow<T, O, L>(args, row % stack.sources, n, cached ? rows + row * stack.width : nullptr,
+                             coefficients + row * O);
+    }
+    __syncthreads();
+    for (std::int64_t column = std::int64_t(threadIdx.x) * L; column < stack.width; column += kThreads * L) {
+        A sums[kGateTokens][O][L];
+#pragma unroll
+        for (int g = 0; g < kGateTokens; ++g)
+            if (first + g < stack.tokens)
+                start<T>(args, (first + g) * stack.width + column, sums[g]);
+        bool started = args.hasBase;
+        for (std::int32_t s = 0; s < stack.sources; ++s) {
+            const T* source = static_cast<const T*>(stack.source[s]);
+            if (!source)
+                continue;
+#pragma unroll
+            for (int g = 0; g < kGateTokens; ++g) {
+                if (first + g >= stack.tokens)
+                    continue;
+                const std::int64_t row = std::int64_t(g) * stack.sources + s;
+                A x[L];
+                load(cached ? rows + row * stack.width + column : source + (first + g) * stack.width + column, x);
+                addSource(stack, s, column, coefficients + row * O, x, !started, feature, sums[g]);
+            }
+            started = true;
+        }
+#pragma unroll
+        for (int g = 0; g < kGateTokens; ++g)
+            for (int o = 0; o < O && first + g < stack.tokens; ++o)
+                store(static_cast<T*>(args.out[o]) + (first + g) * stack.width + column, sums[g][o]);
+    }
+}
+
+template <class T, int O, int L>
+Status launchRows(const ForwardArgs& args, void* stream)
+{
+    const StackArgs& stack = args.stack;
+    const std::int64_t packs = (stack.width + L - 1) / L;
+    const unsigned along = threadsAlong(packs);
+    const dim3 block(along, kThreads / along);
+    const std::int64_t tokens = std::int64_t(block.y) * (O == 1 ? 4 : 2);
+    const dim3 grid(unsigned((stack.tokens + tokens - 1) / tokens), unsigned((packs + along - 1) / along));
+    return stack.weightKind == WeightKind::perFeature ? launch(mixRows<T, O, L, true>, grid, block, 0, stream, args)
+                                                      : launch(mixRows<T, O, L, false>, grid, block, 0, stream, args);
+}
+
+template <class T, int O, int L, bool cached>
+Status launchGated(const ForwardArgs& args, std::size_t sharedBytes, void* stream)
+{
+    const dim3 grid(unsigned((args.stack.tokens + kGateTokens - 1) / kGateTokens));
+    return launch(mixGated<T, O, L, cached>, grid, dim3(kThreads), sharedBytes, stream, args);
+}
+
+template <class T, int O>
+Status forward(const ForwardArgs& args, bool packed, void* stream)
+{
+    const StackArgs& stack = args.stack;
+    const std::size_t coefficients =
+        (std::size_t(kGateTokens) * stack.sources * O + 3) / 4 * 4 * sizeof(Accumulator<T>);
+    // float64 serves proofs, not speed: it has the plain form only.
+    if constexpr (sizeof(T) < 8) {
+        const std::size_t rows = std::size_t(kGateTokens) * stack.sources * stack.width * sizeof(T);
+        if (packed && !isRelu(stack.gateKind))
+            return launchRows<T, O, kLanes>(args, stream);
+        if (packed && coefficients + rows <= kSharedBytes)
+            return launchGated<T, O, kLanes, true>(args, coefficients + rows, stream);
+        if (packed)
+            return launchGated<T, O, kLanes, false>(args, coefficients, stream);
+    }
+    return isRelu(stack.gateKind) ? launchGated<T, O, 1, false>(args, coefficients, stream)
+                                  : launchRows<T, O, 1>(args, stream);
+}
+
+} // namespace
+
+Status mixForward(const MixForward& mix, void* stream)
+{
+    if (const Status status = validate(mix); status != Status::ok || mix.stack.tokens == 0)
+        return status;
+    ForwardArgs args{argsOf(mix.stack), {}, {}, mix.gateLogits, mix.rstd, false};
+    bool packed = packable(mix.stack);
+    for (int o = 0; o < mix.stack.outputs; ++o) {
+        args.base[o] = mix.base[o];
+        args.out[o] = mix.out[o];
+        args.hasBase = args.hasBase || mix.base[o];
+        packed = packed && aligned(mix.base[o]) && aligned(mix.out[o]);
+    }
+    return withType(mix.stack.dataType, [&](auto type) {
+        return withOutputs(mix.stack.outputs, [&](auto outputs) {
+            return forward<decltype(type), decltype(outputs)::kValue>(args, packed, stream);
+        });
+    });
+}
+
+} // namespace residua::kernels::cuda

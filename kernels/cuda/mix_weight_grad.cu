@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// mixWeightGrad. A block takes a run of tokens in tiles. A tile's output gradients stay in shared memory while the
+// sources pass by; a source's rows of the tile are used twice from there: for their dot products with the gradients
+// (one warp a token) and then for the per-feature sums (one thread a few columns). Each block adds to partial sums of
+// its own, which a second kernel adds up in order: no atomics, the same bits every time.
+#include "kernels/cuda/kernels.cuh"
+
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/mix_args.cuh"
+
+namespace residua::kernels::cuda {
+namespace {
+
+constexpr int kMaxBlocks = 256;
+constexpr int kMaxTileTokens = 32;
+
+struct WeightGradArgs {
+    StackArgs stack;
+    const void* outGrad[kMaxOutputs];
+    const void* gateLogits;
+    const void* rstd;
+    void* tokenGrad;
+    void* partial; ///< [blocks, stride]: weightElements, then vectorElements
+    std::int64_t weightElements;
+    std::int64_t vectorElements;
+    std::int64_t stride;
+    std::int64_t blockTokens;
+    int tileTokens;
+    bool needDots;
+};
+
+/// What a block has in shared memory; without the cache the rows stay where they are.
+template <class T>
+struct Tile {
+    using A = Accumulator<T>;
+    A* product;  ///< [tileTokens, kMaxOutputs]: what a scalar weight's gradient sums
+    A* gateGrad; ///< [tileTokens, kMaxOutputs]: what multiplies x in gateVectorGrad
+    T* grads;    ///< [tileTokens, O, d]
+    T* rows;     ///< [tileTokens, d]
+};
+
+template <class T, int O, int L, bool cached>
+struct Worker {
+    using A = Accumulator<T>;
+    const WeightGradArgs& args;
+    const StackArgs& stack;
+    Tile<T> tile;
+    std::int64_t first; ///< token of the tile
+    int count;          ///< tokens of the tile
+    A* weightPartial;
+    A* vectorPartial;
+
+    __device__ const T* grad(int o, int slot) const
+    {
+        if constexpr (cached)
+            return tile.grads + (std::int64_t(slot) * O + o) * stack.width;
+        else
+            return static_cast<const T*>(args.outGrad[o]) + (first + slot) * stack.width;
+    }
+
+    __device__ const T* row(std::int32_t s, int slot) const
+    {
+        if constexpr (cached)
+            return tile.rows + slot * stack.width;
+        else
+            return static_cast<const T*>(stack.source[s]) + (first + slot) * stack.width;
+    }
+
+    __device__ A logit(int o, std::int32_t s, int slot) const
+    {
+        return static_cast<const A*>(args.gateLogits)[rowAt(stack, o, s, stack.tokens) + first + slot];
+    }
+
+    __device__ const A* featureWeights(int o, std::int32_t s) const
+    {
+        return static_cast<const A*>(stack.weights) + rowAt(stack, o, s, stack.width);
+    }
+
+    __device__ bool perFeature() const { return stack.weightKind == WeightKind::perFeature; }
+    __device__ bool maskedFeatures() const { return perFeature() && stack.gateKind == GateKind::reluInside; }
+
+    __device__ void copyGrads() const
+    {
+        for (std::int64_t at = std::int64_t(threadIdx.x) * L; cached && at < count * stack.width; at += kThreads * L)
+#pragma unroll
+            for (int o = 0; o < O; ++o) {
+                const std::int64_t slot = at / stack.width;
+                const T* from = static_cast<const T*>(args.outGrad[o]) + first * stack.width + at;
+                *reinterpret_cast<Pack<T, L>*>(tile.grads + (slot * O + o) * stack.width + at % stack.width) =
+                    *reinterpret_cast<const Pack<T, L>*>(from);
+            }
+    }
+
+    __device__ void copyRows(std::int32_t s) const
+    {
+        const T* from = static_cast<const T*>(stack.source[s]) + first * stack.width;
+        for (std::int64_t at = std::int64_t(threadIdx.x) * L; cached && at < count * stack.width; at += kThreads * L)
+            *reinterpret_cast<Pack<T, L>*>(tile.rows + at) = *reinterpret_cast<const Pack<T, L>*>(from + at);
+    }
+
+    /// One warp: <g_o, x> of one token, masked feature by feature for an inside gate with per-feature weights.
+    __device__ void dots(std::int32_t s, int slot, A (&sums)[O]) const
+    {
+        for (std::int64_t column = threadIdx.x % 32 * L; column < stack.width; column += 32 * L) {
+            A x[L];
+            load(row(s, slot) + column, x);
+#pragma unroll
+            for (int o = 0; o < O; ++o) {
+                A g[L];
+                load(grad(o, slot) + column, g);
+                if (maskedFeatures())
+                    maskFeatures(o, s, slot, column, g);
+#pragma unroll
+                for (int l = 0; l < L; ++l)
+                    sums[o] += g[l] * x[l];
+            }
+        }
+    }
+
+    __device__ void maskFeatures(int o, std::int32_t s, int slot, std::int64_t column, A (&values)[L]) const
+    {
+        A weight[L];
+        load(featureWeights(o, s) + column, weight);
+        const A z = logit(o, s, slot);
+#pragma unroll
+        for (int l = 0; l < L; ++l)
+            values[l] *= reluGrad(weight[l] + z, stack.reluGradAtZero);
+    }
+
+    __device__ void tokenProducts(std::int32_t s, int slot) const
+    {
+        A sums[O] = {};
+        dots(s, slot, sums);
+        const std::int64_t n = first + slot;
+#pragma unroll
+        for (int o = 0; o < O; ++o) {
+            const A product = warpSum(sums[o]);
+            if (threadIdx.x % 32 != 0)
+                continue;
+            A passed = 1;
+            if (isRelu(stack.gateKind) && !maskedFeatures()) {
+                const A inside = stack.gateKind == GateKind::reluInside ? scalarWeight<A>(stack, o, s) : A(0);
+                passed = reluGrad(inside + logit(o, s, slot), stack.reluGradAtZero);
+            }
+            const A gate = passed * product;
+            if (args.tokenGrad)
+                static_cast<A*>(args.tokenGrad)[rowAt(stack, o, s, stack.tokens) + n] = gate;
+            const bool normalised = stack.gateInput == GateInput::normalised;
+            const A rstd = normalised ? static_cast<const A*>(args.rstd)[s * stack.tokens + n] : A(1);
+            tile.product[slot * kMaxOutputs + o] = stack.gateKind == GateKind::reluInside ? gate : product;
+            tile.gateGrad[slot * kMaxOutputs + o] = gate * rstd;
+        }
+    }
+
+    __device__ void addColumns(std::int32_t s, std::int64_t column) const
+    {
+        A weightSums[O][L] = {};
+        A vectorSums[O][L] = {};
+        for (int slot = 0; slot < count; ++slot) {
+            A x[L];
+            load(row(s, slot) + column, x);
+#pragma unroll
+            for (int o = 0; o < O; ++o) {
+                A g[L];
+                if (args.weightElements && perFeature()) {
+                    load(grad(o, slot) + column, g);
+                    if (maskedFeatures())
+                        maskFeatures(o, s, slot, column, g);
+                }
+                const A q = args.vectorElements ? tile.gateGrad[slot * kMaxOutputs + o] : A(0);
+#pragma unroll
+                for (int l = 0; l < L; ++l) {
+                    if (args.weightElements && perFeature())
+                        weightSums[o][l] += g[l] * x[l];
+                    vectorSums[o][l] += q * x[l];
+                }
+            }
+        }
+#pragma unroll
+        for (int o = 0; o < O; ++o) {
+            if (args.weightElements && perFeature())
+                add(weightPartial + rowAt(stack, o, s, stack.width) + column, weightSums[o]);
+            if (args.vectorElements)
+                add(vectorPartial + o * stack.width + column, vectorSums[o]);
+        }
+    }
+
+    __device__ static void add(A* to, const A (&values)[L])
+    {
+        A sum[L];
+        load(static_cast<const A*>(to), sum);
+#pragma unroll
+        for (int l = 0; l < L; ++l)
+            sum[l] += values[l];
+        store(to, sum);
+    }
+
+    /// All of one source's share in the tile. Every thread of the block comes here.
+    __device__ void source(std::int32_t s) const
+    {
+        copyRows(s);
+        __syncthreads();
+        for (int slot = threadIdx.x / 32; slot < count && args.needDots; slot += kWarps)
+            tokenProducts(s, slot);
+        __syncthreads();
+        if (args.vectorElements || (args.weightElements && perFeature()))
+            for (std::int64_t column = std::int64_t(threadIdx.x) * L; column < stack.width; column += kThreads * L)
+                addColumns(s, column);
+        if (args.weightElements && !perFeature() && threadIdx.x < O) {
+            A sum = 0;
+            for (int slot = 0; slot < count; ++slot)
+                sum += tile.product[slot * kMaxOutputs + threadIdx.x];
+            weightPartial[rowAt(stack, int(threadIdx.x), s, 1)] += sum;
+        }
+        __syncthreads();
+    }
+
+    __device__ void absent(std::int32_t s) const
+    {
+        for (int slot = threadIdx.x; slot < count && args.tokenGrad; slot += kThreads)
+            for (int o = 0; o < O; ++o)
+                static_cast<A*>(args.tokenGrad)[rowAt(stack, o, s, stack.tokens) + first + slot] = 0;
+    }
+};
+
+template <class T, int O, int L, bool cached>
+__global__ void weightGradRows(const __grid_constant__ WeightGradArgs args)
+{
+    using A = Accumulator<T>;
+    const StackArgs& stack = args.stack;
+    A* shared = sharedMemory<A>();
+    const int scalars = args.tileTokens * kMaxOutputs;
+    T* grads = reinterpret_cast<T*>(shared + 2 * scalars);
+    T* rows = grads + std::int64_t(args.tileTokens) * O * stack.width;
+    A* partial = static_cast<A*>(args.partial) + blockIdx.x * args.stride;
+    for (std::int64_t i = threadIdx.x; i < args.stride; i += kThreads)
+        partial[i] = 0;
+    __syncthreads();
+    Worker<T, O, L, cached> worker{
+        args, stack, {shared, shared + scalars, grads, rows}, 0, 0, partial, partial + args.weightElements};
+    const std::int64_t begin = blockIdx.x * args.blockTokens;
+    const std::int64_t end = begin + args.blockTokens < stack.tokens ? begin + args.blockTokens : stack.tokens;
+    for (worker.first = begin; worker.first < end; worker.first += args.tileTokens) {
+        worker.count = int(end - worker.first < args.tileTokens ? end - worker.first : args.tileTokens);
+        worker.copyGrads();
+        for (std::int32_t s = 0; s < stack.sources; ++s) {
+            if (stack.source[s])
+                worker.source(s);
+            else
+                worker.absent(s);
+        }
+        __syncthreads();
+    }
+}
+
+struct SumArgs {
+    const void* partial;
+    void* to;
+    std::int64_t elements;
+    std::int64_t stride;
+    std::int64_t blocks;
+};
+
+template <class A>
+__global__ void sumPartials(const __grid_constant__ SumArgs args)
+{
+    const std::int64_t element = std::int64_t(blockIdx.x) * kThreads + threadIdx.x;
+    if (element >= args.elements)
+        return;
+    A sum = 0;
+    for (std::int64_t block = 0; block < args.blocks; ++block)
+        sum += static_cast<const A*>(args.partial)[block * args.stride + element];
+    static_cast<A*>(args.to)[element] = sum;
+}
+
+struct Plan {
+    std::int64_t weightElements;
+    std::int64_t vectorElements;
+    std::int64_t stride;
+    std::int64_t blockTokens;
+    std::int64_t blocks;
+    std::size_t accumulatorBytes;
+};
+
+Plan planOf(const MixWeightGrad& mix)
+{
+    const MixStack& stack = mix.stack;
+    const std::int64_t rows = std::int64_t(stack.outputs) * stack.sources;
+    Plan plan{};
+    plan.weightElements = !mix.weightGrad ? 0 : stack.weightKind == WeightKind::perFeature ? rows * stack.width : rows;
+    plan.vectorElements = mix.gateVectorGrad ? stack.outputs * stack.width : 0;
+    // The vectors' part starts aligned for packs.
+    plan.weightElements = (plan.weightElements + 3) / 4 * 4;
+    plan.stride = (plan.weightElements + plan.vectorElements + 3) / 4 * 4;
+    plan.blockTokens = (stack.tokens + kMaxBlocks - 1) / kMaxBlocks;
+    plan.blocks = plan.blockTokens ? (stack.tokens + plan.blockTokens - 1) / plan.blockTokens : 0;
+    plan.accumulatorBytes = stack.dataType == DataType::float64 ? 8 : 4;
+    return plan;
+}
+
+template <class A>
+Status sum(const Plan& plan, std::int64_t offset, std::int64_t elements, const void* partial, void* to, void* stream)
+{
+    const SumArgs args{static_cast<const A*>(partial) + offset, to, elements, plan.stride, plan.blocks};
+    return launch(sumPartials<A>, dim3(unsigned((elements + kThreads - 1) / kThreads)), dim3(kThreads), 0, stream,
+                  args);
+}
+
+template <class A>
+Status sumAll(const MixWeightGrad& mix, const Plan& plan, void* stream)
+{
+    const MixStack& stack = mix.stack;
+    const std::int64_t rows = std::int64_t(stack.outputs) * stack.sources;
+    const std::int64_t weights = stack.weightKind == WeightKind::perFeature ? rows * stack.width : rows;
+    Status status = Status::ok;
+    if (mix.weightGrad)
+        status = sum<A>(plan, 0, weights, mix.workspace, mix.weightGrad, stream);
+    if (status == Status::ok && mix.gateVectorGrad)
+        status = sum<A>(plan, plan.weightElements, plan.vectorElements, mix.workspace, mix.gateVectorGrad, stream);
+    return status;
+}
+
+template <class T, int O>
+Status weightGrad(WeightGradArgs& args, const Plan& plan, bool packed, void* stream)
+{
+    const std::size_t scalars = 2 * kMaxOutputs * sizeof(Accumulator<T>);
+    const dim3 grid(unsigned(plan.blocks));
+    // float64 serves proofs, not speed: it has the plain form only.
+    if constexpr (sizeof(T) < 8) {
+        // Fewer tokens a tile would spend more on the partial sums than reading the rows twice costs.
+        constexpr std::size_t kFewTokens = 4;
+        const std::size_t perToken = scalars + (O + 1) * std::size_t(args.stack.width) * sizeof(T);
+        const std::size_t fit = kSharedBytes / perToken;
+        if (packed && fit >= kFewTokens) {
+            args.tileTokens = fit < kMaxTileTokens ? int(fit) : kMaxTileTokens;
+            return launch(weightGradRows<T, O, kLanes, true>, grid, dim3(kThreads), args.tileTokens * perToken, stream,
+                          args);
+        }
+        args.tileTokens = kMaxTileTokens;
+        if (packed)
+            return launch(weightGradRows<T, O, kLanes, false>, grid, dim3(kThreads), args.tileTokens * scalars, stream,
+                          args);
+    }
+    args.tileTokens = kMaxTileTokens;
+    return launch(weightGradRows<T, O, 1, false>, grid, dim3(kThreads), args.tileTokens * scalars, stream, args);
+}
+
+Status clear(void* to, std::int64_t elements, std::size_t bytes, void* stream)
+{
+    if (!to)
+        return Status::ok;
+    const cudaError_t error = cudaMemsetAsync(to, 0, std::size_t(elements) * bytes, static_cast<cudaStream_t>(stream));
+    return error == cudaSuccess ? Status::ok : failed(error);
+}
+
+} // namespace
+
+std::size_t mixWeightGradWorkspace(const MixWeightGrad& mix)
+{
+    const Plan plan = planOf(mix);
+    return std::size_t(plan.blocks * plan.stride) * plan.accumulatorBytes;
+}
+
+Status mixWeightGrad(const MixWeightGrad& mix, void* stream)
+{
+    if (const Status status = validate(mix); status != Status::ok)
+        return status;
+    const Plan plan = planOf(mix);
+    if (mix.stack.tokens == 0) {
+        const Status status = clear(mix.weightGrad, plan.weightElements, plan.accumulatorBytes, stream);
+        return status == Status::ok ? clear(mix.gateVectorGrad, plan.vectorElements, plan.accumulatorBytes, stream)
+                                    : status;
+    }
+    const std::size_t needed = cuda::mixWeightGradWorkspace(mix);
+    if (needed > mix.workspaceBytes || (needed > 0 && !mix.workspace))
+        return Status::workspaceTooSmall;
+    WeightGradArgs args{
+        argsOf(mix.stack),   {},          mix.gateLogits,   mix.rstd, mix.tokenGrad, mix.workspace, plan.weightElements,
+        plan.vectorElements, plan.stride, plan.blockTokens, 0,        false};
+    args.needDots =
+        (mix.weightGrad && mix.stack.weightKind == WeightKind::scalar) || mix.tokenGrad || mix.gateVectorGrad;
+    bool packed = packable(mix.stack);
+    for (int o = 0; o < mix.stack.outputs; ++o) {
+        args.outGrad[o] = mix.outGrad[o];
+        packed = packed && aligned(mix.outGrad[o]);
+    }
+    const Status status = withType(mix.stack.dataType, [&](auto type) {
+        return withOutputs(mix.stack.outputs, [&](auto outputs) {
+            return weightGrad<decltype(type), decltype(outputs)::kValue>(args, plan, packed, stream);
+        });
+    });
+    if (status != Status::ok)
+        return status;
+    return mix.stack.dataType == DataType::float64 ? sumAll<double>(mix, plan, stream)
+                                                   : sumAll<float>(mix, plan, stream);
+}
+
+} // namespace residua::kernels::cuda

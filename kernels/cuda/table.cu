@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cuda/kernels.cuh"
+#include "kernels/cuda/launch.cuh"
+
+namespace residua::kernels::cuda {
+namespace {
+
+thread_local cudaError_t lastFailure = cudaSuccess;
+
+std::int32_t deviceCount()
+{
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) {
+        static_cast<void>(failed(error));
+        return 0;
+    }
+    return count;
+}
+
+const char* lastError()
+{
+    return cudaGetErrorString(lastFailure);
+}
+
+} // namespace
+
+Status failed(cudaError_t error)
+{
+    lastFailure = error;
+    // The runtime also remembers it, and would report it at somebody else's next call.
+    static_cast<void>(cudaGetLastError());
+    return Status::deviceFailure;
+}
+
+} // namespace residua::kernels::cuda
+
+extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKernels* residuaCudaKernels()
+{
+    using namespace residua::kernels;
+    static constexpr CudaKernels kTable = {
+        kCudaKernelsVersion,          cuda::mixForward,  cuda::mixWeightGrad, cuda::mixGather,
+        cuda::mixWeightGradWorkspace, cuda::deviceCount, cuda::lastError};
+    return &kTable;
+}
