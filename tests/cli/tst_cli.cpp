@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line as a person and a script use it: the program itself is run.
-#include "app/cli/arguments.h"
-#include "app/cli/console.h"
+#include "app/cli/commands.h"
 #include "projects/presets.h"
 #include "projects/store.h"
 
@@ -14,6 +13,8 @@
 #include <QtTest>
 
 #include <csignal>
+#include <iomanip>
+#include <sstream>
 
 using namespace residua;
 using namespace residua::cli;
@@ -56,12 +57,32 @@ private slots:
     {
         const Ran overview = run({"--help"});
         QCOMPARE(overview.code, 0);
-        for (const char* command : {"new", "validate", "info", "diff", "train", "resume", "eval", "sample", "runs",
-                                    "bench", "devices", "report"}) {
-            QVERIFY2(overview.output.contains("  " + QString(command) + " "), command);
-            const Ran help = run({command, "--help"});
-            QCOMPARE(help.code, 0);
-            QVERIFY2(help.output.contains("Example:\n  residua-cli " + QString(command)), command);
+        for (const Command& command : commands()) {
+            const QString name = QString::fromStdString(command.name);
+            QVERIFY2(overview.output.contains("  " + name + " "), command.name.c_str());
+            QVERIFY(command.example.starts_with("residua-cli " + command.name));
+            QVERIFY(!command.summary.empty());
+            for (const OptionSpec& option : command.syntax.options) {
+                QVERIFY2(!option.help.empty(), option.name.c_str());
+                QCOMPARE(option.kind == OptionKind::Flag, option.value.empty());
+            }
+        }
+        const Ran help = run({"train", "--help"});
+        QCOMPARE(help.code, 0);
+        QVERIFY(help.output.contains("Example:\n  residua-cli train"));
+        QVERIFY(help.output.contains("--device KEY"));
+    }
+
+    void examplesInTheHelpParse()
+    {
+        for (const Command& command : commands()) {
+            std::vector<std::string> words;
+            std::istringstream text(command.example);
+            for (std::string word; text >> std::quoted(word);) {
+                words.push_back(word);
+            }
+            const auto parsed = Arguments::parse(command.syntax, std::span(words).subspan(2));
+            QVERIFY2(parsed.ok(), command.example.c_str());
         }
     }
 
@@ -72,11 +93,6 @@ private slots:
         QTest::newRow("nothing") << QStringList{} << "Usage";
         QTest::newRow("a misspelt command") << QStringList{"tran", "x"} << "did you mean train?";
         QTest::newRow("a misspelt option") << QStringList{"train", "x", "--stpes", "5"} << "did you mean --steps?";
-        QTest::newRow("no value") << QStringList{"train", "x", "--steps"} << "--steps needs a value";
-        QTest::newRow("a wrong value") << QStringList{"train", "x", "--steps", "ten"} << "expected a whole number";
-        QTest::newRow("a value too small") << QStringList{"train", "x", "--steps", "0"} << "at least 1";
-        QTest::newRow("a missing argument") << QStringList{"train"} << "missing argument PROJECT";
-        QTest::newRow("an argument too many") << QStringList{"info", "a", "b"} << "unexpected argument \"b\"";
         QTest::newRow("an unknown example")
             << QStringList{"new", "--example", "plain-languag", "x"} << "did you mean plain-language?";
     }
@@ -89,13 +105,36 @@ private slots:
         QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));
     }
 
+    void refusesWrongWords_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("no value") << QStringList{"x", "--steps"} << "--steps needs a value";
+        QTest::newRow("a wrong value") << QStringList{"x", "--steps", "ten"} << "expected a whole number";
+        QTest::newRow("a fraction") << QStringList{"x", "--steps=1.5"} << "expected a whole number";
+        QTest::newRow("a value too small") << QStringList{"x", "--steps", "0"} << "at least 1";
+        QTest::newRow("a value for a flag") << QStringList{"x", "--json=1"} << "--json takes no value";
+        QTest::newRow("a missing argument") << QStringList{} << "missing argument PROJECT";
+        QTest::newRow("an argument too many") << QStringList{"a", "b"} << "unexpected argument \"b\"";
+    }
+    void refusesWrongWords()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(QString, said);
+        std::vector<std::string> given;
+        for (const QString& word : words) {
+            given.push_back(word.toStdString());
+        }
+        const Result<Arguments> parsed = Arguments::parse(runCommands().front().syntax, given); // of train
+        QVERIFY(!parsed.ok());
+        QVERIFY2(QString::fromStdString(parsed.error().text()).contains(said), parsed.error().text().c_str());
+    }
+
     void everyExampleIsValidAndTrains()
     {
         for (const projects::Example& example : projects::examples()) {
             const QString name = QString::fromStdString(example.name);
             QCOMPARE(run({"new", "--example", name, path("example-" + name)}).code, 0);
-            const Ran validated = run({"validate", path("example-" + name)});
-            QVERIFY2(validated.code == 0, qPrintable(validated.output + validated.errors));
             const QJsonObject info = json(run({"info", path("example-" + name), "--json"})).object();
             const double parameters = info["cost"].toObject()["total"].toObject()["parameters"].toDouble();
             const Ran trained = run({"train", path("example-" + name), "--steps", "2", "--json"});
@@ -104,6 +143,7 @@ private slots:
             QCOMPARE(QJsonDocument::fromJson(started).object()["parameters"].toDouble(), parameters);
         }
         QCOMPARE(run({"new", path("example-plain-language")}).code, 1); // it is there already
+        QCOMPARE(run({"validate", path("example-plain-language")}).output, QString("valid: Plain residual\n"));
     }
 
     void refusesInvalidProjects()
@@ -251,6 +291,14 @@ private slots:
     }
 
 private:
+    static std::vector<Command> commands()
+    {
+        std::vector<Command> all;
+        for (const auto& table : {projectCommands(), runCommands(), modelCommands(), recordCommands()}) {
+            all.insert(all.end(), table.begin(), table.end());
+        }
+        return all;
+    }
     static Ran run(const QStringList& words)
     {
         QProcess process;

@@ -69,17 +69,15 @@ class TestResume : public QObject {
     Q_OBJECT
 
 private slots:
-    void init()
+    void initTestCase()
     {
-        m_folder = std::make_unique<QTemporaryDir>();
-        QVERIFY(m_folder->isValid());
+        QVERIFY(m_folder.isValid());
+        m_whole = tests::lossesOf(project(), directory("whole"));
+        QCOMPARE(m_whole.size(), std::size_t{kSteps});
     }
 
     void isBitEqualAfterKill()
     {
-        const auto whole = tests::lossesOf(project(), directory("whole"));
-        QCOMPARE(whole.size(), std::size_t{kSteps});
-
         QProcess child;
         child.start(QCoreApplication::applicationFilePath(),
                     {"--train", QString::fromStdString(directory("killed").string())});
@@ -98,7 +96,7 @@ private slots:
         const auto resumed = probe.losses(kRun);
         QCOMPARE(resumed.begin()->first, 17);
         for (const auto& [step, loss] : resumed) {
-            QVERIFY2(whole.at(step) == loss, qPrintable(QString("step %1").arg(step)));
+            QVERIFY2(m_whole.at(step) == loss, qPrintable(QString("step %1").arg(step)));
         }
         QCOMPARE(resumed.rbegin()->first, kSteps);
         // The record has every step once, as if nothing had happened, validation included.
@@ -109,7 +107,6 @@ private slots:
 
     void isBitEqualAfterStop()
     {
-        const auto whole = tests::lossesOf(project(), directory("whole"));
         {
             SessionProbe probe;
             StartRun command = start(directory("stopped"));
@@ -123,37 +120,37 @@ private slots:
         probe.post(resume(directory("stopped")));
         QVERIFY(probe.waitFor<RunEnded>());
         QCOMPARE(probe.all<RunStarted>().at(0).firstStep, 11);
-        QCOMPARE(tests::recordedLosses(directory("stopped")), whole);
+        QCOMPARE(tests::recordedLosses(directory("stopped")), m_whole);
     }
 
     void goesBackToAnIntactCheckpoint()
     {
-        const auto whole = tests::lossesOf(project(), directory("run"));
-        const std::filesystem::path last = checkpointDirectory(directory("run"), kSteps) / "model.safetensors";
+        const std::filesystem::path run = copyOfWhole("broken");
+        const std::filesystem::path last = checkpointDirectory(run, kSteps) / "model.safetensors";
         std::filesystem::resize_file(last, std::filesystem::file_size(last) / 2);
         SessionProbe probe;
-        probe.post(resume(directory("run")));
+        probe.post(resume(run));
         QVERIFY(probe.waitFor<RunEnded>());
         QVERIFY2(probe.all<RunEnded>()[0].status == RunStatus::Finished, probe.all<RunEnded>()[0].error.text().c_str());
         QCOMPARE(probe.all<RunStarted>().at(0).firstStep, 24);
         QVERIFY(probe.all<Notice>().at(0).text.find("model.safetensors") != std::string::npos);
-        QCOMPARE(tests::recordedLosses(directory("run")), whole);
+        QCOMPARE(tests::recordedLosses(run), m_whole);
     }
 
     void goesOnFromAnEarlierStepAndFurther()
     {
-        const auto whole = tests::lossesOf(project(), directory("run"));
+        const std::filesystem::path run = copyOfWhole("further");
         SessionProbe probe;
-        ResumeRun command = resume(directory("run"));
+        ResumeRun command = resume(run);
         command.step = 16;
         command.steps = kSteps + 10;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
         QCOMPARE(probe.all<RunEnded>()[0].step, kSteps + 10);
-        const auto recorded = tests::recordedLosses(directory("run"));
+        const auto recorded = tests::recordedLosses(run);
         QCOMPARE(recorded.size(), std::size_t{kSteps + 10});
-        QCOMPARE(recorded.at(17), whole.at(17)); // its update alone saw the new total
-        QCOMPARE(RunReader::open(directory("run"))->info()->steps, kSteps + 10);
+        QCOMPARE(recorded.at(17), m_whole.at(17)); // its update alone saw the new total
+        QCOMPARE(RunReader::open(run)->info()->steps, kSteps + 10);
     }
 
     void refuses_data()
@@ -169,13 +166,13 @@ private slots:
     {
         QFETCH(int, what);
         QFETCH(QString, said);
-        QVERIFY(!tests::lossesOf(project(), directory("run")).empty());
-        ResumeRun command = resume(directory(what == 2 ? "nowhere" : "run"));
+        const std::filesystem::path run = copyOfWhole("refused-" + std::to_string(what));
+        ResumeRun command = resume(what == 2 ? directory("nowhere") : run);
         if (what == 1) {
             command.step = 5;
         } else if (what == 3) {
             command.step = 16;
-            replaceInProject("\"width\": 16", "\"width\": 32");
+            replaceInProject(run, "\"width\": 16", "\"width\": 32");
         }
         SessionProbe probe;
         probe.post(command);
@@ -185,22 +182,27 @@ private slots:
         QVERIFY2(QString::fromStdString(ended.error.text()).contains(said), ended.error.text().c_str());
         QVERIFY(probe.all<RunStarted>().empty());
         if (what != 2) {
-            QCOMPARE(tests::recordedLosses(directory("run")).size(), std::size_t{kSteps}); // nothing was dropped
+            QCOMPARE(tests::recordedLosses(run).size(), std::size_t{kSteps}); // nothing was dropped
         }
     }
 
 private:
     std::filesystem::path directory(const std::string& name) const
     {
-        return std::filesystem::path(m_folder->path().toStdString()) / name;
+        return std::filesystem::path(m_folder.path().toStdString()) / name;
     }
     std::vector<MetricPoint> validation(const std::string& run) const
     {
         return RunReader::open(directory(run))->metric(metric::kValidationLoss);
     }
-    void replaceInProject(const std::string& from, const std::string& to) const
+    std::filesystem::path copyOfWhole(const std::string& name) const
     {
-        const std::filesystem::path path = directory("run") / "project" / "project.json";
+        std::filesystem::copy(directory("whole"), directory(name), std::filesystem::copy_options::recursive);
+        return directory(name);
+    }
+    static void replaceInProject(const std::filesystem::path& run, const std::string& from, const std::string& to)
+    {
+        const std::filesystem::path path = run / "project" / "project.json";
         std::stringstream text;
         text << std::ifstream(path).rdbuf();
         std::string changed = text.str();
@@ -209,7 +211,8 @@ private:
         std::ofstream(path) << changed.replace(at, from.size(), to);
     }
 
-    std::unique_ptr<QTemporaryDir> m_folder;
+    QTemporaryDir m_folder;
+    std::map<std::int64_t, double> m_whole; ///< losses of the run that nothing disturbed
 };
 
 } // namespace
