@@ -42,6 +42,9 @@ public:
 
     QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override
     {
+        if (size.isEmpty()) {
+            return {};
+        }
         QPixmap image(size);
         image.fill(Qt::transparent);
         QPainter painter(&image);

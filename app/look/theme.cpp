@@ -39,8 +39,11 @@ QString styleSheetOf(const Theme& theme)
         qFatal("The style sheet is missing from the program's resources.");
     }
     QString text = QString::fromUtf8(file.readAll());
-    for (const auto& [name, colour] :
-         {std::pair{"chevron-right", "muted"}, {"chevron-down", "muted"}, {"check", "onAccent"}, {"detach", "muted"}}) {
+    for (const auto& [name, colour] : {std::pair{"chevron-right", "muted"},
+                                       {"chevron-down", "muted"},
+                                       {"check", "onAccent"},
+                                       {"detach", "muted"},
+                                       {"close", "muted"}}) {
         const QString icon = QString::fromLatin1(name);
         text.replace(QLatin1Char('@') + icon, iconFile(icon, theme.colour(QString::fromLatin1(colour))));
     }

@@ -40,6 +40,7 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     m_empty->setText(tr("No runs yet. Press Run, and the first one stands here."));
     m_empty->setProperty("role", QStringLiteral("muted"));
     m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
     m_table->setModel(&model);
     m_table->setAccessibleName(tr("Runs"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);

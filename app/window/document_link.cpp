@@ -122,6 +122,7 @@ void DocumentLink::answer(const editor::Request& request)
 {
     if (const auto* edit = std::get_if<editor::RequestEdit>(&request)) {
         applyEdit(edit->edit);
+        refresh(); // its next gesture must not be made on the picture of before
     } else if (const auto* selection = std::get_if<editor::SelectionChanged>(&request)) {
         // The canvas may hold more than one place can say: it keeps its own selection.
         refresh();

@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kOutlineWidth = 290;
 constexpr int kInspectorWidth = 330;
+constexpr int kNarrowestPlot = 340;
 constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
 constexpr double kPlotShare = 0.36;
 constexpr double kPlotShareOfPlots = 0.62;
@@ -59,6 +60,9 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_lossDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("lossDock"), tr("Loss"), m_loss);
     m_heatmapDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("heatmapDock"), tr("Coefficients"), m_heatmap);
     m_runsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("runsDock"), tr("Runs"), m_runs);
+    m_loss->setMinimumWidth(kNarrowestPlot);
+    m_heatmap->setMinimumWidth(kNarrowestPlot);
+    arrange(WorkspaceView::Depth, size()); // side by side, the new docks would ask for a very wide window
     connect(&look, &Look::changed, this, &Workspace::applyTheme);
     applyTheme();
 }
