@@ -27,8 +27,8 @@ const CudaKernels* loadCudaKernels(const std::string& path, std::string& why)
     }
     const CudaKernels* kernels = table();
     if (kernels->version != kCudaKernelsVersion) {
-        why = path + " has kernels of version " + std::to_string(kernels->version) + ", and this program expects "
-            + std::to_string(kCudaKernelsVersion);
+        why = path + " has kernels of version " + std::to_string(kernels->version) + ", and this program expects " +
+              std::to_string(kCudaKernelsVersion);
         return nullptr;
     }
     return kernels;

@@ -21,7 +21,7 @@ struct Cost {
     double trainFlops = 0;
     double activationBytes = 0; ///< kept for the backward pass, one micro-batch
     double weightBytes = 0;
-    double optimiserBytes = 0;  ///< moments and gradients
+    double optimiserBytes = 0; ///< moments and gradients
 
     Cost& operator+=(const Cost& other);
     bool operator==(const Cost&) const = default;
@@ -32,8 +32,8 @@ struct CostReport {
     Cost total;
     Cost stem;
     Cost head;
-    Cost topology;                            ///< mixing weights, gates and the stack that is kept
-    std::vector<Cost> layers;                 ///< [0] is layer 1; the topology's share is not in it
+    Cost topology;                                    ///< mixing weights, gates and the stack that is kept
+    std::vector<Cost> layers;                         ///< [0] is layer 1; the topology's share is not in it
     std::map<GraphRef, std::map<NodeId, Cost>> nodes; ///< of one instance of each graph
 };
 

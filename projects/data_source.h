@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -49,7 +48,7 @@ struct TokenFileData {
 /// A seeded language whose agreement spans nested levels: a deeper network predicts it better.
 struct SyntheticLanguage {
     std::int64_t vocabulary = 64;
-    std::int64_t levels = 4;   ///< nesting depth of agreement
+    std::int64_t levels = 4; ///< nesting depth of agreement
     std::int64_t tokens = 1'000'000;
     bool operator==(const SyntheticLanguage&) const = default;
 };

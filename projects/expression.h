@@ -32,6 +32,7 @@ struct Expression {
 /// Its value; an unknown name is an error. mean of a number is the number.
 [[nodiscard]] Result<double> evaluate(const Expression& expression, const std::map<std::string, double>& values);
 /// A whole-number size: a number, or a formula over `names` whose value is whole and positive.
-[[nodiscard]] Result<std::int64_t> evaluateSize(std::string_view text, const std::map<std::string, std::int64_t>& names);
+[[nodiscard]] Result<std::int64_t> evaluateSize(std::string_view text,
+                                                const std::map<std::string, std::int64_t>& names);
 
 } // namespace residua::projects

@@ -20,7 +20,7 @@ enum class ParamType {
     Flag,
     Integer, ///< a number, or a formula over the named sizes
     Real,
-    Choice,  ///< one of `choices`
+    Choice, ///< one of `choices`
     Text,
 };
 
@@ -29,11 +29,11 @@ struct ParamSpec {
     std::string name;
     std::string title;
     ParamType type = ParamType::Integer;
-    ParamValue defaultValue;           ///< an Integer's may be a formula: "d"
-    std::string unit;                  ///< "features", "heads", …; may be empty
-    std::string help;                  ///< one sentence, with the papers' value where there is one
-    std::vector<std::string> choices;  ///< of a Choice
-    double minimum = 0;                ///< numbers only, inclusive
+    ParamValue defaultValue;          ///< an Integer's may be a formula: "d"
+    std::string unit;                 ///< "features", "heads", …; may be empty
+    std::string help;                 ///< one sentence, with the papers' value where there is one
+    std::vector<std::string> choices; ///< of a Choice
+    double minimum = 0;               ///< numbers only, inclusive
     double maximum = 1e12;
 };
 
@@ -50,18 +50,20 @@ struct NodeCost {
 /// One entry of the node-kind table: palette, inspector, file format, shapes and cost follow from it.
 /// The engine holds one builder per kind under the same key.
 struct NodeKind {
-    std::string key;      ///< "linear"
-    std::string title;    ///< "Linear"
-    std::string category; ///< palette group
-    std::string summary;  ///< one line
-    std::vector<std::string> inputs;  ///< port names in order; a trailing "*" port takes any number: "in1", "in2", …
+    std::string key;                 ///< "linear"
+    std::string title;               ///< "Linear"
+    std::string category;            ///< palette group
+    std::string summary;             ///< one line
+    std::vector<std::string> inputs; ///< port names in order; a trailing "*" port takes any number: "in1", "in2", …
     std::vector<std::string> outputs;
     std::vector<ParamSpec> params;
     /// Shapes of the outputs from those of the inputs (both in port order; an expression's ports are the sorted
     /// names of its formula). An error's place is the input port it is about, or empty.
     std::function<Result<std::vector<Shape>>(const ParamMap&, std::span<const Shape>)> shapeRule;
     /// Cost from parameters, input shapes and output shapes. `context` is the sequence length (1 for vectors).
-    std::function<NodeCost(const ParamMap&, std::span<const Shape> in, std::span<const Shape> out, std::int64_t context)> costRule;
+    std::function<NodeCost(const ParamMap&, std::span<const Shape> in, std::span<const Shape> out,
+                           std::int64_t context)>
+        costRule;
 };
 
 /// The table, in palette order. Immutable; any thread.

@@ -11,7 +11,7 @@ namespace residua::projects {
 
 /// A block that people know by name; made for the project's named sizes, so it follows a change of width.
 struct BlockPreset {
-    std::string name;    ///< stable key, e.g. "transformer"
+    std::string name; ///< stable key, e.g. "transformer"
     std::string title;
     std::string summary;
     Graph graph;
@@ -23,7 +23,7 @@ struct BlockPreset {
 
 /// A project that ships inside the program: opens and trains at once with nothing downloaded.
 struct Example {
-    std::string name;    ///< stable key for --example
+    std::string name; ///< stable key for --example
     std::string title;
     std::string summary; ///< one line for its card
     Project project;

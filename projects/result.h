@@ -14,10 +14,7 @@ struct Error {
     std::string message;
 
     /// "[place] message", or the message alone where no place is known.
-    [[nodiscard]] std::string text() const
-    {
-        return place.empty() ? message : "[" + place + "] " + message;
-    }
+    [[nodiscard]] std::string text() const { return place.empty() ? message : "[" + place + "] " + message; }
     bool operator==(const Error&) const = default;
 };
 

@@ -73,11 +73,11 @@ struct ExplicitSources {
 using SourceSet = std::variant<AllSources, FirstAndLast, Dilated, ExplicitSources>;
 
 enum class WeightKind {
-    Fixed,      ///< the initial value, never trained
-    Scalar,     ///< one learned number per shortcut (GRN-v1, ANCRe)
-    PerFeature, ///< one per shortcut and feature (GRN-v2, GRN-v3)
+    Fixed,          ///< the initial value, never trained
+    Scalar,         ///< one learned number per shortcut (GRN-v1, ANCRe)
+    PerFeature,     ///< one per shortcut and feature (GRN-v2, GRN-v3)
     DepthAttention, ///< softmax over depth of a learned query with the entries (Attention Residuals)
-    PerToken,   ///< by a small MLP of the current layer's input (MUDD)
+    PerToken,       ///< by a small MLP of the current layer's input (MUDD)
 };
 
 /// The input-dependent part of GRN-v3 (DCA §3.1).

@@ -43,15 +43,15 @@ enum class BatchKind { Random, Full };
 struct TrainingPlan {
     std::int64_t steps = 1000;
     BatchKind batching = BatchKind::Random;
-    std::int64_t batch = 16;          ///< sequences or vectors per micro-batch
-    std::int64_t accumulate = 1;      ///< micro-batches per step
+    std::int64_t batch = 16;           ///< sequences or vectors per micro-batch
+    std::int64_t accumulate = 1;       ///< micro-batches per step
     std::int64_t sequenceLength = 128; ///< tokens; language only
     Optimiser optimiser = AdamW{};
     LearningRate rate;
     double clipNorm = 1.0; ///< global gradient norm; 0: off
     Precision precision = Precision::Fp32;
     Determinism determinism = Determinism::Deterministic;
-    std::int64_t validateEvery = 100;   ///< steps; 0: never
+    std::int64_t validateEvery = 100; ///< steps; 0: never
     std::int64_t validationBatches = 8;
     std::int64_t checkpointEvery = 500; ///< steps; 0: only at the end and on stop
     std::int64_t keepCheckpoints = 3;   ///< the newest so many stay; 0: all
@@ -88,7 +88,7 @@ enum class LowRankMethod { Baseline, Spectral, Lfai, LfaiWs, ReluSvd, NlraExact 
 /// How weights start.
 struct Initialisation {
     InitLaw law = InitLaw::Normal;
-    double scale = 0.02;           ///< standard deviation (normal) or gain
+    double scale = 0.02;              ///< standard deviation (normal) or gain
     bool scaleResidualByDepth = true; ///< what writes to the residual starts at scale/√(2L)
     LowRankMethod lowRank = LowRankMethod::Baseline;
     bool operator==(const Initialisation&) const = default;

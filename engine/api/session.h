@@ -35,21 +35,35 @@ struct ResumeRun {
     std::optional<std::int64_t> step;
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
-struct Pause { RunId run{}; };
-struct Continue { RunId run{}; };
+struct Pause {
+    RunId run{};
+};
+struct Continue {
+    RunId run{};
+};
 /// Does `steps` steps, then pauses.
-struct Step { RunId run{}; std::int64_t steps = 1; };
+struct Step {
+    RunId run{};
+    std::int64_t steps = 1;
+};
 /// Ends at the next step boundary, after a checkpoint.
-struct Stop { RunId run{}; };
-struct WriteCheckpoint { RunId run{}; };
-struct ListDevices { QueryTag tag{}; };
+struct Stop {
+    RunId run{};
+};
+struct WriteCheckpoint {
+    RunId run{};
+};
+struct ListDevices {
+    QueryTag tag{};
+};
 
 /// Continues `prompt` with the language model of a checkpoint.
 struct SampleRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::optional<std::int64_t> step;
-    std::string prompt; ///< text, or ids separated by spaces where the data has no tokeniser; empty: the data's beginning
+    std::string
+        prompt; ///< text, or ids separated by spaces where the data has no tokeniser; empty: the data's beginning
     std::int64_t tokens = 200;
     double temperature = 0.8; ///< 0: greedy
     std::int64_t topK = 0;    ///< 0: off
@@ -72,8 +86,8 @@ using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, W
 struct RunStarted {
     RunId run{};
     std::filesystem::path runDirectory;
-    std::int64_t firstStep = 0;  ///< steps already done
-    std::int64_t steps = 0;      ///< planned in all
+    std::int64_t firstStep = 0; ///< steps already done
+    std::int64_t steps = 0;     ///< planned in all
     std::int64_t parameters = 0;
     std::string device;
     std::int64_t unitsPerStep = 0; ///< tokens or samples
@@ -84,19 +98,49 @@ struct Progress {
     std::vector<StepRecord> steps;
     std::vector<Matrix> matrices; ///< the newest of each name
     std::vector<ValidationRecord> validations;
-    double unitsPerSecond = 0;    ///< tokens/s or samples/s over the last seconds
-    std::int64_t peakBytes = 0;   ///< peak memory: the device's, or the process's on the CPU
+    double unitsPerSecond = 0;  ///< tokens/s or samples/s over the last seconds
+    std::int64_t peakBytes = 0; ///< peak memory: the device's, or the process's on the CPU
 };
-struct CheckpointWritten { RunId run{}; std::int64_t step = 0; std::filesystem::path path; };
-struct RunPaused { RunId run{}; std::int64_t step = 0; };
-struct RunContinued { RunId run{}; };
-struct RunEnded { RunId run{}; RunStatus status{}; std::int64_t step = 0; Error error; };
+struct CheckpointWritten {
+    RunId run{};
+    std::int64_t step = 0;
+    std::filesystem::path path;
+};
+struct RunPaused {
+    RunId run{};
+    std::int64_t step = 0;
+};
+struct RunContinued {
+    RunId run{};
+};
+struct RunEnded {
+    RunId run{};
+    RunStatus status{};
+    std::int64_t step = 0;
+    Error error;
+};
 /// Something a person should read; the run goes on.
-struct Notice { RunId run{}; std::string text; };
-struct DevicesListed { QueryTag tag{}; std::vector<DeviceInfo> devices; };
-struct SampleReady { QueryTag tag{}; std::string text; };
-struct EvaluationReady { QueryTag tag{}; double loss = 0; std::int64_t batches = 0; };
-struct QueryFailed { QueryTag tag{}; Error error; };
+struct Notice {
+    RunId run{};
+    std::string text;
+};
+struct DevicesListed {
+    QueryTag tag{};
+    std::vector<DeviceInfo> devices;
+};
+struct SampleReady {
+    QueryTag tag{};
+    std::string text;
+};
+struct EvaluationReady {
+    QueryTag tag{};
+    double loss = 0;
+    std::int64_t batches = 0;
+};
+struct QueryFailed {
+    QueryTag tag{};
+    Error error;
+};
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
                            DevicesListed, SampleReady, EvaluationReady, QueryFailed>;

@@ -16,8 +16,8 @@ enum class QueryTag : std::uint64_t {};
 
 /// Where a run computes.
 struct DeviceInfo {
-    std::string key;    ///< "cpu", "cuda:0": what commands take
-    std::string name;   ///< "CPU, 2 threads", "NVIDIA …"
+    std::string key;  ///< "cpu", "cuda:0": what commands take
+    std::string name; ///< "CPU, 2 threads", "NVIDIA …"
     std::int64_t freeBytes = 0;
     std::int64_t totalBytes = 0;
     bool usable = false;
@@ -27,12 +27,12 @@ struct DeviceInfo {
 
 /// One training step as recorded.
 struct StepRecord {
-    std::int64_t step = 0;     ///< 1-based: the state after so many steps
-    double loss = 0;           ///< before the step's update; nats per token or squared error
+    std::int64_t step = 0; ///< 1-based: the state after so many steps
+    double loss = 0;       ///< before the step's update; nats per token or squared error
     double learningRate = 0;
-    double gradientNorm = 0;   ///< before clipping
-    std::int64_t tokens = 0;   ///< tokens (or samples) seen so far, this step included
-    double seconds = 0;        ///< training time so far, resumed parts added up
+    double gradientNorm = 0; ///< before clipping
+    std::int64_t tokens = 0; ///< tokens (or samples) seen so far, this step included
+    double seconds = 0;      ///< training time so far, resumed parts added up
     bool operator==(const StepRecord&) const = default;
 };
 
@@ -83,9 +83,9 @@ struct RunInfo {
     std::string device;
     std::int64_t step = 0;
     std::int64_t steps = 0;
-    double loss = 0;            ///< the last training loss
-    double validationLoss = 0;  ///< the last; NaN before the first
-    std::string parent;         ///< run directory it was forked from; empty if none
+    double loss = 0;           ///< the last training loss
+    double validationLoss = 0; ///< the last; NaN before the first
+    std::string parent;        ///< run directory it was forked from; empty if none
     std::int64_t parentStep = 0;
     std::vector<std::string> tags;
     std::string notes;
