@@ -151,7 +151,7 @@ void DepthMixTest::threadsChangeNothing()
 {
     QFETCH(int, type);
     QFETCH(int, weight);
-    const MixCase mix{DataType(type), 2000, 96, 5, 3, WeightKind(weight), GateKind::reluOutside, GateInput::normalised};
+    const MixCase mix{DataType(type), 600, 48, 5, 3, WeightKind(weight), GateKind::reluOutside, GateInput::normalised};
     const MixData data = randomData(mix, 3);
     CpuBackend serial;
     const MixResult once = runKernels(mix, data, serial);
@@ -192,7 +192,7 @@ void DepthMixTest::gatherTakesConsumersOfEveryKind()
 
 void DepthMixTest::manySourcesAndReaders()
 {
-    MixCase wide{DataType::float32, 20, 6, kernels::kMaxSources, 2, WeightKind::perFeature, GateKind::reluOutside};
+    MixCase wide{DataType::float32, 4, 6, kernels::kMaxSources, 2, WeightKind::perFeature, GateKind::reluOutside};
     MixData data = randomData(wide, 9);
     CpuBackend backend;
     std::string text = difference(wide, runKernels(wide, data, backend), reference(wide, data));
