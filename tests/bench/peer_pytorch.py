@@ -121,6 +121,8 @@ def main():
     seconds = []
     for step in range(options.warmup + options.steps):
         batch = torch.randint(VOCABULARY, (options.batch, TIME + 1)).to(options.device)
+        if step == options.warmup:
+            processor = time.process_time()
         start = time.perf_counter()
         with torch.autocast(options.device, torch.bfloat16, enabled=options.precision == "bf16"):
             logits = forward(batch[:, :-1], angles)
@@ -132,12 +134,13 @@ def main():
             torch.cuda.synchronize()
         if step >= options.warmup:
             seconds.append(time.perf_counter() - start)
+    processor = (time.process_time() - processor) / options.steps
     seconds.sort()
     tokens = options.batch * TIME
     count = sum(parameter.numel() for parameter in network.parameters())
     kind = "compiled" if options.compile else "eager"
     print(f"pytorch-{kind} {options.topology}: {tokens / seconds[len(seconds) // 2]:.0f} tokens/s "
-          f"(median; best {tokens / seconds[0]:.0f}), loss {loss.item():.4f}, {count} parameters")
+          f"(median; best {tokens / seconds[0]:.0f}; {tokens / processor:.0f} per processor second), loss {loss.item():.4f}, {count} parameters")
 
 
 if __name__ == "__main__":
