@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTerminalPause{100};
 constexpr std::chrono::seconds kPlainPause{5};
-constexpr std::size_t kWidestBar = 30;
+constexpr std::size_t kWidestBar = 20;
 
 } // namespace
 
