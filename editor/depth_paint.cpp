@@ -99,7 +99,7 @@ void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stro
     }
     // The Bézier curve whose points are Arc::at: vertical at both ends, highest in the middle.
     const float control = -arc.height * 4 / 3;
-    const int segments = std::clamp(static_cast<int>((arc.right - arc.left) * view.zoom() / 10), 8, 48);
+    const int segments = std::clamp(static_cast<int>((arc.right - arc.left) * view.zoom() / 5), 24, 64);
     list.AddBezierCubic(vec(view.toScreen({arc.left, 0})), vec(view.toScreen({arc.left, control})),
                         vec(view.toScreen({arc.right, control})), vec(view.toScreen({arc.right, 0})), stroke.colour,
                         stroke.width, segments);
