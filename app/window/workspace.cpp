@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kOutlineWidth = 290;
 constexpr int kInspectorWidth = 330;
-constexpr int kNarrowestPlot = 340;
+constexpr int kNarrowestPlot = 300;
 constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
 constexpr double kPlotShare = 0.36;
 constexpr double kPlotShareOfPlots = 0.62;
