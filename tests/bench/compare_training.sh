@@ -26,7 +26,7 @@ round=1
 while [ "$round" -le "$rounds" ]; do
   for topology in "$@"; do
     # shellcheck disable=SC2086
-    "$build/tests/bench/bench_training" --topology "$(ours_name "$topology")" ${OPTIONS:-} | tee /dev/stderr |
+    "$build/bin/bench_training" --topology "$(ours_name "$topology")" ${OPTIONS:-} | tee /dev/stderr |
       awk -v t="$topology" '{ print "residua", t, $3 }' >>"$results"
     for peer in $peers; do
       flag=
