@@ -316,8 +316,8 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     property.kind = PropertyKind::Choice;
     property.value = states.size() == 1 ? *states.begin() : -1;
     property.defaultValue = 0;
-    property.help = Text::tr("Learned like its neighbours, frozen at its value (F), or pruned (Delete).");
-    property.choices = {Text::tr("As its neighbours"), Text::tr("Frozen"), Text::tr("Pruned")};
+    property.help = Text::tr("Learned like the rest, frozen at its value (F), or pruned (Delete).");
+    property.choices = {Text::tr("Like the rest"), Text::tr("Frozen"), Text::tr("Pruned")};
     property.edit = [shortcuts = place.shortcuts](const Project&, const QVariant& given) -> Result<projects::Edit> {
         std::optional<projects::ShortcutState> state;
         if (given.toInt() > 0) {
