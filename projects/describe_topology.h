@@ -152,6 +152,7 @@ struct Fields<BranchGate> {
         v("rank", &BranchGate::rank);
         v("window", &BranchGate::window);
         v("keep_probability", &BranchGate::keepProbability);
+        v("bias", &BranchGate::bias);
     }
 };
 template <>

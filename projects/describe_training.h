@@ -19,6 +19,10 @@ struct EnumNames<Determinism> {
     static constexpr NameList<2> names{"fast", "deterministic"};
 };
 template <>
+struct EnumNames<Activations> {
+    static constexpr NameList<2> names{"keep", "recompute"};
+};
+template <>
 struct EnumNames<BatchKind> {
     static constexpr NameList<2> names{"random", "full"};
 };
@@ -89,6 +93,7 @@ struct Fields<TrainingPlan> {
         v("clip_norm", &TrainingPlan::clipNorm);
         v("precision", &TrainingPlan::precision);
         v("determinism", &TrainingPlan::determinism);
+        v("activations", &TrainingPlan::activations);
         v({"validate_every", "steps"}, &TrainingPlan::validateEvery);
         v({"validation_batches", "batches"}, &TrainingPlan::validationBatches);
         v({"checkpoint_every", "steps"}, &TrainingPlan::checkpointEvery);

@@ -165,6 +165,7 @@ struct BranchGate {
     std::int64_t rank = 16;       ///< LAuReL-LR and -PA
     std::int64_t window = 3;      ///< LAuReL-PA: previous activations mixed in
     double keepProbability = 0.8; ///< stochastic depth, of the last layer; linear in depth
+    double bias = -2.0;           ///< Highway: where the gate starts, before its sigmoid; below 0 it carries its input
     bool operator==(const BranchGate&) const = default;
 };
 

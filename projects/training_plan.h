@@ -39,6 +39,8 @@ enum class Precision { Fp32, Bf16, Fp64 };
 enum class Determinism { Fast, Deterministic };
 /// Full: every step sees the whole training set in order (ANCRe §3's full-batch gradient descent).
 enum class BatchKind { Random, Full };
+/// What the backward pass finds of the inside of a layer: kept, or computed again from the layer's inputs.
+enum class Activations { Keep, Recompute };
 
 struct TrainingPlan {
     std::int64_t steps = 1000;
@@ -51,6 +53,7 @@ struct TrainingPlan {
     double clipNorm = 1.0; ///< global gradient norm; 0: off
     Precision precision = Precision::Fp32;
     Determinism determinism = Determinism::Deterministic;
+    Activations activations = Activations::Keep;
     std::int64_t validateEvery = 100; ///< steps; 0: never
     std::int64_t validationBatches = 8;
     std::int64_t checkpointEvery = 500; ///< steps; 0: only at the end and on stop
