@@ -2,10 +2,13 @@
 // Training speed of the language model that engine.md measures peers on: 8 LLaMA-style layers, width 256, 4 heads, 256
 // tokens, byte vocabulary, AdamW. Prints one line that compare_training.sh reads:
 //   bench_training [--topology NAME] [--steps N] [--warmup N] [--batch N] [--threads N] [--device cpu|cuda:N]
-//   [--precision fp32|bf16]
+//   [--precision fp32|bf16] [--record DIR]
+// With --record also what observing and recording the run cost, in a new run directory DIR, as a share of the training.
 #include "engine/train/trainer.h"
 
 #include "engine/device.h"
+#include "engine/observe/observer.h"
+#include "engine/session/recorder.h"
 #include "projects/graph_builder.h"
 #include "projects/presets.h"
 
@@ -17,7 +20,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -27,6 +33,7 @@ struct Options {
     std::string topology = "plain";
     std::string device = "cpu";
     std::string precision = "fp32";
+    std::string record; ///< empty: nothing is recorded
     std::int64_t steps = 8;
     std::int64_t warmup = 2;
     std::int64_t batch = 8;
@@ -45,6 +52,8 @@ Options parse(int argc, char** argv)
             options.device = value;
         } else if (key == "--precision") {
             options.precision = value;
+        } else if (key == "--record") {
+            options.record = value;
         } else if (key == "--steps") {
             options.steps = std::atoll(value);
         } else if (key == "--warmup") {
@@ -114,6 +123,57 @@ double processorSeconds()
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+/// What a run does beside training, as often as a run does it.
+class Recording {
+public:
+    Recording(engine::Trainer& trainer, engine::RunWriter writer, const Options& options)
+        : m_trainer(trainer),
+          m_observer(trainer.network(), trainer.project().training.observeEvery),
+          m_recorder(std::move(writer), options.device, options.steps)
+    {
+    }
+
+    void afterStep()
+    {
+        const double start = now();
+        const std::int64_t step = m_trainer.stepsDone();
+        if (m_observer.due(step, m_trainer.project().training.steps)) {
+            for (const engine::Matrix& matrix : m_observer.observe(step)) {
+                m_recorder.matrix(matrix);
+            }
+        }
+        engine::Progress progress;
+        progress.steps = m_trainer.takeRecords();
+        m_recorder.add(progress, step);
+        if (const Status flushed = m_recorder.flushIfDue(); !flushed) {
+            std::fprintf(stderr, "bench_training: %s\n", flushed.error().text().c_str());
+        }
+        m_seconds += now() - start;
+    }
+    [[nodiscard]] double seconds() const { return m_seconds; }
+
+private:
+    engine::Trainer& m_trainer;
+    engine::Observer m_observer;
+    engine::Recorder m_recorder;
+    double m_seconds = 0;
+};
+
+std::optional<Recording> makeRecording(engine::Trainer& trainer, const Options& options)
+{
+    if (options.record.empty()) {
+        return std::nullopt;
+    }
+    engine::RunInfo info;
+    info.name = trainer.project().name;
+    Result<engine::RunWriter> writer = engine::RunWriter::create(options.record, info, trainer.project(), ".");
+    if (!writer) {
+        std::fprintf(stderr, "bench_training: %s\n", writer.error().text().c_str());
+        std::exit(1);
+    }
+    return std::optional<Recording>(std::in_place, trainer, std::move(*writer), options);
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -126,6 +186,7 @@ int main(int argc, char** argv)
         return 1;
     }
     engine::Trainer trainer(std::move(*parts));
+    std::optional<Recording> recording = makeRecording(trainer, options);
     std::vector<double> seconds;
     double processorStart = 0;
     for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
@@ -138,11 +199,20 @@ int main(int argc, char** argv)
         if (step >= options.warmup) {
             seconds.push_back(now() - start);
         }
+        if (recording) {
+            recording->afterStep();
+        }
     }
     const double processor = (processorSeconds() - processorStart) / static_cast<double>(options.steps);
     std::ranges::sort(seconds);
     const double median = seconds[seconds.size() / 2];
     const auto units = static_cast<double>(trainer.unitsPerStep());
+    if (recording) {
+        const double training = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+        std::printf("residua %s: observing and recording took %.3f %% of the training (at most 1 %% is wanted)\n",
+                    options.topology.c_str(), 100 * recording->seconds() / training);
+        return 0;
+    }
     std::printf(
         "residua %s: %.0f tokens/s (median; best %.0f; %.0f per processor second), loss %.4f, %lld parameters\n",
         options.topology.c_str(), units / median, units / seconds.front(), units / processor,
