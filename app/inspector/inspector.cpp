@@ -2,6 +2,7 @@
 #include "app/inspector/inspector.h"
 
 #include "app/inspector/cost_view.h"
+#include "app/inspector/custom_notice.h"
 #include "app/inspector/property_editor.h"
 #include "app/look/icons.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 enum Column { Title, Editor, Unit, Reset };
 constexpr int kMargin = 12;
+constexpr int kFormPosition = 4; ///< under title, subtitle, notice and a gap
 
 QLabel* label(const QString& role, QWidget* parent)
 {
@@ -34,6 +36,7 @@ Inspector::Inspector(QWidget* parent)
     : QWidget(parent),
       m_title(label(QStringLiteral("title"), this)),
       m_subtitle(label(QStringLiteral("muted"), this)),
+      m_custom(new CustomNotice(this)),
       m_body(new QWidget),
       m_cost(new CostView)
 {
@@ -45,6 +48,7 @@ Inspector::Inspector(QWidget* parent)
     body->setSpacing(4);
     body->addWidget(m_title);
     body->addWidget(m_subtitle);
+    body->addWidget(m_custom);
     body->addSpacing(6);
     body->addSpacing(10);
     body->addWidget(m_cost);
@@ -58,6 +62,7 @@ Inspector::Inspector(QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(scroll);
+    connect(m_custom, &CustomNotice::backRequested, this, &Inspector::editRequested);
 }
 
 void Inspector::show(const projects::Project& project, const Place& place)
@@ -68,6 +73,8 @@ void Inspector::show(const projects::Project& project, const Place& place)
     const QString subtitle = subtitleOf(project, place);
     m_subtitle->setText(subtitle);
     m_subtitle->setVisible(!subtitle.isEmpty());
+    const bool wiring = place == Place(SectionPlace{Section::Topology});
+    m_custom->setCustomisation(wiring ? customisationOf(project) : std::nullopt);
     std::vector<Property> properties = propertiesOf(project, place);
     if (samePlace && fits(properties)) {
         for (std::size_t i = 0; i < m_lines.size(); ++i) {
@@ -120,7 +127,7 @@ void Inspector::rebuild(std::vector<Property> properties)
         }
         addLine(std::move(property), row++);
     }
-    static_cast<QVBoxLayout*>(m_body->layout())->insertWidget(3, m_form);
+    static_cast<QVBoxLayout*>(m_body->layout())->insertWidget(kFormPosition, m_form);
     m_form->show();
 }
 

@@ -14,6 +14,7 @@ class QToolButton;
 namespace residua::app {
 
 class CostView;
+class CustomNotice;
 class PropertyEditor;
 
 /// The properties of one place, each with its editor, unit and way back to the default; below them a widget
@@ -29,6 +30,7 @@ public:
 
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);
+    void editRequested(const residua::projects::Edit& edit);
 
 private:
     struct Line {
@@ -45,6 +47,7 @@ private:
     std::vector<Line> m_lines;
     QLabel* m_title;
     QLabel* m_subtitle;
+    CustomNotice* m_custom;
     QWidget* m_form = nullptr;
     QGridLayout* m_grid = nullptr;
     QWidget* m_body;

@@ -37,6 +37,12 @@ QString formatCount(double value)
     return scaled(value, 1000.0, {"", "k", "M", "G", "T", "P"});
 }
 
+QString formatChange(double change, QString (*format)(double))
+{
+    const QChar sign = change > 0 ? QLatin1Char('+') : change < 0 ? QChar(0x2212) : QChar(0x00b1);
+    return sign + format(std::abs(change));
+}
+
 QString formatBytes(double bytes)
 {
     return scaled(bytes, 1024.0, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});

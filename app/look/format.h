@@ -9,6 +9,8 @@ namespace residua::app {
 
 /// 950, "12.3 k", "4.56 M", "1.20 G": three significant digits.
 [[nodiscard]] QString formatCount(double value);
+/// A difference with its sign, its size written by `format`: "+1.20 k", "−3", "±0".
+[[nodiscard]] QString formatChange(double change, QString (*format)(double));
 /// "512 B", "1.5 KiB", "2.31 GiB".
 [[nodiscard]] QString formatBytes(double bytes);
 /// "12 s", "3 min 05 s", "2 h 14 min"; negative or not finite: "—".

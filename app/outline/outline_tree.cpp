@@ -2,6 +2,7 @@
 #include "app/outline/outline_tree.h"
 
 #include "app/look/format.h"
+#include "app/properties/customisation.h"
 #include "engine/api/run_reader.h"
 #include "projects/node_kinds.h"
 
@@ -155,6 +156,32 @@ OutlineRow networkRow(const Project& project)
     return row;
 }
 
+/// What was changed since the preset was chosen stands first among the wiring's rows.
+OutlineRow topologyRow(const Project& project)
+{
+    OutlineRow row = sectionRow(project, Section::Topology, "topology", "topology");
+    row.value = shownValue(row, "preset");
+    const std::optional<Customisation> custom = customisationOf(project);
+    if (!custom) {
+        return row;
+    }
+    row.value = custom->title();
+    OutlineRow differences = rowOf("differences", Text::tr("Differences"), "property", row.place);
+    differences.value = QString::number(custom->changes.size());
+    for (std::size_t i = 0; i < custom->changes.size(); ++i) {
+        const projects::Change& change = custom->changes[i];
+        OutlineRow line =
+            rowOf("difference:" + std::to_string(i), QString::fromStdString(change.place), "property", row.place);
+        line.value = change.kind == projects::ChangeKind::Removed
+                         ? Text::tr("without %1").arg(QString::fromStdString(change.before))
+                         : QString::fromStdString(change.after);
+        line.toolTip = QString::fromStdString(change.text());
+        differences.children.push_back(std::move(line));
+    }
+    row.children.insert(row.children.begin(), std::move(differences));
+    return row;
+}
+
 OutlineRow runsRow(const Project& project, const std::vector<engine::RunInfo>& runs)
 {
     const Place place = SectionPlace{Section::Runs};
@@ -179,8 +206,7 @@ std::vector<OutlineRow> outlineOf(const Project& project, const std::vector<engi
     rows.push_back(sectionRow(project, Section::Data, "data", "data"));
     rows.back().value = shownValue(rows.back(), "source");
     rows.push_back(networkRow(project));
-    rows.push_back(sectionRow(project, Section::Topology, "topology", "topology"));
-    rows.back().value = shownValue(rows.back(), "preset");
+    rows.push_back(topologyRow(project));
     rows.push_back(sectionRow(project, Section::Stages, "stages", "stages"));
     rows.back().value =
         project.stages.stages.empty() ? Text::tr("none") : QString::number(project.stages.stages.size());

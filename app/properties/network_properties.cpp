@@ -227,6 +227,16 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
     return properties;
 }
 
+projects::SetStack stackWith(const projects::Network& network, const std::vector<std::int64_t>& layers,
+                             const std::string& block)
+{
+    std::vector<std::string> blocks = blocksOfLayers(network);
+    for (const std::int64_t layer : layers) {
+        blocks.at(static_cast<std::size_t>(layer - 1)) = block;
+    }
+    return {segmentsOf(blocks)};
+}
+
 std::vector<Property> layersProperties(const Project& project, const LayersPlace& place)
 {
     const std::vector<std::string> blocks = blocksOfLayers(project.network);
@@ -249,15 +259,11 @@ std::vector<Property> layersProperties(const Project& project, const LayersPlace
         property.choices << QString::fromStdString(block.name);
     }
     property.edit = [names, layers = place.layers](const Project& p, const QVariant& given) -> Result<projects::Edit> {
-        std::vector<std::string> changed = blocksOfLayers(p.network);
         const auto index = static_cast<std::size_t>(given.toInt());
         if (index >= names.size()) {
             return Error{"layer", "expected a block"};
         }
-        for (const std::int64_t layer : layers) {
-            changed.at(static_cast<std::size_t>(layer - 1)) = names[index];
-        }
-        return projects::Edit{projects::SetStack{segmentsOf(changed)}};
+        return projects::Edit{stackWith(p.network, layers, names[index])};
     };
     std::vector<Property> properties{std::move(property)};
     if (place.layers.size() == 1) {

@@ -170,6 +170,9 @@ private:
 [[nodiscard]] std::vector<Property> graphProperties(const projects::Project& project, const projects::GraphRef& graph);
 [[nodiscard]] std::vector<Property> nodeProperties(const projects::Project& project, const NodePlace& place);
 [[nodiscard]] std::vector<Property> layersProperties(const projects::Project& project, const LayersPlace& place);
+/// The stack in which these layers (1..depth) are made of `block`.
+[[nodiscard]] projects::SetStack stackWith(const projects::Network& network, const std::vector<std::int64_t>& layers,
+                                           const std::string& block);
 [[nodiscard]] std::vector<Property> shortcutsProperties(const projects::Project& project, const ShortcutsPlace& place);
 /// What a layer reads, as a list of numbers: the shortcuts into it, for the keyboard. Empty where wiring is no mix.
 [[nodiscard]] std::vector<Property> readsProperty(const projects::Project& project, std::int64_t layer);

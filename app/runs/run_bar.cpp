@@ -63,7 +63,7 @@ RunBar::RunBar(RunController& controller, const RunActions& actions, const Look&
     // Not the action's own button: on the accent the icon needs another colour than in the menu.
     m_run->setObjectName(QStringLiteral("runButton"));
     m_run->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    m_run->setToolTip(actions.run->toolTip());
+    connect(actions.run, &QAction::changed, m_run, [this] { m_run->setToolTip(m_actions.run->toolTip()); });
     connect(m_run, &QToolButton::clicked, actions.run, &QAction::trigger);
     addWidget(m_run);
     for (QAction* action : {actions.pause, actions.step, actions.stop}) {

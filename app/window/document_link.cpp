@@ -8,6 +8,7 @@
 #include "app/inspector/inspector.h"
 #include "app/inspector/problems_view.h"
 #include "app/outline/outline_view.h"
+#include "app/palette/palette_view.h"
 #include "app/window/workspace.h"
 #include "visualizers/views.h"
 
@@ -25,6 +26,9 @@ DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspa
     connect(&session, &DocumentSession::opened, this, &DocumentLink::openAnew);
     connect(&analysis, &Analysis::updated, this, &DocumentLink::showAnalysis);
     connect(&workspace.inspector(), &Inspector::edited, this, &DocumentLink::applyProperty);
+    connect(&workspace.inspector(), &Inspector::editRequested, this, &DocumentLink::applyEdit);
+    connect(&workspace.palette(), &PaletteView::chosen, this, &DocumentLink::applyEdit);
+    connect(&workspace.palette(), &PaletteView::refused, this, &DocumentLink::refused);
     connect(&workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentLink::applyProperty);
     connect(&workspace.outline(), &OutlineView::placeChosen, this, &DocumentLink::choose);
     connect(&workspace.outline(), &OutlineView::pruneRequested, this, &DocumentLink::prune);
@@ -86,6 +90,7 @@ void DocumentLink::showPlace()
     m_workspace.canvas().refresh();
     m_workspace.outline().showPlace(m_place);
     m_workspace.inspector().show(m_session.project(), m_place);
+    m_workspace.palette().setContext(m_session.project(), m_place);
     showAnalysis();
     emit placeChanged();
 }

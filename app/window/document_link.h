@@ -26,6 +26,8 @@ public:
     [[nodiscard]] const Place& place() const { return m_place; }
     /// Makes `place` the selection of all views.
     void choose(const Place& place);
+    /// Performs it, or tells why not.
+    void applyEdit(const projects::Edit& edit);
     void setRuns(std::vector<engine::RunInfo> runs);
     /// Brings every view up to date now.
     void refresh();
@@ -37,7 +39,6 @@ signals:
 private:
     void openAnew();
     void applyProperty(const Property& property, const QVariant& value);
-    void applyEdit(const projects::Edit& edit);
     void answer(const editor::Request& request);
     void prune(const projects::Shortcut& shortcut);
     void showAnalysis();

@@ -2,8 +2,10 @@
 #include "app/window/main_window.h"
 
 #include "app/canvas/canvas_widget.h"
+#include "app/commands/commands.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "app/properties/customisation.h"
 #include "app/runs/run_bar.h"
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
@@ -71,6 +73,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_runBar = new RunBar(m_runs, m_actions.run, m_look, this);
     addToolBar(m_runBar);
     m_menus = fillMenus(*menuBar(), m_actions);
+    m_commands = new Commands(*this);
     m_documents = new DocumentLink(m_session, m_analysis, *m_workspace, this);
     m_runLink = new RunLink(m_session, m_runs, *m_workspace, *m_documents, this);
     makeStatusBar();
@@ -155,6 +158,7 @@ void MainWindow::updateState()
     const projects::History& history = m_session.history();
     m_actions.undo->setEnabled(open && history.canUndo());
     m_actions.redo->setEnabled(open && history.canRedo());
+    m_actions.backToPreset->setEnabled(open && customisationOf(m_session.project()));
     m_actions.undo->setText(history.canUndo() ? tr("&Undo %1").arg(QString::fromStdString(history.undoTitle()))
                                               : tr("&Undo"));
     m_actions.redo->setText(history.canRedo() ? tr("&Redo %1").arg(QString::fromStdString(history.redoTitle()))
@@ -204,9 +208,11 @@ void MainWindow::updateCanvasKeys()
     const bool shortcuts = std::holds_alternative<ShortcutsPlace>(m_documents->place());
     m_actions.freeze->setEnabled(m_session.isOpen() && shortcuts);
     m_actions.prune->setEnabled(m_session.isOpen() && shortcuts);
-    QList<QKeySequence> keys{QKeySequence(Qt::Key_Period)};
-    if (!shortcuts) {
-        keys << QKeySequence(Qt::Key_F);
+    QList<QKeySequence> keys = m_commands->keys().keysOf(m_actions.fit);
+    if (shortcuts) {
+        for (const QKeySequence& key : m_commands->keys().keysOf(m_actions.freeze)) {
+            keys.removeAll(key);
+        }
     }
     m_actions.fit->setShortcuts(keys);
 }

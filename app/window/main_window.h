@@ -18,6 +18,7 @@ class QStackedWidget;
 namespace residua::app {
 
 class Banner;
+class Commands;
 class DocumentLink;
 class Look;
 class RunBar;
@@ -96,6 +97,7 @@ private:
     RunBar* m_runBar = nullptr;
     Banner* m_banner = nullptr;
     DocumentLink* m_documents = nullptr;
+    Commands* m_commands = nullptr;
     RunLink* m_runLink = nullptr;
     QLabel* m_problemCount = nullptr;
     QLabel* m_costLine = nullptr;

@@ -3,9 +3,12 @@
 #include "app/window/main_window.h"
 
 #include "app/canvas/canvas_widget.h"
+#include "app/commands/commands.h"
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
 #include "app/look/theme.h"
+#include "app/palette/palette_items.h"
+#include "app/properties/customisation.h"
 #include "app/runs/run_bar.h"
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
@@ -111,6 +114,11 @@ void MainWindow::connectEdit()
     connect(m_actions.freeze, &QAction::triggered, this, ask([&canvas] { canvas.toggleFrozen(); }));
     connect(m_actions.selectAll, &QAction::triggered, this, ask([&canvas] { canvas.selectAll(); }));
     connect(m_actions.deselect, &QAction::triggered, this, ask([&canvas] { canvas.cancel(); }));
+    connect(m_actions.backToPreset, &QAction::triggered, this, [this] {
+        if (const auto custom = customisationOf(m_session.project())) {
+            m_documents->applyEdit(custom->goBack());
+        }
+    });
     connect(m_actions.fit, &QAction::triggered, this, [this] { m_workspace->canvas().fit(); });
     connect(m_actions.zoomToSelection, &QAction::triggered, this, ask([&canvas] { canvas.zoomToSelection(); }));
     m_workspace->canvas().addActions(m_actions.ofCanvas());
@@ -134,6 +142,16 @@ void MainWindow::connectView()
     }
     connect(m_actions.resetLayout, &QAction::triggered, this,
             [this] { m_workspace->arrange(WorkspaceView::Depth, m_workspace->size()); });
+    connect(m_actions.palette, &QAction::triggered, m_workspace, &Workspace::showPalette);
+    connect(m_actions.keys, &QAction::triggered, m_commands, &Commands::showKeys);
+    connect(m_actions.commands, &QAction::triggered, this, [this] {
+        fillRecent(); // else only opening its menu does
+        m_commands->showPalette();
+    });
+    connect(&m_commands->keys(), &KeyBindings::keysChanged, this, &MainWindow::updateCanvasKeys);
+    if (m_memory == Memory::UserSettings) {
+        m_commands->remember();
+    }
     connect(m_actions.about, &QAction::triggered, this, &MainWindow::about);
 }
 
@@ -226,8 +244,9 @@ void MainWindow::chooseTopology(int index)
 {
     const auto presets = projects::topologyPresets(m_session.project().network.depth());
     const projects::TopologyPreset& preset = presets.at(static_cast<std::size_t>(index));
-    if (const Status done = m_session.perform(projects::SetTopology{{preset.name, preset.wiring}}); !done) {
-        refuse(QString::fromStdString(done.error().text()));
+    const PaletteItem item{PaletteKind::Topology, preset.name, QString::fromStdString(preset.title), {}, {}};
+    if (const auto edit = takeUp(m_session.project(), m_documents->place(), item)) {
+        m_documents->applyEdit(*edit);
     }
     m_documents->choose(SectionPlace{Section::Topology});
     m_workspace->canvas().surface()->setFocus();

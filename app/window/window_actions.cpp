@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/window/window_actions.h"
 
+#include "app/commands/key_bindings.h"
 #include "app/look/icons.h"
 
 #include <QCoreApplication>
 #include <QMenu>
 #include <QMenuBar>
+
+#include <utility>
 
 namespace residua::app {
 
@@ -15,7 +18,6 @@ struct Text {
     Q_DECLARE_TR_FUNCTIONS(WindowActions)
 };
 
-/// The tooltip ends with the shortcut.
 QAction* makeAction(QWidget& window, const QString& icon, const QString& text, const QList<QKeySequence>& keys,
                     const QString& toolTip)
 {
@@ -24,9 +26,7 @@ QAction* makeAction(QWidget& window, const QString& icon, const QString& text, c
         action->setIcon(themedIcon(icon));
     }
     action->setShortcuts(keys);
-    const QString key = keys.isEmpty() ? QString() : keys.front().toString(QKeySequence::NativeText);
-    action->setToolTip(key.isEmpty() ? toolTip : QStringLiteral("%1 (%2)").arg(toolTip, key));
-    action->setStatusTip(toolTip);
+    action->setStatusTip(toolTip); // KeyBindings makes the tooltip of it and the key
     return action;
 }
 
@@ -34,9 +34,9 @@ QAction* makeAction(QWidget& window, const QString& icon, const QString& text, c
 
 WindowActions::WindowActions(QWidget& window)
 {
-    const auto make = [&window](const char* icon, const QString& text, const QList<QKeySequence>& keys,
+    const auto make = [&window](const char* icon, const QString& text, const QList<QKeySequence>& shortcuts,
                                 const QString& toolTip) {
-        return makeAction(window, QString::fromLatin1(icon), text, keys, toolTip);
+        return makeAction(window, QString::fromLatin1(icon), text, shortcuts, toolTip);
     };
     create = make("new", Text::tr("&New"), {QKeySequence::New}, Text::tr("A new project from the first example"));
     open = make("open", Text::tr("&Open…"), {QKeySequence::Open}, Text::tr("Open a project's folder"));
@@ -68,6 +68,12 @@ WindowActions::WindowActions(QWidget& window)
                  Text::tr("Switch between light and dark"));
     theme->setCheckable(true);
     resetLayout = make("", Text::tr("&Reset the layout"), {}, Text::tr("Put every panel back in its place"));
+    commands = make("", Text::tr("&Commands…"), {QKeySequence(Qt::CTRL | Qt::Key_K)}, Text::tr("Find any command"));
+    keys = make("", Text::tr("&Keyboard shortcuts…"), {}, Text::tr("See and change the keys of every command"));
+    palette = make("", Text::tr("Search the &palette"), {QKeySequence(Qt::CTRL | Qt::Key_L)},
+                   Text::tr("Find a topology, a block or a node"));
+    backToPreset = make("", Text::tr("Back to the &preset"), {},
+                        Text::tr("Undo every change to the wiring since its preset was chosen"));
     about = make("", Text::tr("&About Residua"), {}, Text::tr("Version and licence"));
     run.run = make("run", Text::tr("Run"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, Text::tr("Train, or go on"));
     run.pause =
@@ -75,14 +81,39 @@ WindowActions::WindowActions(QWidget& window)
     run.step = make("step", Text::tr("Step"), {QKeySequence(Qt::Key_F10)}, Text::tr("Train one step"));
     run.stop = make("stop", Text::tr("Stop"), {QKeySequence(Qt::CTRL | Qt::Key_Period)},
                     Text::tr("Write a checkpoint and end the run"));
+    fit->setProperty(KeyBindings::kYields, true);
+    nameActions();
     for (QAction* action : ofCanvas()) {
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     }
 }
 
+/// Names in the user's settings: they stay.
+void WindowActions::nameActions()
+{
+    const std::pair<QAction*, const char*> names[] = {
+        {create, "create"},     {open, "open"},
+        {save, "save"},         {saveAs, "saveAs"},
+        {revert, "revert"},     {startPage, "startPage"},
+        {quit, "quit"},         {undo, "undo"},
+        {redo, "redo"},         {prune, "prune"},
+        {freeze, "freeze"},     {selectAll, "selectAll"},
+        {deselect, "deselect"}, {backToPreset, "backToPreset"},
+        {fit, "fit"},           {zoomToSelection, "zoomToSelection"},
+        {theme, "theme"},       {resetLayout, "resetLayout"},
+        {palette, "palette"},   {commands, "commands"},
+        {keys, "keys"},         {about, "about"},
+        {run.run, "run"},       {run.pause, "pause"},
+        {run.step, "step"},     {run.stop, "stop"},
+    };
+    for (const auto& [action, name] : names) {
+        action->setObjectName(QString::fromLatin1(name));
+    }
+}
+
 QList<QAction*> WindowActions::ofProject() const
 {
-    return QList<QAction*>{save, saveAs, resetLayout} + ofCanvas();
+    return QList<QAction*>{save, saveAs, resetLayout, palette} + ofCanvas();
 }
 
 WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
@@ -104,8 +135,14 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     edit->addActions({actions.prune, actions.freeze});
     edit->addSeparator();
     edit->addActions({actions.selectAll, actions.deselect});
+    edit->addSeparator();
+    edit->addAction(actions.backToPreset);
+    edit->addSeparator();
+    edit->addAction(actions.keys);
 
     QMenu* view = bar.addMenu(Text::tr("&View"));
+    view->addActions({actions.commands, actions.palette});
+    view->addSeparator();
     view->addActions({actions.fit, actions.zoomToSelection});
     view->addSeparator();
     menus.panels = view->addMenu(Text::tr("&Panels"));

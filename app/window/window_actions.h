@@ -31,6 +31,10 @@ struct WindowActions {
     QAction* deselect;
     QAction* fit;
     QAction* zoomToSelection;
+    QAction* backToPreset;
+    QAction* commands;
+    QAction* keys;
+    QAction* palette;
     QAction* theme;
     QAction* resetLayout;
     QAction* about;
@@ -43,6 +47,9 @@ struct WindowActions {
     }
     /// Commands that need an open project.
     [[nodiscard]] QList<QAction*> ofProject() const;
+
+private:
+    void nameActions();
 };
 
 /// What the menus hold beside the fixed commands.

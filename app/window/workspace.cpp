@@ -6,6 +6,7 @@
 #include "app/inspector/problems_view.h"
 #include "app/look/theme.h"
 #include "app/outline/outline_view.h"
+#include "app/palette/palette_view.h"
 #include "app/runs/runs_panel.h"
 #include "editor/depth_canvas.h"
 #include "visualizers/views.h"
@@ -33,6 +34,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
       m_look(look),
       m_canvas(new CanvasWidget(editor::makeDepthCanvas(), this)),
       m_outline(new OutlineView(m_outlineModel)),
+      m_palette(new PaletteView(m_paletteModel)),
       m_inspector(new Inspector),
       m_problems(new ProblemsView(look)),
       m_loss(new visualizers::LossView),
@@ -46,6 +48,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     m_canvas->setAccessibleName(tr("Depth canvas; the outline holds the same for the keyboard"));
     setCentralWidget(m_canvas);
+    m_palette->acceptDropsOn(*m_canvas);
 
     auto* right = new QSplitter(Qt::Vertical);
     right->addWidget(m_inspector);
@@ -56,6 +59,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     right->setChildrenCollapsible(false);
 
     m_outlineDock = addDock(Qt::LeftDockWidgetArea, QStringLiteral("outlineDock"), tr("Outline"), m_outline);
+    m_paletteDock = addDock(Qt::LeftDockWidgetArea, QStringLiteral("paletteDock"), tr("Palette"), m_palette);
     m_inspectorDock = addDock(Qt::RightDockWidgetArea, QStringLiteral("inspectorDock"), tr("Inspector"), right);
     m_lossDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("lossDock"), tr("Loss"), m_loss);
     m_heatmapDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("heatmapDock"), tr("Coefficients"), m_heatmap);
@@ -88,6 +92,8 @@ void Workspace::arrange(WorkspaceView view, QSize size)
         dock->show();
     }
     addDockWidget(Qt::LeftDockWidgetArea, m_outlineDock);
+    tabifyDockWidget(m_outlineDock, m_paletteDock);
+    m_outlineDock->raise();
     addDockWidget(Qt::RightDockWidgetArea, m_inspectorDock);
     addDockWidget(Qt::BottomDockWidgetArea, m_lossDock);
     const bool sideBySide = view == WorkspaceView::Plots || size.width() >= kWideEnough;
@@ -104,6 +110,13 @@ void Workspace::arrange(WorkspaceView view, QSize size)
     resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
     const double share = view == WorkspaceView::Plots ? kPlotShareOfPlots : kPlotShare;
     resizeDocks({m_lossDock}, {std::max(220, static_cast<int>(size.height() * share))}, Qt::Vertical);
+}
+
+void Workspace::showPalette()
+{
+    m_paletteDock->show();
+    m_paletteDock->raise();
+    m_palette->focusSearch();
 }
 
 /// A tab names its dock already: a title under it would say the same twice.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/outline/outline_model.h"
+#include "app/palette/palette_model.h"
 #include "app/runs/runs_model.h"
 
 #include <QMainWindow>
@@ -21,6 +22,7 @@ class CanvasWidget;
 class Inspector;
 class Look;
 class OutlineView;
+class PaletteView;
 class ProblemsView;
 class RunsPanel;
 
@@ -38,6 +40,7 @@ public:
     [[nodiscard]] CanvasWidget& canvas() { return *m_canvas; }
     [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
     [[nodiscard]] OutlineView& outline() { return *m_outline; }
+    [[nodiscard]] PaletteView& palette() { return *m_palette; }
     [[nodiscard]] Inspector& inspector() { return *m_inspector; }
     [[nodiscard]] ProblemsView& problems() { return *m_problems; }
     [[nodiscard]] visualizers::LossView& loss() { return *m_loss; }
@@ -48,6 +51,8 @@ public:
 
     /// Puts every dock where it belongs in a window of this size.
     void arrange(WorkspaceView view, QSize size);
+    /// Brings the palette to the front and puts the cursor in its search.
+    void showPalette();
 
 private:
     QDockWidget* addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content);
@@ -56,15 +61,18 @@ private:
 
     const Look& m_look;
     OutlineModel m_outlineModel;
+    PaletteModel m_paletteModel;
     RunsModel m_runsModel;
     CanvasWidget* m_canvas;
     OutlineView* m_outline;
+    PaletteView* m_palette;
     Inspector* m_inspector;
     ProblemsView* m_problems;
     visualizers::LossView* m_loss;
     visualizers::HeatmapView* m_heatmap;
     RunsPanel* m_runs;
     QDockWidget* m_outlineDock = nullptr;
+    QDockWidget* m_paletteDock = nullptr;
     QDockWidget* m_inspectorDock = nullptr;
     QDockWidget* m_lossDock = nullptr;
     QDockWidget* m_heatmapDock = nullptr;

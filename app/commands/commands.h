@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/commands/key_bindings.h"
+
+#include <QObject>
+
+class QMainWindow;
+
+namespace residua::app {
+
+class CommandPalette;
+
+/// Finds and rebinds the commands of a window's menus: the command palette and the page of keys.
+class Commands : public QObject {
+    Q_OBJECT
+public:
+    /// Takes the commands that are in the menus now and have a name; those are the ones with keys.
+    explicit Commands(QMainWindow& window);
+
+    [[nodiscard]] KeyBindings& keys() { return m_keys; }
+    /// Keys are read from, and written to, the user's settings from now on.
+    void remember();
+
+public slots:
+    void showPalette();
+    void showKeys();
+
+private:
+    QMainWindow& m_window;
+    KeyBindings m_keys;
+    CommandPalette* m_palette;
+};
+
+} // namespace residua::app

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/inspector/custom_notice.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace residua::app {
+
+namespace {
+
+constexpr qsizetype kLines = 8; ///< more are counted, and listed by the tooltip
+
+} // namespace
+
+CustomNotice::CustomNotice(QWidget* parent)
+    : QFrame(parent), m_title(new QLabel(this)), m_changes(new QLabel(this)), m_back(new QPushButton(this))
+{
+    setObjectName(QStringLiteral("customNotice"));
+    m_title->setProperty("role", QStringLiteral("heading"));
+    m_title->setWordWrap(true);
+    m_changes->setObjectName(QStringLiteral("customChanges"));
+    m_changes->setTextFormat(Qt::PlainText);
+    m_changes->setWordWrap(true);
+    m_changes->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_changes->setAccessibleName(tr("What differs from the preset"));
+    m_back->setObjectName(QStringLiteral("backToPreset"));
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(10, 8, 10, 8);
+    layout->setSpacing(6);
+    layout->addWidget(m_title);
+    layout->addWidget(m_changes);
+    layout->addWidget(m_back, 0, Qt::AlignLeft);
+    connect(m_back, &QPushButton::clicked, this, [this] {
+        if (m_customisation) {
+            emit backRequested(m_customisation->goBack());
+        }
+    });
+    hide();
+}
+
+void CustomNotice::setCustomisation(const std::optional<Customisation>& customisation)
+{
+    m_customisation = customisation;
+    setVisible(customisation.has_value());
+    if (!customisation) {
+        return;
+    }
+    QStringList lines;
+    for (const projects::Change& change : customisation->changes) {
+        lines << QString::fromStdString(change.text());
+    }
+    m_changes->setToolTip(lines.join(QLatin1Char('\n')));
+    if (lines.size() > kLines) {
+        const qsizetype more = lines.size() - kLines;
+        lines = lines.mid(0, kLines) << tr("… and %n more", nullptr, static_cast<int>(more));
+    }
+    m_title->setText(customisation->title());
+    m_changes->setText(lines.join(QLatin1Char('\n')));
+    m_back->setText(tr("Back to %1").arg(QString::fromStdString(customisation->preset.title)));
+}
+
+} // namespace residua::app

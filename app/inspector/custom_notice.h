@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/properties/customisation.h"
+
+#include <QFrame>
+
+#include <optional>
+
+class QLabel;
+class QPushButton;
+
+namespace residua::app {
+
+/// "Custom, from DCA", what differs, and the way back. Hidden where nothing was customised.
+class CustomNotice : public QFrame {
+    Q_OBJECT
+public:
+    explicit CustomNotice(QWidget* parent = nullptr);
+
+    void setCustomisation(const std::optional<Customisation>& customisation);
+
+signals:
+    void backRequested(const residua::projects::Edit& edit);
+
+private:
+    std::optional<Customisation> m_customisation;
+    QLabel* m_title;
+    QLabel* m_changes;
+    QPushButton* m_back;
+};
+
+} // namespace residua::app

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/palette/palette_items.h"
+
+#include "app/properties/property_list.h"
+#include "projects/node_kinds.h"
+#include "projects/presets.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+using projects::Project;
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(Palette)
+};
+
+/// For their names alone: what a preset wires depends on the depth, which it is is asked when it is taken up.
+constexpr std::int64_t kAnyDepth = 2;
+
+Result<projects::Edit> takeUpTopology(const Project& project, const PaletteItem& item)
+{
+    for (projects::TopologyPreset& preset : projects::topologyPresets(project.network.depth())) {
+        if (preset.name == item.key) {
+            projects::EditGroup group{Text::tr("Wire as %1").arg(item.title).toStdString(), {}};
+            group.edits.emplace_back(projects::SetTopology{{preset.name, std::move(preset.wiring)}});
+            return projects::Edit{std::move(group)};
+        }
+    }
+    return Error{item.key, "is no topology preset"};
+}
+
+std::vector<std::int64_t> layersOf(const Project& project, const Place& selection)
+{
+    if (const auto* place = std::get_if<LayersPlace>(&selection)) {
+        return place->layers;
+    }
+    std::vector<std::int64_t> all(static_cast<std::size_t>(project.network.depth()));
+    std::iota(all.begin(), all.end(), 1);
+    return all;
+}
+
+/// `base`, or with the first number from 2 that makes it unlike any of `taken`.
+template <class Taken>
+std::string freeName(const std::string& base, Taken taken)
+{
+    std::string name = base;
+    for (int i = 2; taken(name); ++i) {
+        name = base + std::to_string(i);
+    }
+    return name;
+}
+
+/// The project's own copy of the preset serves where there is one that was not rewired.
+Result<projects::Edit> takeUpBlock(const Project& project, const Place& selection, const PaletteItem& item)
+{
+    const auto& presets = projects::blockPresets();
+    const auto preset =
+        std::find_if(presets.begin(), presets.end(), [&](const auto& each) { return each.name == item.key; });
+    if (preset == presets.end()) {
+        return Error{item.key, "is no block preset"};
+    }
+    const auto& blocks = project.network.blocks;
+    const auto same = std::find_if(blocks.begin(), blocks.end(), [&](const projects::Block& block) {
+        return block.preset == preset->name && block.graph == preset->graph;
+    });
+    projects::EditGroup group{Text::tr("Make layers of %1").arg(item.title).toStdString(), {}};
+    std::string name = same == blocks.end() ? std::string() : same->name;
+    if (name.empty()) {
+        name = freeName(preset->name, [&](const std::string& n) { return project.network.findBlock(n) != nullptr; });
+        group.edits.emplace_back(projects::PutBlock{{name, preset->name, preset->graph}});
+    }
+    group.edits.emplace_back(stackWith(project.network, layersOf(project, selection), name));
+    return projects::Edit{std::move(group)};
+}
+
+Result<projects::Edit> takeUpNode(const Project& project, const Place& selection, const PaletteItem& item)
+{
+    projects::GraphRef ref;
+    if (const auto* graph = std::get_if<GraphPlace>(&selection)) {
+        ref = graph->graph;
+    } else if (const auto* node = std::get_if<NodePlace>(&selection)) {
+        ref = node->graph;
+    }
+    const projects::Graph* graph = projects::findGraph(project, ref);
+    if (!graph) {
+        return Error{item.title.toStdString(), "goes into a graph: select the stem, the head or a block first"};
+    }
+    const std::string name = freeName(item.key, [&](const std::string& n) {
+        return std::any_of(graph->nodes.begin(), graph->nodes.end(), [&](const auto& node) { return node.name == n; });
+    });
+    return projects::Edit{projects::AddNode{ref, {graph->nextId(), item.key, name, {}}, std::nullopt}};
+}
+
+} // namespace
+
+std::vector<PaletteGroup> paletteGroups()
+{
+    std::vector<PaletteGroup> groups(2);
+    groups[0].title = Text::tr("Topologies");
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(kAnyDepth)) {
+        groups[0].items.push_back({PaletteKind::Topology, preset.name, QString::fromStdString(preset.title),
+                                   QString::fromStdString(preset.summary), QString::fromStdString(preset.source)});
+    }
+    groups[1].title = Text::tr("Blocks");
+    for (const projects::BlockPreset& preset : projects::blockPresets()) {
+        groups[1].items.push_back({PaletteKind::Block,
+                                   preset.name,
+                                   QString::fromStdString(preset.title),
+                                   QString::fromStdString(preset.summary),
+                                   {}});
+    }
+    for (const projects::NodeKind& kind : projects::nodeKinds()) {
+        const QString title = Text::tr("Nodes: %1").arg(QString::fromStdString(kind.category));
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.title == title; });
+        if (group == groups.end()) {
+            group = groups.insert(groups.end(), PaletteGroup{title, {}});
+        }
+        group->items.push_back({PaletteKind::Node,
+                                kind.key,
+                                QString::fromStdString(kind.title),
+                                QString::fromStdString(kind.summary),
+                                {}});
+    }
+    return groups;
+}
+
+Result<projects::Edit> takeUp(const Project& project, const Place& selection, const PaletteItem& item)
+{
+    switch (item.kind) {
+    case PaletteKind::Topology:
+        return takeUpTopology(project, item);
+    case PaletteKind::Block:
+        return takeUpBlock(project, selection, item);
+    case PaletteKind::Node:
+        break;
+    }
+    return takeUpNode(project, selection, item);
+}
+
+Result<projects::Cost> costWith(const Project& project, const Place& selection, const PaletteItem& item)
+{
+    const auto edit = takeUp(project, selection, item);
+    if (!edit) {
+        return edit.error();
+    }
+    projects::Document document{project, {}};
+    if (const auto done = projects::applyEdit(document, *edit); !done) {
+        return done.error();
+    }
+    auto report = projects::costOf(document.project);
+    if (!report) {
+        return report.error();
+    }
+    return report->total;
+}
+
+} // namespace residua::app

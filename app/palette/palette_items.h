@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/properties/place.h"
+#include "projects/cost.h"
+#include "projects/edit.h"
+#include "projects/result.h"
+
+#include <QString>
+
+#include <string>
+#include <vector>
+
+namespace residua::app {
+
+enum class PaletteKind { Topology, Block, Node };
+
+/// Something that can be put into a project.
+struct PaletteItem {
+    PaletteKind kind{};
+    std::string key; ///< of the preset or the node kind
+    QString title;
+    QString summary; ///< one line
+    QString source;  ///< the paper; may be empty
+    bool operator==(const PaletteItem&) const = default;
+};
+
+struct PaletteGroup {
+    QString title;
+    std::vector<PaletteItem> items;
+    bool operator==(const PaletteGroup&) const = default;
+};
+
+/// Topology presets, block presets, then the node kinds by category.
+[[nodiscard]] std::vector<PaletteGroup> paletteGroups();
+
+/// The one edit that takes the item up: a topology for the whole stack, a block for the selected layers (all where
+/// none is selected), a node in the selected graph. Errors say what must be selected first.
+[[nodiscard]] Result<projects::Edit> takeUp(const projects::Project& project, const Place& selection,
+                                            const PaletteItem& item);
+
+/// What the project costs once the item is taken up. Errors where that cannot be known.
+[[nodiscard]] Result<projects::Cost> costWith(const projects::Project& project, const Place& selection,
+                                              const PaletteItem& item);
+
+} // namespace residua::app

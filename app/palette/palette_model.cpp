@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/palette/palette_model.h"
+
+#include "app/look/format.h"
+#include "app/look/icons.h"
+#include "app/look/theme.h"
+
+#include <QFont>
+#include <QMimeData>
+
+namespace residua::app {
+
+namespace {
+
+/// The internal id of a group's index; an item's is its group's row + 1.
+constexpr quintptr kGroup = 0;
+
+QString iconOf(PaletteKind kind)
+{
+    switch (kind) {
+    case PaletteKind::Topology:
+        return QStringLiteral("topology");
+    case PaletteKind::Block:
+        return QStringLiteral("block");
+    case PaletteKind::Node:
+        break;
+    }
+    return QStringLiteral("node");
+}
+
+/// Names an item across processes and sessions.
+QByteArray nameOf(const PaletteItem& item)
+{
+    return QByteArray::number(static_cast<int>(item.kind)) + ':' + QByteArray::fromStdString(item.key);
+}
+
+} // namespace
+
+PaletteModel::PaletteModel(QObject* parent) : QAbstractItemModel(parent), m_groups(paletteGroups()) {}
+
+void PaletteModel::setContext(const projects::Project& project, const Place& selection)
+{
+    if (m_now && project == m_project && selection == m_selection) {
+        return;
+    }
+    m_project = project;
+    m_selection = selection;
+    m_costs.clear();
+    const auto report = projects::costOf(project);
+    m_now = report ? std::optional(report->total) : std::nullopt;
+    for (int group = 0; group < rowCount(); ++group) {
+        const QModelIndex parent = index(group, 0);
+        emit dataChanged(index(0, Added, parent), index(rowCount(parent) - 1, Added, parent));
+    }
+}
+
+const PaletteItem* PaletteModel::itemAt(const QModelIndex& index) const
+{
+    if (!index.isValid() || index.internalId() == kGroup) {
+        return nullptr;
+    }
+    return &m_groups[index.internalId() - 1].items[static_cast<std::size_t>(index.row())];
+}
+
+const PaletteItem* PaletteModel::itemOf(const QMimeData& data) const
+{
+    const QByteArray name = data.data(QString::fromLatin1(kMimeType));
+    for (const PaletteGroup& group : m_groups) {
+        for (const PaletteItem& item : group.items) {
+            if (nameOf(item) == name) {
+                return &item;
+            }
+        }
+    }
+    return nullptr;
+}
+
+Result<projects::Edit> PaletteModel::editFor(const PaletteItem& item) const
+{
+    return takeUp(m_project, m_selection, item);
+}
+
+std::optional<projects::Cost> PaletteModel::costWith(const PaletteItem& item) const
+{
+    const auto [cost, fresh] = m_costs.try_emplace({item.kind, item.key});
+    if (fresh) {
+        if (const auto known = app::costWith(m_project, m_selection, item)) {
+            cost->second = *known;
+        }
+    }
+    return cost->second;
+}
+
+QModelIndex PaletteModel::index(int row, int column, const QModelIndex& parent) const
+{
+    if (!hasIndex(row, column, parent)) {
+        return {};
+    }
+    return createIndex(row, column, parent.isValid() ? static_cast<quintptr>(parent.row()) + 1 : kGroup);
+}
+
+QModelIndex PaletteModel::parent(const QModelIndex& child) const
+{
+    if (!child.isValid() || child.internalId() == kGroup) {
+        return {};
+    }
+    return createIndex(static_cast<int>(child.internalId() - 1), 0, kGroup);
+}
+
+int PaletteModel::rowCount(const QModelIndex& parent) const
+{
+    if (!parent.isValid()) {
+        return static_cast<int>(m_groups.size());
+    }
+    const bool group = parent.internalId() == kGroup && parent.column() == 0;
+    return group ? static_cast<int>(m_groups[static_cast<std::size_t>(parent.row())].items.size()) : 0;
+}
+
+int PaletteModel::columnCount(const QModelIndex&) const
+{
+    return ColumnCount;
+}
+
+QVariant PaletteModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
+        return {};
+    }
+    if (const PaletteItem* item = itemAt(index)) {
+        return itemData(*item, index.column(), role);
+    }
+    if (index.column() != Name) {
+        return {};
+    }
+    if (role == Qt::FontRole) {
+        QFont font = textFont();
+        font.setWeight(QFont::DemiBold);
+        return font;
+    }
+    return role == Qt::DisplayRole ? QVariant(m_groups[static_cast<std::size_t>(index.row())].title) : QVariant();
+}
+
+QVariant PaletteModel::itemData(const PaletteItem& item, int column, int role) const
+{
+    switch (role) {
+    case Qt::DisplayRole:
+        return column == Name ? item.title : addedText(item);
+    case Qt::DecorationRole:
+        return column == Name ? QVariant(themedIcon(iconOf(item.kind))) : QVariant();
+    case Qt::FontRole:
+        return column == Added ? QVariant(numberFont()) : QVariant();
+    case Qt::TextAlignmentRole:
+        return QVariant((column == Added ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::ToolTipRole:
+        return item.source.isEmpty() ? item.summary : item.summary + QLatin1Char('\n') + item.source;
+    case Qt::AccessibleDescriptionRole:
+        return item.summary;
+    case kSearchRole:
+        return QStringLiteral("%1 %2 %3").arg(item.title, item.summary, item.source);
+    default:
+        return {};
+    }
+}
+
+/// Only of topologies: they are the choice in which the price is compared, and a node's depends on its wires.
+QString PaletteModel::addedText(const PaletteItem& item) const
+{
+    if (item.kind != PaletteKind::Topology || !m_now) {
+        return {};
+    }
+    const auto cost = costWith(item);
+    return cost ? formatChange(static_cast<double>(cost->parameters - m_now->parameters), formatCount) : QString();
+}
+
+QVariant PaletteModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
+        return {};
+    }
+    return section == Name ? tr("Name") : tr("Parameters");
+}
+
+Qt::ItemFlags PaletteModel::flags(const QModelIndex& index) const
+{
+    const Qt::ItemFlags flags = QAbstractItemModel::flags(index);
+    return itemAt(index) ? flags | Qt::ItemIsDragEnabled : flags & ~Qt::ItemIsSelectable;
+}
+
+QStringList PaletteModel::mimeTypes() const
+{
+    return {QString::fromLatin1(kMimeType)};
+}
+
+QMimeData* PaletteModel::mimeData(const QModelIndexList& indexes) const
+{
+    for (const QModelIndex& index : indexes) {
+        if (const PaletteItem* item = itemAt(index)) {
+            auto* data = new QMimeData;
+            data->setData(QString::fromLatin1(kMimeType), nameOf(*item));
+            return data;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace residua::app

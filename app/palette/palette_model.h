@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/palette/palette_items.h"
+
+#include <QAbstractItemModel>
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace residua::app {
+
+/// The palette as a tree of two levels: groups and their items, each topology with what choosing it would add to
+/// the network's parameters. Costs are worked out when they are first shown.
+class PaletteModel : public QAbstractItemModel {
+    Q_OBJECT
+public:
+    enum Column { Name, Added, ColumnCount };
+    /// What a search looks through: title, summary and source.
+    static constexpr int kSearchRole = Qt::UserRole;
+    static constexpr const char* kMimeType = "application/x-residua-palette";
+
+    explicit PaletteModel(QObject* parent = nullptr);
+
+    /// What costs and edits are worked out for.
+    void setContext(const projects::Project& project, const Place& selection);
+    /// nullptr for a group.
+    [[nodiscard]] const PaletteItem* itemAt(const QModelIndex& index) const;
+    /// The item that a drag carries; nullptr for other data.
+    [[nodiscard]] const PaletteItem* itemOf(const QMimeData& data) const;
+    [[nodiscard]] Result<projects::Edit> editFor(const PaletteItem& item) const;
+    [[nodiscard]] std::optional<projects::Cost> costWith(const PaletteItem& item) const;
+    [[nodiscard]] const std::optional<projects::Cost>& costNow() const { return m_now; }
+
+    QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+    QModelIndex parent(const QModelIndex& child) const override;
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    Qt::ItemFlags flags(const QModelIndex& index) const override;
+    QStringList mimeTypes() const override;
+    QMimeData* mimeData(const QModelIndexList& indexes) const override;
+
+private:
+    [[nodiscard]] QVariant itemData(const PaletteItem& item, int column, int role) const;
+    [[nodiscard]] QString addedText(const PaletteItem& item) const;
+
+    std::vector<PaletteGroup> m_groups;
+    projects::Project m_project;
+    Place m_selection;
+    std::optional<projects::Cost> m_now;
+    mutable std::map<std::pair<PaletteKind, std::string>, std::optional<projects::Cost>> m_costs;
+};
+
+} // namespace residua::app

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/properties/customisation.h"
+
+#include "projects/topology.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(Customisation)
+};
+
+constexpr std::string_view kTopologyPlace = "topology · ";
+
+} // namespace
+
+QString Customisation::title() const
+{
+    return Text::tr("Custom, from %1").arg(QString::fromStdString(preset.title));
+}
+
+projects::Edit Customisation::goBack() const
+{
+    projects::EditGroup group;
+    group.title = Text::tr("Go back to %1").arg(QString::fromStdString(preset.title)).toStdString();
+    group.edits.emplace_back(projects::SetTopology{{preset.name, preset.wiring}});
+    return group;
+}
+
+std::optional<Customisation> customisationOf(const projects::Project& project)
+{
+    std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network.depth());
+    const auto preset = std::find_if(presets.begin(), presets.end(),
+                                     [&](const auto& each) { return each.name == project.topology.preset; });
+    if (preset == presets.end() || preset->wiring == project.topology.wiring) {
+        return std::nullopt;
+    }
+    projects::Project original = project;
+    original.topology.wiring = preset->wiring;
+    Customisation customisation{std::move(*preset), projects::diff(original, project)};
+    for (projects::Change& change : customisation.changes) {
+        if (change.place.starts_with(kTopologyPlace)) {
+            change.place.erase(0, kTopologyPlace.size());
+        }
+    }
+    return customisation;
+}
+
+} // namespace residua::app
