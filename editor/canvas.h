@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -27,9 +28,10 @@ struct Selection {
     bool operator==(const Selection&) const = default;
 };
 
-/// Live values, viewed for the length of a call: mixing weights row-major [target − 1, source], NaN
+/// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
 /// where there is no shortcut, and the layers that the current step leaves out.
 struct LiveValues {
+    std::string_view port; ///< "q", "k", "v", "residual", "final"; empty where a layer has one mix
     std::span<const float> mix;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
@@ -75,6 +77,7 @@ public:
     virtual void setTheme(Theme theme) = 0;
     virtual void setSelection(const Selection& selection) = 0;
     virtual void setHovered(std::optional<projects::Shortcut> shortcut) = 0;
+    /// Takes one port's weights; those of other ports stay.
     virtual void setLive(const LiveValues& live) = 0;
     virtual void clearLive() = 0;
     virtual void fit() = 0;

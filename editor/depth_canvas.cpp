@@ -3,23 +3,20 @@
 
 #include "editor/depth_paint.h"
 #include "editor/depth_scene.h"
+#include "editor/live_weights.h"
+#include "editor/shortcuts.h"
 #include "editor/viewport.h"
-#include "projects/cost.h"
 
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <utility>
 
 namespace residua::editor {
 namespace {
 
-using projects::DepthMix;
-using projects::Edit;
 using projects::Shortcut;
 
 constexpr float kPickTolerance = 6; ///< screen pixels
@@ -28,58 +25,14 @@ constexpr float kFitMaxZoom = 1.3F;
 constexpr float kClickSlop = 4; ///< a press that moves less is a click
 constexpr float kWheelStep = 1.15F;
 
-std::string inUnits(double value, const char* unit)
-{
-    static constexpr std::array<const char*, 5> kPrefixes{"", " k", " M", " G", " T"};
-    std::size_t prefix = 0;
-    while (std::abs(value) >= 1000 && prefix + 1 < kPrefixes.size()) {
-        value /= 1000;
-        ++prefix;
-    }
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "+%.4g%s %s", value, kPrefixes[prefix], unit);
-    return text.data();
-}
-
-Edit grouped(std::string title, std::vector<Edit> edits)
-{
-    if (edits.size() == 1) {
-        return std::move(edits.front());
-    }
-    return projects::EditGroup{std::move(title), std::move(edits)};
-}
-
-// Magnitudes where a softmax or a zero start makes them so, else signed about the value they start at.
-WeightScale scaleFor(const projects::Project& project, const std::vector<float>& weights)
-{
-    double low = std::numeric_limits<double>::max();
-    double high = std::numeric_limits<double>::lowest();
-    for (const float weight : weights) {
-        if (std::isfinite(weight)) {
-            low = std::min<double>(low, weight);
-            high = std::max<double>(high, weight);
-        }
-    }
-    if (low > high) {
-        return {};
-    }
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
-    if (mix == nullptr || mix->normalise != projects::NormaliseOver::None) {
-        return {std::nullopt, 0, high};
-    }
-    const double centre = mix->init == projects::MixInit::Ones ? 1 : 0;
-    const double reach = std::max({high - centre, centre - low, 1e-3});
-    return {centre, centre - reach, centre + reach};
-}
-
 class DepthCanvas final : public Canvas {
 public:
     void setDocument(const projects::Document& document) override;
     void setTheme(Theme theme) override { m_theme = theme; }
     void setSelection(const Selection& selection) override { m_selection = selection; }
     void setHovered(std::optional<Shortcut> shortcut) override { m_hoveredElsewhere = shortcut; }
-    void setLive(const LiveValues& live) override;
-    void clearLive() override { m_weights = {}; }
+    void setLive(const LiveValues& live) override { m_weights.take(live, m_project); }
+    void clearLive() override { m_weights.clear(); }
     void fit() override { m_fitted = true; }
     void zoomToSelection() override;
     void deleteSelection() override;
@@ -112,7 +65,7 @@ private:
     DepthScene m_scene;
     Viewport m_view;
     Selection m_selection;
-    DrawnWeights m_weights;
+    LiveWeights m_weights;
     Theme m_theme = Theme::Light;
     std::vector<Request> m_requests;
 
@@ -138,16 +91,6 @@ void DepthCanvas::setDocument(const projects::Document& document)
     if (otherWiring) {
         clearLive();
     }
-}
-
-void DepthCanvas::setLive(const LiveValues& live)
-{
-    m_weights.mix.assign(live.mix.begin(), live.mix.end());
-    m_weights.rows = live.rows;
-    m_weights.columns = live.columns;
-    m_weights.active.assign(live.active.begin(), live.active.end());
-    m_weights.step = live.step;
-    m_weights.scale = scaleFor(m_project, m_weights.mix);
 }
 
 void DepthCanvas::zoomToSelection()
@@ -179,7 +122,7 @@ std::vector<Shortcut> DepthCanvas::selectedShortcuts() const
     std::vector<Shortcut> shortcuts;
     for (const Shortcut& shortcut : m_selection.shortcuts) {
         const Arc* arc = m_scene.arc(shortcut);
-        if (arc != nullptr && arc->kind != ArcKind::Stream) {
+        if (arc != nullptr && arc->kind != ShortcutKind::Stream) {
             shortcuts.push_back(shortcut);
         }
     }
@@ -188,40 +131,16 @@ std::vector<Shortcut> DepthCanvas::selectedShortcuts() const
 
 void DepthCanvas::deleteSelection()
 {
-    const auto* mix = std::get_if<DepthMix>(&m_project.topology.wiring);
-    if (mix == nullptr) {
-        return;
-    }
-    const bool isExplicit = std::holds_alternative<projects::ExplicitSources>(mix->sources);
-    std::vector<Edit> edits;
-    for (const Shortcut& shortcut : selectedShortcuts()) {
-        // In an explicit set a shortcut is taken out; in a rule (all, dilated …) it is an exception to it.
-        if (isExplicit) {
-            edits.emplace_back(projects::RemoveShortcut{shortcut});
-        } else {
-            edits.emplace_back(projects::SetShortcutState{shortcut, projects::ShortcutState::Pruned});
-        }
-    }
-    if (!edits.empty()) {
-        m_requests.emplace_back(RequestEdit{grouped("Prune shortcuts", std::move(edits))});
+    if (auto edit = pruneEdit(m_project, selectedShortcuts())) {
+        m_requests.emplace_back(RequestEdit{*std::move(edit)});
         select({});
     }
 }
 
 void DepthCanvas::toggleFrozen()
 {
-    const std::vector<Shortcut> shortcuts = selectedShortcuts();
-    const bool allFrozen = std::all_of(shortcuts.begin(), shortcuts.end(), [this](const Shortcut& shortcut) {
-        return m_scene.arc(shortcut)->kind == ArcKind::Frozen;
-    });
-    std::vector<Edit> edits;
-    for (const Shortcut& shortcut : shortcuts) {
-        const auto state = allFrozen ? std::nullopt : std::optional(projects::ShortcutState::Frozen);
-        edits.emplace_back(projects::SetShortcutState{shortcut, state});
-    }
-    if (!edits.empty()) {
-        m_requests.emplace_back(
-            RequestEdit{grouped(allFrozen ? "Thaw shortcuts" : "Freeze shortcuts", std::move(edits))});
+    if (auto edit = freezeEdit(m_project, selectedShortcuts())) {
+        m_requests.emplace_back(RequestEdit{*std::move(edit)});
     }
 }
 
@@ -272,9 +191,16 @@ void DepthCanvas::draw(float width, float height, float)
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
     const auto hovered = m_hover.kind == Hit::Kind::Shortcut ? std::optional(m_hover.shortcut) : m_hoveredElsewhere;
     const bool onLayer = m_hover.kind == Hit::Kind::Layer || m_hover.kind == Hit::Kind::Handle;
-    const DepthPicture picture{m_scene,   m_view,  m_selection,
-                               m_weights, hovered, onLayer ? std::optional(m_hover.layer) : std::nullopt,
-                               m_theme,   m_width, m_height};
+    const DepthPicture picture{m_scene,
+                               m_view,
+                               m_selection,
+                               m_weights,
+                               portsOf(m_project.topology).front(),
+                               hovered,
+                               onLayer ? std::optional(m_hover.layer) : std::nullopt,
+                               m_theme,
+                               m_width,
+                               m_height};
     paintDepth(list, picture);
     const Point pointer = pointerOnScreen();
     if (m_gesture == Gesture::Connect) {
@@ -427,22 +353,19 @@ DragPreview DepthCanvas::dragPreview(Point pointer) const
         return drag;
     }
     const Shortcut shortcut{drag.source, *drag.target};
-    const std::string name = std::to_string(shortcut.source) + ":" + std::to_string(shortcut.target);
+    drag.lines = {nameOf(shortcut)};
     const Arc* existing = m_scene.arc(shortcut);
     if (shortcut.source > shortcut.target) {
-        drag.lines = {name, "a shortcut runs forward in depth"};
-    } else if (existing != nullptr && existing->kind == ArcKind::Pruned) {
+        drag.lines.emplace_back("a shortcut runs forward in depth");
+    } else if (existing != nullptr && existing->kind == ShortcutKind::Pruned) {
         drag.valid = true;
-        drag.lines = {name, "brings the pruned shortcut back"};
+        drag.lines.emplace_back("brings the pruned shortcut back");
     } else if (existing != nullptr) {
-        drag.lines = {name, "is there already"};
-    } else if (auto cost = projects::costOfShortcut(m_project, shortcut)) {
-        drag.valid = true;
-        drag.lines = {name, inUnits(static_cast<double>(cost->parameters), "parameters"),
-                      inUnits(cost->forwardFlops, "FLOP per token"),
-                      inUnits(cost->activationBytes, "bytes of activations")};
+        drag.lines.emplace_back("is there already");
     } else {
-        drag.lines = {name, cost.error().message};
+        const CostLines cost = costLines(m_project, shortcut);
+        drag.valid = cost.possible;
+        drag.lines.insert(drag.lines.end(), cost.lines.begin(), cost.lines.end());
     }
     return drag;
 }
@@ -454,11 +377,8 @@ void DepthCanvas::finishConnect()
         return;
     }
     const Shortcut shortcut{drag.source, *drag.target};
-    const Arc* existing = m_scene.arc(shortcut);
-    if (existing != nullptr && existing->kind == ArcKind::Pruned) {
-        m_requests.emplace_back(RequestEdit{projects::SetShortcutState{shortcut, std::nullopt}});
-    } else {
-        m_requests.emplace_back(RequestEdit{projects::AddShortcut{shortcut}});
+    if (auto edit = addEdit(m_project, {shortcut})) {
+        m_requests.emplace_back(RequestEdit{*std::move(edit)});
     }
     select({.layers = {}, .shortcuts = {shortcut}, .nodes = {}});
 }

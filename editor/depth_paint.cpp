@@ -1,49 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth_paint.h"
 
+#include "editor/paint_tools.h"
+
 #include <algorithm>
-#include <array>
-#include <cfloat>
 #include <cmath>
-#include <cstdio>
+#include <utility>
 
 namespace residua::editor {
 namespace {
 
-using resources::Rgb;
 using resources::ThemeColours;
 
-constexpr float kTitleSize = 15;
-constexpr float kTextSize = 12;
 constexpr float kRounding = 7;
 constexpr float kSmallestLabelledBox = 22; ///< screen pixels; below it a box is a mark without text
-constexpr float kBadgePadding = 8;
-
-ImVec2 vec(Point p)
-{
-    return {p.x, p.y};
-}
 
 const ThemeColours& coloursOf(const DepthPicture& picture)
 {
     return resources::themeColours(picture.theme);
-}
-
-// Text of a constant size on the screen, so that it is crisp at any zoom. Cut with an ellipsis to `width`.
-void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& text)
-{
-    ImFont* font = ImGui::GetFont();
-    std::string shown = text;
-    ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, shown.c_str());
-    while (extent.x > width && shown.size() > 1) {
-        shown = text.substr(0, shown.size() - (shown.size() == text.size() ? 1 : 4)) + "…";
-        if (shown.size() <= 4) {
-            return;
-        }
-        extent = font->CalcTextSizeA(size, FLT_MAX, 0, shown.c_str());
-    }
-    const ImVec2 at{std::round(centre.x - extent.x / 2), std::round(centre.y - extent.y / 2)};
-    list.AddText(font, size, at, colour, shown.c_str());
 }
 
 struct Stroke {
@@ -61,20 +35,21 @@ Stroke strokeOf(const DepthPicture& picture, const Arc& arc)
     const bool dimmed = picture.hoveredLayer && arc.shortcut.source != *picture.hoveredLayer &&
                         arc.shortcut.target != *picture.hoveredLayer;
     const double alpha = dimmed ? 0.15 : 1.0;
-    if (const auto weight = picture.weights.of(arc.shortcut); weight && arc.kind != ArcKind::Pruned) {
-        const double strength = picture.weights.scale.strength(*weight);
-        return {imColour(picture.weights.scale.colour(*weight, picture.theme), alpha * (0.25 + 0.75 * strength)),
+    if (const auto weight = picture.weights.of(arc.shortcut, picture.port);
+        weight && arc.kind != ShortcutKind::Pruned) {
+        const double strength = picture.weights.scale().strength(*weight);
+        return {imColour(picture.weights.scale().colour(*weight, picture.theme), alpha * (0.25 + 0.75 * strength)),
                 1.0F + 3.5F * static_cast<float>(strength) + emphasis};
     }
     switch (arc.kind) {
-    case ArcKind::Stream:
+    case ShortcutKind::Stream:
         return {imColour(c.muted, alpha), 2.0F + emphasis};
-    case ArcKind::Fixed:
+    case ShortcutKind::Fixed:
         return {imColour(c.muted, 0.8 * alpha), 1.3F + emphasis};
-    case ArcKind::Pruned:
+    case ShortcutKind::Pruned:
         return {imColour(c.muted, 0.35 * alpha), 1.0F + emphasis};
-    case ArcKind::Learned:
-    case ArcKind::Frozen:
+    case ShortcutKind::Learned:
+    case ShortcutKind::Frozen:
         break;
     }
     return {imColour(resources::curveColour(0, picture.theme), 0.55 * alpha), 1.4F + emphasis};
@@ -93,7 +68,7 @@ void paintDashed(ImDrawList& list, const Viewport& view, const Arc& arc, const S
 
 void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stroke& stroke)
 {
-    if (arc.kind == ArcKind::Pruned) {
+    if (arc.kind == ShortcutKind::Pruned) {
         paintDashed(list, view, arc, stroke);
         return;
     }
@@ -103,7 +78,7 @@ void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stro
     list.AddBezierCubic(vec(view.toScreen({arc.left, 0})), vec(view.toScreen({arc.left, control})),
                         vec(view.toScreen({arc.right, control})), vec(view.toScreen({arc.right, 0})), stroke.colour,
                         stroke.width, segments);
-    if (arc.kind == ArcKind::Frozen) {
+    if (arc.kind == ShortcutKind::Frozen) {
         const ImVec2 top = vec(view.toScreen(arc.at(0.5F)));
         list.AddRectFilled({top.x - 4, top.y - 4}, {top.x + 4, top.y + 4}, stroke.colour, 1.5F);
     }
@@ -194,66 +169,6 @@ void paintHandles(ImDrawList& list, const DepthPicture& picture)
     }
 }
 
-std::string number(double value)
-{
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.3g", value);
-    return text.data();
-}
-
-// What the arcs' colours mean, bottom left; only while there are live weights.
-void paintLegend(ImDrawList& list, const DepthPicture& picture)
-{
-    const WeightScale& scale = picture.weights.scale;
-    if (picture.weights.mix.empty()) {
-        return;
-    }
-    const ThemeColours& c = coloursOf(picture);
-    constexpr float barWidth = 140;
-    constexpr float barHeight = 8;
-    const float left = 16;
-    const float top = picture.height - 40;
-    constexpr int pieces = 35;
-    for (int i = 0; i < pieces; ++i) {
-        const double t = (i + 0.5) / pieces;
-        const float x = left + barWidth * static_cast<float>(i) / pieces;
-        list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
-                           imColour(scale.colour(scale.low + t * (scale.high - scale.low), picture.theme)));
-    }
-    ImFont* font = ImGui::GetFont();
-    const ImU32 muted = imColour(c.muted);
-    const std::string high = number(scale.high);
-    list.AddText(font, kTextSize, {left, top + 12}, muted, number(scale.low).c_str());
-    const float highWidth = font->CalcTextSizeA(kTextSize, FLT_MAX, 0, high.c_str()).x;
-    list.AddText(font, kTextSize, {left + barWidth - highWidth, top + 12}, muted, high.c_str());
-    const std::string title = "mixing weight at step " + std::to_string(picture.weights.step);
-    list.AddText(font, kTextSize, {left, top - 18}, imColour(c.text), title.c_str());
-}
-
-void paintBadge(ImDrawList& list, const DepthPicture& picture, Point anchor, const std::vector<std::string>& lines,
-                ImU32 titleColour)
-{
-    const ThemeColours& c = coloursOf(picture);
-    ImFont* font = ImGui::GetFont();
-    float width = 0;
-    for (const std::string& line : lines) {
-        width = std::max(width, font->CalcTextSizeA(kTextSize, FLT_MAX, 0, line.c_str()).x);
-    }
-    const float lineHeight = kTextSize + 4;
-    const float height = lineHeight * static_cast<float>(lines.size()) + 2 * kBadgePadding - 4;
-    const float left = std::clamp(anchor.x + 14, 4.0F, std::max(4.0F, picture.width - width - 2 * kBadgePadding - 4));
-    const float top = std::clamp(anchor.y + 14, 4.0F, std::max(4.0F, picture.height - height - 4));
-    const ImVec2 end{left + width + 2 * kBadgePadding, top + height};
-    list.AddRectFilled({left, top}, end, imColour(c.surface, 0.97), 5);
-    list.AddRect({left, top}, end, imColour(c.border), 5);
-    float y = top + kBadgePadding - 2;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        list.AddText(font, kTextSize, {left + kBadgePadding, y}, i == 0 ? titleColour : imColour(c.muted),
-                     lines[i].c_str());
-        y += lineHeight;
-    }
-}
-
 void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
 {
     if (!picture.hoveredShortcut) {
@@ -264,66 +179,31 @@ void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
         return;
     }
     const auto& shortcut = arc->shortcut;
-    std::vector<std::string> lines{std::to_string(shortcut.source) + ":" + std::to_string(shortcut.target)};
+    std::vector<std::string> lines{nameOf(shortcut)};
     switch (arc->kind) {
-    case ArcKind::Stream:
+    case ShortcutKind::Stream:
         lines.emplace_back("residual stream: the sum of all before it");
         break;
-    case ArcKind::Fixed:
+    case ShortcutKind::Fixed:
         lines.emplace_back("fixed weight");
         break;
-    case ArcKind::Frozen:
+    case ShortcutKind::Frozen:
         lines.emplace_back("frozen");
         break;
-    case ArcKind::Pruned:
+    case ShortcutKind::Pruned:
         lines.emplace_back("pruned");
         break;
-    case ArcKind::Learned:
+    case ShortcutKind::Learned:
         break;
     }
-    if (const auto weight = picture.weights.of(shortcut)) {
-        lines.push_back("weight " + number(*weight));
+    if (const auto weight = picture.weights.of(shortcut, picture.port)) {
+        lines.push_back("weight " + shortNumber(*weight));
     }
-    paintBadge(list, picture, picture.view.toScreen(arc->at(0.5F)), lines, imColour(coloursOf(picture).text));
+    paintBadge(list, {picture.view.toScreen(arc->at(0.5F)), std::move(lines), imColour(coloursOf(picture).text)},
+               picture.theme, picture.width, picture.height);
 }
 
 } // namespace
-
-double WeightScale::strength(double weight) const
-{
-    const double reach = centre ? std::max(high - *centre, *centre - low) : high;
-    const double from = centre.value_or(0.0);
-    return reach > 0 ? std::clamp(std::abs(weight - from) / reach, 0.0, 1.0) : 0.0;
-}
-
-Rgb WeightScale::colour(double weight, resources::Theme theme) const
-{
-    if (!centre) {
-        return resources::magnitude(strength(weight), theme);
-    }
-    return resources::diverging(std::copysign(strength(weight), weight - *centre), theme);
-}
-
-std::optional<float> DrawnWeights::of(const projects::Shortcut& shortcut) const
-{
-    const std::int64_t row = shortcut.target - 1;
-    if (row < 0 || row >= rows || shortcut.source < 0 || shortcut.source >= columns) {
-        return std::nullopt;
-    }
-    const float value = mix[static_cast<std::size_t>(row * columns + shortcut.source)];
-    return std::isnan(value) ? std::nullopt : std::optional(value);
-}
-
-bool DrawnWeights::isActive(std::int64_t layer) const
-{
-    const auto index = static_cast<std::size_t>(layer - 1);
-    return layer < 1 || index >= active.size() || active[index] != 0;
-}
-
-ImU32 imColour(Rgb rgb, double alpha)
-{
-    return IM_COL32(rgb.r, rgb.g, rgb.b, static_cast<int>(std::lround(255 * std::clamp(alpha, 0.0, 1.0))));
-}
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture)
 {
@@ -346,7 +226,7 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
         centredText(list, kTitleSize, {picture.width / 2, row.bottom + 40}, picture.width, imColour(c.muted),
                     "No layers yet: set the stack in the outline");
     }
-    paintLegend(list, picture);
+    paintLegend(list, picture.weights, picture.theme, picture.height);
     paintHoverBadge(list, picture);
 }
 
@@ -359,7 +239,7 @@ void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview&
     } else if (const LayerBox* box = picture.scene.box(drag.source)) {
         list.AddLine(vec(picture.view.toScreen(DepthScene::handleOf(*box))), vec(drag.pointer), colour, 2.0F);
     }
-    paintBadge(list, picture, drag.pointer, drag.lines, colour);
+    paintBadge(list, {drag.pointer, drag.lines, colour}, picture.theme, picture.width, picture.height);
 }
 
 void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea)

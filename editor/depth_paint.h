@@ -3,6 +3,7 @@
 
 #include "editor/canvas.h"
 #include "editor/depth_scene.h"
+#include "editor/live_weights.h"
 #include "editor/viewport.h"
 #include "resources/colours.h"
 
@@ -15,37 +16,13 @@
 
 namespace residua::editor {
 
-/// Mixing weights as the canvas colours them. Without a centre they are magnitudes from 0 to `high`;
-/// with one they are signed about it and run from `low` to `high`.
-struct WeightScale {
-    std::optional<double> centre;
-    double low = 0;
-    double high = 1;
-
-    /// How strongly a weight stands out, in [0, 1].
-    [[nodiscard]] double strength(double weight) const;
-    [[nodiscard]] resources::Rgb colour(double weight, resources::Theme theme) const;
-};
-
-/// The live weights that are drawn: copied, so that the engine's buffer may go.
-struct DrawnWeights {
-    std::vector<float> mix; ///< row-major [target − 1, source], NaN: none
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    std::vector<std::uint8_t> active;
-    std::int64_t step = 0;
-    WeightScale scale;
-
-    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
-    [[nodiscard]] bool isActive(std::int64_t layer) const;
-};
-
 /// Everything that the drawing of one frame reads.
 struct DepthPicture {
     const DepthScene& scene;
     const Viewport& view;
     const Selection& selection;
-    const DrawnWeights& weights;
+    const LiveWeights& weights;
+    std::string port; ///< whose weights colour the arcs
     std::optional<projects::Shortcut> hoveredShortcut;
     std::optional<std::int64_t> hoveredLayer;
     resources::Theme theme = resources::Theme::Light;
@@ -61,8 +38,6 @@ struct DragPreview {
     std::vector<std::string> lines;
     bool valid = false;
 };
-
-[[nodiscard]] ImU32 imColour(resources::Rgb rgb, double alpha = 1.0);
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture);
 void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag);

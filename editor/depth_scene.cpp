@@ -10,7 +10,6 @@ namespace {
 
 using projects::DepthMix;
 using projects::Shortcut;
-using projects::ShortcutState;
 
 constexpr float kMargin = 10; // from a box's corner to its outermost arc
 constexpr float kHalfGap = 8; // between arcs that enter and arcs that leave
@@ -34,14 +33,6 @@ bool isPlainSum(const DepthMix& mix)
     return mix.weight == projects::WeightKind::Fixed && mix.init == projects::MixInit::Ones &&
            mix.normalise == projects::NormaliseOver::None && mix.entry == projects::StackEntry::Branch &&
            std::holds_alternative<projects::AllSources>(mix.sources) && mix.states.empty();
-}
-
-ArcKind kindOf(const DepthMix& mix, const Shortcut& shortcut)
-{
-    if (const auto found = mix.states.find(shortcut); found != mix.states.end()) {
-        return found->second == ShortcutState::Pruned ? ArcKind::Pruned : ArcKind::Frozen;
-    }
-    return mix.weight == projects::WeightKind::Fixed ? ArcKind::Fixed : ArcKind::Learned;
 }
 
 std::string noteFor(const projects::Topology& topology)
@@ -120,21 +111,12 @@ void DepthScene::addArcs(const DepthMix& mix)
 {
     if (isPlainSum(mix)) {
         for (std::int64_t target = 1; target <= m_depth + 1; ++target) {
-            m_arcs.push_back({{target - 1, target}, ArcKind::Stream, 0, 0, 0});
+            m_arcs.push_back({{target - 1, target}, ShortcutKind::Stream, 0, 0, 0});
         }
         return;
     }
-    const std::int64_t last = mix.finalMix ? m_depth + 1 : m_depth;
-    for (std::int64_t target = 1; target <= last; ++target) {
-        for (const std::int64_t source : projects::sourcesOf(mix, target, m_depth)) {
-            const Shortcut shortcut{source, target};
-            m_arcs.push_back({shortcut, kindOf(mix, shortcut), 0, 0, 0});
-        }
-    }
-    for (const auto& [shortcut, state] : mix.states) {
-        if (state == ShortcutState::Pruned && shortcut.source >= 0 && shortcut.target <= m_depth + 1) {
-            m_arcs.push_back({shortcut, ArcKind::Pruned, 0, 0, 0});
-        }
+    for (const DrawnShortcut& drawn : drawnShortcuts(mix, m_depth)) {
+        m_arcs.push_back({drawn.shortcut, drawn.kind, 0, 0, 0});
     }
 }
 
@@ -232,7 +214,7 @@ Hit DepthScene::hitTest(Point point, float tolerance) const
 
 Arc DepthScene::preview(const Shortcut& shortcut)
 {
-    return {shortcut, ArcKind::Learned, leftOf(shortcut.source) + kBoxWidth * 0.75F,
+    return {shortcut, ShortcutKind::Learned, leftOf(shortcut.source) + kBoxWidth * 0.75F,
             leftOf(shortcut.target) + kBoxWidth * 0.25F, heightOf(shortcut.target - shortcut.source)};
 }
 
@@ -241,7 +223,7 @@ std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
     std::vector<Shortcut> found;
     for (const Arc& arc : m_arcs) {
         // Taken by its top, so that a box drawn over a few arcs does not pick up all that pass below.
-        if (arc.kind != ArcKind::Stream && area.contains(arc.at(0.5F))) {
+        if (arc.kind != ShortcutKind::Stream && area.contains(arc.at(0.5F))) {
             found.push_back(arc.shortcut);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "editor/shortcuts.h"
 #include "projects/project.h"
 #include "projects/topology.h"
 
@@ -38,19 +39,11 @@ struct LayerBox {
     Rect rect;
 };
 
-enum class ArcKind {
-    Stream, ///< the plain residual sum, drawn as one step of the stream
-    Fixed,  ///< a weight that is not trained
-    Learned,
-    Frozen, ///< learned, held at its value
-    Pruned, ///< taken out of a wider set; shown so that it can come back
-};
-
 /// A shortcut above the row: leaves the source's top, enters the target's top, `height` above it.
 /// Along t in [0, 1]: x = left + (right − left)·(3t² − 2t³), y = −4·height·t(1 − t).
 struct Arc {
     projects::Shortcut shortcut;
-    ArcKind kind = ArcKind::Learned;
+    ShortcutKind kind = ShortcutKind::Learned;
     float left = 0;
     float right = 0;
     float height = 0;

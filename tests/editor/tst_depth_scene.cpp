@@ -51,7 +51,7 @@ private slots:
         QCOMPARE(scene.boxes().size(), std::size_t{5});
         QCOMPARE(scene.arcs().size(), std::size_t{4});
         for (const Arc& arc : scene.arcs()) {
-            QCOMPARE(arc.kind, ArcKind::Stream);
+            QCOMPARE(arc.kind, ShortcutKind::Stream);
             QCOMPARE(arc.shortcut.target, arc.shortcut.source + 1);
         }
         QVERIFY(!scene.chained());
@@ -95,9 +95,9 @@ private slots:
         mix.states[{0, 3}] = ShortcutState::Pruned;
         mix.states[{1, 3}] = ShortcutState::Frozen;
         const DepthScene scene = sceneOf(stackOf(3, mix));
-        QCOMPARE(scene.arc({0, 3})->kind, ArcKind::Pruned);
-        QCOMPARE(scene.arc({1, 3})->kind, ArcKind::Frozen);
-        QCOMPARE(scene.arc({2, 3})->kind, ArcKind::Learned);
+        QCOMPARE(scene.arc({0, 3})->kind, ShortcutKind::Pruned);
+        QCOMPARE(scene.arc({1, 3})->kind, ShortcutKind::Frozen);
+        QCOMPARE(scene.arc({2, 3})->kind, ShortcutKind::Learned);
     }
 
     void hitTestFindsWhatIsDrawn()

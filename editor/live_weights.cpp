@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/live_weights.h"
+
+#include "editor/shortcuts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::editor {
+
+double WeightScale::strength(double weight) const
+{
+    const double reach = centre ? std::max(high - *centre, *centre - low) : high;
+    const double from = centre.value_or(0.0);
+    return reach > 0 ? std::clamp(std::abs(weight - from) / reach, 0.0, 1.0) : 0.0;
+}
+
+resources::Rgb WeightScale::colour(double weight, resources::Theme theme) const
+{
+    if (!centre) {
+        return resources::magnitude(strength(weight), theme);
+    }
+    return resources::diverging(std::copysign(strength(weight), weight - *centre), theme);
+}
+
+std::optional<float> LiveWeights::Grid::of(const projects::Shortcut& shortcut) const
+{
+    const std::int64_t row = shortcut.target - 1;
+    if (row < 0 || row >= rows || shortcut.source < 0 || shortcut.source >= columns) {
+        return std::nullopt;
+    }
+    const float value = mix[static_cast<std::size_t>(row * columns + shortcut.source)];
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+void LiveWeights::take(const LiveValues& live, const projects::Project& project)
+{
+    const auto cells = static_cast<std::size_t>(std::max<std::int64_t>(live.rows * live.columns, 0));
+    if (live.mix.size() < cells) {
+        return; // a grid that lacks values is of no use
+    }
+    Grid& grid = m_grids[std::string(live.port)];
+    grid.mix.assign(live.mix.begin(), live.mix.end());
+    grid.rows = live.rows;
+    grid.columns = live.columns;
+    m_active.assign(live.active.begin(), live.active.end());
+    m_step = live.step;
+    rescale(project);
+}
+
+// Magnitudes where a softmax makes them so, else signed about the value they start at.
+void LiveWeights::rescale(const projects::Project& project)
+{
+    double low = std::numeric_limits<double>::max();
+    double high = std::numeric_limits<double>::lowest();
+    for (const auto& [port, grid] : m_grids) {
+        for (const float weight : grid.mix) {
+            if (std::isfinite(weight)) {
+                low = std::min<double>(low, weight);
+                high = std::max<double>(high, weight);
+            }
+        }
+    }
+    if (low > high) {
+        m_scale = {};
+        return;
+    }
+    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    if (mix == nullptr || mix->normalise != projects::NormaliseOver::None) {
+        m_scale = {std::nullopt, 0, high};
+        return;
+    }
+    const double centre = mix->init == projects::MixInit::Ones ? 1 : 0;
+    const double reach = std::max({high - centre, centre - low, 1e-3});
+    m_scale = {centre, centre - reach, centre + reach};
+}
+
+bool LiveWeights::isActive(std::int64_t layer) const
+{
+    const auto index = static_cast<std::size_t>(layer - 1);
+    return layer < 1 || index >= m_active.size() || m_active[index] != 0;
+}
+
+std::optional<float> LiveWeights::of(const projects::Shortcut& shortcut, std::string_view port) const
+{
+    for (const std::string_view name : {port, std::string_view(kFinalPort)}) {
+        if (const auto grid = m_grids.find(name); grid != m_grids.end()) {
+            if (const auto weight = grid->second.of(shortcut)) {
+                return weight;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace residua::editor

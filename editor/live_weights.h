@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas.h"
+#include "resources/colours.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::editor {
+
+/// Mixing weights as the canvases colour them. Without a centre they are magnitudes from 0 to `high`;
+/// with one they are signed about it and run from `low` to `high`.
+struct WeightScale {
+    std::optional<double> centre;
+    double low = 0;
+    double high = 1;
+
+    /// How strongly a weight stands out, in [0, 1].
+    [[nodiscard]] double strength(double weight) const;
+    [[nodiscard]] resources::Rgb colour(double weight, resources::Theme theme) const;
+};
+
+/// The live weights that are drawn: copied, so that the engine's buffer may go. One grid for each port that has a
+/// mix of its own, one scale for all of them, so that ports can be compared.
+class LiveWeights {
+public:
+    /// Takes the grid of one port in place of what that port had.
+    void take(const LiveValues& live, const projects::Project& project);
+    void clear() { *this = {}; }
+
+    [[nodiscard]] bool empty() const { return m_grids.empty(); }
+    [[nodiscard]] std::int64_t step() const { return m_step; }
+    [[nodiscard]] const WeightScale& scale() const { return m_scale; }
+    [[nodiscard]] bool isActive(std::int64_t layer) const;
+    /// The final output has one mix of its own, whichever port is asked for.
+    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut, std::string_view port) const;
+
+private:
+    struct Grid {
+        std::vector<float> mix; ///< row-major [target − 1, source], NaN: none
+        std::int64_t rows = 0;
+        std::int64_t columns = 0;
+
+        [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
+    };
+    void rescale(const projects::Project& project);
+
+    std::map<std::string, Grid, std::less<>> m_grids;
+    std::vector<std::uint8_t> m_active;
+    std::int64_t m_step = 0;
+    WeightScale m_scale;
+};
+
+} // namespace residua::editor

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas.h"
+
+#include <memory>
+
+namespace residua::editor {
+
+/// The topology as a grid, row = target, column = source (gui.md, matrix). A click or a drag adds or prunes; arrows
+/// move a cell cursor, Space toggles its shortcut, Page Up and Page Down change the port.
+[[nodiscard]] std::unique_ptr<Canvas> makeMatrixCanvas();
+
+} // namespace residua::editor

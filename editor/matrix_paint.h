@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas.h"
+#include "editor/live_weights.h"
+#include "editor/matrix_scene.h"
+#include "editor/paint_tools.h"
+#include "editor/viewport.h"
+
+#include <imgui.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace residua::editor {
+
+/// A stroke over the grid that is not yet let go.
+struct MatrixStroke {
+    enum class Does { Add, Prune };
+    Does does = Does::Add;
+    std::set<projects::Shortcut> cells;
+};
+
+/// Everything that the drawing of one frame of the matrix reads.
+struct MatrixPicture {
+    const MatrixScene& scene;
+    const Viewport& view;
+    const Selection& selection;
+    const LiveWeights& weights;
+    const MatrixStroke& stroke;
+    std::string port;
+    std::optional<projects::Shortcut> hovered;
+    std::optional<projects::Shortcut> cursor; ///< of the keyboard
+    resources::Theme theme = resources::Theme::Light;
+    float width = 0;
+    float height = 0;
+};
+
+/// Room that the axes' numbers and titles take at the left and the top of the grid, on the screen.
+inline constexpr float kMatrixAxis = 52;
+
+void paintMatrix(ImDrawList& list, const MatrixPicture& picture);
+
+} // namespace residua::editor

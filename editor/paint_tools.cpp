@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/paint_tools.h"
+
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+namespace residua::editor {
+namespace {
+
+constexpr float kBadgePadding = 8;
+constexpr float kChipHeight = 24;
+constexpr float kChipPadding = 11;
+constexpr float kChipGap = 6;
+
+void text(ImDrawList& list, float size, Point at, ImU32 colour, const std::string& words)
+{
+    list.AddText(ImGui::GetFont(), size, {std::round(at.x), std::round(at.y)}, colour, words.c_str());
+}
+
+// To a character's first byte: a cut inside a character would not be UTF-8.
+void dropLastCharacter(std::string& words)
+{
+    while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xC0U) == 0x80U) {
+        words.pop_back();
+    }
+    if (!words.empty()) {
+        words.pop_back();
+    }
+}
+
+} // namespace
+
+ImU32 imColour(resources::Rgb rgb, double alpha)
+{
+    return IM_COL32(rgb.r, rgb.g, rgb.b, static_cast<int>(std::lround(255 * std::clamp(alpha, 0.0, 1.0))));
+}
+
+float textWidth(float size, const std::string& words)
+{
+    return ImGui::GetFont()->CalcTextSizeA(size, FLT_MAX, 0, words.c_str()).x;
+}
+
+std::string shortNumber(double value)
+{
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.3g", value);
+    return digits.data();
+}
+
+void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& words)
+{
+    std::string shown = words;
+    std::string kept = words;
+    while (textWidth(size, shown) > width) {
+        dropLastCharacter(kept);
+        if (kept.empty()) {
+            return;
+        }
+        shown = kept + "…";
+    }
+    text(list, size, {centre.x - textWidth(size, shown) / 2, centre.y - size / 2}, colour, shown);
+}
+
+void paintNote(ImDrawList& list, const std::string& note, resources::Theme theme, float width, float height)
+{
+    const float room = std::max(80.0F, std::min(width - 64, 520.0F));
+    std::vector<std::string> lines;
+    std::istringstream words(note);
+    for (std::string word; words >> word;) {
+        if (!lines.empty() && textWidth(kTitleSize, lines.back() + " " + word) <= room) {
+            lines.back() += " " + word;
+        } else {
+            lines.push_back(word);
+        }
+    }
+    const float lineHeight = kTitleSize + 7;
+    float y = height / 2 - lineHeight * (static_cast<float>(lines.size()) - 1) / 2;
+    for (const std::string& line : lines) {
+        centredText(list, kTitleSize, {width / 2, y}, width, imColour(resources::themeColours(theme).muted), line);
+        y += lineHeight;
+    }
+}
+
+void paintBadge(ImDrawList& list, const Badge& badge, resources::Theme theme, float width, float height)
+{
+    const resources::ThemeColours& c = resources::themeColours(theme);
+    float inside = 0;
+    for (const std::string& line : badge.lines) {
+        inside = std::max(inside, textWidth(kTextSize, line));
+    }
+    const float lineHeight = kTextSize + 4;
+    const float tall = lineHeight * static_cast<float>(badge.lines.size()) + 2 * kBadgePadding - 4;
+    const float left = std::clamp(badge.anchor.x + 14, 4.0F, std::max(4.0F, width - inside - 2 * kBadgePadding - 4));
+    const float top = std::clamp(badge.anchor.y + 14, 4.0F, std::max(4.0F, height - tall - 4));
+    const ImVec2 end{left + inside + 2 * kBadgePadding, top + tall};
+    list.AddRectFilled({left, top}, end, imColour(c.surface, 0.97), 5);
+    list.AddRect({left, top}, end, imColour(c.border), 5);
+    float y = top + kBadgePadding - 2;
+    for (std::size_t i = 0; i < badge.lines.size(); ++i) {
+        text(list, kTextSize, {left + kBadgePadding, y}, i == 0 ? badge.titleColour : imColour(c.muted),
+             badge.lines[i]);
+        y += lineHeight;
+    }
+}
+
+void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height)
+{
+    if (weights.empty()) {
+        return;
+    }
+    const WeightScale& scale = weights.scale();
+    const resources::ThemeColours& c = resources::themeColours(theme);
+    constexpr float barWidth = 140;
+    constexpr float barHeight = 8;
+    constexpr int pieces = 35;
+    constexpr float left = 16;
+    const float top = height - 40;
+    list.AddRectFilled({left - 8, top - 24}, {left + barWidth + 8, height - 8}, imColour(c.background, 0.85), 5);
+    for (int i = 0; i < pieces; ++i) {
+        const double t = (i + 0.5) / pieces;
+        const float x = left + barWidth * static_cast<float>(i) / pieces;
+        list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
+                           imColour(scale.colour(scale.low + t * (scale.high - scale.low), theme)));
+    }
+    const std::string high = shortNumber(scale.high);
+    text(list, kTextSize, {left, top + 12}, imColour(c.muted), shortNumber(scale.low));
+    text(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
+    text(list, kTextSize, {left, top - 18}, imColour(c.text),
+         "mixing weight at step " + std::to_string(weights.step()));
+}
+
+std::vector<Chip> layoutChips(const std::vector<std::string>& labels, Point at)
+{
+    std::vector<Chip> chips;
+    for (const std::string& label : labels) {
+        const float width = textWidth(kTextSize, label) + 2 * kChipPadding;
+        chips.push_back({label, {at.x, at.y, at.x + width, at.y + kChipHeight}, false});
+        at.x += width + kChipGap;
+    }
+    return chips;
+}
+
+void paintChip(ImDrawList& list, const Chip& chip, resources::Theme theme, bool hovered)
+{
+    const resources::ThemeColours& c = resources::themeColours(theme);
+    const Rect& r = chip.rect;
+    const float rounding = (r.bottom - r.top) / 2;
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom},
+                       imColour(chip.on   ? c.accent
+                                : hovered ? c.raised
+                                          : c.surface),
+                       rounding);
+    list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(chip.on ? c.accent : c.border), rounding);
+    centredText(list, kTextSize, r.centre(), r.right - r.left, imColour(chip.on ? c.onAccent : c.text), chip.label);
+}
+
+} // namespace residua::editor

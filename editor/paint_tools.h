@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/depth_scene.h"
+#include "editor/live_weights.h"
+#include "resources/colours.h"
+
+#include <imgui.h>
+
+#include <string>
+#include <vector>
+
+// What the canvases draw alike. Text has a constant size on the screen, so that it is crisp at any zoom.
+namespace residua::editor {
+
+inline constexpr float kTitleSize = 15;
+inline constexpr float kTextSize = 12;
+
+[[nodiscard]] inline ImVec2 vec(Point p)
+{
+    return {p.x, p.y};
+}
+[[nodiscard]] ImU32 imColour(resources::Rgb rgb, double alpha = 1.0);
+[[nodiscard]] float textWidth(float size, const std::string& text);
+/// Three significant digits.
+[[nodiscard]] std::string shortNumber(double value);
+
+/// Cut with an ellipsis to `width`.
+void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& text);
+
+/// A sentence in the middle of an empty canvas, in as many lines as it needs.
+void paintNote(ImDrawList& list, const std::string& note, resources::Theme theme, float width, float height);
+
+/// A small panel below and beside `anchor`, kept inside a canvas of `width` by `height`.
+struct Badge {
+    Point anchor;
+    std::vector<std::string> lines;
+    ImU32 titleColour = 0; ///< of the first line
+};
+void paintBadge(ImDrawList& list, const Badge& badge, resources::Theme theme, float width, float height);
+
+/// What the weights' colours mean, bottom left; nothing while there are no live weights.
+void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height);
+
+/// A row of toggles.
+struct Chip {
+    std::string label;
+    Rect rect; ///< on the screen
+    bool on = false;
+};
+/// From `at` to the right.
+[[nodiscard]] std::vector<Chip> layoutChips(const std::vector<std::string>& labels, Point at);
+void paintChip(ImDrawList& list, const Chip& chip, resources::Theme theme, bool hovered);
+
+} // namespace residua::editor

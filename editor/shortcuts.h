@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/edit.h"
+#include "projects/topology.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What depth canvas and matrix know in common about shortcuts: which there are, and which edits change them.
+namespace residua::editor {
+
+/// How a shortcut is drawn.
+enum class ShortcutKind {
+    Stream, ///< the plain residual sum, drawn as one step of the stream
+    Fixed,  ///< a weight that is not trained
+    Learned,
+    Frozen, ///< learned, held at its value
+    Pruned, ///< taken out of a wider set; shown so that it can come back
+};
+
+struct DrawnShortcut {
+    projects::Shortcut shortcut;
+    ShortcutKind kind = ShortcutKind::Learned;
+};
+
+/// All that are read, and the pruned ones, ordered by target and source. Never Stream.
+[[nodiscard]] std::vector<DrawnShortcut> drawnShortcuts(const projects::DepthMix& mix, std::int64_t depth);
+
+/// The name that live weights give the final output's mix where the layers have several.
+inline constexpr const char* kFinalPort = "final";
+/// Ports of a layer that read a mix of their own: one without a name, or q, k, v, residual.
+[[nodiscard]] std::vector<std::string> portsOf(const projects::Topology& topology);
+
+/// "3:7".
+[[nodiscard]] std::string nameOf(const projects::Shortcut& shortcut);
+
+/// One edit for all of `shortcuts`; nullopt where there are none or the wiring has no shortcuts. In an explicit set a
+/// pruned shortcut is taken out; in a rule (all, dilated …) it is an exception to it.
+[[nodiscard]] std::optional<projects::Edit> pruneEdit(const projects::Project& project,
+                                                      const std::vector<projects::Shortcut>& shortcuts);
+/// Adds them, or brings them back where they were pruned.
+[[nodiscard]] std::optional<projects::Edit> addEdit(const projects::Project& project,
+                                                    const std::vector<projects::Shortcut>& shortcuts);
+/// Freezes them, or thaws them if all are frozen.
+[[nodiscard]] std::optional<projects::Edit> freezeEdit(const projects::Project& project,
+                                                       const std::vector<projects::Shortcut>& shortcuts);
+
+/// What adding `shortcut` costs, a figure a line; or why it cannot be added.
+struct CostLines {
+    std::vector<std::string> lines;
+    bool possible = false;
+};
+[[nodiscard]] CostLines costLines(const projects::Project& project, const projects::Shortcut& shortcut);
+
+} // namespace residua::editor

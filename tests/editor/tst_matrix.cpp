@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The matrix: its model alone, and its gestures in frames that nobody shows.
+#include "editor/matrix_canvas.h"
+#include "editor/matrix_scene.h"
+#include "tests/editor/canvas_driver.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+
+using namespace residua;
+using namespace residua::editor;
+using projects::DepthMix;
+using projects::Shortcut;
+
+namespace {
+
+projects::Document stackOf(std::int64_t layers, projects::Wiring wiring)
+{
+    projects::Document document;
+    document.project.network.blocks.push_back({"mlp", "mlp", {}});
+    document.project.network.stack = {{"mlp", layers}};
+    document.project.topology.wiring = std::move(wiring);
+    return document;
+}
+
+DepthMix learned(projects::SourceSet sources = projects::AllSources{})
+{
+    DepthMix mix;
+    mix.weight = projects::WeightKind::Scalar;
+    mix.sources = std::move(sources);
+    return mix;
+}
+
+const DepthMix& mixOf(const projects::Document& document)
+{
+    return std::get<DepthMix>(document.project.topology.wiring);
+}
+
+MatrixScene sceneOf(const projects::Document& document)
+{
+    MatrixScene scene;
+    scene.rebuild(document.project);
+    return scene;
+}
+
+} // namespace
+
+class TestMatrix : public QObject {
+    Q_OBJECT
+
+private slots:
+    void cellsSayWhatTheTopologyReads()
+    {
+        DepthMix mix = learned(projects::ExplicitSources{{{0, 1}, {0, 3}, {1, 3}}});
+        mix.states[{1, 3}] = projects::ShortcutState::Frozen;
+        mix.states[{0, 3}] = projects::ShortcutState::Pruned;
+        const MatrixScene scene = sceneOf(stackOf(3, mix));
+        QCOMPARE(scene.size(), std::int64_t{4});
+        QCOMPARE(scene.cell({0, 1}), MatrixCell::Learned);
+        QCOMPARE(scene.cell({0, 2}), MatrixCell::Empty);
+        QCOMPARE(scene.cell({0, 3}), MatrixCell::Pruned);
+        QCOMPARE(scene.cell({1, 3}), MatrixCell::Frozen);
+        QCOMPARE(scene.cell({3, 4}), MatrixCell::Empty);
+        QCOMPARE(scene.cell({2, 2}), MatrixCell::Outside);
+        QCOMPARE(scene.cell({0, 5}), MatrixCell::Outside);
+    }
+
+    void withoutAFinalMixTheLastRowIsClosed()
+    {
+        DepthMix mix = learned();
+        mix.finalMix = false;
+        const MatrixScene scene = sceneOf(stackOf(3, mix));
+        QCOMPARE(scene.cell({0, 4}), MatrixCell::Outside);
+        QCOMPARE(scene.cell({0, 3}), MatrixCell::Learned);
+    }
+
+    void theSummedMiddleShows()
+    {
+        const MatrixScene scene = sceneOf(stackOf(8, learned(projects::FirstAndLast{2})));
+        QCOMPARE(scene.cell({0, 8}), MatrixCell::Learned);
+        QCOMPARE(scene.cell({3, 8}), MatrixCell::Summed);
+        QCOMPARE(scene.cell({7, 8}), MatrixCell::Learned);
+    }
+
+    void sharedEntriesCloseTheirColumns()
+    {
+        DepthMix mix = learned();
+        mix.blockLayers = 2;
+        const MatrixScene scene = sceneOf(stackOf(4, mix));
+        QCOMPARE(scene.cell({2, 4}), MatrixCell::Learned);
+        QCOMPARE(scene.cell({3, 4}), MatrixCell::Outside);
+    }
+
+    void hitTestFindsEveryCell()
+    {
+        const MatrixScene scene = sceneOf(stackOf(12, learned()));
+        for (std::int64_t target = 1; target <= 13; ++target) {
+            for (std::int64_t source = 0; source < target; ++source) {
+                QCOMPARE(scene.hitTest(scene.rectOf({source, target}).centre()),
+                         (std::optional{Shortcut{source, target}}));
+            }
+        }
+        QVERIFY(!scene.hitTest(scene.rectOf({5, 3}).centre()));
+        QVERIFY(!scene.hitTest({-5, 10}));
+        QVERIFY(!scene.hitTest({10, 1e6F}));
+    }
+
+    void aQuickStrokeLeavesNoCellOut()
+    {
+        const MatrixScene scene = sceneOf(stackOf(12, learned()));
+        const auto passed = scene.stroke(scene.rectOf({0, 11}).centre(), scene.rectOf({10, 11}).centre());
+        QCOMPARE(passed.size(), std::size_t{11});
+    }
+
+    void topologiesWithoutAMatrixSaySo()
+    {
+        const MatrixScene scene = sceneOf(stackOf(4, projects::Concatenation{}));
+        QCOMPARE(scene.size(), std::int64_t{0});
+        QVERIFY(scene.note().find("has no matrix") != std::string::npos);
+        QVERIFY(!sceneOf(stackOf(0, learned())).note().empty());
+        QVERIFY(!sceneOf(stackOf(MatrixScene::kDeepest + 1, learned())).note().empty());
+    }
+
+    void aClickPrunesAndAnotherBringsBack()
+    {
+        load(stackOf(4, learned()));
+        CanvasDriver driver(*m_canvas);
+        driver.click(*m_canvas->locate(Shortcut{1, 3}));
+        perform(driver);
+        QCOMPARE(mixOf(m_document).states.at({1, 3}), projects::ShortcutState::Pruned);
+        driver.click(*m_canvas->locate(Shortcut{1, 3}));
+        perform(driver);
+        QVERIFY(mixOf(m_document).states.empty());
+    }
+
+    void aDragAddsARowAsOneEdit()
+    {
+        load(stackOf(5, learned(projects::ExplicitSources{{{4, 5}}})));
+        CanvasDriver driver(*m_canvas);
+        driver.drag(*m_canvas->locate(Shortcut{0, 5}), *m_canvas->locate(Shortcut{4, 5}));
+        QCOMPARE(perform(driver), std::size_t{1});
+        const auto& sources = std::get<projects::ExplicitSources>(mixOf(m_document).sources).shortcuts;
+        QCOMPARE(sources, (std::vector<Shortcut>{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}}));
+    }
+
+    void escapeGivesUpAStroke()
+    {
+        load(stackOf(5, learned()));
+        CanvasDriver driver(*m_canvas);
+        driver.moveTo(*m_canvas->locate(Shortcut{0, 5}));
+        driver.press();
+        m_canvas->cancel();
+        driver.release();
+        QVERIFY(driver.take<RequestEdit>().empty());
+    }
+
+    void theKeyboardReachesEveryCell()
+    {
+        load(stackOf(3, learned()));
+        CanvasDriver driver(*m_canvas);
+        driver.key(ImGuiKey_DownArrow); // the cursor appears at 0:1
+        driver.key(ImGuiKey_DownArrow);
+        driver.key(ImGuiKey_DownArrow);
+        driver.key(ImGuiKey_RightArrow);
+        const auto selections = driver.take<SelectionChanged>();
+        QVERIFY(!selections.empty());
+        QCOMPARE(selections.back().selection.shortcuts, (std::set<Shortcut>{{1, 3}}));
+        driver.key(ImGuiKey_Space);
+        perform(driver);
+        QCOMPARE(mixOf(m_document).states.at({1, 3}), projects::ShortcutState::Pruned);
+        for (int i = 0; i < 9; ++i) {
+            driver.key(ImGuiKey_RightArrow); // stops at the diagonal
+        }
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.shortcuts, (std::set<Shortcut>{{2, 3}}));
+        m_canvas->toggleFrozen();
+        driver.frame();
+        perform(driver);
+        QCOMPARE(mixOf(m_document).states.at({2, 3}), projects::ShortcutState::Frozen);
+    }
+
+    void hoverIsTold()
+    {
+        load(stackOf(4, learned()));
+        CanvasDriver driver(*m_canvas);
+        driver.moveTo(*m_canvas->locate(Shortcut{2, 4}));
+        auto hovers = driver.take<HoverShortcut>();
+        QCOMPARE(hovers.back().shortcut, (std::optional{Shortcut{2, 4}}));
+        driver.moveTo({CanvasDriver::kWidth - 2, CanvasDriver::kHeight - 2});
+        hovers = driver.take<HoverShortcut>();
+        QVERIFY(!hovers.back().shortcut);
+    }
+
+    void shiftClickSelectsAndChangesNothing()
+    {
+        load(stackOf(4, learned()));
+        CanvasDriver driver(*m_canvas);
+        ImGui::GetIO().KeyShift = true;
+        driver.click(*m_canvas->locate(Shortcut{2, 4}));
+        driver.click(*m_canvas->locate(Shortcut{1, 4}));
+        const auto selections = driver.take<SelectionChanged>();
+        QCOMPARE(selections.back().selection.shortcuts, (std::set<Shortcut>{{1, 4}, {2, 4}}));
+    }
+
+    void portsArePickedByChipAndKey()
+    {
+        DepthMix mix = learned();
+        mix.ports = projects::MixPorts::QkvResidual;
+        load(stackOf(4, mix));
+        CanvasDriver driver(*m_canvas);
+        const float nan = std::numeric_limits<float>::quiet_NaN();
+        const std::vector<float> one(25, 1.0F);
+        const std::vector<float> none(25, nan);
+        m_canvas->setLive({.port = "q", .mix = none, .rows = 5, .columns = 5, .active = {}, .step = 1});
+        m_canvas->setLive({.port = "k", .mix = one, .rows = 5, .columns = 5, .active = {}, .step = 1});
+        const int withoutNumbers = driver.frame();
+        driver.key(ImGuiKey_PageDown); // k's weights are written into its cells
+        QVERIFY(driver.frame() > withoutNumbers);
+        driver.click({30, 24}); // q's chip
+        driver.moveTo({5, 600});
+        QCOMPARE(driver.frame(), withoutNumbers);
+    }
+
+    void aDeepMatrixIsDrawnInBlocks()
+    {
+        load(stackOf(1000, learned()));
+        CanvasDriver driver(*m_canvas);
+        QVERIFY(driver.frame() < 400000);
+        driver.moveTo({600, 400});
+        driver.wheel(40);
+        QVERIFY(driver.frame() < 400000);
+    }
+
+private:
+    void load(projects::Document document)
+    {
+        m_canvas = makeMatrixCanvas();
+        m_document = std::move(document);
+        m_canvas->setDocument(m_document);
+    }
+    /// Applies what the canvas asked for, as its host does; how many edits that was.
+    std::size_t perform(CanvasDriver& driver)
+    {
+        const auto edits = driver.take<RequestEdit>();
+        for (const RequestEdit& request : edits) {
+            const auto inverse = projects::applyEdit(m_document, request.edit);
+            if (!inverse) {
+                QTest::qFail(inverse.error().text().c_str(), __FILE__, __LINE__);
+            }
+        }
+        m_canvas->setDocument(m_document);
+        return edits.size();
+    }
+
+    std::unique_ptr<Canvas> m_canvas;
+    projects::Document m_document;
+};
+
+QTEST_APPLESS_MAIN(TestMatrix)
+#include "tst_matrix.moc"
