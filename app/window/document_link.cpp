@@ -34,12 +34,12 @@ DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspa
     connect(&workspace.outline(), &OutlineView::pruneRequested, this, &DocumentLink::prune);
     connect(&workspace.problems(), &ProblemsView::jumpRequested, this,
             [this](const std::string& pointer) { choose(placeOfPointer(m_session.project(), pointer)); });
-    connect(&workspace.canvas(), &CanvasWidget::requested, this, &DocumentLink::answer);
+    for (CanvasWidget* canvas : workspace.canvases()) {
+        connect(canvas, &CanvasWidget::requested, this, &DocumentLink::answer);
+    }
     connect(&workspace.heatmap(), &visualizers::HeatmapView::cellHovered, this, [this](int row, int column) {
         const bool over = row >= 0 && column >= 0;
-        m_workspace.canvas().canvas().setHovered(over ? std::optional(projects::Shortcut{column, row + 1})
-                                                      : std::nullopt);
-        m_workspace.canvas().refresh();
+        showHovered(over ? std::optional(projects::Shortcut{column, row + 1}) : std::nullopt);
     });
 }
 
@@ -47,10 +47,14 @@ void DocumentLink::openAnew()
 {
     m_place = ProjectPlace{};
     if (m_session.isOpen()) {
-        m_workspace.canvas().canvas().clearLive();
+        for (CanvasWidget* canvas : m_workspace.canvases()) {
+            canvas->canvas().clearLive();
+        }
         m_workspace.outlineModel().clearLive();
         refresh();
-        m_workspace.canvas().fit();
+        for (CanvasWidget* canvas : m_workspace.canvases()) {
+            canvas->fit();
+        }
         m_workspace.outline().expandToDepth(0);
         m_workspace.outline().collapseAll();
     }
@@ -66,7 +70,9 @@ void DocumentLink::refresh()
         m_place = ProjectPlace{};
     }
     m_workspace.outlineModel().setRows(outlineOf(m_session.project(), m_runs));
-    m_workspace.canvas().canvas().setDocument(m_session.document());
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        canvas->canvas().setDocument(m_session.document());
+    }
     showPlace();
 }
 
@@ -86,8 +92,7 @@ void DocumentLink::choose(const Place& place)
 
 void DocumentLink::showPlace()
 {
-    m_workspace.canvas().canvas().setSelection(selectionOfPlace(m_session.project(), m_place));
-    m_workspace.canvas().refresh();
+    showSelection(selectionOfPlace(m_session.project(), m_place));
     m_workspace.outline().showPlace(m_place);
     m_workspace.inspector().show(m_session.project(), m_place);
     m_workspace.palette().setContext(m_session.project(), m_place);
@@ -133,14 +138,31 @@ void DocumentLink::answer(const editor::Request& request)
         refresh();
         m_place = placeOfSelection(m_session.project(), selection->selection);
         showPlace();
-        m_workspace.canvas().canvas().setSelection(selection->selection);
+        showSelection(selection->selection);
     } else if (const auto* block = std::get_if<editor::OpenBlock>(&request)) {
         choose(GraphPlace{"block:" + block->block});
         m_workspace.outline().expand(m_workspace.outline().currentIndex());
     } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {
         const auto& shortcut = hover->shortcut;
+        showHovered(shortcut);
         m_workspace.heatmap().setHighlighted(shortcut ? static_cast<int>(shortcut->target - 1) : -1,
                                              shortcut ? static_cast<int>(shortcut->source) : -1);
+    }
+}
+
+void DocumentLink::showHovered(std::optional<projects::Shortcut> shortcut)
+{
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        canvas->canvas().setHovered(shortcut);
+        canvas->refresh();
+    }
+}
+
+void DocumentLink::showSelection(const editor::Selection& selection)
+{
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        canvas->canvas().setSelection(selection);
+        canvas->refresh();
     }
 }
 

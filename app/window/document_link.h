@@ -8,6 +8,7 @@
 #include <QObject>
 #include <QTimer>
 
+#include <optional>
 #include <vector>
 
 namespace residua::app {
@@ -43,6 +44,8 @@ private:
     void prune(const projects::Shortcut& shortcut);
     void showAnalysis();
     void showPlace();
+    void showHovered(std::optional<projects::Shortcut> shortcut);
+    void showSelection(const editor::Selection& selection);
 
     DocumentSession& m_session;
     Analysis& m_analysis;

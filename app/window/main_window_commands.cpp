@@ -103,25 +103,27 @@ void MainWindow::connectEdit()
 {
     connect(m_actions.undo, &QAction::triggered, &m_session, &DocumentSession::undo);
     connect(m_actions.redo, &QAction::triggered, &m_session, &DocumentSession::redo);
-    editor::Canvas& canvas = m_workspace->canvas().canvas();
-    const auto ask = [this](auto command) {
+    const auto ask = [this](void (editor::Canvas::*command)()) {
         return [this, command] {
-            command();
-            m_workspace->canvas().refresh();
+            CanvasWidget& front = m_workspace->currentCanvas();
+            (front.canvas().*command)();
+            front.refresh();
         };
     };
-    connect(m_actions.prune, &QAction::triggered, this, ask([&canvas] { canvas.deleteSelection(); }));
-    connect(m_actions.freeze, &QAction::triggered, this, ask([&canvas] { canvas.toggleFrozen(); }));
-    connect(m_actions.selectAll, &QAction::triggered, this, ask([&canvas] { canvas.selectAll(); }));
-    connect(m_actions.deselect, &QAction::triggered, this, ask([&canvas] { canvas.cancel(); }));
+    connect(m_actions.prune, &QAction::triggered, this, ask(&editor::Canvas::deleteSelection));
+    connect(m_actions.freeze, &QAction::triggered, this, ask(&editor::Canvas::toggleFrozen));
+    connect(m_actions.selectAll, &QAction::triggered, this, ask(&editor::Canvas::selectAll));
+    connect(m_actions.deselect, &QAction::triggered, this, ask(&editor::Canvas::cancel));
     connect(m_actions.backToPreset, &QAction::triggered, this, [this] {
         if (const auto custom = customisationOf(m_session.project())) {
             m_documents->applyEdit(custom->goBack());
         }
     });
-    connect(m_actions.fit, &QAction::triggered, this, [this] { m_workspace->canvas().fit(); });
-    connect(m_actions.zoomToSelection, &QAction::triggered, this, ask([&canvas] { canvas.zoomToSelection(); }));
-    m_workspace->canvas().addActions(m_actions.ofCanvas());
+    connect(m_actions.fit, &QAction::triggered, this, [this] { m_workspace->currentCanvas().fit(); });
+    connect(m_actions.zoomToSelection, &QAction::triggered, this, ask(&editor::Canvas::zoomToSelection));
+    for (CanvasWidget* canvas : m_workspace->canvases()) {
+        canvas->addActions(m_actions.ofCanvas());
+    }
     connect(m_documents, &DocumentLink::refused, this, &MainWindow::refuse);
     connect(m_documents, &DocumentLink::placeChanged, this, &MainWindow::updateCanvasKeys);
     connect(&m_analysis, &Analysis::updated, this, &MainWindow::updateStatus);

@@ -11,6 +11,8 @@
 #include "projects/store.h"
 #include "visualizers/views.h"
 
+#include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +30,25 @@ QString keyOf(const std::filesystem::path& directory)
 engine::RunStatus statusOf(RunPhase phase)
 {
     return phase == RunPhase::Paused ? engine::RunStatus::Paused : engine::RunStatus::Running;
+}
+
+/// The applied weights by the port that reads them; "" where there is one.
+std::map<std::string_view, const engine::Matrix*> newestByPort(const std::vector<engine::Matrix>& matrices)
+{
+    constexpr std::string_view kApplied = "mix";
+    std::map<std::string_view, const engine::Matrix*> newest;
+    for (const engine::Matrix& matrix : matrices) {
+        std::string_view name = matrix.name;
+        if (name != kApplied && !name.starts_with("mix/")) {
+            continue;
+        }
+        name.remove_prefix(std::min(name.size(), kApplied.size() + 1));
+        const engine::Matrix*& kept = newest[name];
+        if (!kept || matrix.step >= kept->step) {
+            kept = &matrix;
+        }
+    }
+    return newest;
 }
 
 } // namespace
@@ -126,24 +147,30 @@ void RunLink::onProgress(const engine::Progress& progress)
         return;
     }
     m_workspace.heatmap().append(progress.matrices);
-    if (const engine::Matrix* mix = shownMatrix(progress.matrices)) {
-        showWeights(*mix);
-    }
+    showWeights(progress.matrices);
 }
 
-void RunLink::showWeights(const engine::Matrix& mix)
+void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
 {
     if (m_session.project().topology != m_topology) {
         return; // the wiring was edited while the run goes on: these weights are not of this picture
     }
-    editor::LiveValues live;
-    live.mix = mix.values;
-    live.rows = mix.rows;
-    live.columns = mix.columns;
-    live.step = mix.step;
-    m_workspace.canvas().canvas().setLive(live);
-    m_workspace.canvas().refresh();
-    m_workspace.outlineModel().setLive(mix);
+    const auto newest = newestByPort(matrices);
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        for (const auto& [port, matrix] : newest) {
+            editor::LiveValues live;
+            live.port = port;
+            live.mix = matrix->values;
+            live.rows = matrix->rows;
+            live.columns = matrix->columns;
+            live.step = matrix->step;
+            canvas->canvas().setLive(live);
+        }
+        canvas->refresh();
+    }
+    if (const engine::Matrix* mix = shownMatrix(matrices)) {
+        m_workspace.outlineModel().setLive(*mix);
+    }
 }
 
 void RunLink::setOverlaid(const engine::RunInfo& run, bool overlaid)
@@ -171,9 +198,7 @@ void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
             const auto project = reader->project();
             m_topology = project ? project->topology : projects::Topology{};
         }
-        if (const engine::Matrix* mix = shownMatrix(record->matrices)) {
-            showWeights(*mix);
-        }
+        showWeights(record->matrices);
     }
 }
 

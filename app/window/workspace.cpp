@@ -9,10 +9,12 @@
 #include "app/palette/palette_view.h"
 #include "app/runs/runs_panel.h"
 #include "editor/depth_canvas.h"
+#include "editor/matrix_canvas.h"
 #include "visualizers/views.h"
 
 #include <QDockWidget>
 #include <QSplitter>
+#include <QTabWidget>
 
 #include <algorithm>
 
@@ -33,6 +35,8 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     : QMainWindow(parent, Qt::Widget),
       m_look(look),
       m_canvas(new CanvasWidget(editor::makeDepthCanvas(), this)),
+      m_matrix(new CanvasWidget(editor::makeMatrixCanvas(), this)),
+      m_centre(new QTabWidget(this)),
       m_outline(new OutlineView(m_outlineModel)),
       m_palette(new PaletteView(m_paletteModel)),
       m_inspector(new Inspector),
@@ -47,7 +51,12 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     m_canvas->setAccessibleName(tr("Depth canvas; the outline holds the same for the keyboard"));
-    setCentralWidget(m_canvas);
+    m_matrix->setAccessibleName(tr("Matrix of shortcuts; the arrows move over its cells, Space adds or prunes"));
+    m_centre->setObjectName(QStringLiteral("centre"));
+    m_centre->setDocumentMode(true);
+    m_centre->addTab(m_canvas, tr("Depth"));
+    m_centre->addTab(m_matrix, tr("Matrix"));
+    setCentralWidget(m_centre);
     m_palette->acceptDropsOn(*m_canvas);
 
     auto* right = new QSplitter(Qt::Vertical);
@@ -91,6 +100,7 @@ void Workspace::arrange(WorkspaceView view, QSize size)
         dock->setFloating(false);
         dock->show();
     }
+    m_centre->setCurrentWidget(view == WorkspaceView::Matrix ? m_matrix : m_canvas);
     addDockWidget(Qt::LeftDockWidgetArea, m_outlineDock);
     tabifyDockWidget(m_outlineDock, m_paletteDock);
     m_outlineDock->raise();
@@ -119,6 +129,11 @@ void Workspace::showPalette()
     m_palette->focusSearch();
 }
 
+CanvasWidget& Workspace::currentCanvas()
+{
+    return m_centre->currentWidget() == m_matrix ? *m_matrix : *m_canvas;
+}
+
 /// A tab names its dock already: a title under it would say the same twice.
 void Workspace::updateTitleBars()
 {
@@ -136,8 +151,10 @@ void Workspace::updateTitleBars()
 void Workspace::applyTheme()
 {
     const ThemeKind kind = m_look.theme().kind();
-    m_canvas->canvas().setTheme(kind);
-    m_canvas->refresh();
+    for (CanvasWidget* canvas : canvases()) {
+        canvas->canvas().setTheme(kind);
+        canvas->refresh();
+    }
     m_loss->setTheme(kind);
     m_heatmap->setTheme(kind);
 }

@@ -7,9 +7,11 @@
 
 #include <QMainWindow>
 
+#include <array>
 #include <vector>
 
 class QDockWidget;
+class QTabWidget;
 
 namespace residua::visualizers {
 class LossView;
@@ -27,17 +29,24 @@ class ProblemsView;
 class RunsPanel;
 
 enum class WorkspaceView {
-    Depth, ///< the canvas has the room
-    Plots, ///< the plots have it, side by side
+    Depth,  ///< the depth canvas has the room
+    Matrix, ///< the matrix has it
+    Plots,  ///< the plots have it, side by side
 };
 
-/// The views of an open project, laid out as docks around the depth canvas. Assembles them; ties nothing together.
+/// The views of an open project, laid out as docks around the canvases. Assembles them; ties nothing together.
 class Workspace : public QMainWindow {
     Q_OBJECT
 public:
     explicit Workspace(const Look& look, QWidget* parent = nullptr);
 
+    /// The depth canvas.
     [[nodiscard]] CanvasWidget& canvas() { return *m_canvas; }
+    [[nodiscard]] CanvasWidget& matrix() { return *m_matrix; }
+    /// The one in front.
+    [[nodiscard]] CanvasWidget& currentCanvas();
+    /// All of them: they are pictures of the same document.
+    [[nodiscard]] std::array<CanvasWidget*, 2> canvases() const { return {m_canvas, m_matrix}; }
     [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
     [[nodiscard]] OutlineView& outline() { return *m_outline; }
     [[nodiscard]] PaletteView& palette() { return *m_palette; }
@@ -64,6 +73,8 @@ private:
     PaletteModel m_paletteModel;
     RunsModel m_runsModel;
     CanvasWidget* m_canvas;
+    CanvasWidget* m_matrix;
+    QTabWidget* m_centre;
     OutlineView* m_outline;
     PaletteView* m_palette;
     Inspector* m_inspector;

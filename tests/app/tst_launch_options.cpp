@@ -42,7 +42,8 @@ private slots:
         QTest::newRow("size") << QStringList{"residua", "--size", "wide"} << "WIDTHxHEIGHT";
         QTest::newRow("tiny") << QStringList{"residua", "--size", "10x10"} << "320";
         QTest::newRow("theme") << QStringList{"residua", "--theme", "blue"} << "light or dark";
-        QTest::newRow("view that is not there") << QStringList{"residua", "--view", "matrix"} << "depth or plots";
+        QTest::newRow("view that is not there")
+            << QStringList{"residua", "--view", "block"} << "depth, matrix or plots";
         QTest::newRow("steps") << QStringList{"residua", "--steps", "few"} << "--steps";
         QTest::newRow("scale") << QStringList{"residua", "--scale", "9"} << "--scale";
         QTest::newRow("two projects") << QStringList{"residua", "a", "b"} << "one argument too many";
