@@ -6,6 +6,76 @@
 #include <limits>
 
 namespace residua::visualizers {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSumTolerance = 1e-3;
+
+/// The last frame at or before `step`; the first where all are later. Null: there is none.
+const engine::Matrix* frameAt(const std::vector<engine::Matrix>& frames, std::int64_t step)
+{
+    if (frames.empty()) {
+        return nullptr;
+    }
+    const auto after = std::upper_bound(frames.begin(), frames.end(), step,
+                                        [](std::int64_t value, const auto& frame) { return value < frame.step; });
+    return after == frames.begin() ? &frames.front() : &*std::prev(after);
+}
+
+/// Whether every row that has a cell sums to one.
+bool rowsSumToOne(const engine::Matrix& matrix)
+{
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        double sum = 0;
+        bool any = false;
+        for (std::int64_t column = 0; column < matrix.columns; ++column) {
+            const float cell = matrix.at(row, column);
+            sum += std::isnan(cell) ? 0 : cell;
+            any = any || !std::isnan(cell);
+        }
+        if (any && std::abs(sum - 1) > kSumTolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+void HeatmapFrames::clear()
+{
+    m_series.clear();
+    m_other.clear();
+    m_pinned = 0;
+}
+
+void HeatmapFrames::pin(std::int64_t step)
+{
+    m_pinned = step;
+    rangeAnew(CellValue::SincePinned);
+}
+
+void HeatmapFrames::compareWith(const std::vector<engine::Matrix>& other)
+{
+    m_other.clear();
+    for (const engine::Matrix& matrix : other) {
+        m_other[matrix.name].push_back(matrix);
+    }
+    rangeAnew(CellValue::AgainstRun);
+}
+
+const engine::Matrix* HeatmapFrames::reference(const engine::Matrix& matrix, CellValue value) const
+{
+    const engine::Matrix* found = nullptr;
+    if (value == CellValue::SinceStart) {
+        found = &frame(matrix.name, 0);
+    } else if (value == CellValue::SincePinned) {
+        found = frameAt(m_series.at(matrix.name).frames, m_pinned);
+    } else if (const auto other = m_other.find(matrix.name); other != m_other.end()) {
+        found = frameAt(other->second, matrix.step);
+    }
+    return found && found->values.size() == matrix.values.size() ? found : nullptr;
+}
 
 void HeatmapFrames::append(const engine::Matrix& matrix)
 {
@@ -54,21 +124,20 @@ std::vector<double> HeatmapFrames::cells(const std::string& name, std::size_t in
 {
     const engine::Matrix& matrix = frame(name, index);
     std::vector<double> cells(matrix.values.begin(), matrix.values.end());
-    if (value == CellValue::SinceStart) {
-        const engine::Matrix& first = frame(name, 0);
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            cells[i] -= first.values[i];
-        }
-    } else if (value == CellValue::LogOfRowMax) {
+    if (value == CellValue::LogOfRowMax) {
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
             const auto begin = cells.begin() + row * matrix.columns;
             const auto end = begin + matrix.columns;
             double largest = 0;
             std::for_each(begin, end, [&largest](double cell) { largest = std::fmax(largest, cell); });
             // A weight that is not positive has no logarithm: its cell stays empty.
-            std::transform(begin, end, begin, [largest](double cell) {
-                return cell > 0 ? std::log(cell / largest) : std::numeric_limits<double>::quiet_NaN();
-            });
+            std::transform(begin, end, begin,
+                           [largest](double cell) { return cell > 0 ? std::log(cell / largest) : kNone; });
+        }
+    } else if (value != CellValue::Weight) {
+        const engine::Matrix* less = reference(matrix, value);
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            cells[i] -= less ? less->values[i] : kNone;
         }
     }
     return cells;
@@ -84,17 +153,56 @@ HeatmapFrames::Range HeatmapFrames::range(const std::string& name, CellValue val
     return found == series->second.ranges.end() ? Range{} : found->second;
 }
 
+std::optional<double> HeatmapFrames::centre(const std::string& name) const
+{
+    if (count(name) == 0 || name.starts_with("spread")) {
+        return std::nullopt;
+    }
+    const Frames& frames = m_series.at(name).frames;
+    const Range all = range(name, CellValue::Weight);
+    if (all.low >= 0 && rowsSumToOne(frames.front()) && rowsSumToOne(frames.back())) {
+        return std::nullopt;
+    }
+    std::optional<double> start;
+    for (const float cell : frames.front().values) {
+        if (!std::isfinite(cell)) {
+            continue;
+        }
+        if (start && *start != cell) {
+            return 0.0; // they started apart: none of the starts is the middle
+        }
+        start = cell;
+    }
+    return start.value_or(0.0);
+}
+
+void HeatmapFrames::rangeAnew(CellValue value)
+{
+    for (auto& [name, series] : m_series) {
+        series.ranges.erase(value);
+        for (std::size_t i = 0; i < series.frames.size(); ++i) {
+            widen(series, name, i, value);
+        }
+    }
+}
+
 void HeatmapFrames::widen(Series& series, const std::string& name, std::size_t index)
 {
-    for (const CellValue value : {CellValue::Weight, CellValue::SinceStart, CellValue::LogOfRowMax}) {
-        for (const double cell : cells(name, index, value)) {
-            if (!std::isfinite(cell)) {
-                continue;
-            }
-            const auto [known, fresh] = series.ranges.try_emplace(value, Range{cell, cell});
-            known->second.low = std::min(known->second.low, cell);
-            known->second.high = std::max(known->second.high, cell);
+    for (const CellValue value : {CellValue::Weight, CellValue::SinceStart, CellValue::SincePinned,
+                                  CellValue::AgainstRun, CellValue::LogOfRowMax}) {
+        widen(series, name, index, value);
+    }
+}
+
+void HeatmapFrames::widen(Series& series, const std::string& name, std::size_t index, CellValue value)
+{
+    for (const double cell : cells(name, index, value)) {
+        if (!std::isfinite(cell)) {
+            continue;
         }
+        const auto [known, fresh] = series.ranges.try_emplace(value, Range{cell, cell});
+        known->second.low = std::min(known->second.low, cell);
+        known->second.high = std::max(known->second.high, cell);
     }
 }
 

@@ -4,7 +4,9 @@
 #include "engine/api/values.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,8 @@ namespace residua::visualizers {
 enum class CellValue {
     Weight,
     SinceStart,  ///< less the first frame's
+    SincePinned, ///< less the pinned frame's
+    AgainstRun,  ///< less what the other run had at that step
     LogOfRowMax, ///< log(p / the row's largest p): ANCRe figure 6 (methods.md 2)
 };
 
@@ -27,7 +31,12 @@ public:
 
     /// Keeps steps ascending: a frame takes the place of those at or after its step.
     void append(const engine::Matrix& matrix);
-    void clear() { m_series.clear(); }
+    void clear();
+    /// The frame that SincePinned compares with, of every matrix: the last at or before `step`. At first the first.
+    void pin(std::int64_t step);
+    /// The run that AgainstRun compares with; empty: none, and there is no difference to show.
+    void compareWith(const std::vector<engine::Matrix>& other);
+    [[nodiscard]] bool compares() const { return !m_other.empty(); }
 
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] std::size_t count(const std::string& name) const;
@@ -36,16 +45,26 @@ public:
     [[nodiscard]] std::vector<double> cells(const std::string& name, std::size_t index, CellValue value) const;
     /// Smallest and largest cell over all frames, so that colours hold still while scrubbing.
     [[nodiscard]] Range range(const std::string& name, CellValue value) const;
+    /// The value that weights may fall below and rise above: where they started, or zero. None for probabilities and
+    /// spreads, which are magnitudes.
+    [[nodiscard]] std::optional<double> centre(const std::string& name) const;
 
 private:
+    using Frames = std::vector<engine::Matrix>;
     struct Series {
-        std::vector<engine::Matrix> frames;
+        Frames frames;
         std::map<CellValue, Range> ranges; ///< grows with the frames
     };
 
     void widen(Series& series, const std::string& name, std::size_t index);
+    void widen(Series& series, const std::string& name, std::size_t index, CellValue value);
+    void rangeAnew(CellValue value);
+    /// What a cell's value is less of. Null: there is nothing to compare with.
+    [[nodiscard]] const engine::Matrix* reference(const engine::Matrix& matrix, CellValue value) const;
 
     std::map<std::string, Series> m_series;
+    std::map<std::string, Frames> m_other;
+    std::int64_t m_pinned = 0;
 };
 
 } // namespace residua::visualizers

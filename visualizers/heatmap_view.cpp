@@ -3,9 +3,12 @@
 #include "visualizers/plot_style.h"
 #include "visualizers/views.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSlider>
 #include <QTimer>
 #include <QToolButton>
@@ -15,6 +18,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 namespace residua::visualizers {
 namespace {
@@ -76,11 +81,16 @@ public:
     void hover(QMouseEvent* event);
     void outline(int row, int column);
     void retheme();
+    void moveCell(int rows, int columns);
+    void setOther(const QString& name, const std::vector<engine::Matrix>& matrices);
+    [[nodiscard]] QString csv() const;
 
     HeatmapFrames frames;
     QCustomPlot* plot;
-    QComboBox* name;
+    QComboBox* kind;
+    QComboBox* port;
     QComboBox* value;
+    QToolButton* pin;
     QToolButton* play;
     QSlider* scrubber;
     QLabel* stepLabel;
@@ -94,22 +104,29 @@ public:
     Theme theme = Theme::Light;
 
 private:
-    [[nodiscard]] std::string current() const { return name->currentText().toStdString(); }
+    [[nodiscard]] std::string current() const;
     [[nodiscard]] CellValue cellValue() const { return static_cast<CellValue>(value->currentIndex()); }
     void layOut();
     void connectControls();
     void setUpPlot();
     void applyScale();
+    [[nodiscard]] QString scaleLabel() const;
+    void pinStep();
+    void point(int row, int column);
 
     HeatmapView* m_view;
+    QString m_otherRun;
+    std::int64_t m_pinned = 0;
     int m_hoveredRow = -1;
     int m_hoveredColumn = -1;
 };
 
 HeatmapView::Impl::Impl(HeatmapView* view)
     : plot(new QCustomPlot(view)),
-      name(new QComboBox(view)),
+      kind(new QComboBox(view)),
+      port(new QComboBox(view)),
       value(new QComboBox(view)),
+      pin(new QToolButton(view)),
       play(new QToolButton(view)),
       scrubber(new QSlider(Qt::Horizontal, view)),
       stepLabel(new QLabel(view)),
@@ -159,11 +176,26 @@ void HeatmapView::Impl::layOut()
 {
     m_view->setAccessibleName(tr("Coefficients"));
     plot->setAccessibleName(tr("Coefficient heatmap"));
-    name->setAccessibleName(tr("Matrix"));
+    plot->setFocusPolicy(Qt::StrongFocus);
+    plot->setMinimumHeight(80);
+    kind->setAccessibleName(tr("Matrix"));
+    kind->setObjectName(QStringLiteral("kind"));
+    port->setAccessibleName(tr("Port"));
+    port->setObjectName(QStringLiteral("port"));
     value->setAccessibleName(tr("Cell value"));
-    value->addItems({tr("value"), tr("change since start"), tr("log(p / row maximum)")});
+    value->setObjectName(QStringLiteral("value"));
+    value->addItems({tr("value"), tr("change since start"), tr("change since pinned step"),
+                     tr("difference from other run"), tr("log(p / row maximum)")});
+    for (QComboBox* box : {kind, port, value}) {
+        box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        box->setMinimumContentsLength(box == port ? 4 : 8);
+        box->view()->setMinimumWidth(200);
+    }
+    pin->setText(tr("Pin"));
+    pin->setToolTip(tr("Compare with this step from now on (P)"));
+    pin->setAccessibleName(tr("Pin this step"));
     play->setText(QStringLiteral("▶"));
-    play->setToolTip(tr("Play the recorded steps"));
+    play->setToolTip(tr("Play the recorded steps (Space)"));
     play->setAccessibleName(tr("Play"));
     play->setCheckable(true);
     scrubber->setAccessibleName(tr("Recorded step"));
@@ -172,18 +204,24 @@ void HeatmapView::Impl::layOut()
     empty->setWordWrap(true);
     empty->setAttribute(Qt::WA_TransparentForMouseEvents);
 
+    auto* choices = new QHBoxLayout;
+    choices->setContentsMargins(8, 4, 8, 0);
+    choices->setSpacing(8);
+    choices->addWidget(kind, 2);
+    choices->addWidget(port, 1);
+    choices->addWidget(value, 3);
     auto* controls = new QHBoxLayout;
-    controls->setContentsMargins(8, 4, 8, 0);
+    controls->setContentsMargins(8, 0, 8, 0);
     controls->setSpacing(8);
-    controls->addWidget(name);
-    controls->addWidget(value);
     controls->addWidget(play);
     controls->addWidget(scrubber, 1);
     controls->addWidget(stepLabel);
+    controls->addWidget(pin);
     controls->addWidget(readout);
     auto* column = new QVBoxLayout(m_view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
+    column->addLayout(choices);
     column->addLayout(controls);
     column->addWidget(plot, 1);
     auto* over = new QVBoxLayout(plot);
@@ -193,7 +231,10 @@ void HeatmapView::Impl::layOut()
 
 void HeatmapView::Impl::connectControls()
 {
-    QObject::connect(name, &QComboBox::currentIndexChanged, m_view, [this] { frameArrived(); });
+    for (QComboBox* box : {kind, port}) {
+        QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { frameArrived(); });
+    }
+    QObject::connect(pin, &QToolButton::clicked, m_view, [this] { pinStep(); });
     QObject::connect(value, &QComboBox::currentIndexChanged, m_view, [this] { show(); });
     QObject::connect(scrubber, &QSlider::valueChanged, m_view, [this] { show(); });
     QObject::connect(play, &QToolButton::toggled, m_view, [this](bool on) {
@@ -212,18 +253,41 @@ void HeatmapView::Impl::connectControls()
     QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) { hover(event); });
 }
 
+// "mix/q" is the kind "mix" of the port "q".
 void HeatmapView::Impl::refreshNames()
 {
+    const QSignalBlocker quietKind(kind);
+    const QSignalBlocker quietPort(port);
     for (const std::string& known : frames.names()) {
         const QString text = QString::fromStdString(known);
-        if (name->findText(text) < 0) {
-            name->addItem(text);
+        const QString kindName = text.section(QLatin1Char('/'), 0, 0);
+        const QString portName = text.section(QLatin1Char('/'), 1);
+        if (kind->findData(kindName) < 0) {
+            static const std::map<QString, QString> titles{{QStringLiteral("mix"), tr("weights applied")},
+                                                           {QStringLiteral("coefficient"), tr("coefficients learned")},
+                                                           {QStringLiteral("spread"), tr("spread over features")}};
+            const auto title = titles.find(kindName);
+            kind->addItem(title == titles.end() ? kindName : title->second, kindName);
             // What is applied tells more than what is learned.
-            if (known == "mix") {
-                name->setCurrentText(text);
+            if (known.starts_with("mix")) {
+                kind->setCurrentIndex(kind->count() - 1);
+            }
+        }
+        if (!portName.isEmpty() && port->findText(portName) < 0) {
+            port->addItem(portName);
+            if (portName != QLatin1String("final") && port->findText(QStringLiteral("q")) >= 0 &&
+                port->currentText() == QLatin1String("final")) {
+                port->setCurrentText(QStringLiteral("q")); // the first thing that a person asks for
             }
         }
     }
+    port->setVisible(port->count() > 0);
+}
+
+std::string HeatmapView::Impl::current() const
+{
+    const QString of = port->count() > 0 ? QLatin1Char('/') + port->currentText() : QString();
+    return (kind->currentData().toString() + of).toStdString();
 }
 
 void HeatmapView::Impl::frameArrived()
@@ -237,20 +301,59 @@ void HeatmapView::Impl::frameArrived()
     show();
 }
 
+QString HeatmapView::Impl::scaleLabel() const
+{
+    switch (cellValue()) {
+    case CellValue::Weight:
+        return kind->currentText();
+    case CellValue::SinceStart:
+        return tr("change since step %1").arg(frames.frame(current(), 0).step);
+    case CellValue::SincePinned:
+        return tr("change since step %1").arg(m_pinned);
+    case CellValue::AgainstRun:
+        return m_otherRun.isEmpty() ? tr("show another run to compare with") : tr("less %1").arg(m_otherRun);
+    case CellValue::LogOfRowMax:
+        return tr("log(pᵢⱼ / maxᵢ pᵢⱼ)");
+    }
+    return {};
+}
+
 void HeatmapView::Impl::applyScale()
 {
     const auto [low, high] = frames.range(current(), cellValue());
-    // Below zero somewhere: signed about zero, unless it is a logarithm, whose zero is the top.
-    const bool isSigned = cellValue() == CellValue::SinceStart || (cellValue() == CellValue::Weight && low < 0);
-    if (isSigned) {
-        const double reach = std::max({std::abs(low), std::abs(high), 1e-9});
+    std::optional<double> centre;
+    if (cellValue() == CellValue::Weight) {
+        centre = frames.centre(current());
+    } else if (cellValue() != CellValue::LogOfRowMax) {
+        centre = 0.0;
+    }
+    if (centre) {
+        const double reach = std::max({*centre - low, high - *centre, 1e-9});
         map->setGradient(gradientFor(Scale::Signed, theme));
-        map->setDataRange({-reach, reach});
+        map->setDataRange({*centre - reach, *centre + reach});
     } else {
         const double from = cellValue() == CellValue::Weight ? 0.0 : low;
         map->setGradient(gradientFor(Scale::Magnitude, theme));
         map->setDataRange({from, std::max(high, from + 1e-9)});
     }
+    scale->axis()->setLabel(scaleLabel());
+}
+
+void HeatmapView::Impl::pinStep()
+{
+    if (frames.count(current()) > 0) {
+        m_pinned = frames.frame(current(), static_cast<std::size_t>(scrubber->value())).step;
+        frames.pin(m_pinned);
+        value->setCurrentIndex(static_cast<int>(CellValue::SincePinned));
+        show();
+    }
+}
+
+void HeatmapView::Impl::setOther(const QString& name, const std::vector<engine::Matrix>& matrices)
+{
+    m_otherRun = matrices.empty() ? QString() : name;
+    frames.compareWith(matrices);
+    show();
 }
 
 void HeatmapView::Impl::show()
@@ -262,7 +365,7 @@ void HeatmapView::Impl::show()
     map->setVisible(any);
     scale->setVisible(any);
     labels->setVisible(any);
-    for (QWidget* control : std::initializer_list<QWidget*>{name, value, play, scrubber}) {
+    for (QWidget* control : std::initializer_list<QWidget*>{kind, port, value, pin, play, scrubber}) {
         control->setEnabled(any);
     }
     if (any) {
@@ -302,20 +405,65 @@ void HeatmapView::Impl::hover(QMouseEvent* event)
             column = row = -1;
         }
     }
+    point(row, column);
+}
+
+void HeatmapView::Impl::point(int row, int column)
+{
     if (row == m_hoveredRow && column == m_hoveredColumn) {
         return;
     }
     m_hoveredRow = row;
     m_hoveredColumn = column;
-    readout->setText(
-        row < 0 ? QString() : tr("%1:%2 = %3").arg(column).arg(row + 1).arg(map->data()->cell(column, row), 0, 'g', 4));
     outline(row, column);
     emit m_view->cellHovered(row, column);
 }
 
+// To the next cell that way which has a shortcut.
+void HeatmapView::Impl::moveCell(int rows, int columns)
+{
+    if (frames.count(current()) == 0) {
+        return;
+    }
+    int row = m_hoveredRow < 0 ? -rows : m_hoveredRow;
+    int column = m_hoveredRow < 0 ? -columns : m_hoveredColumn;
+    const auto inside = [this](int r, int c) {
+        return r >= 0 && c >= 0 && r < map->data()->valueSize() && c < map->data()->keySize();
+    };
+    for (row += rows, column += columns; inside(row, column); row += rows, column += columns) {
+        if (!std::isnan(map->data()->cell(column, row))) {
+            point(row, column);
+            return;
+        }
+    }
+}
+
+QString HeatmapView::Impl::csv() const
+{
+    QString text = QStringLiteral("step,source,target,value\n");
+    const std::string series = current();
+    for (std::size_t i = 0; i < frames.count(series); ++i) {
+        const engine::Matrix& matrix = frames.frame(series, i);
+        const auto cells = frames.cells(series, i, cellValue());
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            for (std::int64_t column = 0; column < matrix.columns; ++column) {
+                const double cell = cells[static_cast<std::size_t>(row * matrix.columns + column)];
+                if (!std::isnan(cell)) {
+                    text +=
+                        QStringLiteral("%1,%2,%3,%4\n").arg(matrix.step).arg(column).arg(row + 1).arg(cell, 0, 'g', 9);
+                }
+            }
+        }
+    }
+    return text;
+}
+
 void HeatmapView::Impl::outline(int row, int column)
 {
-    outlineRect->setVisible(row >= 0);
+    const bool known = row >= 0 && column >= 0 && row < map->data()->valueSize() && column < map->data()->keySize();
+    readout->setText(known ? tr("%1:%2 = %3").arg(column).arg(row + 1).arg(map->data()->cell(column, row), 0, 'g', 4)
+                           : QString());
+    outlineRect->setVisible(known);
     outlineRect->topLeft->setCoords(column - 0.5, row + 0.5);
     outlineRect->bottomRight->setCoords(column + 0.5, row + 1.5);
     plot->replot(QCustomPlot::rpQueuedReplot);
@@ -334,22 +482,21 @@ void HeatmapView::Impl::retheme()
     }
     labels->setClipToAxisRect(true);
     outlineRect->setPen(QPen(toQColor(c.accent), 2));
-    QPalette palette = empty->palette();
-    palette.setColor(QPalette::WindowText, toQColor(c.muted));
-    empty->setPalette(palette);
+    scale->axis()->setLabelColor(toQColor(c.text));
+    scale->axis()->setLabelFont(plot->font());
+    setMuted(*empty, theme);
 }
 
-HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), m_impl(new Impl(this)) {}
+HeatmapView::HeatmapView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
 
-HeatmapView::~HeatmapView()
-{
-    delete m_impl;
-}
+HeatmapView::~HeatmapView() = default;
 
 void HeatmapView::clear()
 {
     m_impl->frames.clear();
-    m_impl->name->clear();
+    m_impl->kind->clear();
+    m_impl->port->clear();
+    m_impl->setOther({}, {});
     m_impl->scrubber->setMaximum(0);
     m_impl->show();
 }
@@ -364,6 +511,50 @@ void HeatmapView::append(const std::vector<engine::Matrix>& matrices)
     }
     m_impl->refreshNames();
     m_impl->frameArrived();
+}
+
+void HeatmapView::compareWith(const QString& name, const std::vector<engine::Matrix>& matrices)
+{
+    m_impl->setOther(name, matrices);
+}
+
+QString HeatmapView::csv() const
+{
+    return m_impl->csv();
+}
+
+QCustomPlot& HeatmapView::plot() const
+{
+    return *m_impl->plot;
+}
+
+void HeatmapView::keyPressEvent(QKeyEvent* event)
+{
+    QSlider& scrubber = *m_impl->scrubber;
+    switch (event->key()) {
+    case Qt::Key_Up:
+        return m_impl->moveCell(-1, 0);
+    case Qt::Key_Down:
+        return m_impl->moveCell(1, 0);
+    case Qt::Key_Left:
+        return m_impl->moveCell(0, -1);
+    case Qt::Key_Right:
+        return m_impl->moveCell(0, 1);
+    case Qt::Key_PageUp:
+        return scrubber.setValue(scrubber.value() - 1);
+    case Qt::Key_PageDown:
+        return scrubber.setValue(scrubber.value() + 1);
+    case Qt::Key_Home:
+        return scrubber.setValue(0);
+    case Qt::Key_End:
+        return scrubber.setValue(scrubber.maximum());
+    case Qt::Key_Space:
+        return m_impl->play->toggle();
+    case Qt::Key_P:
+        return m_impl->pin->click();
+    default:
+        PlotView::keyPressEvent(event);
+    }
 }
 
 void HeatmapView::setTheme(Theme theme)

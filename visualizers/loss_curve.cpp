@@ -7,19 +7,6 @@
 namespace residua::visualizers {
 namespace {
 
-double xFrom(const engine::StepRecord& record, XAxis axis)
-{
-    switch (axis) {
-    case XAxis::Step:
-        return static_cast<double>(record.step);
-    case XAxis::Units:
-        return static_cast<double>(record.tokens);
-    case XAxis::Seconds:
-        return record.seconds;
-    }
-    return 0;
-}
-
 // Drops what `records` holds from the first step of `fresh` on, then appends.
 template <class Record>
 std::size_t splice(std::vector<Record>& records, const std::vector<Record>& fresh)
@@ -50,6 +37,21 @@ std::size_t LossCurve::append(const std::vector<engine::StepRecord>& steps,
     m_averages.resize(std::min(m_averages.size(), first));
     extendAverages();
     return first;
+}
+
+double LossCurve::xFrom(const engine::StepRecord& record, XAxis axis) const
+{
+    switch (axis) {
+    case XAxis::Step:
+        return static_cast<double>(record.step);
+    case XAxis::Units:
+        return static_cast<double>(record.tokens);
+    case XAxis::Flop:
+        return static_cast<double>(record.tokens) * m_flopPerUnit;
+    case XAxis::Seconds:
+        return record.seconds;
+    }
+    return 0;
 }
 
 std::vector<LossCurve::Point> LossCurve::raw(XAxis axis, std::size_t from) const
@@ -102,17 +104,6 @@ std::vector<LossCurve::Point> LossCurve::validation(XAxis axis) const
         points.push_back({xOf(record.step, axis), record.loss});
     }
     return points;
-}
-
-std::vector<double> LossCurve::broken(XAxis axis) const
-{
-    std::vector<double> found;
-    for (const auto& record : m_steps) {
-        if (!std::isfinite(record.loss)) {
-            found.push_back(xFrom(record, axis));
-        }
-    }
-    return found;
 }
 
 double LossCurve::xOf(std::int64_t step, XAxis axis) const

@@ -9,7 +9,7 @@
 namespace residua::visualizers {
 
 /// What a curve is drawn against.
-enum class XAxis { Step, Units, Seconds };
+enum class XAxis { Step, Units, Flop, Seconds };
 
 /// The recorded losses of one run, without a window: append-only but for a resumed run, whose steps
 /// take the place of those they repeat.
@@ -31,8 +31,8 @@ public:
     /// In steps; 1 draws the raw losses.
     void setWindow(double steps);
     [[nodiscard]] std::vector<Point> validation(XAxis axis) const;
-    /// Steps whose loss is NaN or infinite.
-    [[nodiscard]] std::vector<double> broken(XAxis axis) const;
+    /// Training FLOP per token or sample; 1 until it is known.
+    void setFlopPerUnit(double flop) { m_flopPerUnit = flop; }
     /// x of `step` on `axis`: that of the last recorded step at or before it.
     [[nodiscard]] double xOf(std::int64_t step, XAxis axis) const;
 
@@ -43,10 +43,12 @@ private:
     };
 
     void extendAverages();
+    [[nodiscard]] double xFrom(const engine::StepRecord& record, XAxis axis) const;
 
     std::vector<engine::StepRecord> m_steps;
     std::vector<Average> m_averages; ///< after each step, so that a resumed run goes on from any of them
     double m_window = 1;
+    double m_flopPerUnit = 1;
     std::vector<engine::ValidationRecord> m_validations;
 };
 

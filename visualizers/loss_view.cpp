@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/curve_plot.h"
 #include "visualizers/loss_curve.h"
 #include "visualizers/plot_style.h"
+#include "visualizers/transitions_model.h"
 #include "visualizers/views.h"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QLabel>
 #include <QSlider>
+#include <QSplitter>
+#include <QTableView>
 #include <QVBoxLayout>
-
-#include <qcustomplot.h>
 
 #include <cmath>
 #include <map>
@@ -18,9 +20,9 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kFollowMargin = 0.04; ///< room above and below the curves, as a share of their range
 constexpr int kSmoothingSteps = 20;
 constexpr int kDefaultSmoothing = 8;
+constexpr double kRawAlpha = 0.28;
 
 // 1 … about 1,000 steps, even to the eye.
 double windowOf(int position)
@@ -28,14 +30,11 @@ double windowOf(int position)
     return std::pow(10.0, 3.0 * position / kSmoothingSteps);
 }
 
-QVector<QCPGraphData> toData(const std::vector<LossCurve::Point>& points)
+void appendTo(Curve& curve, const std::vector<LossCurve::Point>& points)
 {
-    QVector<QCPGraphData> data;
-    data.reserve(static_cast<qsizetype>(points.size()));
     for (const auto& point : points) {
-        data.append({point.x, point.y});
+        curve.append(point.x, point.y);
     }
-    return data;
 }
 
 } // namespace
@@ -45,70 +44,79 @@ public:
     explicit Impl(LossView* view);
 
     struct Run {
-        LossCurve curve;
+        LossCurve record;
         QString name;
+        std::vector<StageStart> stages;
         std::size_t colour = 0;
-        QCPGraph* raw = nullptr;
-        QCPGraph* smooth = nullptr;
-        QCPGraph* validation = nullptr;
-        QCPGraph* broken = nullptr; ///< NaN and infinity, as marks along the bottom
+        Curve raw;
+        Curve smooth;
+        Curve validation;
+        CurvePlot::Id rawId{};
+        CurvePlot::Id smoothId{};
+        CurvePlot::Id validationId{};
     };
 
     Run& run(const QString& key);
     void remove(const QString& key);
     void append(Run& run, std::size_t from);
-    void redraw(Run& run);
     void redrawAll();
-    void style(Run& run) const;
-    void rescale();
-    void showValues(QMouseEvent* event);
-    void setLogarithmic(bool on);
+    void style(const Run& run) const;
+    void showStages();
+    void refresh();
 
-    QCustomPlot* plot;
-    QCheckBox* logarithmic;
+    CurvePlot* plot;
+    QComboBox* scale;
     QSlider* smoothing;
     QComboBox* axis;
-    QLabel* values;
     QLabel* empty;
-    QCPItemStraightLine* cursor;
-    std::map<QString, Run> runs;
+    QTableView* table;
+    TransitionsModel transitions;
+    std::map<QString, Run> runs; ///< stay where they are: the plot points into them
     std::size_t nextColour = 0;
     Theme theme = Theme::Light;
-    bool following = true; ///< the view shows everything until a person zooms
 
 private:
     [[nodiscard]] XAxis xAxis() const { return static_cast<XAxis>(axis->currentIndex()); }
+    [[nodiscard]] QString xName() const;
     void layOut(LossView* view);
     void connectControls(LossView* view);
+    void setScale(int index);
 };
 
 LossView::Impl::Impl(LossView* view)
-    : plot(new QCustomPlot(view)),
-      logarithmic(new QCheckBox(tr("Log y"), view)),
+    : plot(new CurvePlot(view)),
+      scale(new QComboBox(view)),
       smoothing(new QSlider(Qt::Horizontal, view)),
       axis(new QComboBox(view)),
-      values(new QLabel(view)),
       empty(new QLabel(tr("Run the project to see its loss."), plot)),
-      cursor(new QCPItemStraightLine(plot))
+      table(new QTableView(view))
 {
     layOut(view);
-    plot->xAxis->setLabel(tr("step"));
     plot->yAxis->setLabel(tr("loss"));
-    plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-    plot->setSelectionRectMode(QCP::srmZoom);
-    plot->legend->setVisible(true);
-    plot->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
-    cursor->setVisible(false);
+    plot->xAxis->setLabel(xName());
+    plot->setXText([this](double x) { return xName() + QLatin1Char(' ') + QString::number(x, 'g', 6); });
     connectControls(view);
-    applyTheme(*plot, theme);
+    refresh();
+}
+
+QString LossView::Impl::xName() const
+{
+    return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds")}.at(axis->currentIndex());
 }
 
 void LossView::Impl::layOut(LossView* view)
 {
     view->setAccessibleName(tr("Loss"));
     plot->setAccessibleName(tr("Loss plot"));
-    axis->addItems({tr("against step"), tr("against tokens or samples"), tr("against time (s)")});
+    plot->setMinimumHeight(80);
+    axis->addItems({tr("against step"), tr("against tokens or samples"), tr("against FLOP"), tr("against time (s)")});
+    axis->setObjectName(QStringLiteral("horizontalAxis"));
     axis->setAccessibleName(tr("Horizontal axis"));
+    axis->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    axis->setMinimumContentsLength(11);
+    scale->addItems({tr("linear"), tr("log y"), tr("log x"), tr("log x and y"), tr("symmetric log y")});
+    scale->setObjectName(QStringLiteral("scale"));
+    scale->setAccessibleName(tr("Scale"));
     smoothing->setRange(0, kSmoothingSteps);
     smoothing->setValue(kDefaultSmoothing);
     smoothing->setMaximumWidth(140);
@@ -116,46 +124,64 @@ void LossView::Impl::layOut(LossView* view)
     smoothing->setToolTip(tr("Moving average over 1 to 1,000 steps; the raw losses stay faint behind it"));
     empty->setAlignment(Qt::AlignCenter);
     empty->setAttribute(Qt::WA_TransparentForMouseEvents);
+    table->setModel(&transitions);
+    table->setAccessibleName(tr("Stage transitions"));
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->verticalHeader()->hide();
+    table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    table->setShowGrid(false);
+    table->hide();
 
     auto* controls = new QHBoxLayout;
     controls->setContentsMargins(8, 4, 8, 0);
     controls->setSpacing(10);
     controls->addWidget(axis);
-    controls->addWidget(logarithmic);
+    controls->addWidget(scale);
     controls->addWidget(new QLabel(tr("Smoothing"), view));
     controls->addWidget(smoothing);
     controls->addStretch(1);
-    controls->addWidget(values);
+    auto* split = new QSplitter(Qt::Horizontal, view);
+    split->addWidget(plot);
+    split->addWidget(table);
+    split->setStretchFactor(0, 3);
+    split->setStretchFactor(1, 2);
+    split->setChildrenCollapsible(false);
     auto* column = new QVBoxLayout(view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     column->addLayout(controls);
-    column->addWidget(plot, 1);
+    column->addWidget(split, 1);
     auto* over = new QVBoxLayout(plot);
     over->addWidget(empty);
 }
 
 void LossView::Impl::connectControls(LossView* view)
 {
-    QObject::connect(logarithmic, &QCheckBox::toggled, view, [this](bool on) { setLogarithmic(on); });
+    QObject::connect(scale, &QComboBox::currentIndexChanged, view, [this](int index) { setScale(index); });
     QObject::connect(smoothing, &QSlider::valueChanged, view, [this](int position) {
         for (auto& [key, run] : runs) {
-            run.curve.setWindow(windowOf(position));
+            run.record.setWindow(windowOf(position));
         }
         redrawAll();
     });
-    QObject::connect(axis, &QComboBox::currentIndexChanged, view, [this](int index) {
-        plot->xAxis->setLabel(QStringList{tr("step"), tr("tokens or samples"), tr("seconds")}.at(index));
-        following = true;
+    QObject::connect(axis, &QComboBox::currentIndexChanged, view, [this] {
+        plot->xAxis->setLabel(xName());
         redrawAll();
+        plot->showAll();
     });
-    QObject::connect(plot, &QCustomPlot::mouseDoubleClick, view, [this](QMouseEvent*) {
-        following = true;
-        rescale();
-    });
-    QObject::connect(plot, &QCustomPlot::mouseWheel, view, [this](QWheelEvent*) { following = false; });
-    QObject::connect(plot->selectionRect(), &QCPSelectionRect::accepted, view, [this] { following = false; });
-    QObject::connect(plot, &QCustomPlot::mouseMove, view, [this](QMouseEvent* event) { showValues(event); });
+}
+
+void LossView::Impl::setScale(int index)
+{
+    constexpr std::pair<AxisScale, AxisScale> kScales[] = {
+        {AxisScale::Linear, AxisScale::Linear},
+        {AxisScale::Linear, AxisScale::Logarithmic},
+        {AxisScale::Logarithmic, AxisScale::Linear},
+        {AxisScale::Logarithmic, AxisScale::Logarithmic},
+        {AxisScale::Linear, AxisScale::SymmetricLogarithmic},
+    };
+    plot->setScaleX(kScales[index].first);
+    plot->setScaleY(kScales[index].second);
 }
 
 LossView::Impl::Run& LossView::Impl::run(const QString& key)
@@ -165,13 +191,10 @@ LossView::Impl::Run& LossView::Impl::run(const QString& key)
     }
     Run& run = runs[key];
     run.colour = nextColour++;
-    run.raw = plot->addGraph();
-    run.smooth = plot->addGraph();
-    run.validation = plot->addGraph();
-    run.broken = plot->addGraph();
-    run.validation->setLineStyle(QCPGraph::lsLine);
-    run.broken->setLineStyle(QCPGraph::lsNone);
-    run.curve.setWindow(windowOf(smoothing->value()));
+    run.rawId = plot->add(run.raw, {});
+    run.smoothId = plot->add(run.smooth, {});
+    run.validationId = plot->add(run.validation, {});
+    run.record.setWindow(windowOf(smoothing->value()));
     style(run);
     return run;
 }
@@ -182,142 +205,103 @@ void LossView::Impl::remove(const QString& key)
     if (found == runs.end()) {
         return;
     }
-    for (QCPGraph* graph : {found->second.raw, found->second.smooth, found->second.validation, found->second.broken}) {
-        plot->removeGraph(graph);
+    for (const CurvePlot::Id id : {found->second.rawId, found->second.smoothId, found->second.validationId}) {
+        plot->remove(id);
     }
     runs.erase(found);
 }
 
-void LossView::Impl::style(Run& run) const
+void LossView::Impl::style(const Run& run) const
 {
     const auto colour = resources::curveColour(run.colour, theme);
-    run.raw->setPen(QPen(toQColor(colour, 0.28), 1));
-    run.smooth->setPen(QPen(toQColor(colour), 1.8));
-    run.validation->setPen(QPen(toQColor(colour), 1.2, Qt::DashLine));
-    run.validation->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, toQColor(colour), toQColor(colour), 6));
-    const QColor error = toQColor(resources::themeColours(theme).error);
-    run.broken->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, error, 9));
-    run.smooth->setName(run.name.isEmpty() ? tr("training") : tr("%1, training").arg(run.name));
-    run.validation->setName(run.name.isEmpty() ? tr("validation") : tr("%1, validation").arg(run.name));
-    run.raw->removeFromLegend();
-    run.broken->removeFromLegend();
+    const QString training = run.name.isEmpty() ? tr("training") : tr("%1, training").arg(run.name);
+    const QString validation = run.name.isEmpty() ? tr("validation") : tr("%1, validation").arg(run.name);
+    plot->setLook(run.rawId, {{}, colour, kRawAlpha});
+    plot->setLook(run.smoothId, {training, colour, 1, 1.8});
+    plot->setLook(run.validationId,
+                  {run.validation.size() > 0 ? validation : QString(), colour, 1, 1.2, Qt::DashLine, true});
 }
 
-// Only what is new goes into the raw and smoothed graphs.
+// Only what is new goes into the raw and smoothed curves. The smoothed one begins with the first finite loss.
 void LossView::Impl::append(Run& run, std::size_t from)
 {
-    const auto replaceFrom = [](QCPGraph* graph, const std::vector<LossCurve::Point>& points) {
-        if (!points.empty()) {
-            graph->data()->removeAfter(std::nextafter(points.front().x, -1.0));
-            graph->data()->add(toData(points), true);
-        }
-    };
-    replaceFrom(run.raw, run.curve.raw(xAxis(), from));
-    replaceFrom(run.smooth, run.curve.smoothed(xAxis(), from));
-    run.validation->data()->set(toData(run.curve.validation(xAxis())), true);
-    const auto broken = run.curve.broken(xAxis());
-    run.broken->data()->clear();
-    for (const double x : broken) {
-        run.broken->addData(x, plot->yAxis->range().lower);
+    const std::size_t lead = run.raw.size() - run.smooth.size();
+    run.raw.truncate(from);
+    run.smooth.truncate(from > lead ? from - lead : 0);
+    appendTo(run.raw, run.record.raw(xAxis(), from));
+    appendTo(run.smooth, run.record.smoothed(xAxis(), from));
+    const bool first = run.validation.size() == 0;
+    run.validation.clear();
+    appendTo(run.validation, run.record.validation(xAxis()));
+    if (first && run.validation.size() > 0) {
+        style(run);
     }
-    rescale();
-}
-
-void LossView::Impl::redraw(Run& run)
-{
-    run.raw->data()->clear();
-    run.smooth->data()->clear();
-    append(run, 0);
 }
 
 void LossView::Impl::redrawAll()
 {
     for (auto& [key, run] : runs) {
-        redraw(run);
+        append(run, 0);
     }
+    refresh();
 }
 
-void LossView::Impl::rescale()
+void LossView::Impl::showStages()
 {
-    bool any = false;
+    std::vector<CurvePlot::Band> bands;
+    std::vector<StageTransition> rows;
     for (const auto& [key, run] : runs) {
-        any = any || !run.curve.steps().empty();
-    }
-    empty->setVisible(!any);
-    plot->axisRect()->setVisible(any);
-    plot->legend->setVisible(any);
-    if (following && any) {
-        bool first = true;
-        for (auto& [key, run] : runs) {
-            for (QCPGraph* graph : {run.smooth, run.validation, run.raw}) {
-                if (graph->dataCount() > 0) {
-                    graph->rescaleAxes(!first);
-                    first = false;
-                }
-            }
+        if (run.stages.empty()) {
+            continue;
         }
-        QCPRange range = plot->yAxis->range();
-        if (plot->yAxis->scaleType() == QCPAxis::stLogarithmic) {
-            range = QCPRange(range.lower / 1.1, range.upper * 1.1);
-        } else {
-            const double margin = std::max(range.size(), 1e-9) * kFollowMargin;
-            range = QCPRange(range.lower - margin, range.upper + margin);
+        for (const StageStart& stage : run.stages) {
+            bands.push_back({run.record.xOf(stage.step, xAxis()), QString::fromStdString(stage.name)});
         }
-        plot->yAxis->setRange(range);
+        rows = stageTransitions(run.stages, run.record.steps());
+        break;
     }
-    plot->replot(QCustomPlot::rpQueuedReplot);
+    plot->setBands(std::move(bands));
+    table->setVisible(!rows.empty());
+    transitions.setTransitions(std::move(rows));
 }
 
-void LossView::Impl::setLogarithmic(bool on)
+void LossView::Impl::refresh()
 {
-    plot->yAxis->setScaleType(on ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    const QSharedPointer<QCPAxisTicker> ticker(on ? new QCPAxisTickerLog : new QCPAxisTicker);
-    plot->yAxis->setTicker(ticker);
-    plot->yAxis->setNumberFormat(on ? QStringLiteral("eb") : QStringLiteral("gb"));
-    plot->yAxis->setNumberPrecision(on ? 0 : 6);
-    following = true;
-    rescale();
+    empty->setVisible(plot->isEmpty());
+    showStages();
+    plot->refresh();
 }
 
-void LossView::Impl::showValues(QMouseEvent* event)
-{
-    const double x = plot->xAxis->pixelToCoord(event->position().x());
-    QStringList parts;
-    for (const auto& [key, run] : runs) {
-        const auto at = run.smooth->data()->findBegin(x, true);
-        if (at != run.smooth->data()->constEnd()) {
-            const QString label = run.name.isEmpty() ? QString() : run.name + QLatin1Char(' ');
-            parts << tr("%1%2").arg(label, QString::number(at->value, 'g', 5));
-        }
-    }
-    const bool any = !parts.isEmpty();
-    cursor->setVisible(any);
-    cursor->point1->setCoords(x, 0);
-    cursor->point2->setCoords(x, 1);
-    values->setText(any ? tr("at %1: %2").arg(QString::number(std::round(x), 'f', 0), parts.join(QStringLiteral(" · ")))
-                        : QString());
-    plot->replot(QCustomPlot::rpQueuedReplot);
-}
+LossView::LossView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
 
-LossView::LossView(QWidget* parent) : QWidget(parent), m_impl(new Impl(this)) {}
-
-LossView::~LossView()
-{
-    delete m_impl;
-}
+LossView::~LossView() = default;
 
 void LossView::setRun(const QString& key, const QString& name)
 {
     Impl::Run& run = m_impl->run(key);
     run.name = name;
     m_impl->style(run);
-    m_impl->rescale();
+    m_impl->refresh();
+}
+
+void LossView::setFlopPerUnit(const QString& key, double flop)
+{
+    Impl::Run& run = m_impl->run(key);
+    run.record.setFlopPerUnit(flop);
+    m_impl->append(run, 0);
+    m_impl->refresh();
+}
+
+void LossView::setEvents(const QString& key, const std::vector<engine::RunEvent>& events)
+{
+    m_impl->run(key).stages = stageStarts(events);
+    m_impl->refresh();
 }
 
 void LossView::removeRun(const QString& key)
 {
     m_impl->remove(key);
-    m_impl->rescale();
+    m_impl->refresh();
 }
 
 void LossView::clear()
@@ -326,29 +310,37 @@ void LossView::clear()
         m_impl->remove(m_impl->runs.begin()->first);
     }
     m_impl->nextColour = 0;
-    m_impl->following = true;
-    m_impl->rescale();
+    m_impl->showStages();
+    m_impl->empty->setVisible(true);
+    m_impl->plot->showAll();
 }
 
 void LossView::append(const QString& key, const std::vector<engine::StepRecord>& steps,
                       const std::vector<engine::ValidationRecord>& validations)
 {
     Impl::Run& run = m_impl->run(key);
-    m_impl->append(run, run.curve.append(steps, validations));
+    m_impl->append(run, run.record.append(steps, validations));
+    m_impl->refresh();
 }
 
 void LossView::setTheme(Theme theme)
 {
     m_impl->theme = theme;
-    applyTheme(*m_impl->plot, theme);
-    m_impl->cursor->setPen(QPen(toQColor(resources::themeColours(theme).muted), 1, Qt::DotLine));
-    QPalette palette = m_impl->empty->palette();
-    palette.setColor(QPalette::WindowText, toQColor(resources::themeColours(theme).muted));
-    m_impl->empty->setPalette(palette);
+    m_impl->plot->setTheme(theme);
+    setMuted(*m_impl->empty, theme);
     for (auto& [key, run] : m_impl->runs) {
         m_impl->style(run);
     }
-    m_impl->plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+QString LossView::csv() const
+{
+    return m_impl->plot->csv(m_impl->plot->xAxis->label(), QStringLiteral("loss"));
+}
+
+QCustomPlot& LossView::plot() const
+{
+    return *m_impl->plot;
 }
 
 } // namespace residua::visualizers

@@ -38,6 +38,13 @@ void applyTheme(QCustomPlot& plot, resources::Theme theme)
     plot.selectionRect()->setBrush(QBrush(toQColor(c.accent, 0.12)));
 }
 
+void setMuted(QWidget& text, resources::Theme theme)
+{
+    QPalette palette = text.palette();
+    palette.setColor(QPalette::WindowText, toQColor(resources::themeColours(theme).muted));
+    text.setPalette(palette);
+}
+
 QCPColorGradient gradientFor(Scale scale, resources::Theme theme)
 {
     constexpr int stops = 33;

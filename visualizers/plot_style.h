@@ -7,6 +7,7 @@
 
 class QCustomPlot;
 class QCPColorGradient;
+class QWidget;
 
 namespace residua::visualizers {
 
@@ -14,6 +15,9 @@ namespace residua::visualizers {
 
 /// Grounds, axes, grid, legend and fonts of a plot in the theme's colours.
 void applyTheme(QCustomPlot& plot, resources::Theme theme);
+
+/// Secondary text, such as what an empty plot says.
+void setMuted(QWidget& text, resources::Theme theme);
 
 /// Magnitudes from the theme's ground up, or signed values about the middle of the range. NaN is left empty.
 enum class Scale { Magnitude, Signed };

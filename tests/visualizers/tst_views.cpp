@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/heatmap_frames.h"
 #include "visualizers/views.h"
 
-#include <QCheckBox>
+#include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QTableView>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 
 #include <qcustomplot.h>
 
+#include <cmath>
 #include <limits>
 
 using namespace residua::visualizers;
@@ -72,7 +76,9 @@ private slots:
         view.resize(700, 400);
         view.append("a", descent(1, 50), {});
         auto* plot = view.findChild<QCustomPlot*>();
-        view.findChild<QCheckBox*>()->setChecked(true);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        view.findChild<QComboBox*>("scale")->setCurrentIndex(1);
         QCOMPARE(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
         QVERIFY(plot->yAxis->range().lower > 0);
         QVERIFY(plot->yAxis->range().upper >= 5);
@@ -89,6 +95,91 @@ private slots:
         QCOMPARE(plot->graphCount(), both / 2);
         view.clear();
         QCOMPARE(plot->graphCount(), 0);
+    }
+
+    void brokenLossesAreMarks()
+    {
+        LossView view;
+        view.resize(700, 400);
+        auto steps = descent(1, 9);
+        steps[4].loss = std::numeric_limits<double>::quiet_NaN();
+        steps[6].loss = std::numeric_limits<double>::infinity();
+        view.append("a", steps, {});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot();
+        int crosses = 0;
+        for (int i = 0; i < plot->graphCount(); ++i) {
+            crosses += plot->graph(i)->lineStyle() == QCPGraph::lsNone ? plot->graph(i)->dataCount() : 0;
+        }
+        QCOMPARE(crosses, 2);
+    }
+
+    void stagesMakeATable()
+    {
+        LossView view;
+        view.append("a", descent(1, 50), {});
+        view.setEvents("a", {{0, "stage", "6"}, {20, "stage", "12"}, {30, "paused", ""}});
+        auto* table = view.findChild<QTableView*>();
+        QVERIFY(!table->isHidden());
+        const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QCOMPARE(table->model()->rowCount(), 1);
+        QCOMPARE(table->model()->index(0, 1).data().toString(), QString("12"));
+        view.clear();
+        QVERIFY(table->isHidden());
+    }
+
+    void exportsAllFormats()
+    {
+        QTemporaryDir folder;
+        LossView view;
+        view.resize(700, 400);
+        view.setRun("a", "first");
+        view.append("a", descent(1, 3), {});
+        const auto contents = [&](const char* name) {
+            const QString path = folder.filePath(name);
+            if (!view.exportTo(path)) {
+                return QByteArray();
+            }
+            QFile file(path);
+            return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+        };
+        QVERIFY(contents("a.png").startsWith("\x89PNG"));
+        QVERIFY(contents("a.svg").contains("<svg"));
+        QVERIFY(contents("a.pdf").startsWith("%PDF"));
+        QCOMPARE(contents("a.csv").split('\n').size(), 5); // a header, three points, the end
+        QVERIFY(!view.exportTo(folder.filePath("a.txt")));
+        QVERIFY(!view.exportTo(folder.filePath("nowhere/a.png")));
+    }
+
+    void heatmapComparesAndMovesByKey()
+    {
+        HeatmapView view;
+        view.resize(500, 400);
+        view.append({triangle(0, 0.5F)});
+        view.append({triangle(10, 0.6F)});
+        view.append({triangle(20, 0.75F)});
+        view.compareWith("other", {triangle(0, 0.25F)});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* map = view.findChild<QCustomPlot*>()->findChild<QCPColorMap*>();
+        QVERIFY(map != nullptr);
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->setFocus();
+        auto* value = view.findChild<QComboBox*>("value");
+        value->setCurrentIndex(static_cast<int>(CellValue::AgainstRun));
+        QCOMPARE(map->data()->cell(1, 1), 0.5);
+        QTest::keyClick(plot, Qt::Key_PageUp);
+        QTest::keyClick(plot, Qt::Key_P);
+        QCOMPARE(value->currentIndex(), static_cast<int>(CellValue::SincePinned));
+        QTest::keyClick(plot, Qt::Key_End);
+        QVERIFY(std::abs(map->data()->cell(1, 1) - 0.15) < 1e-6);
+        QSignalSpy hovered(&view, &HeatmapView::cellHovered);
+        QTest::keyClick(plot, Qt::Key_Down);
+        QTest::keyClick(plot, Qt::Key_Down);
+        QTest::keyClick(plot, Qt::Key_Right);
+        QCOMPARE(hovered.last(), (QVariantList{1, 1}));
     }
 
     void heatmapFollowsTheNewestUntilScrubbed()

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace residua::visualizers {
+
+/// One series of points by ascending x, with a pyramid of minima and maxima above it: any part of it is drawn in a few
+/// points a pixel column, and no spike is lost. Appending costs the new points alone. No thread of its own.
+class Curve {
+public:
+    struct Point {
+        double x = 0;
+        double y = 0;
+        bool operator==(const Point&) const = default;
+    };
+    struct Range {
+        double low = 0;
+        double high = 0;
+        [[nodiscard]] bool empty() const { return !(low <= high); }
+    };
+    /// What is drawn of a part of the curve.
+    struct Sample {
+        std::vector<Point> line;   ///< ascending x; a NaN interrupts the line
+        std::vector<Point> broken; ///< y is NaN or infinite: at most one of each kind a column
+    };
+
+    /// An x below the last's throws away the points from x on, as a resumed run does.
+    void append(double x, double y);
+    /// Keeps the first `size` points.
+    void truncate(std::size_t size);
+    void clear() { truncate(0); }
+
+    [[nodiscard]] std::size_t size() const { return m_x.size(); }
+    [[nodiscard]] Point at(std::size_t index) const { return {m_x[index], m_y[index]}; }
+    /// Of the first point whose x is not below `x`.
+    [[nodiscard]] std::size_t lowerBound(double x) const;
+
+    /// The points between the first and the last of `edges` (ascending, one more than there are columns), and one
+    /// neighbour on each side, so that the line leaves the picture. At most four points a column.
+    [[nodiscard]] Sample sample(std::span<const double> edges) const;
+    /// Smallest and largest finite y among points [from, to). Empty where there is none.
+    [[nodiscard]] Range range(std::size_t from, std::size_t to) const;
+
+private:
+    static constexpr std::size_t kFan = 16; ///< points, or cells, below a cell
+
+    enum Broken : unsigned char { kNaN = 1, kAbove = 2, kBelow = 4 };
+    struct Cell {
+        double low;
+        double high;
+        unsigned char broken;
+    };
+
+    [[nodiscard]] static Cell none();
+    [[nodiscard]] static Cell cellOf(double y);
+    static void join(Cell& cell, const Cell& other);
+    [[nodiscard]] Cell summary(std::size_t from, std::size_t to) const;
+
+    std::vector<double> m_x;
+    std::vector<double> m_y;
+    std::vector<std::vector<Cell>> m_levels; ///< cell i of level k sums up points i·kFan^(k+1) and on
+};
+
+} // namespace residua::visualizers

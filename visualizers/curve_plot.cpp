@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/curve_plot.h"
+
+#include "visualizers/plot_style.h"
+
+#include <QTextStream>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr double kMargin = 0.04;         ///< room above and below the curves, as a share of their range
+constexpr double kLinearShare = 1e-4;    ///< of the largest value, below which a symmetric logarithm is linear
+constexpr int kFewestColumns = 200;      ///< of a curve, however many there are
+constexpr int kMostColumns = 24'000;     ///< of all curves together
+constexpr std::size_t kNamedValues = 12; ///< lines beside the crosshair
+constexpr int kSmooth = 20'000;          ///< points up to which lines are antialiased
+
+// Positions are symmetric logarithms: labels say the values.
+class SymmetricTicker final : public QCPAxisTicker {
+public:
+    explicit SymmetricTicker(double reach) : m_reach(reach) {}
+
+protected:
+    QString getTickLabel(double tick, const QLocale& locale, QChar, int) override
+    {
+        const double value = std::copysign((std::pow(10.0, std::abs(tick)) - 1) * m_reach, tick);
+        return locale.toString(value, 'g', 2);
+    }
+
+private:
+    double m_reach;
+};
+
+} // namespace
+
+CurvePlot::CurvePlot(QWidget* parent)
+    : QCustomPlot(parent), m_cursor(new QCPItemStraightLine(this)), m_values(new QCPItemText(this))
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+    setSelectionRectMode(QCP::srmZoom);
+    setMouseTracking(true);
+    legend->setVisible(true);
+    axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
+    m_cursor->setVisible(false);
+    m_values->setVisible(false);
+    m_values->position->setTypeX(QCPItemPosition::ptAbsolute);
+    m_values->position->setTypeY(QCPItemPosition::ptAbsolute);
+    m_values->setPadding(QMargins(6, 4, 6, 4));
+    m_values->setTextAlignment(Qt::AlignLeft);
+    connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::resample);
+    connect(this, &QCustomPlot::mouseDoubleClick, this, &CurvePlot::showAll);
+    connect(this, &QCustomPlot::mouseWheel, this, [this] { m_following = false; });
+    connect(selectionRect(), &QCPSelectionRect::accepted, this, [this] { m_following = false; });
+    setTheme(m_theme);
+}
+
+CurvePlot::Id CurvePlot::add(const Curve& curve, const Look& look)
+{
+    const Id id{m_next++};
+    Shown& shown = m_curves[id];
+    shown = {&curve, look, addGraph(), addGraph()};
+    shown.line->setAdaptiveSampling(false);
+    shown.broken->setLineStyle(QCPGraph::lsNone);
+    style(shown);
+    return id;
+}
+
+void CurvePlot::setLook(Id id, const Look& look)
+{
+    Shown& shown = m_curves.at(id);
+    shown.look = look;
+    style(shown);
+}
+
+void CurvePlot::remove(Id id)
+{
+    const auto found = m_curves.find(id);
+    if (found == m_curves.end()) {
+        return;
+    }
+    removeGraph(found->second.line);
+    removeGraph(found->second.broken);
+    m_curves.erase(found);
+}
+
+void CurvePlot::style(Shown& shown) const
+{
+    const QColor colour = toQColor(shown.look.colour, shown.look.alpha);
+    shown.line->setPen(QPen(colour, shown.look.width, shown.look.line));
+    shown.line->setScatterStyle(shown.look.marks ? QCPScatterStyle(QCPScatterStyle::ssDisc, colour, colour, 5)
+                                                 : QCPScatterStyle());
+    shown.line->setName(shown.look.name);
+    shown.broken->removeFromLegend();
+    shown.look.name.isEmpty() ? (void)shown.line->removeFromLegend() : (void)shown.line->addToLegend();
+    const QColor error = toQColor(resources::themeColours(m_theme).error);
+    shown.broken->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(error, 1.6), Qt::NoBrush, 8));
+}
+
+bool CurvePlot::isEmpty() const
+{
+    return std::ranges::all_of(m_curves, [](const auto& item) { return item.second.curve->size() == 0; });
+}
+
+double CurvePlot::toAxis(double y) const
+{
+    if (m_scaleY == AxisScale::SymmetricLogarithmic) {
+        return std::copysign(std::log10(1 + std::abs(y) / m_linearReach), y);
+    }
+    // What has no logarithm runs out of the picture instead of leaving a hole.
+    return m_scaleY == AxisScale::Logarithmic && y <= 0 ? std::numeric_limits<double>::min() : y;
+}
+
+std::vector<double> CurvePlot::edges(int columns) const
+{
+    const QCPRange range = xAxis->range();
+    const bool logarithmic = xAxis->scaleType() == QCPAxis::stLogarithmic && range.lower > 0;
+    std::vector<double> edges(static_cast<std::size_t>(columns) + 1);
+    for (int i = 0; i <= columns; ++i) {
+        const double share = static_cast<double>(i) / columns;
+        edges[static_cast<std::size_t>(i)] =
+            logarithmic ? range.lower * std::pow(range.upper / range.lower, share) : range.lower + share * range.size();
+    }
+    return edges;
+}
+
+void CurvePlot::resample()
+{
+    if (m_curves.empty()) {
+        return;
+    }
+    const int share = std::max(kFewestColumns, kMostColumns / static_cast<int>(m_curves.size()));
+    const std::vector<double> columns = edges(std::clamp(std::min(axisRect()->width(), share), 1, kMostColumns));
+    const double low = yAxis->range().lower;
+    const double high = yAxis->range().upper;
+    int points = 0;
+    QVector<QCPGraphData> drawn;
+    for (auto& [id, shown] : m_curves) {
+        const Curve::Sample sample = shown.curve->sample(columns);
+        drawn.clear();
+        drawn.reserve(static_cast<qsizetype>(sample.line.size()));
+        for (const auto& [x, y] : sample.line) {
+            drawn.append({x, toAxis(y)});
+        }
+        shown.line->data()->set(drawn, true);
+        points += static_cast<int>(drawn.size());
+        drawn.clear();
+        for (const auto& [x, y] : sample.broken) {
+            drawn.append({x, std::isinf(y) && y > 0 ? high : low});
+        }
+        shown.broken->data()->set(drawn, true);
+    }
+    setNotAntialiasedElements(points > kSmooth ? QCP::aePlottables : QCP::aeNone);
+    drawBands();
+}
+
+void CurvePlot::refresh()
+{
+    const bool any = !isEmpty();
+    axisRect()->setVisible(any);
+    legend->setVisible(any && legend->itemCount() > 0);
+    if (!any) {
+        hideCrosshair();
+    }
+    if (m_following && any) {
+        fitAxes();
+    }
+    replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurvePlot::showAll()
+{
+    m_following = true;
+    refresh();
+}
+
+void CurvePlot::fitAxes()
+{
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const bool logX = xAxis->scaleType() == QCPAxis::stLogarithmic;
+    Curve::Range x{infinity, -infinity};
+    Curve::Range y{infinity, -infinity};
+    for (const auto& [id, shown] : m_curves) {
+        const Curve& curve = *shown.curve;
+        const std::size_t from = logX ? curve.lowerBound(std::numeric_limits<double>::min()) : 0;
+        if (from >= curve.size()) {
+            continue;
+        }
+        x = {std::min(x.low, curve.at(from).x), std::max(x.high, curve.at(curve.size() - 1).x)};
+        const Curve::Range range = curve.range(from, curve.size());
+        y = {std::min(y.low, range.low), std::max(y.high, range.high)};
+    }
+    setFullRange(x, y);
+}
+
+void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
+{
+    if (!x.empty()) {
+        xAxis->setRange(x.low, x.high > x.low ? x.high : x.low + 1);
+    }
+    if (y.empty()) {
+        return;
+    }
+    if (m_scaleY == AxisScale::Logarithmic) {
+        const double top = y.high > 0 ? y.high : 1;
+        // Six decades below the top where the least has no logarithm.
+        const double bottom = y.low > 0 ? y.low : top * 1e-6;
+        yAxis->setRange(bottom / 1.1, top * 1.1);
+        return;
+    }
+    if (m_scaleY == AxisScale::SymmetricLogarithmic) {
+        const double largest = std::max({std::abs(y.low), std::abs(y.high), 1e-300});
+        m_linearReach = std::pow(10.0, std::floor(std::log10(largest * kLinearShare)));
+        yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new SymmetricTicker(m_linearReach)));
+        y = {toAxis(y.low), toAxis(y.high)};
+    }
+    const double margin = y.high > y.low ? (y.high - y.low) * kMargin : std::max(std::abs(y.high) * kMargin, 1e-9);
+    yAxis->setRange(y.low - margin, y.high + margin);
+}
+
+void CurvePlot::setScaleX(AxisScale scale)
+{
+    const bool logarithmic = scale == AxisScale::Logarithmic;
+    xAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    xAxis->setTicker(QSharedPointer<QCPAxisTicker>(logarithmic ? new QCPAxisTickerLog : new QCPAxisTicker));
+    showAll();
+}
+
+void CurvePlot::setScaleY(AxisScale scale)
+{
+    m_scaleY = scale;
+    const bool logarithmic = scale == AxisScale::Logarithmic;
+    yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    yAxis->setTicker(QSharedPointer<QCPAxisTicker>(logarithmic ? new QCPAxisTickerLog : new QCPAxisTicker));
+    showAll();
+}
+
+void CurvePlot::setTheme(resources::Theme theme)
+{
+    m_theme = theme;
+    applyTheme(*this, theme);
+    const auto& c = resources::themeColours(theme);
+    m_cursor->setPen(QPen(toQColor(c.muted), 1, Qt::DotLine));
+    m_values->setColor(toQColor(c.text));
+    m_values->setBrush(toQColor(c.raised, 0.94));
+    m_values->setPen(toQColor(c.border));
+    m_values->setFont(font());
+    for (auto& [id, shown] : m_curves) {
+        style(shown);
+    }
+    replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurvePlot::setBands(std::vector<Band> bands)
+{
+    m_bands = std::move(bands);
+    replot(QCustomPlot::rpQueuedReplot);
+}
+
+// Few, and their ends depend on the axis: made anew.
+void CurvePlot::drawBands()
+{
+    for (QCPAbstractItem* item : m_bandItems) {
+        removeItem(item);
+    }
+    m_bandItems.clear();
+    const auto& c = resources::themeColours(m_theme);
+    for (std::size_t i = 0; i < m_bands.size(); ++i) {
+        const double to =
+            i + 1 < m_bands.size() ? m_bands[i + 1].from : std::max(xAxis->range().upper, m_bands[i].from);
+        if (i % 2 == 1) {
+            auto* shade = new QCPItemRect(this);
+            shade->topLeft->setTypeY(QCPItemPosition::ptAxisRectRatio);
+            shade->bottomRight->setTypeY(QCPItemPosition::ptAxisRectRatio);
+            shade->topLeft->setCoords(m_bands[i].from, 0);
+            shade->bottomRight->setCoords(to, 1);
+            shade->setPen(Qt::NoPen);
+            shade->setBrush(toQColor(c.muted, 0.10));
+            shade->setLayer(QStringLiteral("background"));
+            m_bandItems.push_back(shade);
+        }
+        auto* name = new QCPItemText(this);
+        name->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+        name->position->setCoords(m_bands[i].from, 0);
+        name->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
+        name->setPadding(QMargins(4, 2, 0, 0));
+        name->setText(m_bands[i].name);
+        name->setColor(toQColor(c.muted));
+        name->setFont(font());
+        m_bandItems.push_back(name);
+    }
+}
+
+void CurvePlot::crosshair(QPointF position)
+{
+    const double x = xAxis->pixelToCoord(position.x());
+    QStringList lines{m_xText ? m_xText(x) : QString::number(x, 'g', 6)};
+    for (const auto& [id, shown] : m_curves) {
+        if (shown.look.name.isEmpty() || shown.curve->size() == 0) {
+            continue;
+        }
+        // The last point at or before the pointer: what was known then.
+        const std::size_t after = shown.curve->lowerBound(std::nextafter(x, std::numeric_limits<double>::infinity()));
+        if (after > 0 && static_cast<std::size_t>(lines.size()) <= kNamedValues) {
+            lines << shown.look.name + QStringLiteral("  ") + QString::number(shown.curve->at(after - 1).y, 'g', 5);
+        }
+    }
+    const QRect rect = axisRect()->rect();
+    const bool shows = lines.size() > 1 && rect.contains(position.toPoint());
+    m_cursor->setVisible(shows);
+    m_values->setVisible(shows);
+    m_cursor->point1->setCoords(x, yAxis->range().lower);
+    m_cursor->point2->setCoords(x, yAxis->range().upper);
+    m_values->setText(lines.join(QLatin1Char('\n')));
+    const bool left = position.x() > rect.center().x();
+    m_values->setPositionAlignment((left ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    m_values->position->setCoords(position.x() + (left ? -10 : 10), position.y());
+    replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurvePlot::hideCrosshair()
+{
+    m_cursor->setVisible(false);
+    m_values->setVisible(false);
+}
+
+void CurvePlot::mouseMoveEvent(QMouseEvent* event)
+{
+    QCustomPlot::mouseMoveEvent(event);
+    crosshair(event->position());
+}
+
+void CurvePlot::leaveEvent(QEvent* event)
+{
+    QCustomPlot::leaveEvent(event);
+    hideCrosshair();
+    replot(QCustomPlot::rpQueuedReplot);
+}
+
+void CurvePlot::keyPressEvent(QKeyEvent* event)
+{
+    constexpr double kPan = 0.15;
+    constexpr double kZoom = 0.8;
+    const QCPRange range = xAxis->range();
+    const double size = range.size();
+    switch (event->key()) {
+    case Qt::Key_Home:
+    case Qt::Key_F:
+        showAll();
+        return;
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+        m_following = false;
+        xAxis->moveRange(event->key() == Qt::Key_Left ? -kPan * size : kPan * size);
+        break;
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+        m_following = false;
+        xAxis->scaleRange(kZoom, range.center());
+        break;
+    case Qt::Key_Minus:
+        m_following = false;
+        xAxis->scaleRange(1 / kZoom, range.center());
+        break;
+    default:
+        QCustomPlot::keyPressEvent(event);
+        return;
+    }
+    replot(QCustomPlot::rpQueuedReplot);
+}
+
+QString CurvePlot::csv(const QString& xName, const QString& yName) const
+{
+    QString text;
+    QTextStream out(&text);
+    out.setRealNumberPrecision(17);
+    out << "curve," << xName << ',' << yName << '\n';
+    for (const auto& [id, shown] : m_curves) {
+        if (shown.look.name.isEmpty()) {
+            continue;
+        }
+        QString name = shown.look.name;
+        name.replace(QLatin1Char('"'), QStringLiteral("\"\""));
+        for (std::size_t i = 0; i < shown.curve->size(); ++i) {
+            const Curve::Point point = shown.curve->at(i);
+            out << '"' << name << "\"," << point.x << ',' << point.y << '\n';
+        }
+    }
+    return text;
+}
+
+} // namespace residua::visualizers

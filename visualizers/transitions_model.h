@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "visualizers/stage_transitions.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace residua::visualizers {
+
+/// A row for each stage transition: step, stage, loss before, after, jump.
+class TransitionsModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    void setTransitions(std::vector<StageTransition> transitions);
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    std::vector<StageTransition> m_transitions;
+};
+
+} // namespace residua::visualizers
