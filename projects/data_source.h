@@ -53,7 +53,8 @@ struct SyntheticLanguage {
     bool operator==(const SyntheticLanguage&) const = default;
 };
 
-enum class LinearTarget { Identity, Random, ScaledRotation };
+/// Diagonal: 1 down to 0 in equal steps, so that one direction has nothing to learn (the instance of ANCRe, B.1).
+enum class LinearTarget { Identity, Random, ScaledRotation, Diagonal };
 
 /// Y = T X (ANCRe §3): X orthogonal where samples = dim.
 struct LinearRegression {

@@ -16,7 +16,7 @@ struct EnumNames<TokenWidth> {
 };
 template <>
 struct EnumNames<LinearTarget> {
-    static constexpr NameList<3> names{"identity", "random", "scaled_rotation"};
+    static constexpr NameList<4> names{"identity", "random", "scaled_rotation", "diagonal"};
 };
 
 template <>

@@ -3,6 +3,7 @@
 
 #include "projects/describe_data.h"
 #include "projects/describe_network.h"
+#include "projects/describe_sweep.h"
 #include "projects/describe_topology.h"
 #include "projects/describe_training.h"
 #include "projects/project.h"
@@ -22,6 +23,7 @@ struct Fields<Project> {
         v("training", &Project::training);
         v("schedule", &Project::stages);
         v("seeds", &Project::seeds);
+        v("sweeps", &Project::sweeps);
     }
 };
 template <>

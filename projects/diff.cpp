@@ -16,6 +16,19 @@ std::string stageText(const Stage& stage)
     return text;
 }
 
+/// "tau 0.1 0.01 × init 1 2"
+std::string sweepText(const Sweep& sweep)
+{
+    std::string text;
+    for (const SweepAxis& axis : sweep.axes) {
+        text += (text.empty() ? "" : " × ") + labelOf(axis);
+        for (const SweepValue& value : axis.values) {
+            text += " " + labelOf(value);
+        }
+    }
+    return text.empty() ? "nothing" : text;
+}
+
 } // namespace
 
 std::string Change::text() const
@@ -164,6 +177,30 @@ void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, c
         if (!before.contains(key)) {
             added(at(key), stageText(*stage));
         }
+    }
+}
+
+void Differ::compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const std::string&, std::string_view)
+{
+    const auto place = [](const Sweep& sweep) { return "sweep " + spokenValue(sweep.name); };
+    // Names need not be unique: the n-th of a name is compared with the n-th.
+    std::vector<const Sweep*> unmatched;
+    for (const Sweep& sweep : b) {
+        unmatched.push_back(&sweep);
+    }
+    for (const Sweep& sweep : a) {
+        const auto partner = std::ranges::find(unmatched, sweep.name, &Sweep::name);
+        if (partner == unmatched.end()) {
+            removed(place(sweep), sweepText(sweep));
+            continue;
+        }
+        if (!(**partner == sweep)) {
+            changed(place(sweep), sweepText(sweep), sweepText(**partner));
+        }
+        unmatched.erase(partner);
+    }
+    for (const Sweep* sweep : unmatched) {
+        added(place(*sweep), sweepText(*sweep));
     }
 }
 

@@ -40,6 +40,8 @@ private:
     void compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const std::string& place,
                  std::string_view unit);
     void compare(const Topology& a, const Topology& b, const std::string& place, std::string_view unit);
+    void compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const std::string& place,
+                 std::string_view unit);
 
     template <Alternating V>
     void compare(const V& a, const V& b, const std::string& place, std::string_view)

@@ -50,6 +50,10 @@ Result<Edit> applyTo(Document& d, const SetSeeds& e)
 {
     return set(e, &SetSeeds::seeds, d.project.seeds, "/seeds");
 }
+Result<Edit> applyTo(Document& d, const SetSweeps& e)
+{
+    return set(e, &SetSweeps::sweeps, d.project.sweeps, "/sweeps");
+}
 Result<Edit> applyTo(Document& d, const SetTopology& e)
 {
     return set(e, &SetTopology::topology, d.project.topology, "/topology");

@@ -39,6 +39,10 @@ struct SetStages {
 struct SetSeeds {
     Seeds seeds;
 };
+/// All of the document's studies.
+struct SetSweeps {
+    std::vector<Sweep> sweeps;
+};
 struct SetTopology {
     Topology topology;
 };
@@ -132,7 +136,7 @@ struct EditGroup;
 using Edit = std::variant<SetName, SetDescription, SetData, SetInitialisation, SetTraining, SetStages, SetSeeds,
                           SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetWidth, SetObjective,
                           SetTieHead, SetStack, PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode,
-                          SetParam, AddWire, RemoveWire, SetGraph, MoveNode, EditGroup>;
+                          SetParam, AddWire, RemoveWire, SetGraph, MoveNode, SetSweeps, EditGroup>;
 /// Several edits that are one to the user. Applied in order; if one fails, none is.
 struct EditGroup {
     std::string title;

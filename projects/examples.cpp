@@ -124,12 +124,62 @@ Project linearAncre()
     return project;
 }
 
-/// Ten linear layers of rank 3 (DeepCrossAttention, figure 1b).
+SweepAxis axisOf(const std::string& field, const std::string& label, const std::vector<SweepValue>& values)
+{
+    return {field, label, values};
+}
+
+SweepAxis topologyAxis(const std::vector<std::string>& topologies)
+{
+    SweepAxis axis{"/topology", "topology", {}};
+    for (const std::string& name : topologies) {
+        axis.values.push_back({name, {"\"" + name + "\""}});
+    }
+    return axis;
+}
+
+/// The case study of ANCRe (section 3) with its theorems' premises met. The target has a direction with nothing to
+/// learn and the first layer starts at zero, as Theorem 3.2 asks (B.1); from the small start Theorem 3.3 holds too.
+Project ancreCaseStudy()
+{
+    constexpr std::int64_t kDepth = 3;
+    Project project = linearAncre();
+    project.name = "ANCRe case study";
+    project.description = "Linear networks by full-batch gradient descent: the place of one shortcut decides between "
+                          "a power of the step and an exponential (ANCRe, Theorems 3.2 and 3.3)";
+    project.data.source = LinearRegression{.dim = 4, .samples = 4, .target = LinearTarget::Diagonal};
+    project.network.width = 4;
+    project.network.blocks.push_back(project.network.blocks.front());
+    Block& first = project.network.blocks.back();
+    first.name = "first";
+    std::ranges::find(first.graph.nodes, "linear", &Node::kind)->params["start"] = 0.0;
+    project.network.stack = {{"first", 1}, {project.network.blocks.front().name, kDepth - 1}};
+    project.initialisation.law = InitLaw::Identity;
+    project.initialisation.scale = 0.5;
+    project.training.steps = 2000;
+    project.training.rate.peak = 0.2;
+    project.training.observeEvery = 20;
+    const SweepAxis starts = axisOf("/initialisation/scale", "start", {{"half", {"0.5"}}, {"small", {"0.002"}}});
+    project.sweeps = {
+        {"topologies", {starts, topologyAxis({"none", "cascaded", "0:1", "0:2", "0:3", "1:2+2:3", "ancre-ingoing"})}},
+        {"depths",
+         {axisOf("/network/stack/1/repeat", "layers", {{"3 layers", {"2"}}, {"4 layers", {"3"}}, {"5 layers", {"4"}}}),
+          starts, topologyAxis({"none", "0:1", "0:L-1", "ancre-ingoing"})}},
+    };
+    return project;
+}
+
+/// Ten linear layers of rank 3 and targets of full rank (DeepCrossAttention, figure 1 and section 4).
 Project lowRankRegression()
 {
     Project project = vectorProject("Low-rank regression",
-                                    "Ten layers of rank 3 learn a map of rank 3; weights on the depth let the input go",
-                                    100, LowRankRegression{});
+                                    "Ten layers of rank 3 learn a map of 100 features: a residual sum cannot let the "
+                                    "input go, weights on the depth can (DeepCrossAttention, figure 1)",
+                                    100, LowRankRegression{.rank = 100});
+    project.sweeps = {
+        {"figure 1",
+         {axisOf("/data/source/target", "target", {{"identity", {"\"identity\""}}, {"random", {"\"random\""}}}),
+          topologyAxis({"plain", "grn-v1", "grn-v2", "grn-v3"})}}};
     project.network.objective = Objective::MeanSquaredError;
     stackOf(project.network, "low-rank-linear", 10);
     project.topology = topologyNamed("grn-v1", 10);
@@ -171,7 +221,9 @@ std::vector<Example> makeExamples()
          languageProject("GRN-v1", "grn-v1")},
         {"linear-ancre", "Linear network", "Three matrices, full batch: how topology alone changes convergence",
          linearAncre()},
-        {"low-rank-regression", "Low-rank regression", "Ten linear layers of rank 3 and a target of rank 3",
+        {"ancre-case-study", "ANCRe case study", "Where one shortcut sits: measured losses and the theorems' bounds",
+         ancreCaseStudy()},
+        {"low-rank-regression", "Low-rank regression", "Ten linear layers of rank 3 and a target of full rank",
          lowRankRegression()},
         {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree", booleanPolynomial()},
     };

@@ -67,6 +67,11 @@ JsonValue treeOf(const Layout& layout)
     return withSchema(kept);
 }
 
+JsonValue treeOf(const FieldValue& value)
+{
+    return toTree(value);
+}
+
 Result<Project> projectFromTree(JsonValue tree)
 {
     const auto schema = takeSchema(tree);

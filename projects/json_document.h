@@ -10,6 +10,7 @@ namespace residua::projects {
 /// Private to projects: whole files as trees. The journal holds two of them.
 [[nodiscard]] JsonValue treeOf(const Project& project);
 [[nodiscard]] JsonValue treeOf(const Layout& layout);
+[[nodiscard]] JsonValue treeOf(const FieldValue& value);
 [[nodiscard]] Result<Project> projectFromTree(JsonValue tree);
 [[nodiscard]] Result<Layout> layoutFromTree(JsonValue tree);
 

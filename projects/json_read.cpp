@@ -163,6 +163,12 @@ bool JsonReader::read(const JsonValue& from, ParamValue& to, const Place& at)
     return unexpected(at, from, "true, false, a number or a text");
 }
 
+bool JsonReader::read(const JsonValue& from, FieldValue& to, const Place& at)
+{
+    to.json = lineOf(from);
+    return isUtf8(to.json) || fail(at, "is not valid UTF-8");
+}
+
 bool JsonReader::readKey(const std::string& text, std::string& key, const Place& at)
 {
     key = text;

@@ -45,6 +45,7 @@ private:
     bool read(const JsonValue& from, Wire& to, const Place& at);
     bool read(const JsonValue& from, Position& to, const Place& at);
     bool read(const JsonValue& from, ParamValue& to, const Place& at);
+    bool read(const JsonValue& from, FieldValue& to, const Place& at);
 
     template <Named E>
     bool read(const JsonValue& from, E& to, const Place& at)

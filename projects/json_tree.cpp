@@ -205,6 +205,14 @@ std::string printJson(const JsonValue& value)
     return std::move(printer).take() + "\n";
 }
 
+std::string lineOf(JsonValue value)
+{
+    value.layout = JsonLayout::Inline; // of what is in it too
+    std::string line = printJson(value);
+    line.pop_back();
+    return line;
+}
+
 bool isUtf8(std::string_view text)
 {
     return asUtf8(text) == text;

@@ -53,6 +53,9 @@ inline constexpr std::size_t kMaxJsonDepth = 64;
 /// Two spaces a level, UTF-8, doubles in the shortest form that reads back to the same bits, a newline at the end.
 [[nodiscard]] std::string printJson(const JsonValue& value);
 
+/// The same on one line, without its end.
+[[nodiscard]] std::string lineOf(JsonValue value);
+
 /// The place of a value in a tree, kept as a chain on the stack: it becomes a text only for an error.
 struct Place {
     const Place* parent = nullptr;

@@ -49,6 +49,11 @@ inline JsonValue toTree(const ParamValue& value)
 {
     return std::visit([](const auto& v) { return JsonValue{v}; }, value);
 }
+inline JsonValue toTree(const FieldValue& value)
+{
+    auto tree = parseJson(value.json);
+    return tree ? *std::move(tree) : JsonValue{value.json};
+}
 template <Named E>
 JsonValue toTree(E value)
 {

@@ -3,19 +3,21 @@
 
 #include "projects/data_source.h"
 #include "projects/graph.h"
+#include "projects/sweep.h"
 #include "projects/topology.h"
 #include "projects/training_plan.h"
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace residua::projects {
 
 /// The schema that this program writes. Older files are migrated on load (json.h).
 inline constexpr int kSchemaVersion = 1;
 
-/// The document: everything that decides what is trained, as plain comparable values.
+/// The document: everything that decides what is trained, and the studies of it, as plain comparable values.
 /// All views read it; only edits (edit.h) change it.
 struct Project {
     std::string name = "Untitled";
@@ -27,6 +29,7 @@ struct Project {
     TrainingPlan training;
     StageSchedule stages;
     Seeds seeds;
+    std::vector<Sweep> sweeps; ///< decide nothing that this document trains
 
     bool operator==(const Project&) const = default;
 };

@@ -48,7 +48,7 @@ Source sourceOfKind(int kind)
 
 QStringList targets()
 {
-    return {Text::tr("Identity"), Text::tr("Random"), Text::tr("Scaled rotation")};
+    return {Text::tr("Identity"), Text::tr("Random"), Text::tr("Scaled rotation"), Text::tr("Diagonal, 1 to 0")};
 }
 
 template <class S>

@@ -3,6 +3,7 @@
 #include "engine/compile/fusion.h"
 #include "engine/compile/node_builder.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv2d.h>
@@ -12,6 +13,7 @@ namespace {
 
 using projects::paramBool;
 using projects::paramInt;
+using projects::paramDouble;
 
 at::Tensor biasOf(const NodeContext& node)
 {
@@ -29,6 +31,10 @@ OperatorResult buildLinear(const NodeContext& node)
         return Error{"", "the tied table has " + std::to_string(weight.size(0)) + " rows of " +
                              std::to_string(weight.size(1)) + " features, expected " + std::to_string(out) + " of " +
                              std::to_string(node.features())};
+    }
+    if (const double start = paramDouble(node.params, "start"); start != 1.0 && !node.tied.defined()) {
+        const at::NoGradGuard noGrad;
+        weight.mul_(start);
     }
     return OperatorResult(std::make_unique<LinearOperator>(node.parameters.compute(), weight, biasOf(node)));
 }

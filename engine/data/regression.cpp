@@ -147,13 +147,16 @@ DenseMatrix linearTarget(LinearTarget target, std::int64_t dim, std::int64_t see
     case LinearTarget::ScaledRotation:
         return scaledRotation(dim, random);
     case LinearTarget::Identity:
+    case LinearTarget::Diagonal:
         break;
     }
-    DenseMatrix identity{dim, dim, std::vector<double>(static_cast<std::size_t>(dim * dim))};
+    const double fall =
+        target == LinearTarget::Diagonal ? 1.0 / static_cast<double>(std::max<std::int64_t>(dim - 1, 1)) : 0.0;
+    DenseMatrix diagonal{dim, dim, std::vector<double>(static_cast<std::size_t>(dim * dim))};
     for (std::int64_t i = 0; i < dim; ++i) {
-        identity.at(i, i) = 1.0;
+        diagonal.at(i, i) = i + 1 == dim && fall > 0 ? 0.0 : 1.0 - fall * static_cast<double>(i);
     }
-    return identity;
+    return diagonal;
 }
 
 Result<std::unique_ptr<Dataset>> makeLinearRegression(const projects::LinearRegression& source,

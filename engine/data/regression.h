@@ -24,7 +24,8 @@ struct DenseMatrix {
     }
 };
 
-/// The true map [dim, dim]: the identity; independent N(0, 1/dim) entries; or a scaled rotation.
+/// The true map [dim, dim]: the identity; independent N(0, 1/dim) entries; a scaled rotation;
+/// or diagonal from 1 down to 0 in equal steps.
 [[nodiscard]] DenseMatrix linearTarget(projects::LinearTarget target, std::int64_t dim, std::int64_t seed);
 
 /// Y = T X (ANCRe §3). The samples are the columns of X, which is whitened as the paper's theory asks: X Xᵀ = I where

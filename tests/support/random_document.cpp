@@ -78,6 +78,13 @@ public:
         }
     }
 
+    void fill(FieldValue& value)
+    {
+        static const std::vector<std::string> kForms{"0.5", "-3", "true", "null", "\"plain\"", "[1, 2]",
+                                                     "{\"kind\": \"all\"}"};
+        value.json = oneOf(kForms);
+    }
+
     void fill(Shortcut& value)
     {
         value.source = static_cast<std::int64_t>(below(12));
@@ -295,6 +302,8 @@ private:
             return SetGraph{graph(), m_draw.any<Graph>()};
         case 25:
             return MoveNode{graph(), node(), position()};
+        case 26:
+            return SetSweeps{m_draw.any<std::vector<Sweep>>()};
         default:
             return EditGroup{"Several", {propose(), propose(), propose()}};
         }

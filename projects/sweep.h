@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// A study of a project, stored in it: the same document trained once for each point of a grid. Values only;
+/// sweep_grid.h makes the grid.
+
+inline constexpr std::size_t kMaxSweepAxes = 3;
+inline constexpr std::size_t kMaxSweepMembers = 512;
+
+/// A JSON value, as its text on one line: `0.5`, `"plain"`, `{"kind": "all"}`. Text that is no JSON stands for itself
+/// as a string. Files hold the value, not the text.
+struct FieldValue {
+    std::string json = "null";
+    bool operator==(const FieldValue&) const = default;
+};
+
+struct SweepValue {
+    std::string label; ///< in tables and directory names; empty: the value's text, without quotes
+    FieldValue value;
+    bool operator==(const SweepValue&) const = default;
+};
+
+/// A field of the document and the values it takes.
+struct SweepAxis {
+    /// JSON pointer: "/training/learning_rate/peak", "/network/stack/0/repeat", "/topology/wiring/temperature",
+    /// "/seeds/init", or a whole part. "/topology" also takes texts, for topologyFrom.
+    std::string field;
+    std::string label; ///< empty: the field's last word
+    std::vector<SweepValue> values;
+    bool operator==(const SweepAxis&) const = default;
+};
+
+struct Sweep {
+    std::string name;
+    std::vector<SweepAxis> axes; ///< 1 to kMaxSweepAxes; the last varies fastest
+    bool operator==(const Sweep&) const = default;
+};
+
+/// What people read: never empty.
+[[nodiscard]] std::string labelOf(const SweepAxis& axis);
+[[nodiscard]] std::string labelOf(const SweepValue& value);
+
+/// The first of that name; nullptr where there is none.
+[[nodiscard]] const Sweep* findSweep(const std::vector<Sweep>& sweeps, const std::string& name);
+
+/// "/seeds/init=1,2,3" as an axis. Commas inside brackets or quotes do not separate. Empty values for text that is not
+/// so.
+[[nodiscard]] SweepAxis axisFrom(const std::string& text);
+
+/// What a run cost, and the loss it came to.
+struct CostAndLoss {
+    double cost = 0;
+    double loss = 0; ///< NaN: it came to none
+};
+/// Indexes of the runs that no other beats: none is as cheap with a lower loss, or cheaper with the same one. By rising
+/// cost.
+[[nodiscard]] std::vector<std::size_t> paretoFront(std::span<const CostAndLoss> runs);
+
+} // namespace residua::projects

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/cost.h"
+#include "projects/project.h"
+#include "projects/result.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::projects {
+
+/// One point of a sweep's grid: a project of its own, ready to train.
+struct SweepMember {
+    std::string label;               ///< its values' labels, "0:2, small": no other member has it
+    std::vector<std::string> values; ///< labels, one per axis
+    /// The document with the fields set, named "<project> · <label>", without the sweeps.
+    Project project;
+    Cost cost;             ///< per token or sample
+    double trainFlops = 0; ///< of the whole training
+    /// What stands in its way: a value that the field does not take (then `project` is the document as it was), or the
+    /// first error of validate(). Its place names axis and value.
+    std::optional<Error> error;
+};
+
+/// The grid of `sweep`, the last axis fastest. Errors where there is no grid: no axis or more than kMaxSweepAxes, an
+/// axis without a field or values, one field on two axes, two members with one label, more than kMaxSweepMembers.
+/// A member that cannot train is in the grid with its error. Pure; the cost of one validation per member.
+[[nodiscard]] Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep);
+
+/// `project` with the field at `pointer` set. Read as a file would be: a key that is not known, a value of the wrong
+/// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom.
+[[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
+
+/// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch: "0:2", "1:2+2:3", where L stands for the
+/// last layer ("0:L-1"), or "cascaded", every j-1:j. For `depth` layers.
+[[nodiscard]] Result<Topology> topologyFrom(std::string_view text, std::int64_t depth);
+
+/// FLOP of all of a project's steps: what one token or sample costs times how many are seen.
+[[nodiscard]] double trainingFlops(const Project& project, const Cost& perUnit);
+
+} // namespace residua::projects

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/diff.h"
+#include "projects/edit.h"
+#include "projects/json.h"
+#include "projects/presets.h"
+#include "projects/sweep_grid.h"
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+Project example()
+{
+    Project project = findExample("linear-ancre")->project;
+    project.sweeps.clear();
+    return project;
+}
+
+SweepAxis axis(const std::string& text)
+{
+    return axisFrom(text);
+}
+
+std::string errorOf(const Project& project, const Sweep& sweep)
+{
+    const auto grid = expand(project, sweep);
+    if (!grid) {
+        return grid.error().text();
+    }
+    for (const SweepMember& member : *grid) {
+        if (member.error) {
+            return member.error->text();
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+class TestSweep : public QObject {
+    Q_OBJECT
+
+private slots:
+    void gridSetsEveryField()
+    {
+        const Project project = example();
+        const auto grid =
+            expand(project, {"s", {axis("/topology=plain,0:2,0:L-1"), axis("/network/stack/0/repeat=3,5")}});
+        QVERIFY(grid.ok());
+        QCOMPARE(grid->size(), std::size_t(6));
+        QCOMPARE((*grid)[3].label, std::string("0:2, 5"));
+        QCOMPARE((*grid)[3].project.network.depth(), std::int64_t(5));
+        QCOMPARE((*grid)[0].project.topology.preset, std::string("plain"));
+        const auto sources = [&](std::size_t i) {
+            return std::get<ExplicitSources>(std::get<DepthMix>((*grid)[i].project.topology.wiring).sources).shortcuts;
+        };
+        QCOMPARE(sources(2), (std::vector<Shortcut>{{0, 2}}));
+        QCOMPARE(sources(5), (std::vector<Shortcut>{{0, 4}})); // made for the depth that its other axis sets
+        QCOMPARE((*grid)[5].project.name, project.name + " · 0:L-1, 5");
+        for (const SweepMember& member : *grid) {
+            QVERIFY2(!member.error, member.error ? member.error->text().c_str() : "");
+            QVERIFY(member.trainFlops > 0);
+            QCOMPARE(member.cost.parameters, 16 * 16 * member.project.network.depth());
+        }
+        QVERIFY((*grid)[1].trainFlops > (*grid)[0].trainFlops);
+    }
+
+    void topologyTexts()
+    {
+        const auto shortcuts = [](const char* text) {
+            return std::get<ExplicitSources>(std::get<DepthMix>(topologyFrom(text, 4)->wiring).sources).shortcuts;
+        };
+        QCOMPARE(shortcuts("2:3+1:2"), (std::vector<Shortcut>{{1, 2}, {2, 3}}));
+        QCOMPARE(shortcuts("cascaded"), (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {3, 4}}));
+        QVERIFY(shortcuts("none").empty());
+        for (const char* bad : {"", "2:2", "3:1", "0:5", "0:L-4", "0:2+", "a:b", "grn-v9"}) {
+            QVERIFY2(!topologyFrom(bad, 4), bad);
+        }
+        QVERIFY(topologyFrom("grn-v9", 4).error().text().find("did you mean \"grn-v") != std::string::npos);
+    }
+
+    void errorsNameAxisAndValue_data()
+    {
+        QTest::addColumn<QString>("axis");
+        QTest::addColumn<QString>("error");
+        QTest::newRow("unknown field") << "/training/stepz=1"
+                                       << "stepz";
+        QTest::newRow("unknown part") << "/trainings/steps=1"
+                                      << "did you mean \"training\"?";
+        QTest::newRow("wrong type") << "/training/steps=many"
+                                    << "[sweep s · steps = many] [/training/steps]";
+        QTest::newRow("past the end") << "/network/stack/7/repeat=1"
+                                      << "index below 1";
+        QTest::newRow("no pointer") << "steps=1"
+                                    << "expected a JSON pointer";
+        QTest::newRow("invalid value") << "/topology/wiring/temperature=0.1,-1"
+                                       << "[sweep s · -1]";
+        QTest::newRow("unknown topology") << "/topology=plian"
+                                          << "did you mean \"plain\"?";
+        QTest::newRow("itself") << "/sweeps=1"
+                                << "decides nothing";
+        QTest::newRow("no values") << "/seeds/init"
+                                   << "no values";
+        QTest::newRow("twice the same") << "/seeds/init=1,1"
+                                        << "two members are called \"1\"";
+    }
+
+    void errorsNameAxisAndValue()
+    {
+        QFETCH(QString, axis);
+        QFETCH(QString, error);
+        const std::string got = errorOf(example(), {"s", {axisFrom(axis.toStdString())}});
+        QVERIFY2(QString::fromStdString(got).contains(error), got.c_str());
+    }
+
+    void refusesGridsOfNoSize()
+    {
+        QVERIFY(!expand(example(), {"s", {}}).ok());
+        const SweepAxis one = axis("/seeds/init=1");
+        QVERIFY(!expand(example(), {"s", {one, one}}).ok());
+        SweepAxis many{"/seeds/init", "", {}};
+        for (std::size_t i = 0; i <= kMaxSweepMembers; ++i) {
+            many.values.push_back({"", {std::to_string(i)}});
+        }
+        QVERIFY(!expand(example(), {"s", {many}}).ok());
+    }
+
+    void typedAxes()
+    {
+        const SweepAxis values = axis("/x={\"a\": [1, 2], \"b\": \",\"},0.5,\"p,q\",word");
+        QCOMPARE(values.values.size(), std::size_t(4));
+        QCOMPARE(values.values[0].value.json, std::string("{\"a\": [1, 2], \"b\": \",\"}"));
+        QCOMPARE(labelOf(values.values[2]), std::string("p,q"));
+        QCOMPARE(labelOf(values), std::string("x"));
+        QVERIFY(axis("/x").values.empty());
+    }
+
+    void travelsInTheDocument()
+    {
+        Document document{example(), {}};
+        const Project before = document.project;
+        const Sweep sweep{"rates", {axis("/training/learning_rate/peak=0.1,1"), axis("/topology=plain,none")}};
+        const auto inverse = applyEdit(document, SetSweeps{{sweep}});
+        QVERIFY(inverse.ok());
+        // A bare word is kept as the JSON text that it stands for.
+        QCOMPARE(document.project.sweeps[0].axes[1].values[0].value.json, std::string("\"plain\""));
+        const std::string text = toJson(document.project);
+        QVERIFY(text.find("{\"label\": \"\", \"value\": \"plain\"}") != std::string::npos);
+        const auto read = projectFromJson(text);
+        QVERIFY(read.ok());
+        QCOMPARE(*read == document.project, true);
+        QCOMPARE(toJson(*read), text);
+        const auto changes = diff(before, document.project);
+        QCOMPARE(changes.size(), std::size_t(1));
+        QCOMPARE(changes[0].text(), std::string("+ sweep rates: peak 0.1 1 × topology plain none"));
+        QVERIFY(applyEdit(document, *inverse).ok());
+        QCOMPARE(document.project == before, true);
+    }
+
+    void everyShippedSweepTrains()
+    {
+        int sweeps = 0;
+        for (const Example& shipped : examples()) {
+            for (const Sweep& sweep : shipped.project.sweeps) {
+                ++sweeps;
+                const std::string error = errorOf(shipped.project, sweep);
+                QVERIFY2(error.empty(), error.c_str());
+            }
+        }
+        QCOMPARE(sweeps, 3);
+    }
+
+    void paretoFrontIsWhatNothingBeats()
+    {
+        const std::vector<CostAndLoss> runs{{3, 1}, {1, 4}, {2, 2}, {2, 5}, {4, 1}, {1, std::nan("")}, {2, 2}};
+        QCOMPARE(paretoFront(runs), (std::vector<std::size_t>{1, 2, 6, 0}));
+        QVERIFY(paretoFront({}).empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestSweep)
+#include "tst_sweep.moc"
