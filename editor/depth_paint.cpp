@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <unordered_map>
 #include <utility>
 
 namespace residua::editor {
@@ -13,6 +15,11 @@ namespace {
 using resources::ThemeColours;
 
 constexpr float kRounding = 7;
+constexpr float kMergedPitch = 12; ///< screen pixels from layer to layer, below which arcs are merged
+constexpr std::size_t kCrowded = 2000;
+constexpr int kFinestSegments = 64;  ///< of an arc
+constexpr int kCrowdedSegments = 20; ///< where so many are drawn that corners do not show
+constexpr float kSmallestBoxPitch = 3;
 constexpr float kSmallestLabelledBox = 22; ///< screen pixels; below it a box is a mark without text
 
 const ThemeColours& coloursOf(const DepthPicture& picture)
@@ -66,7 +73,7 @@ void paintDashed(ImDrawList& list, const Viewport& view, const Arc& arc, const S
     }
 }
 
-void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stroke& stroke)
+void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stroke& stroke, int finest)
 {
     if (arc.kind == ShortcutKind::Pruned) {
         paintDashed(list, view, arc, stroke);
@@ -74,7 +81,7 @@ void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stro
     }
     // The Bézier curve whose points are Arc::at: vertical at both ends, highest in the middle.
     const float control = -arc.height * 4 / 3;
-    const int segments = std::clamp(static_cast<int>((arc.right - arc.left) * view.zoom() / 5), 24, 64);
+    const int segments = std::clamp(static_cast<int>((arc.right - arc.left) * view.zoom() / 5), finest * 3 / 8, finest);
     list.AddBezierCubic(vec(view.toScreen({arc.left, 0})), vec(view.toScreen({arc.left, control})),
                         vec(view.toScreen({arc.right, control})), vec(view.toScreen({arc.right, 0})), stroke.colour,
                         stroke.width, segments);
@@ -82,6 +89,36 @@ void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stro
         const ImVec2 top = vec(view.toScreen(arc.at(0.5F)));
         list.AddRectFilled({top.x - 4, top.y - 4}, {top.x + 4, top.y + 4}, stroke.colour, 1.5F);
     }
+}
+
+// Where layers are so near that arcs cover each other, those with both ends in the same places are drawn once, as
+// the strongest of them: every one that stands out is still seen.
+std::vector<const Arc*> arcsWorthDrawing(const DepthPicture& picture, std::vector<const Arc*> arcs)
+{
+    if (DepthScene::kPitch * picture.view.zoom() >= kMergedPitch) {
+        return arcs;
+    }
+    struct Kept {
+        std::size_t place = 0;
+        float width = 0;
+    };
+    std::unordered_map<std::uint64_t, Kept> strongest;
+    std::vector<const Arc*> kept;
+    const auto cellOf = [&](float x) {
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(picture.view.toScreen({x, 0}).x)));
+    };
+    for (const Arc* arc : arcs) {
+        const float width = strokeOf(picture, *arc).width;
+        const auto [found, first] = strongest.try_emplace(
+            (cellOf(arc->left) << 32U) ^ (cellOf(arc->right) & 0xFFFFFFFFU), Kept{kept.size(), width});
+        if (first) {
+            kept.push_back(arc);
+        } else if (width > found->second.width) {
+            kept[found->second.place] = arc;
+            found->second.width = width;
+        }
+    }
+    return kept;
 }
 
 void paintArcs(ImDrawList& list, const DepthPicture& picture)
@@ -93,15 +130,20 @@ void paintArcs(ImDrawList& list, const DepthPicture& picture)
     const auto isOnTop = [&](const Arc& arc) {
         return picture.hoveredShortcut == arc.shortcut || picture.selection.shortcuts.contains(arc.shortcut);
     };
+    std::vector<const Arc*> below;
+    std::vector<const Arc*> onTop;
     for (const Arc& arc : picture.scene.arcs()) {
-        if (visible(arc) && !isOnTop(arc)) {
-            paintArc(list, picture.view, arc, strokeOf(picture, arc));
+        if (visible(arc)) {
+            (isOnTop(arc) ? onTop : below).push_back(&arc);
         }
     }
-    for (const Arc& arc : picture.scene.arcs()) {
-        if (visible(arc) && isOnTop(arc)) {
-            paintArc(list, picture.view, arc, strokeOf(picture, arc));
-        }
+    below = arcsWorthDrawing(picture, std::move(below));
+    const int finest = below.size() > kCrowded ? kCrowdedSegments : kFinestSegments;
+    for (const Arc* arc : below) {
+        paintArc(list, picture.view, *arc, strokeOf(picture, *arc), finest);
+    }
+    for (const Arc* arc : onTop) {
+        paintArc(list, picture.view, *arc, strokeOf(picture, *arc), kFinestSegments);
     }
 }
 
@@ -152,6 +194,29 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     }
     centredText(list, kTitleSize, {centre.x, centre.y - 9}, inside, text, box.title);
     centredText(list, kTextSize, {centre.x, centre.y + 9}, inside, imColour(c.muted, alpha), box.subtitle);
+}
+
+void paintBoxes(ImDrawList& list, const DepthPicture& picture)
+{
+    const auto& boxes = picture.scene.boxes();
+    if (DepthScene::kPitch * picture.view.zoom() >= kSmallestBoxPitch || boxes.empty()) {
+        for (const LayerBox& box : boxes) {
+            paintBox(list, picture, box);
+        }
+        return;
+    }
+    // Boxes without a gap between them: one bar, on which only what stands out is marked.
+    const ThemeColours& c = coloursOf(picture);
+    const Rect r =
+        picture.view.rectToScreen({boxes.front().rect.left, 0, boxes.back().rect.right, DepthScene::kBoxHeight});
+    list.AddRectFilled({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 3)}, imColour(c.raised));
+    list.AddRect({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 3)}, imColour(c.border));
+    for (const std::int64_t layer : picture.selection.layers) {
+        if (const LayerBox* box = picture.scene.box(layer)) {
+            const float x = picture.view.toScreen(box->rect.centre()).x;
+            list.AddRectFilled({x - 1, r.top - 2}, {x + 1, std::max(r.bottom, r.top + 3) + 2}, imColour(c.accent));
+        }
+    }
 }
 
 void paintHandles(ImDrawList& list, const DepthPicture& picture)
@@ -210,12 +275,10 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
     const ThemeColours& c = coloursOf(picture);
     list.AddRectFilled({0, 0}, {picture.width, picture.height}, imColour(c.background));
     paintArcs(list, picture);
-    if (picture.scene.chained()) {
+    if (picture.scene.chained() && DepthScene::kPitch * picture.view.zoom() >= kSmallestBoxPitch) {
         paintChain(list, picture);
     }
-    for (const LayerBox& box : picture.scene.boxes()) {
-        paintBox(list, picture, box);
-    }
+    paintBoxes(list, picture);
     paintHandles(list, picture);
     const Rect row = picture.view.rectToScreen(picture.scene.bounds());
     if (!picture.scene.note().empty()) {
@@ -235,7 +298,7 @@ void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview&
     const ThemeColours& c = coloursOf(picture);
     const ImU32 colour = imColour(drag.valid || !drag.target ? c.accent : c.error);
     if (drag.target && *drag.target > drag.source) {
-        paintArc(list, picture.view, DepthScene::preview({drag.source, *drag.target}), {colour, 2.5F});
+        paintArc(list, picture.view, DepthScene::preview({drag.source, *drag.target}), {colour, 2.5F}, kFinestSegments);
     } else if (const LayerBox* box = picture.scene.box(drag.source)) {
         list.AddLine(vec(picture.view.toScreen(DepthScene::handleOf(*box))), vec(drag.pointer), colour, 2.0F);
     }

@@ -2,8 +2,10 @@
 #include "editor/depth_scene.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace residua::editor {
 namespace {
@@ -48,6 +50,54 @@ float inverseSmoothstep(float u)
     return 0.5F - std::sin(std::asin(1.0F - 2.0F * u) / 3.0F);
 }
 
+// Height at u in [0, 1] along an arc of height 1.
+float heightAlong(float u)
+{
+    const float s = std::sin(std::asin(1.0F - 2.0F * u) / 3.0F);
+    return 1.0F - 4.0F * s * s;
+}
+
+// heightAlong over the rising half, in steps: bounds that cost no sine.
+constexpr std::size_t kSteps = 512;
+const std::array<float, kSteps + 1>& risingHalf()
+{
+    static const auto table = [] {
+        std::array<float, kSteps + 1> heights{};
+        for (std::size_t i = 0; i <= kSteps; ++i) {
+            heights[i] = heightAlong(0.5F * static_cast<float>(i) / kSteps);
+        }
+        return heights;
+    }();
+    return table;
+}
+
+// Whether the arc can come within `reach` of the point at all; refuses most arcs at a twentieth of distanceTo's price.
+bool mayPass(const Arc& arc, Point p, float reach)
+{
+    const float up = -p.y;
+    if (p.x < arc.left - reach || p.x > arc.right + reach || up < -reach || up > arc.height + reach) {
+        return false;
+    }
+    const float width = arc.right - arc.left;
+    const float from = std::clamp((p.x - reach - arc.left) / width, 0.0F, 1.0F);
+    const float to = std::clamp((p.x + reach - arc.left) / width, 0.0F, 1.0F);
+    const auto step = [](float u) { return std::min(u, 1 - u) * 2 * kSteps; };
+    const auto& table = risingHalf();
+    const float low = std::min(step(from), step(to));
+    const float high = from <= 0.5F && to >= 0.5F ? static_cast<float>(kSteps) : std::max(step(from), step(to));
+    const float lowest = arc.height * table[static_cast<std::size_t>(low)];
+    const float highest = arc.height * table[std::min(static_cast<std::size_t>(high) + 1, kSteps)];
+    return up >= lowest - reach && up <= highest + reach;
+}
+
+constexpr std::int64_t kStripLayers = 16;
+
+std::size_t stripOf(float x, std::size_t strips)
+{
+    const float strip = std::floor(x / (DepthScene::kPitch * kStripLayers));
+    return static_cast<std::size_t>(std::clamp(strip, 0.0F, static_cast<float>(strips - 1)));
+}
+
 float distanceTo(const Arc& arc, Point p)
 {
     const float width = arc.right - arc.left;
@@ -87,6 +137,7 @@ void DepthScene::rebuild(const projects::Project& project)
         addArcs(*mix);
     }
     place();
+    index();
 }
 
 void DepthScene::addBoxes(const projects::Project& project)
@@ -151,6 +202,21 @@ void DepthScene::place()
     }
 }
 
+void DepthScene::index()
+{
+    m_byName.resize(m_arcs.size());
+    std::iota(m_byName.begin(), m_byName.end(), 0U);
+    std::sort(m_byName.begin(), m_byName.end(),
+              [this](std::uint32_t a, std::uint32_t b) { return m_arcs[a].shortcut < m_arcs[b].shortcut; });
+    m_strips.assign(m_boxes.size() / kStripLayers + 1, {});
+    for (std::uint32_t i = 0; i < m_arcs.size(); ++i) {
+        const std::size_t last = stripOf(m_arcs[i].right, m_strips.size());
+        for (std::size_t strip = stripOf(m_arcs[i].left, m_strips.size()); strip <= last; ++strip) {
+            m_strips[strip].push_back(i);
+        }
+    }
+}
+
 Rect DepthScene::bounds() const
 {
     float top = 0;
@@ -169,9 +235,9 @@ const LayerBox* DepthScene::box(std::int64_t layer) const
 
 const Arc* DepthScene::arc(const Shortcut& shortcut) const
 {
-    const auto found =
-        std::find_if(m_arcs.begin(), m_arcs.end(), [&](const Arc& arc) { return arc.shortcut == shortcut; });
-    return found == m_arcs.end() ? nullptr : &*found;
+    const auto found = std::lower_bound(m_byName.begin(), m_byName.end(), shortcut,
+                                        [this](std::uint32_t i, const Shortcut& s) { return m_arcs[i].shortcut < s; });
+    return found != m_byName.end() && m_arcs[*found].shortcut == shortcut ? &m_arcs[*found] : nullptr;
 }
 
 Point DepthScene::handleOf(const LayerBox& box)
@@ -197,16 +263,24 @@ Hit DepthScene::hitTest(Point point, float tolerance) const
             return {Hit::Kind::Layer, layer, {}};
         }
     }
+    return hitArc(point, tolerance);
+}
+
+Hit DepthScene::hitArc(Point point, float tolerance) const
+{
     Hit hit;
     float nearest = tolerance;
-    for (const Arc& arc : m_arcs) {
-        if (point.x < arc.left - tolerance || point.x > arc.right + tolerance || point.y > tolerance ||
-            point.y < -arc.height - tolerance) {
-            continue;
-        }
-        if (const float distance = distanceTo(arc, point); distance < nearest) {
-            nearest = distance;
-            hit = {Hit::Kind::Shortcut, 0, arc.shortcut};
+    const std::size_t last = m_strips.empty() ? 0 : stripOf(point.x + tolerance, m_strips.size());
+    for (std::size_t s = m_strips.empty() ? 1 : stripOf(point.x - tolerance, m_strips.size()); s <= last; ++s) {
+        for (const std::uint32_t i : m_strips[s]) {
+            const Arc& arc = m_arcs[i];
+            if (!mayPass(arc, point, nearest)) {
+                continue;
+            }
+            if (const float distance = distanceTo(arc, point); distance < nearest) {
+                nearest = distance;
+                hit = {Hit::Kind::Shortcut, 0, arc.shortcut};
+            }
         }
     }
     return hit;

@@ -94,9 +94,13 @@ private:
     void addBoxes(const projects::Project& project);
     void addArcs(const projects::DepthMix& mix);
     void place();
+    void index();
+    [[nodiscard]] Hit hitArc(Point point, float tolerance) const;
 
     std::vector<LayerBox> m_boxes;
     std::vector<Arc> m_arcs;
+    std::vector<std::uint32_t> m_byName;              ///< places in m_arcs, ordered by shortcut
+    std::vector<std::vector<std::uint32_t>> m_strips; ///< places of the arcs above each run of layers
     std::int64_t m_depth = 0;
     bool m_chained = false;
     std::string m_note;

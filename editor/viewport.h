@@ -10,7 +10,7 @@ namespace residua::editor {
 /// Pan and zoom: screen = (scene − origin) · zoom, in logical pixels.
 class Viewport {
 public:
-    static constexpr float kMinZoom = 0.02F;
+    static constexpr float kMinZoom = 0.0005F; ///< ten thousand layers fit a screen
     static constexpr float kMaxZoom = 4.0F;
 
     [[nodiscard]] float zoom() const { return m_zoom; }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the canvases cost on the processor, without a window: building their pictures, hit tests and the vertices of a
+// frame. Prints each figure with its target:
+//   bench_canvas
+#include "editor/depth_canvas.h"
+#include "editor/depth_scene.h"
+#include "editor/matrix_canvas.h"
+#include "tests/editor/canvas_driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace residua;
+using namespace residua::editor;
+
+/// `layers` layers that read the one before them and, spread over the depth, `shortcuts` others up to 96 layers back.
+projects::Document sparseStack(std::int64_t layers, std::int64_t shortcuts)
+{
+    projects::Document document;
+    document.project.network.blocks.push_back({"mlp", "mlp", {}});
+    document.project.network.stack = {{"mlp", layers}};
+    projects::DepthMix mix;
+    mix.weight = projects::WeightKind::Scalar;
+    mix.finalMix = false;
+    projects::ExplicitSources sources;
+    const std::int64_t perLayer = std::max<std::int64_t>(shortcuts / layers, 1);
+    for (std::int64_t target = 1; target <= layers; ++target) {
+        for (std::int64_t i = perLayer - 1; i >= 0; --i) {
+            const std::int64_t source = target - 1 - i * (7 + target % 13);
+            if (source >= 0) {
+                sources.shortcuts.push_back({source, target});
+            }
+        }
+    }
+    mix.sources = std::move(sources);
+    document.project.topology.wiring = std::move(mix);
+    return document;
+}
+
+projects::Document fullStack(std::int64_t layers)
+{
+    projects::Document document = sparseStack(layers, layers);
+    auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+    mix.sources = projects::AllSources{};
+    return document;
+}
+
+/// The 95th percentile, in milliseconds.
+template <class Action>
+double p95(int rounds, const Action& action)
+{
+    std::vector<double> milliseconds;
+    for (int round = 0; round < rounds; ++round) {
+        const auto start = std::chrono::steady_clock::now();
+        action(round);
+        milliseconds.push_back(
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::sort(milliseconds.begin(), milliseconds.end());
+    return milliseconds[milliseconds.size() * 95 / 100];
+}
+
+void print(const std::string& what, double milliseconds, double target)
+{
+    std::printf("%-58s %9.3f ms   target %g ms\n", what.c_str(), milliseconds, target);
+}
+
+void benchFrames(const std::string& name, Canvas& canvas, const projects::Document& document, double target)
+{
+    canvas.setDocument(document);
+    CanvasDriver driver(canvas);
+    print(name + ": frame, everything in sight", p95(40, [&](int) { driver.frame(); }), target);
+    driver.moveTo({CanvasDriver::kWidth / 2, CanvasDriver::kHeight * 0.8F});
+    double slowest = 0;
+    for (int zoom = 0; zoom < 10; ++zoom) {
+        driver.wheel(5);
+        slowest = std::max(slowest, p95(20, [&](int) { driver.frame(); }));
+    }
+    print(name + ": frame, the slowest of ten zooms", slowest, target);
+}
+
+void benchHitTest(const std::string& name, const projects::Document& document)
+{
+    DepthScene scene;
+    scene.rebuild(document.project);
+    const Rect area = scene.bounds();
+    print(name + ": hit test",
+          p95(2000,
+              [&](int round) {
+                  const float x = static_cast<float>(round * 7919 % 2000) / 2000;
+                  const float y = static_cast<float>(round * 104729 % 2000) / 2000;
+                  (void)scene.hitTest({area.left + x * (area.right - area.left), area.top * y}, 6);
+              }),
+          0.2);
+}
+
+} // namespace
+
+int main()
+{
+    const projects::Document large = sparseStack(3000, 15000);
+    const projects::Document dense = fullStack(172); // 15,051 arcs that cover each other
+    const projects::Document thousand = sparseStack(1000, 5000);
+    const projects::Document huge = sparseStack(10000, 50000);
+    DepthScene scene;
+    print("depth, 1,000 layers: layout", p95(20, [&](int) { scene.rebuild(thousand.project); }), 200);
+    benchHitTest("depth, 3,000 layers and 15,000 arcs", large);
+    benchHitTest("depth, 172 layers and all their arcs", dense);
+    const auto depth = makeDepthCanvas();
+    benchFrames("depth, 3,000 layers and 15,000 arcs", *depth, large, 16.7);
+    benchFrames("depth, 172 layers and all their arcs", *depth, dense, 16.7);
+    benchFrames("depth, 10,000 layers", *depth, huge, 33.3);
+    const auto matrix = makeMatrixCanvas();
+    benchFrames("matrix, 1,000 layers", *matrix, fullStack(1000), 16.7);
+    return 0;
+}
