@@ -53,6 +53,10 @@ Result<RunRecord> loadRunRecord(const std::string& directory)
     for (const engine::MetricPoint& point : reader->metric(engine::metric::kValidationLoss)) {
         record.validations.push_back({point.step, point.value});
     }
+    record.events = reader->events();
+    for (const char* name : {engine::metric::kThroughput, engine::metric::kPeakBytes}) {
+        record.figures[name] = reader->metric(name);
+    }
     for (const std::string& name : reader->matrixNames()) {
         for (const std::int64_t step : reader->matrixSteps(name)) {
             if (auto matrix = reader->matrix(name, step)) {

@@ -6,6 +6,7 @@
 
 #include <QObject>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct RunRecord {
     std::vector<engine::StepRecord> steps;
     std::vector<engine::ValidationRecord> validations;
     std::vector<engine::Matrix> matrices; ///< ascending by step
+    std::vector<engine::RunEvent> events;
+    std::map<std::string, std::vector<engine::MetricPoint>> figures; ///< throughput and memory, by name
 };
 
 /// Blocking; any thread.

@@ -101,6 +101,7 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, Workspace&
 void RunLink::openAnew()
 {
     m_workspace.loss().clear();
+    m_workspace.metrics().clear();
     m_workspace.heatmap().clear();
     m_shown.clear();
     m_loading.clear();
@@ -132,6 +133,8 @@ void RunLink::onStarted(const std::filesystem::path& directory)
     const auto info = engine::RunReader::open(directory);
     const auto run = info ? info->info() : Result<engine::RunInfo>(Error{});
     m_workspace.loss().setRun(keyOf(directory), run ? QString::fromStdString(run->name) : keyOf(directory.filename()));
+    m_workspace.metrics().setRun(keyOf(directory),
+                                 run ? QString::fromStdString(run->name) : keyOf(directory.filename()));
     m_workspace.runsModel().setOverlaid(directory.string(), true);
 }
 
@@ -140,6 +143,7 @@ void RunLink::onProgress(const engine::Progress& progress)
     const std::string directory = m_controller.runDirectory().string();
     if (m_workspace.runsModel().isOverlaid(directory)) {
         m_workspace.loss().append(keyOf(directory), progress.steps, progress.validations);
+        showFigures(progress);
     }
     m_workspace.runsModel().setLive(directory, statusOf(m_controller.phase()), m_controller.progress().step,
                                     m_controller.progress().loss);
@@ -148,6 +152,18 @@ void RunLink::onProgress(const engine::Progress& progress)
     }
     m_workspace.heatmap().append(progress.matrices);
     showWeights(progress.matrices);
+}
+
+void RunLink::showFigures(const engine::Progress& progress)
+{
+    const QString key = keyOf(m_controller.runDirectory());
+    m_workspace.metrics().append(key, progress.steps);
+    if (!progress.steps.empty() && progress.unitsPerSecond > 0) {
+        const std::int64_t step = progress.steps.back().step;
+        m_workspace.metrics().append(key, engine::metric::kThroughput, {{step, progress.unitsPerSecond}});
+        m_workspace.metrics().append(key, engine::metric::kPeakBytes,
+                                     {{step, static_cast<double>(progress.peakBytes)}});
+    }
 }
 
 void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
@@ -181,6 +197,7 @@ void RunLink::setOverlaid(const engine::RunInfo& run, bool overlaid)
     } else {
         m_loading.erase(run.directory);
         m_workspace.loss().removeRun(QString::fromStdString(run.directory));
+        m_workspace.metrics().removeRun(QString::fromStdString(run.directory));
     }
 }
 
@@ -190,6 +207,15 @@ void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
         const QString key = QString::fromStdString(record->directory);
         m_workspace.loss().setRun(key, QString::fromStdString(record->name));
         m_workspace.loss().append(key, record->steps, record->validations);
+        m_workspace.loss().setEvents(key, record->events);
+        if (m_shown != record->directory) {
+            m_workspace.heatmap().compareWith(QString::fromStdString(record->name), record->matrices);
+        }
+        m_workspace.metrics().setRun(key, QString::fromStdString(record->name));
+        m_workspace.metrics().append(key, record->steps);
+        for (const auto& [name, points] : record->figures) {
+            m_workspace.metrics().append(key, name, points);
+        }
     }
     if (m_shown == record->directory && m_controller.phase() == RunPhase::Idle) {
         m_workspace.heatmap().clear();

@@ -36,6 +36,7 @@ private:
     void onProgress(const engine::Progress& progress);
     void onLoaded(const std::shared_ptr<const RunRecord>& record);
     void setOverlaid(const engine::RunInfo& run, bool overlaid);
+    void showFigures(const engine::Progress& progress);
     void showWeights(const std::vector<engine::Matrix>& matrices);
 
     DocumentSession& m_session;

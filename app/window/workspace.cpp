@@ -43,6 +43,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
       m_problems(new ProblemsView(look)),
       m_loss(new visualizers::LossView),
       m_heatmap(new visualizers::HeatmapView),
+      m_metrics(new visualizers::MetricsView),
       m_runs(new RunsPanel(m_runsModel))
 {
     setObjectName(QStringLiteral("workspace"));
@@ -72,9 +73,11 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_inspectorDock = addDock(Qt::RightDockWidgetArea, QStringLiteral("inspectorDock"), tr("Inspector"), right);
     m_lossDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("lossDock"), tr("Loss"), m_loss);
     m_heatmapDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("heatmapDock"), tr("Coefficients"), m_heatmap);
+    m_metricsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("metricsDock"), tr("Norms and speed"), m_metrics);
     m_runsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("runsDock"), tr("Runs"), m_runs);
     m_loss->setMinimumWidth(kNarrowestPlot);
     m_heatmap->setMinimumWidth(kNarrowestPlot);
+    m_metrics->setMinimumWidth(kNarrowestPlot);
     arrange(WorkspaceView::Depth, size()); // side by side, the new docks would ask for a very wide window
     connect(&look, &Look::changed, this, &Workspace::applyTheme);
     applyTheme();
@@ -109,11 +112,14 @@ void Workspace::arrange(WorkspaceView view, QSize size)
     const bool sideBySide = view == WorkspaceView::Plots || size.width() >= kWideEnough;
     if (sideBySide) {
         splitDockWidget(m_lossDock, m_heatmapDock, Qt::Horizontal);
+        tabifyDockWidget(m_lossDock, m_metricsDock);
+        m_lossDock->raise();
         tabifyDockWidget(m_heatmapDock, m_runsDock);
         m_heatmapDock->raise();
         resizeDocks({m_lossDock, m_heatmapDock}, {3, 2}, Qt::Horizontal);
     } else {
         tabifyDockWidget(m_lossDock, m_heatmapDock);
+        tabifyDockWidget(m_lossDock, m_metricsDock);
         tabifyDockWidget(m_heatmapDock, m_runsDock);
         m_lossDock->raise();
     }
@@ -157,6 +163,7 @@ void Workspace::applyTheme()
     }
     m_loss->setTheme(kind);
     m_heatmap->setTheme(kind);
+    m_metrics->setTheme(kind);
 }
 
 } // namespace residua::app

@@ -16,6 +16,7 @@ class QTabWidget;
 namespace residua::visualizers {
 class LossView;
 class HeatmapView;
+class MetricsView;
 } // namespace residua::visualizers
 
 namespace residua::app {
@@ -54,6 +55,7 @@ public:
     [[nodiscard]] ProblemsView& problems() { return *m_problems; }
     [[nodiscard]] visualizers::LossView& loss() { return *m_loss; }
     [[nodiscard]] visualizers::HeatmapView& heatmap() { return *m_heatmap; }
+    [[nodiscard]] visualizers::MetricsView& metrics() { return *m_metrics; }
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
     [[nodiscard]] RunsPanel& runs() { return *m_runs; }
     [[nodiscard]] const std::vector<QDockWidget*>& docks() const { return m_docks; }
@@ -81,12 +83,14 @@ private:
     ProblemsView* m_problems;
     visualizers::LossView* m_loss;
     visualizers::HeatmapView* m_heatmap;
+    visualizers::MetricsView* m_metrics;
     RunsPanel* m_runs;
     QDockWidget* m_outlineDock = nullptr;
     QDockWidget* m_paletteDock = nullptr;
     QDockWidget* m_inspectorDock = nullptr;
     QDockWidget* m_lossDock = nullptr;
     QDockWidget* m_heatmapDock = nullptr;
+    QDockWidget* m_metricsDock = nullptr;
     QDockWidget* m_runsDock = nullptr;
     std::vector<QDockWidget*> m_docks;
 };
