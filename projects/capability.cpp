@@ -25,17 +25,8 @@ private:
 
 void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
 {
-    const std::string path = "/topology/wiring";
-    const bool besideBranch = mix.feeds == MixFeeds::ResidualBesideBranch;
-    missing.when(mix.weight == WeightKind::DepthAttention, path + "/weight", "topology · weight",
-                 "a topology that attends over its depth");
-    missing.when(mix.weight == WeightKind::PerToken, path + "/weight", "topology · weight",
-                 "a topology with weights made for each token");
-    missing.when(besideBranch && mix.sites != MixSites::Mhsa, path + "/sites", "topology · sites",
-                 "a topology that bridges FFN inputs");
-    missing.when(mix.separateNorms, path + "/separate_norms", "topology · separate norms",
-                 "a norm of its own for each port");
-    missing.when(depth > kMostMixedLayers, "/network/stack", "network · stack", "a stack of more than 511 layers");
+    missing.when(depth > kMostMixedLayers || mixedModules(mix, depth) > kMostMixedLayers, "/network/stack",
+                 "network · stack", "a stack of more than 511 layers");
 }
 
 void checkTopology(const Project& project, Missing& missing)
@@ -58,6 +49,11 @@ std::vector<Problem> unsupported(const Project& project)
 {
     Missing missing;
     checkTopology(project, missing);
+    const auto* const gate = std::get_if<BranchGate>(&project.topology.wiring);
+    missing.when(gate && gate->kind == BranchGateKind::ValueResidual &&
+                     project.training.activations == Activations::Recompute,
+                 "/training/activations", "training · activations",
+                 "a value residual, whose layers share their values, with activations computed again");
     missing.when(project.initialisation.lowRank != LowRankMethod::Baseline, "/initialisation/low_rank",
                  "initialisation · low rank", "a low-rank initialisation other than the baseline");
     missing.when(!project.stages.stages.empty() || project.stages.fullModelSteps > 0, "/schedule", "schedule",

@@ -195,13 +195,21 @@ Result<CostReport> costOf(const Project& project)
     report.total = report.stem;
     report.total += report.head;
     report.total += report.topology;
+    double recomputed = 0; // the activations of the layer that the backward is in
     for (const StackSegment& segment : network.stack) {
-        const Cost layer = sumOf(report.nodes.at(kBlockPrefix + segment.block));
+        Cost layer = sumOf(report.nodes.at(kBlockPrefix + segment.block));
+        if (project.training.activations == Activations::Recompute) {
+            recomputed = std::max(recomputed, layer.activationBytes);
+            layer.activationBytes =
+                static_cast<double>(network.width) * costing.scale().tokens * costing.scale().activationBytes;
+            layer.trainFlops += layer.forwardFlops;
+        }
         for (std::int64_t i = 0; i < segment.repeat; ++i) {
             report.layers.push_back(layer);
             report.total += layer;
         }
     }
+    report.total.activationBytes += recomputed;
     return report;
 }
 
@@ -217,7 +225,7 @@ Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut)
     if (const Result<Sizes> sizes = sizesOf(project); !sizes) {
         return sizes.error();
     }
-    const std::int64_t depth = project.network.depth();
+    const std::int64_t depth = mixedModules(*mix, project.network.depth());
     const std::int64_t last = depth + (mix->finalMix ? 1 : 0);
     if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last) {
         return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};

@@ -14,7 +14,9 @@ namespace residua::projects {
 
 /// What a part of the network costs; each kind's formula stands beside its table entry, the topology's in
 /// cost_topology.cpp. FLOP are per token (language) or per sample, multiply and add counted as two, elementwise
-/// work as one an operation; causal attention counts T/2 keys per query. `trainFlops` = forward + backward.
+/// work as one an operation; causal attention counts T/2 keys per query. `trainFlops` = forward + backward. Where
+/// layers are computed again in the backward, that is one more forward, each keeps its output alone, and the total
+/// holds the activations of the largest layer once.
 struct Cost {
     std::int64_t parameters = 0;
     double forwardFlops = 0;

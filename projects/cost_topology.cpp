@@ -82,9 +82,7 @@ double readerActivations(const DepthMix& mix, double n, double o, double d, bool
 
 NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t width)
 {
-    // ANCRe at both sites bridges the inputs of the attentions and of the FFNs, two a layer (Table 1).
-    const std::int64_t readers =
-        mix.sites == MixSites::Both && mix.feeds == MixFeeds::ResidualBesideBranch ? 2 * depth : depth;
+    const std::int64_t readers = mixedModules(mix, depth);
     NodeCost total;
     for (std::int64_t target = 1; target <= readers + (mix.finalMix ? 1 : 0); ++target) {
         const bool middle = summedMiddleOf(mix, target, readers).has_value();

@@ -72,11 +72,11 @@ Edit inverseFor(const Topology& before, const Topology& after, const Shortcut& s
 Result<Edit> applyTo(Document& document, const AddShortcut& edit)
 {
     Topology& topology = document.project.topology;
-    const std::int64_t depth = document.project.network.depth();
     auto* mix = std::get_if<DepthMix>(&topology.wiring);
     if (mix == nullptr) {
         return noMix(topology);
     }
+    const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
     if (auto error = unreadable(*mix, edit.shortcut, depth)) {
         return *std::move(error);
     }
@@ -106,11 +106,11 @@ Result<Edit> applyTo(Document& document, const AddShortcut& edit)
 Result<Edit> applyTo(Document& document, const RemoveShortcut& edit)
 {
     Topology& topology = document.project.topology;
-    const std::int64_t depth = document.project.network.depth();
     auto* mix = std::get_if<DepthMix>(&topology.wiring);
     if (mix == nullptr) {
         return noMix(topology);
     }
+    const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
     auto sources = explicitSourcesOf(*mix, depth);
     if (!sources) {
         return sources.error();

@@ -73,6 +73,16 @@ bool isPruned(const DepthMix& mix, Shortcut shortcut)
 
 } // namespace
 
+std::int64_t mixedModules(const DepthMix& mix, std::int64_t layers)
+{
+    return splitsLayers(mix) && mix.sites == MixSites::Both ? 2 * layers : layers;
+}
+
+bool splitsLayers(const DepthMix& mix)
+{
+    return mix.feeds == MixFeeds::ResidualBesideBranch && mix.sites != MixSites::Mhsa;
+}
+
 std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
 {
     if (!reads(mix, target, depth)) {

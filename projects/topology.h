@@ -48,8 +48,12 @@ enum class MixFeeds {
     ResidualBesideBranch,
 };
 
-/// Sites inside a transformer block that ANCRe may bridge (ANCRe Table 1).
-enum class MixSites { Mhsa, Ffn, Both };
+/// Sites inside a transformer block that ANCRe may bridge (ANCRe Table 1), and what i and j of i:j number there.
+enum class MixSites {
+    Mhsa, ///< inputs of the attentions, K = L: 0 is the input of layer 1, j the output of layer j
+    Ffn,  ///< inputs of the FFNs, K = L: 0 is the input of layer 1's FFN, j that of layer j + 1's; L is the output
+    Both, ///< all of them, K = 2L: 2j is the output of layer j, 2j − 1 the input of its FFN
+};
 
 struct AllSources {
     bool operator==(const AllSources&) const = default;
@@ -131,7 +135,7 @@ struct DepthMix {
     WeightKind weight = WeightKind::Fixed;
     Gate gate;
     NormaliseOver normalise = NormaliseOver::None;
-    double temperature = 1.0; ///< τ of the softmax; > 0
+    double temperature = 1.0; ///< τ of the softmax; > 0. Under attention over depth the logits' scale is 1/τ.
     MixInit init = MixInit::Ones;
     std::map<Shortcut, ShortcutState> states;
     Tsallis tsallis;
@@ -184,6 +188,12 @@ struct Topology {
 
     bool operator==(const Topology&) const = default;
 };
+
+/// K, how many modules i:j number in a stack of `layers`: L, or 2L where both sites of a layer are bridged. It is the
+/// `depth` of the functions below.
+[[nodiscard]] std::int64_t mixedModules(const DepthMix& mix, std::int64_t layers);
+/// Whether the layers run as their two halves, cut at the FFN's input (ffn_site.h).
+[[nodiscard]] bool splitsLayers(const DepthMix& mix);
 
 /// The sources that reader `target` (1..depth, depth + 1 for the final output) may read, in ascending
 /// order and less the pruned ones. FirstAndLast lists what is read as an entry of its own; the

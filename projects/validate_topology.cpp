@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/ffn_site.h"
 #include "projects/problems.h"
 #include "projects/text_forms.h"
 
@@ -29,7 +30,7 @@ public:
     MixCheck(const DepthMix& mix, const Network& network, Problems& problems)
         : m_mix(mix),
           m_network(network),
-          m_depth(network.depth()),
+          m_depth(mixedModules(mix, network.depth())),
           m_last(m_depth + (mix.finalMix ? 1 : 0)),
           m_problems(problems)
     {
@@ -40,7 +41,9 @@ public:
         checkNumbers();
         checkSources();
         checkCombination();
+        checkTokenWeights();
         checkPorts();
+        checkSites();
         checkStates();
         checkReaders();
     }
@@ -124,10 +127,46 @@ private:
             error("/tsallis/weight", " · Tsallis weight", "the entropy is that of learned, normalised coefficients");
         }
         if (m_mix.normalise == NormaliseOver::None && m_mix.init == MixInit::Zero &&
-            m_mix.feeds == MixFeeds::LayerInput) {
+            m_mix.feeds == MixFeeds::LayerInput && m_mix.weight != WeightKind::DepthAttention) {
             const bool fixed = m_mix.weight == WeightKind::Fixed;
             const std::string message = "every layer reads a sum with weights of 0";
             fixed ? error("/init", " · init", message) : warning("/init", " · init", message + " at first");
+        }
+    }
+
+    /// Weights that are made for each token.
+    void checkTokenWeights()
+    {
+        const bool attends = m_mix.weight == WeightKind::DepthAttention;
+        if (!attends && m_mix.weight != WeightKind::PerToken) {
+            return;
+        }
+        if (m_mix.gate.kind != GateKind::None) {
+            error("/gate", " · gate", "weights made for each token take no gate");
+        }
+        if (attends && m_mix.normalise != NormaliseOver::Sources) {
+            error("/normalise", " · normalise", "attention over depth is a softmax over the sources");
+        } else if (m_mix.normalise == NormaliseOver::Targets) {
+            error("/normalise", " · normalise", "weights made for each token are normalised over the sources or not");
+        }
+        if (m_mix.tsallis.weight > 0) {
+            error("/tsallis/weight", " · Tsallis weight", "weights made for each token have no coefficients");
+        }
+    }
+
+    void checkSites()
+    {
+        if (m_mix.sites != MixSites::Mhsa && !splitsLayers(m_mix)) {
+            error("/sites", " · sites",
+                  "shortcuts beside the branches bridge FFN inputs, layers that read mixes do not");
+        }
+        for (const Block* const block : usedBlocks(m_network)) {
+            if (!splitsLayers(m_mix)) {
+                return;
+            }
+            if (const Result<BlockHalves> halves = splitAtFfn(*block); !halves) {
+                error("/sites", " · sites", halves.error().place + " " + halves.error().message);
+            }
         }
     }
 
@@ -150,7 +189,8 @@ private:
             const std::string place = " · shortcut " + textOf(shortcut);
             if (!isBetween(shortcut)) {
                 error(key, place, "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
-            } else if (state == ShortcutState::Frozen && m_mix.weight == WeightKind::Fixed) {
+            } else if (state == ShortcutState::Frozen && m_mix.weight != WeightKind::Scalar &&
+                       m_mix.weight != WeightKind::PerFeature) {
                 warning(key, place, "is frozen where no weight is learned");
             } else if (!std::ranges::binary_search(allSourcesOf(shortcut.target), shortcut.source)) {
                 warning(key, place, "has a state and is not read");

@@ -113,6 +113,10 @@ void addArithmetic(PropertyList<TrainingPlan>& list)
     list.add("determinism", Text::tr("Repeatability"), [](auto& p) -> auto& { return p.determinism; },
              {.help = Text::tr("Deterministic runs give the same bits again; fast ones may not."),
               .choices = {Text::tr("Fast"), Text::tr("Deterministic")}});
+    list.add("activations", Text::tr("Activations"), [](auto& p) -> auto& { return p.activations; },
+             {.help = Text::tr("Kept for the backward pass, or computed again in it: a third more arithmetic, and of "
+                               "each layer only the output is kept. The results are the same."),
+              .choices = {Text::tr("Keep"), Text::tr("Compute again")}});
 }
 
 void addRecord(PropertyList<TrainingPlan>& list)

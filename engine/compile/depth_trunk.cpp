@@ -105,19 +105,20 @@ private:
 
 class DepthTrunk final : public Trunk {
 public:
-    DepthTrunk(const DepthMix& mix, std::vector<GraphProgram> layers, const Compute& compute)
+    DepthTrunk(const DepthMix& mix, std::vector<GraphProgram> programs, const Compute& compute)
         : m_mix(mix),
-          m_layers(std::move(layers)),
+          m_programs(std::move(programs)),
+          m_modules(shifted() ? m_programs.size() / 2 : m_programs.size()),
           m_compute(compute),
-          m_readers(readersOf(mix, static_cast<std::int64_t>(m_layers.size())))
+          m_readers(readersOf(mix, static_cast<std::int64_t>(m_modules)))
     {
     }
 
     /// Matches ports with mixes and makes the weights.
     [[nodiscard]] Status prepare(std::int64_t width, Parameters& parameters)
     {
-        for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
-            Result<std::vector<std::size_t>> ports = matchPorts(m_layers[layer].inputPorts(), layerPlace(layer));
+        for (std::size_t layer = 0; layer < m_modules; ++layer) {
+            Result<std::vector<std::size_t>> ports = matchPorts(m_programs[layer].inputPorts(), layerPlace(layer));
             if (!ports) {
                 return ports.error();
             }
@@ -139,9 +140,9 @@ public:
         m_weights->begin();
         DepthStack stack(m_compute);
         Entries entries(stack, m_mix.blockLayers);
-        entries.put(0, input);
+        entries.put(0, shifted() ? input + m_programs.front().run({&input, 1}, mode) : input);
         at::Tensor output = entries.newest(); // x_{j-1}: the full output of the layer before
-        for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
+        for (std::size_t layer = 0; layer < m_modules; ++layer) {
             const at::Tensor branch = m_mix.feeds == MixFeeds::LayerInput
                                           ? runOnMix(stack, entries, layer, mode, output)
                                           : runBeside(stack, entries, layer, mode, output);
@@ -149,7 +150,11 @@ public:
             entries.put(static_cast<std::int64_t>(layer) + 1, full ? output : branch);
             output = full ? entries.newest() : output;
         }
-        return m_readers.size() > m_layers.size() ? mixOf(stack, entries, m_layers.size()).front() : output;
+        if (m_readers.size() > m_modules) {
+            output = mixOf(stack, entries, m_modules).front();
+        }
+        m_weights->end();
+        return output;
     }
 
     [[nodiscard]] at::Tensor regulariser() const override { return m_weights->regulariser(); }
@@ -181,7 +186,9 @@ private:
     std::vector<at::Tensor> mixOf(DepthStack& stack, Entries& entries, std::size_t reader,
                                   std::span<const at::Tensor> base = {})
     {
-        return stack.mix(entries.indices(m_readers[reader]), m_weights->of(reader), m_readers[reader].outputs, base);
+        const std::vector<std::size_t> sources = entries.indices(m_readers[reader]);
+        const MixWeights weights = m_weights->of(reader, {stack, sources, entries.newest()});
+        return stack.mix(sources, weights, m_readers[reader].outputs, base);
     }
 
     at::Tensor runLayer(std::size_t layer, const std::vector<at::Tensor>& mixes, Mode mode)
@@ -190,7 +197,7 @@ private:
         for (const std::size_t mix : m_ports[layer]) {
             inputs.push_back(mixes[mix]);
         }
-        return m_layers[layer].run(inputs, mode);
+        return m_programs[layer].run(inputs, mode);
     }
 
     /// DCA §3.1, DenseFormer: the layer reads mixes. Returns its branch; `output` becomes residual + branch where it is
@@ -199,7 +206,7 @@ private:
     {
         const std::vector<at::Tensor> mixes = mixOf(stack, entries, layer);
         const at::Tensor branch = runLayer(layer, mixes, mode);
-        const bool last = layer + 1 == m_layers.size() && !m_mix.finalMix;
+        const bool last = layer + 1 == m_modules && !m_mix.finalMix;
         if (m_mix.entry == StackEntry::Full || last) {
             output = (m_mix.ports == MixPorts::QkvResidual ? mixes.back() : mixes.front()) + branch;
         }
@@ -209,17 +216,34 @@ private:
     /// ANCRe eq. 5: the layer reads x_{j-1}, and the mix is added to its branch: x_j = F_j(x_{j-1}) + Σ p_ij·x_i.
     at::Tensor runBeside(DepthStack& stack, Entries& entries, std::size_t layer, Mode mode, at::Tensor& output)
     {
-        const at::Tensor branch = runLayer(layer, {output}, mode);
+        const at::Tensor branch = shifted() ? runShifted(layer, output, mode) : runLayer(layer, {output}, mode);
         const at::Tensor base[] = {branch};
         output = m_readers[layer].sources.empty() ? branch : mixOf(stack, entries, layer, base).front();
         return branch;
     }
 
+    /// Between FFN inputs (MixSites::Ffn) a module is the FFN of one layer and the attention of the next: f + a(u + f).
+    [[nodiscard]] bool shifted() const
+    {
+        return projects::splitsLayers(m_mix) && m_mix.sites == projects::MixSites::Ffn;
+    }
+
+    at::Tensor runShifted(std::size_t module, const at::Tensor& u, Mode mode)
+    {
+        const at::Tensor f = m_programs[2 * module + 1].run({&u, 1}, mode);
+        if (module + 1 == m_modules) {
+            return f;
+        }
+        const at::Tensor h = u + f;
+        return f + m_programs[2 * module + 2].run({&h, 1}, mode);
+    }
+
     const DepthMix m_mix;
-    std::vector<GraphProgram> m_layers;
+    std::vector<GraphProgram> m_programs; ///< of the layers, or of their halves
+    const std::size_t m_modules;          ///< K: what the mixes number
     const Compute m_compute;
     const std::vector<DepthReader> m_readers;
-    std::vector<std::vector<std::size_t>> m_ports; ///< of each layer
+    std::vector<std::vector<std::size_t>> m_ports; ///< of each module
     std::unique_ptr<DepthWeights> m_weights;
 };
 
@@ -231,9 +255,6 @@ Result<std::unique_ptr<Trunk>> makeDepthTrunk(const DepthMix& mix, std::vector<G
     if (isRunningSum(mix)) {
         return std::unique_ptr<Trunk>(
             std::make_unique<PlainTrunk>(std::move(layers), parameters.compute().parameterType));
-    }
-    if (mix.sites != projects::MixSites::Mhsa) {
-        return Error{"topology · sites", "the engine cannot bridge the inputs of feed-forward modules yet"};
     }
     if (mix.feeds == MixFeeds::ResidualBesideBranch && mix.ports != MixPorts::Input) {
         return Error{"topology · ports", "a mix beside the branch feeds no port; expected one mix"};

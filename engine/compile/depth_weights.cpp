@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/depth_weights.h"
 
+#include "engine/compile/depth_terms.h"
+#include "engine/compile/token_weights.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
@@ -21,7 +24,6 @@
 namespace residua::engine {
 
 using projects::DepthMix;
-using projects::MixInit;
 using projects::MixPorts;
 using projects::NormaliseOver;
 using projects::Shortcut;
@@ -31,7 +33,6 @@ using projects::WeightKind;
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 int outputsOf(MixPorts ports)
 {
@@ -50,41 +51,6 @@ bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
 {
     const auto it = mix.states.find(shortcut);
     return it != mix.states.end() && it->second == state;
-}
-
-double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source)
-{
-    switch (mix.init) {
-    case MixInit::Ones:
-        return 1;
-    case MixInit::Zero:
-        return 0;
-    case MixInit::Cascaded:
-        return source == reader.sources.back() ? 1 : 0;
-    case MixInit::Reciprocal:
-        return 1.0 / static_cast<double>(reader.target);
-    }
-    return 1;
-}
-
-/// One term of one mix: a row of the coefficients.
-struct Term {
-    std::size_t reader = 0;
-    int output = 0;
-    std::int64_t source = 0;
-};
-
-std::vector<Term> termsOf(const std::vector<DepthReader>& readers)
-{
-    std::vector<Term> terms;
-    for (std::size_t r = 0; r < readers.size(); ++r) {
-        for (int o = 0; o < readers[r].outputs; ++o) {
-            for (const std::int64_t source : readers[r].sources) {
-                terms.push_back({r, o, source});
-            }
-        }
-    }
-    return terms;
 }
 
 /// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
@@ -126,7 +92,7 @@ public:
         }
     }
 
-    [[nodiscard]] MixWeights of(std::size_t index) const override
+    [[nodiscard]] MixWeights of(std::size_t index, const DepthReading&) override
     {
         MixWeights result;
         result.weightKind = m_perFeature ? kernels::WeightKind::perFeature : kernels::WeightKind::scalar;
@@ -164,7 +130,7 @@ private:
     void makeCoefficient(std::int64_t width, Parameters& parameters, Decay decay)
     {
         std::vector<double> start;
-        for (const Term& term : m_terms) {
+        for (const DepthTerm& term : m_terms) {
             start.push_back(startOf(m_mix, m_readers[term.reader], term.source));
         }
         at::Tensor values = at::tensor(start, at::kDouble);
@@ -182,7 +148,7 @@ private:
     {
         std::vector<std::int64_t> cells;
         std::vector<std::int64_t> frozen;
-        for (const Term& term : m_terms) {
+        for (const DepthTerm& term : m_terms) {
             const std::int64_t target = m_readers[term.reader].target;
             cells.push_back((term.output * m_rows + target - 1) * m_rows + term.source);
             frozen.push_back(hasState(m_mix, {term.source, target}, ShortcutState::Frozen) ? 1 : 0);
@@ -218,7 +184,7 @@ private:
 
     const DepthMix m_mix;
     const std::vector<DepthReader>& m_readers;
-    const std::vector<Term> m_terms;
+    const std::vector<DepthTerm> m_terms;
     const bool m_perFeature;
     std::int64_t m_rows = 0; ///< the highest target; entries are fewer
     std::int64_t m_outputs = 1;
@@ -232,21 +198,6 @@ private:
     std::vector<at::Tensor> m_weights;
 };
 
-const std::vector<std::vector<std::string>>& portNames()
-{
-    static const std::vector<std::vector<std::string>> names{{"q", "k", "v"}, {"q", "k", "v", "residual"}};
-    return names;
-}
-
-/// "" for the only mix of a reader, else "/q" and so on; the final output's single mix beside several is "/final".
-std::string suffixOf(int output, int outputs, int most)
-{
-    if (most == 1) {
-        return "";
-    }
-    return outputs == 1 ? "/final" : "/" + portNames()[most == 3 ? 0 : 1][static_cast<std::size_t>(output)];
-}
-
 std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
 {
     if (m_mix.weight == WeightKind::Fixed) {
@@ -257,21 +208,8 @@ std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
     const at::Tensor both = at::cat({perTerm(applied()), perTerm(m_coefficient)}).to(at::kCPU, at::kFloat);
     const float* const values = both.const_data_ptr<float>();
     std::vector<Matrix> result;
-    const std::pair<const char*, std::size_t> kinds[] = {{"mix", 0}, {"coefficient", m_terms.size()}};
-    for (const auto& [kind, offset] : kinds) {
-        for (std::size_t t = 0; t < m_terms.size(); ++t) {
-            const DepthReader& reader = m_readers[m_terms[t].reader];
-            const std::string name = kind + suffixOf(m_terms[t].output, reader.outputs, static_cast<int>(m_outputs));
-            auto matrix = std::ranges::find(result, name, &Matrix::name);
-            if (matrix == result.end()) {
-                result.push_back(
-                    {name, step, m_rows, m_rows, std::vector<float>(static_cast<std::size_t>(m_rows * m_rows), kNone)});
-                matrix = result.end() - 1;
-            }
-            matrix->values[static_cast<std::size_t>((reader.target - 1) * m_rows + m_terms[t].source)] =
-                values[offset + t];
-        }
-    }
+    addMatrices(result, "mix", m_readers, m_terms, {values, m_terms.size()}, step);
+    addMatrices(result, "coefficient", m_readers, m_terms, {values + m_terms.size(), m_terms.size()}, step);
     return result;
 }
 
@@ -296,18 +234,17 @@ std::vector<DepthReader> readersOf(const DepthMix& mix, std::int64_t depth)
 Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, const std::vector<DepthReader>& readers,
                                                            std::int64_t width, Parameters& parameters)
 {
+    if (mix.normalise != NormaliseOver::None && !(mix.temperature > 0)) {
+        return Error{"topology · temperature", "got " + std::to_string(mix.temperature) + ", expected more than 0"};
+    }
     switch (mix.weight) {
     case WeightKind::Fixed:
     case WeightKind::Scalar:
     case WeightKind::PerFeature:
         break;
     case WeightKind::DepthAttention:
-        return Error{"topology · weight", "the engine cannot mix by attention over depth yet"};
     case WeightKind::PerToken:
-        return Error{"topology · weight", "the engine cannot mix with weights per token yet"};
-    }
-    if (mix.normalise != NormaliseOver::None && !(mix.temperature > 0)) {
-        return Error{"topology · temperature", "got " + std::to_string(mix.temperature) + ", expected more than 0"};
+        return makeTokenWeights(mix, readers, width, parameters);
     }
     return std::unique_ptr<DepthWeights>(std::make_unique<CoefficientWeights>(mix, readers, width, parameters));
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
-#include "engine/compile/mix_kernels.h"
+#include "engine/compile/depth_stack.h"
 #include "engine/compile/parameters.h"
 #include "projects/result.h"
 #include "projects/topology.h"
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace residua::engine {
@@ -29,6 +30,13 @@ struct DepthReader {
 /// kept: what they mean is for the trunk to say.
 [[nodiscard]] std::vector<DepthReader> readersOf(const projects::DepthMix& mix, std::int64_t depth);
 
+/// What a reader is about to mix, for weights that depend on it.
+struct DepthReading {
+    const DepthStack& stack;
+    std::span<const std::size_t> sources; ///< indices on the stack, as in DepthReader::sources
+    const at::Tensor& newest;             ///< [..., d]: the entry that the layer before put there
+};
+
 /// Where the mixing weights of all readers come from; one subclass per kind of weight. The trunk asks for each reader's
 /// weights in turn and hands them to the one mixing path.
 class DepthWeights {
@@ -37,16 +45,18 @@ public:
 
     /// Starts a forward pass: computes from the parameters, once, what is the same for the whole pass.
     virtual void begin() = 0;
-    /// The weights of reader `index` (as in readersOf) in this pass.
-    [[nodiscard]] virtual MixWeights of(std::size_t index) const = 0;
+    /// The weights of reader `index` (as in readersOf) in this pass; it has a source. Readers ask in their order.
+    [[nodiscard]] virtual MixWeights of(std::size_t index, const DepthReading& reading) = 0;
+    /// Ends a forward pass: lets go of what was kept for further readers.
+    virtual void end() {}
     /// The topology's term of the loss in this pass; undefined where it has none.
     [[nodiscard]] virtual at::Tensor regulariser() const = 0;
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] virtual std::vector<Matrix> matrices(std::int64_t step) = 0;
 
-    /// Makes the parameters "topology.coefficient" (the learned weights of all readers one after another, each
-    /// [outputs, sources] or, per feature, [outputs, sources, d]) and "topology.gate" ([mixes, d]). `readers` must
-    /// outlive it.
+    /// Makes the topology's parameters. Fixed and learned weights: "topology.coefficient" (those of all readers one
+    /// after another, each [outputs, sources] or, per feature, [outputs, sources, d]) and "topology.gate" ([mixes, d]).
+    /// Made for each token: see token_weights.h. `readers` must outlive it.
     [[nodiscard]] static Result<std::unique_ptr<DepthWeights>> create(const projects::DepthMix& mix,
                                                                       const std::vector<DepthReader>& readers,
                                                                       std::int64_t width, Parameters& parameters);

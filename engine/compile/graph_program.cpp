@@ -2,6 +2,10 @@
 #include "engine/compile/graph_program.h"
 
 #include "engine/compile/node_builder.h"
+#include "engine/compile/recompute.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/alias.h>
 
 #include <algorithm>
 #include <map>
@@ -58,6 +62,7 @@ public:
             return order.error();
         }
         m_writers = residualWriters(m_graph, *order);
+        const std::size_t before = m_setting.parameters.all().size();
         addInputs();
         for (const NodeId id : *order) {
             if (const Status added = add(*m_graph.find(id)); !added) {
@@ -69,6 +74,11 @@ public:
         }
         fuse(m_program.m_steps, m_program.m_output);
         markLastReaders();
+        m_program.m_activations = m_setting.activations;
+        const auto& all = m_setting.parameters.all();
+        for (std::size_t i = before; i < all.size(); ++i) {
+            m_program.m_parameters.push_back(all[i].tensor);
+        }
         return std::move(m_program);
     }
 
@@ -185,7 +195,40 @@ Result<GraphProgram> GraphProgram::compile(const projects::Graph& graph, const G
     return GraphCompiler(graph, setting).run();
 }
 
+std::vector<Operator*> GraphProgram::operators() const
+{
+    std::vector<Operator*> result;
+    for (const ProgramStep& step : m_steps) {
+        result.push_back(step.run.get());
+    }
+    return result;
+}
+
 at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, Mode mode)
+{
+    if (!at::GradMode::is_enabled()) {
+        return runSteps(inputs, mode);
+    }
+    // Ports that are fed the same share one gate, so that what reads it can tell.
+    std::vector<at::Tensor> entering;
+    for (const at::Tensor& input : inputs) {
+        const auto same = std::ranges::find_if(inputs, [&](const at::Tensor& other) { return other.is_same(input); });
+        const auto first = static_cast<std::size_t>(same - inputs.begin());
+        if (first < entering.size()) {
+            entering.push_back(entering[first]);
+        } else {
+            const bool gate = input.requires_grad() && m_activations == projects::Activations::Keep;
+            entering.push_back(gate ? at::alias(input) : input);
+        }
+    }
+    if (m_activations == projects::Activations::Recompute) {
+        return runRecomputed([this, mode](std::span<const at::Tensor> again) { return runSteps(again, mode); },
+                             entering, m_parameters, mode);
+    }
+    return runSteps(entering, mode);
+}
+
+at::Tensor GraphProgram::runSteps(std::span<const at::Tensor> inputs, Mode mode)
 {
     std::ranges::copy(inputs, m_slots.begin());
     for (const ProgramStep& step : m_steps) {

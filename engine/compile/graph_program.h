@@ -7,6 +7,7 @@
 #include "engine/compile/parameters.h"
 #include "projects/graph.h"
 #include "projects/shape.h"
+#include "projects/training_plan.h"
 
 #include <cstddef>
 #include <memory>
@@ -24,6 +25,8 @@ struct GraphSetting {
     projects::Shape entering; ///< of every input port
     Parameters& parameters;
     RotaryTables& rotaryTables;
+    /// Whether what the backward needs of the graph's inside is kept, or computed again from the inputs.
+    projects::Activations activations = projects::Activations::Keep;
     projects::NodeId tiedNode{}; ///< the node that uses `tied` as its weight, where that is defined
     at::Tensor tied;
 };
@@ -36,18 +39,28 @@ public:
 
     /// Names of the graph's input ports, in the order in which run takes them.
     [[nodiscard]] const std::vector<std::string>& inputPorts() const { return m_inputPorts; }
-    /// The value at the output port. One tensor per input port.
+    /// The value at the output port. One tensor per input port. The program must outlive the backward of it.
+    /// Gradients have the same bits whether activations are kept or not: either way those of an input's readers are
+    /// summed before they meet what else reads that tensor.
     [[nodiscard]] at::Tensor run(std::span<const at::Tensor> inputs, Mode mode);
+    /// Its operators, in the order in which they run.
+    [[nodiscard]] std::vector<Operator*> operators() const;
+    /// For a graph that a value leaves or enters beside its ports: it cannot be computed again.
+    void keepActivations() { m_activations = projects::Activations::Keep; }
     /// What arrives at the output port.
     [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
 
 private:
     friend class GraphCompiler;
+    [[nodiscard]] at::Tensor runSteps(std::span<const at::Tensor> inputs, Mode mode);
+
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
     std::vector<ProgramStep> m_steps;
     std::size_t m_output = 0;
     std::vector<at::Tensor> m_slots;
     projects::Shape m_outputShape;
+    projects::Activations m_activations = projects::Activations::Keep;
+    std::vector<at::Tensor> m_parameters; ///< those that its nodes made
 };
 
 } // namespace residua::engine

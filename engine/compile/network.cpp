@@ -4,6 +4,7 @@
 #include "engine/compile/graph_program.h"
 #include "engine/compile/loss.h"
 #include "engine/compile/trunk.h"
+#include "projects/ffn_site.h"
 
 #include <ATen/TensorOperators.h>
 
@@ -108,19 +109,33 @@ private:
         if (!graph) {
             return Error{ref, "there is no such graph"};
         }
+        return compile(*graph, ref, prefix, entering, projects::Activations::Keep);
+    }
+
+    [[nodiscard]] Result<GraphProgram> compile(projects::Graph graph, const projects::GraphRef& ref,
+                                               const std::string& prefix, const Shape& entering,
+                                               projects::Activations activations)
+    {
+        const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
+        for (projects::Node& node : graph.nodes) {
+            if (mix && mix->separateNorms) {
+                node.params.erase("share");
+            }
+        }
         GraphSetting setting{.ref = ref,
                              .prefix = prefix,
                              .sizes = m_sizes,
                              .entering = entering,
                              .parameters = m_parameters,
                              .rotaryTables = m_rotaryTables,
+                             .activations = activations,
                              .tiedNode = {},
                              .tied = {}};
         if (const auto tied = projects::tiedNodes(m_project.network); tied && ref == "head") {
             setting.tiedNode = tied->linear;
             setting.tied = tableOf(*projects::findGraph(m_project, "stem")->find(tied->embedding));
         }
-        return GraphProgram::compile(*graph, setting);
+        return GraphProgram::compile(graph, setting);
     }
 
     [[nodiscard]] at::Tensor tableOf(const projects::Node& embedding)
@@ -151,6 +166,20 @@ private:
         return Done{};
     }
 
+    /// What a layer of the block runs as: its graph, or the two halves of it.
+    [[nodiscard]] Result<std::vector<projects::Graph>> partsOf(const projects::Block& block) const
+    {
+        const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
+        if (!mix || !projects::splitsLayers(*mix)) {
+            return std::vector{block.graph};
+        }
+        Result<projects::BlockHalves> halves = projects::splitAtFfn(block);
+        if (!halves) {
+            return halves.error();
+        }
+        return std::vector{std::move(halves->attention), std::move(halves->feedForward)};
+    }
+
     [[nodiscard]] Status addTrunk(Network& network)
     {
         std::vector<GraphProgram> layers;
@@ -160,15 +189,22 @@ private:
             if (!block) {
                 return Error{place, "its block does not exist"};
             }
-            Result<GraphProgram> program = compile("block:" + block->name, place + ".", inside());
-            if (!program) {
-                return program.error();
+            const Result<std::vector<projects::Graph>> parts = partsOf(*block);
+            if (!parts) {
+                return parts.error();
             }
-            if (program->outputShape() != inside()) {
-                return Error{"block " + block->name,
-                             "ends with " + program->outputShape().text() + ", expected " + inside().text()};
+            for (const projects::Graph& part : *parts) {
+                Result<GraphProgram> program =
+                    compile(part, "block:" + block->name, place + ".", inside(), m_project.training.activations);
+                if (!program) {
+                    return program.error();
+                }
+                if (program->outputShape() != inside()) {
+                    return Error{"block " + block->name,
+                                 "ends with " + program->outputShape().text() + ", expected " + inside().text()};
+                }
+                layers.push_back(std::move(*program));
             }
-            layers.push_back(std::move(*program));
         }
         Result<std::unique_ptr<Trunk>> trunk =
             Trunk::create(m_project.topology.wiring, std::move(layers), m_project.network.width, m_parameters);

@@ -9,6 +9,8 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -185,6 +187,27 @@ Project tinyVectors(const std::string& block, const std::string& topology, std::
 double distance(const at::Tensor& a, const at::Tensor& b)
 {
     return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
+}
+
+double gradientDistance(CompiledNetwork& network, const at::Tensor& a, const at::Tensor& b)
+{
+    std::vector<at::Tensor> parameters;
+    for (const engine::NamedParameter& parameter : network.parameters()) {
+        parameters.push_back(parameter.tensor);
+    }
+    const at::Tensor probe = randomTensor(a.sizes(), 900);
+    const auto gradients = [&](const at::Tensor& value) {
+        return torch::autograd::grad({(value * probe).sum()}, parameters, {}, /*retain_graph=*/true, false,
+                                     /*allow_unused=*/true);
+    };
+    const std::vector<at::Tensor> ofA = gradients(a);
+    const std::vector<at::Tensor> ofB = gradients(b);
+    double worst = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const at::Tensor zeros = at::zeros_like(parameters[i]);
+        worst = std::max(worst, distance(ofA[i].defined() ? ofA[i] : zeros, ofB[i].defined() ? ofB[i] : zeros));
+    }
+    return worst;
 }
 
 GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch, int samples)

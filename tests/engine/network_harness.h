@@ -42,6 +42,10 @@ void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 /// Largest absolute difference, as a double.
 [[nodiscard]] double distance(const at::Tensor& a, const at::Tensor& b);
 
+/// Largest difference of the parameters' gradients of two tensors that come from them, under one random probe; a
+/// gradient that is missing counts as zeros.
+[[nodiscard]] double gradientDistance(engine::CompiledNetwork& network, const at::Tensor& a, const at::Tensor& b);
+
 /// Compares `samples` elements of every parameter's gradient with central differences of the loss. Returns the largest
 /// difference relative to 1 + |gradient|, and the name of its parameter. Gradients must have been computed.
 struct GradientCheck {

@@ -80,7 +80,7 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("topology");
         for (const char* const topology : {"grn-v1", "grn-v2", "grn-v3", "dca", "k-dca", "denseformer",
-                                           "denseformer-dilated", "ancre-none", "ancre-cascaded"}) {
+                                           "denseformer-dilated", "ancre-none", "ancre-cascaded", "mudd"}) {
             QTest::newRow(topology) << topology;
         }
     }

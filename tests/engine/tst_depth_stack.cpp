@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one mixing path: every kind of weight against a composition in double precision (values and gradients by
-// autograd), every topology against a stack written out here, and what the deferred backward promises.
+// autograd), and what the deferred backward promises.
 #include "network_harness.h"
 
 #include "engine/compile/depth_stack.h"
 #include "engine/compile/mix_composition.h"
-#include "projects/cost.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/exp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/rsqrt.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -32,7 +27,6 @@ using engine::MixWeights;
 using kernels::GateInput;
 using kernels::GateKind;
 using kernels::WeightKind;
-using projects::Project;
 
 namespace {
 
@@ -372,208 +366,6 @@ private Q_SLOTS:
         const at::Tensor out = stack.mix(firstEntries(2), leaves.weights, 1)[0];
         QVERIFY(!out.requires_grad());
         QVERIFY(distance({out}, composed(leaves, 1)) < 1e-12);
-    }
-
-    // ---- Topologies ----
-
-    void startsAsThePlainNetwork_data()
-    {
-        QTest::addColumn<QString>("topology");
-        QTest::addColumn<bool>("exact");
-        for (const char* const name : {"grn-v1", "grn-v2", "grn-v3", "dca"}) {
-            QTest::newRow(name) << QString(name) << true;
-        }
-        QTest::newRow("k-dca") << QString("k-dca") << false; // sums the middle first, so rounds in another order
-    }
-    void startsAsThePlainNetwork()
-    {
-        QFETCH(QString, topology);
-        QFETCH(bool, exact);
-        for (const auto precision : {projects::Precision::Fp64, projects::Precision::Fp32}) {
-            Project mixed = tinyLanguage("transformer-qkv", topology.toStdString(), 6);
-            mixed.training.precision = precision;
-            Project plain = mixed;
-            plain.topology = topologyNamed("plain", 6);
-            const engine::DeviceBatch batch = randomBatch(plain, 3, 5, 1);
-            const at::Tensor expected = compiled(plain)->forward(batch.input);
-            const at::Tensor got = compiled(mixed)->forward(batch.input);
-            QVERIFY(exact ? at::equal(got, expected)
-                          : tests::distance(got, expected) < (precision == projects::Precision::Fp64 ? 1e-13 : 1e-5));
-        }
-    }
-
-    void gatesLearnUnlessToldNotTo()
-    {
-        Project project = tinyLanguage("transformer-qkv", "dca", 2);
-        auto network = compiled(project);
-        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 1);
-        network->loss(batch).backward();
-        QVERIFY(parameter(*network, "topology.gate").grad().abs().max().item<double>() > 0);
-        std::get<projects::DepthMix>(project.topology.wiring).gate.reluGradAtZero = projects::ReluGradAtZero::Zero;
-        network = compiled(project);
-        network->loss(batch).backward();
-        QCOMPARE(parameter(*network, "topology.gate").grad().abs().max().item<double>(), 0.0);
-    }
-
-    /// Linear layers: x_j = W_j x_{j−1} + Σ p_ij x_i, or y_j = Σ b_ij (stack), f_j = W_j y_j, written out.
-    void topologyEqualsComposition_data()
-    {
-        QTest::addColumn<QString>("topology");
-        QTest::addColumn<int>("depth");
-        for (const char* const name : {"none", "grn-v1", "grn-v2", "ancre-ingoing", "ancre-outgoing", "ancre-none",
-                                       "ancre-fixed", "ancre-cascaded", "denseformer"}) {
-            for (const int depth : {1, 2, 5}) {
-                QTest::addRow("%s, %d layers", name, depth) << QString(name) << depth;
-            }
-        }
-    }
-    void topologyEqualsComposition()
-    {
-        QFETCH(QString, topology);
-        QFETCH(int, depth);
-        const Project project = tinyVectors("linear", topology.toStdString(), depth);
-        const auto network = compiled(project);
-        shake(*network, 0.2, 3);
-        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
-        const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
-        const at::Tensor expected = reference(project, *network, batch.input);
-        const at::Tensor got = network->forward(batch.input);
-        QVERIFY(tests::distance(got, expected) < 1e-12);
-        std::vector<at::Tensor> inputs;
-        for (const engine::NamedParameter& p : network->parameters()) {
-            inputs.push_back(p.tensor);
-        }
-        QVERIFY(distance(gradients(probe({got}), inputs), gradients(probe({expected}), inputs)) < 1e-11);
-    }
-
-    void explicitShortcutsPrunedAndFrozen()
-    {
-        Project project = tinyVectors("linear", "ancre-ingoing", 3);
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
-        mix.states[{0, 2}] = projects::ShortcutState::Pruned;
-        mix.states[{1, 3}] = projects::ShortcutState::Frozen;
-        const auto network = compiled(project);
-        QCOMPARE(parameter(*network, "topology.coefficient").numel(), std::int64_t{5}); // 0:1 1:2 0:3 1:3 2:3
-        shake(*network, 0.2, 3);
-        const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
-        network->loss(batch).backward();
-        const at::Tensor gradient = parameter(*network, "topology.coefficient").grad();
-        QCOMPARE(gradient[3].item<double>(), 0.0);
-        QVERIFY(gradient[2].item<double>() != 0.0);
-        const auto matrices = network->coefficients(9);
-        QCOMPARE(matrices.size(), std::size_t{2});
-        QCOMPARE(matrices[0].name, std::string("mix"));
-        QCOMPARE(matrices[0].step, std::int64_t{9});
-        QCOMPARE(matrices[0].rows, std::int64_t{3});
-        QVERIFY(std::isnan(matrices[0].at(1, 0)));
-        QCOMPARE(matrices[0].at(1, 1), 1.0F); // The only source of its row.
-        const float row = matrices[0].at(2, 0) + matrices[0].at(2, 1) + matrices[0].at(2, 2);
-        QVERIFY(std::abs(row - 1) < 1e-6F);
-        QCOMPARE(matrices[1].at(2, 1), parameter(*network, "topology.coefficient")[3].item<float>());
-    }
-
-    void fixedWeightsHaveNoCoefficients()
-    {
-        QVERIFY(compiled(tinyVectors("linear", "ancre-fixed", 3))->coefficients(1).empty());
-        QVERIFY(compiled(tinyVectors("linear", "plain", 3))->coefficients(1).empty());
-    }
-
-    void tsallisEqualsItsFormula()
-    {
-        Project project = tinyVectors("linear", "ancre-ingoing", 3);
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
-        const auto plainNetwork = compiled(project);
-        const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
-        const double plain = plainNetwork->loss(batch).item<double>();
-        mix.tsallis = {.q = 2, .weight = 0.5};
-        const auto network = compiled(project);
-        // Uniform rows of 1, 2 and 3: S_2 = 1 − 1/n.
-        QVERIFY(std::abs(network->loss(batch).item<double>() - plain - 0.5 * (0.0 + 0.5 + 2.0 / 3.0)) < 1e-12);
-        network->setTraining(false);
-        QVERIFY(std::abs(network->loss(batch).item<double>() - plain) < 1e-12);
-    }
-
-    void accumulatedStepsAddUp()
-    {
-        const Project project = tinyLanguage("transformer", "ancre-ingoing", 3);
-        const auto network = compiled(project);
-        const engine::DeviceBatch first = randomBatch(project, 2, 5, 1);
-        const engine::DeviceBatch second = randomBatch(project, 2, 5, 2);
-        const auto gradientOf = [&](const engine::DeviceBatch& batch) {
-            parameter(*network, "topology.coefficient").mutable_grad().reset();
-            network->loss(batch).backward();
-            return parameter(*network, "topology.coefficient").grad().clone();
-        };
-        const at::Tensor sum = gradientOf(first) + gradientOf(second);
-        const at::Tensor coefficient = parameter(*network, "topology.coefficient");
-        coefficient.mutable_grad().reset();
-        network->loss(first).backward();
-        network->loss(second).backward();
-        QVERIFY(tests::distance(coefficient.grad(), sum) < 1e-14);
-    }
-
-private:
-    /// A network of square linear layers under a DepthMix, term by term.
-    static at::Tensor reference(const Project& project, engine::CompiledNetwork& network, const at::Tensor& input)
-    {
-        const auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
-        const std::int64_t depth = project.network.depth();
-        const at::Tensor weights = appliedTerms(mix, network, depth);
-        std::int64_t next = 0;
-        std::vector<at::Tensor> entries{input};
-        at::Tensor x = input;
-        const auto mixOf = [&](std::int64_t target) {
-            at::Tensor sum = at::zeros(input.sizes(), at::kDouble);
-            for (const std::int64_t source : projects::sourcesOf(mix, target, depth)) {
-                sum = sum + weights[next++] * entries[static_cast<std::size_t>(source)];
-            }
-            return sum;
-        };
-        for (std::int64_t j = 1; j <= depth; ++j) {
-            const at::Tensor w = parameter(network, "layers." + std::to_string(j) + ".weight.weight");
-            const bool beside = mix.feeds == projects::MixFeeds::ResidualBesideBranch;
-            const at::Tensor in = beside ? x : mixOf(j);
-            const at::Tensor branch = at::matmul(in, w.t());
-            x = beside ? branch + mixOf(j) : in + branch;
-            entries.push_back(mix.entry == projects::StackEntry::Full ? x : branch);
-        }
-        return mix.finalMix ? mixOf(depth + 1) : x;
-    }
-
-    /// The applied weight of every (target, source) in order, from the definitions of ANCRe eq. 6 to 8.
-    static at::Tensor appliedTerms(const projects::DepthMix& mix, engine::CompiledNetwork& network, std::int64_t depth)
-    {
-        std::vector<projects::Shortcut> terms;
-        for (std::int64_t j = 1; j <= depth + 1; ++j) {
-            for (const std::int64_t i : projects::sourcesOf(mix, j, depth)) {
-                terms.push_back({i, j});
-            }
-        }
-        if (mix.weight == projects::WeightKind::Fixed) {
-            std::vector<double> values;
-            for (const projects::Shortcut& term : terms) {
-                values.push_back(mix.init == projects::MixInit::Reciprocal ? 1.0 / static_cast<double>(term.target)
-                                                                           : 1.0);
-            }
-            return at::tensor(values, at::kDouble);
-        }
-        const at::Tensor c = parameter(network, "topology.coefficient");
-        if (mix.normalise == projects::NormaliseOver::None) {
-            return c;
-        }
-        const bool ingoing = mix.normalise == projects::NormaliseOver::Sources;
-        std::vector<at::Tensor> result;
-        const at::Tensor e = at::exp(c / mix.temperature);
-        for (std::size_t t = 0; t < terms.size(); ++t) {
-            at::Tensor sum = at::zeros({}, at::kDouble);
-            for (std::size_t u = 0; u < terms.size(); ++u) {
-                if (ingoing ? terms[u].target == terms[t].target : terms[u].source == terms[t].source) {
-                    sum = sum + e[static_cast<std::int64_t>(u)];
-                }
-            }
-            result.push_back(e[static_cast<std::int64_t>(t)] / sum);
-        }
-        return at::stack(result);
     }
 };
 

@@ -267,6 +267,36 @@ void TestValidate::topology_data()
         },
         "W /topology/wiring/states/0:3 [topology · shortcut 0:3] has a state and is not read");
     row(
+        "sites without an FFN",
+        [](Project& p) {
+            usePreset(p, "ancre-ingoing");
+            mixOf(p).sites = MixSites::Both;
+        },
+        "E /topology/wiring/sites [topology · sites] block test has no feed-forward half to bridge, expected input + "
+        "a → FFN, and a + FFN as the output");
+    row(
+        "sites of layers that read mixes",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).sites = MixSites::Ffn;
+        },
+        "E /topology/wiring/sites [topology · sites] shortcuts beside the branches bridge FFN inputs, layers that read "
+        "mixes do not");
+    row(
+        "attention over depth that is not normalised",
+        [](Project& p) {
+            usePreset(p, "attention-residuals");
+            mixOf(p).normalise = NormaliseOver::None;
+        },
+        "E /topology/wiring/normalise [topology · normalise] attention over depth is a softmax over the sources");
+    row(
+        "gate on weights for each token",
+        [](Project& p) {
+            usePreset(p, "attention-residuals");
+            mixOf(p).gate.kind = GateKind::Outside;
+        },
+        "E /topology/wiring/gate [topology · gate] weights made for each token take no gate");
+    row(
         "frozen and fixed",
         [](Project& p) {
             usePreset(p, "ancre-fixed");
@@ -456,20 +486,6 @@ void TestValidate::unsupportedParts_data()
     const auto row = [](const char* name, Change change, const char* expected) {
         QTest::newRow(name) << change << expected;
     };
-    row(
-        "depth attention", [](Project& p) { usePreset(p, "attention-residuals"); },
-        "E /topology/wiring/weight [topology · weight] a topology that attends over its depth cannot be trained yet");
-    row(
-        "sites",
-        [](Project& p) {
-            usePreset(p, "ancre-ingoing");
-            mixOf(p).sites = MixSites::Both;
-        },
-        "E /topology/wiring/sites [topology · sites] a topology that bridges FFN inputs cannot be trained yet");
-    row(
-        "separate norms", [](Project& p) { mixOf(p).separateNorms = true; },
-        "E /topology/wiring/separate_norms [topology · separate norms] a norm of its own for each port cannot be "
-        "trained yet");
     row(
         "concatenation", [](Project& p) { usePreset(p, "densenet"); },
         "E /topology [topology] a network that concatenates its entries cannot be trained yet");
