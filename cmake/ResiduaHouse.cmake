@@ -23,7 +23,7 @@ set(RESIDUA_MAY_USE_engine       projects kernels engine_api engine_data nlohman
 set(RESIDUA_MAY_USE_editor       projects resources imgui opengl)
 set(RESIDUA_MAY_USE_visualizers  projects engine_api resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources    "")
-set(RESIDUA_MAY_USE_report       projects engine_api resources nlohmann)
+set(RESIDUA_MAY_USE_report       projects engine_api engine_data resources nlohmann)
 set(RESIDUA_MAY_USE_cli          projects engine_api engine report resources nlohmann)
 set(RESIDUA_MAY_USE_app          projects engine_api engine editor visualizers report resources
                                  nlohmann qt qcustomplot imgui opengl)

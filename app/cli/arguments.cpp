@@ -112,7 +112,7 @@ Result<Arguments> Arguments::parse(const Syntax& syntax, std::span<const std::st
         if (option == nullptr) {
             return unknownOption(syntax, name);
         }
-        std::string& value = arguments.m_options[option->name];
+        std::string& value = arguments.m_options[option->name].emplace_back();
         if (option->kind == OptionKind::Flag) {
             if (equals != std::string::npos) {
                 return Error{"", name + " takes no value"};
@@ -141,7 +141,13 @@ std::string Arguments::positional(std::size_t index) const
 std::string Arguments::text(const std::string& name, const std::string& otherwise) const
 {
     const auto found = m_options.find(name);
-    return found != m_options.end() ? found->second : otherwise;
+    return found != m_options.end() ? found->second.back() : otherwise;
+}
+
+std::vector<std::string> Arguments::texts(const std::string& name) const
+{
+    const auto found = m_options.find(name);
+    return found != m_options.end() ? found->second : std::vector<std::string>{};
 }
 
 std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise) const

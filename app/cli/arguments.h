@@ -47,12 +47,14 @@ public:
     /// The positional at `index`; empty where it was left out.
     [[nodiscard]] std::string positional(std::size_t index) const;
     [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise = {}) const;
+    /// Every value of an option that was given more than once, in order.
+    [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
     [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     [[nodiscard]] double real(const std::string& name, double otherwise) const;
 
 private:
     std::vector<std::string> m_positionals;
-    std::map<std::string, std::string> m_options;
+    std::map<std::string, std::vector<std::string>> m_options; ///< the last of them counts
 };
 
 /// The candidate that `word` was probably meant to be; empty where none is near.

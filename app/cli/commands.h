@@ -22,6 +22,7 @@ struct Command {
 
 [[nodiscard]] std::vector<Command> projectCommands(); ///< new, validate, info, diff
 [[nodiscard]] std::vector<Command> runCommands();     ///< train, resume, bench
+[[nodiscard]] std::vector<Command> sweepCommands();   ///< sweep
 [[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample
 [[nodiscard]] std::vector<Command> recordCommands();  ///< runs, report, devices
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/engine_link.h"
+#include "app/report/comparison.h"
 #include "app/report/report.h"
 #include "engine/api/run_reader.h"
 #include "projects/store.h"
@@ -47,7 +48,10 @@ Exit runReport(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path run = arguments.positional(0);
     const std::filesystem::path output = arguments.text("output", (run / "report.html").string());
-    if (const Status written = report::writeReport(run, output); !written) {
+    // What is no run itself is a folder of them.
+    const Status written =
+        engine::RunReader::open(run) ? report::writeReport(run, output) : report::writeComparison(run, output);
+    if (!written) {
         return console.fail(Exit::RunFailed, written.error());
     }
     console.line("wrote " + output.string());
@@ -94,9 +98,9 @@ std::vector<Command> recordCommands()
          {{{"DIR", "a project's directory, or a folder of runs"}}, {}},
          &runRuns},
         {"report",
-         "write a run as one HTML page",
+         "write a run, or a comparison of the runs in a folder, as one HTML page",
          "residua-cli report my-project/runs/RUN -o report.html",
-         {{{"RUN", "a run's directory"}},
+         {{{"RUN", "a run's directory, or a folder of runs"}},
           {{"output", OptionKind::Text, "FILE", "the page (default: RUN/report.html)", "o"}}},
          &runReport},
         {"devices", "list where a run can compute", "residua-cli devices", {}, &runDevices},

@@ -15,7 +15,7 @@ constexpr const char* kExits =
 std::vector<Command> allCommands()
 {
     std::vector<Command> commands;
-    for (const auto& table : {projectCommands(), runCommands(), modelCommands(), recordCommands()}) {
+    for (const auto& table : {projectCommands(), runCommands(), sweepCommands(), modelCommands(), recordCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;

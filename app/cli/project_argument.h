@@ -9,7 +9,8 @@
 
 namespace residua::cli {
 
-/// A project named on the command line: its directory, or the project.json in it.
+/// A project named on the command line: its directory, the project.json in it, or, where there is no such file, an
+/// example's name; that one's directory is the current one.
 struct NamedProject {
     projects::Document document;
     std::filesystem::path directory;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/report.h"
 
+#include "app/report/bound_figures.h"
 #include "app/report/html_heatmap.h"
+#include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
 #include "projects/cost.h"
 #include "projects/json.h"
 #include "projects/store.h"
-#include "resources/colours.h"
 
 #include <algorithm>
 #include <array>
@@ -19,29 +20,9 @@ namespace {
 
 using engine::MetricPoint;
 using engine::RunReader;
-using resources::Theme;
 
 constexpr std::size_t kMostFrames = 60; ///< frames of a heatmap that a page carries, evenly picked
 constexpr std::size_t kSmoothing = 40;  ///< steps of the moving average
-
-const char* const kStyle = R"(
-:root{color-scheme:light dark}
-body{margin:0 auto;max-width:900px;padding:28px 20px 60px;font:15px/1.5 Inter,system-ui,sans-serif;background:var(--ground);color:var(--text)}
-h1{font-size:24px;margin:0}h2{font-size:17px;margin:36px 0 10px}p.sub{margin:2px 0 18px;color:var(--muted)}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px}
-.cards div{background:var(--surface);border:1px solid var(--border);border-radius:8px;padding:10px 12px}
-.cards b{display:block;font-size:19px;font-weight:600}.cards span{color:var(--muted);font-size:13px}
-figure,.panel{margin:0 0 14px;background:var(--surface);border:1px solid var(--border);border-radius:8px;padding:12px;overflow-x:auto}
-svg{display:block;width:100%;height:auto;font:12px Inter,system-ui,sans-serif}
-svg .tick{fill:var(--muted)}svg .label,svg .title{fill:var(--text)}svg .title{font-weight:600;font-size:13px}
-svg .grid{stroke:var(--grid)}svg .axis{stroke:var(--border)}svg .broken{fill:var(--error);font-size:14px}
-.curve{fill:none;stroke-width:1.8}.faint{stroke-width:1;opacity:.3}.dashed{stroke-dasharray:5 3}
-figcaption{margin-bottom:6px}input[type=range]{width:100%}
-.scale{display:flex;gap:8px;align-items:center;color:var(--muted);font-size:13px;margin-top:8px}.scale i{height:8px;width:160px;border-radius:2px}
-table{border-collapse:collapse;width:100%;font-size:14px}td,th{text-align:left;padding:4px 10px 4px 0;border-bottom:1px solid var(--grid);vertical-align:top}
-th{color:var(--muted);font-weight:500}td.n{font-variant-numeric:tabular-nums;white-space:nowrap}
-pre{font:12px/1.45 'JetBrains Mono',monospace;white-space:pre-wrap;margin:8px 0 0}
-)";
 
 // Paints a frame into the cells that the page already has.
 const char* const kScript = R"(
@@ -56,19 +37,6 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
  f.querySelector('.scale i').style.background='linear-gradient(90deg,'+k.join(',')+')';
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 )";
-
-std::string themeVariables(Theme theme)
-{
-    const auto& c = resources::themeColours(theme);
-    std::ostringstream out;
-    out << "--ground:" << c.background.hex() << ";--surface:" << c.surface.hex() << ";--border:" << c.border.hex()
-        << ";--grid:" << c.grid.hex() << ";--text:" << c.text.hex() << ";--muted:" << c.muted.hex()
-        << ";--error:" << c.error.hex() << ';';
-    for (std::size_t i = 0; i < 2; ++i) {
-        out << "--c" << i << ':' << resources::curveColour(i, theme).hex() << ';';
-    }
-    return out.str();
-}
 
 std::vector<MetricPoint> smoothed(const std::vector<MetricPoint>& points)
 {
@@ -148,14 +116,9 @@ std::string Page::html()
 
 void Page::head()
 {
-    m_out << "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
-             "content='width=device-width,initial-scale=1'><title>"
-          << escapeHtml(m_info.name) << " · Residua</title><style>:root{" << themeVariables(Theme::Light)
-          << "}@media(prefers-color-scheme:dark){:root{" << themeVariables(Theme::Dark)
-          << "}}.c0{stroke:var(--c0)}.c1{stroke:var(--c1)}" << kStyle << "</style></head><body><h1>"
-          << escapeHtml(m_info.name) << "</h1><p class='sub'>" << escapeHtml(engine::toString(m_info.status))
-          << " at step " << m_info.step << " of " << m_info.steps << " · " << escapeHtml(m_info.device) << " · "
-          << escapeHtml(m_info.created) << "</p>";
+    m_out << pageHead(m_info.name) << "<h1>" << escapeHtml(m_info.name) << "</h1><p class='sub'>"
+          << escapeHtml(engine::toString(m_info.status)) << " at step " << m_info.step << " of " << m_info.steps
+          << " · " << escapeHtml(m_info.device) << " · " << escapeHtml(m_info.created) << "</p>";
     if (!m_info.message.empty()) {
         m_out << "<p class='panel'>" << escapeHtml(m_info.message) << "</p>";
     }
@@ -209,6 +172,7 @@ void Page::plots()
             {{"", loss, Stroke::Faint, 0},
              {"training (smoothed)", smoothed(loss), Stroke::Solid, 0},
              {"validation", m_run.metric(engine::metric::kValidationLoss), Stroke::Dashed, 1}}});
+    m_out << boundFigures("Loss", m_project, loss);
     figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});
     figure({"Gradient norm before clipping",
             "step",

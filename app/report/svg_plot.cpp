@@ -24,34 +24,41 @@ struct Frame {
     double xHigh = std::numeric_limits<double>::lowest();
     double yLow = std::numeric_limits<double>::max();
     double yHigh = std::numeric_limits<double>::lowest();
+    AxisScale yScale = AxisScale::Linear; ///< on Log, yLow and yHigh are exponents
 
+    /// Where a value stands on the axis; not finite where it has no place.
+    [[nodiscard]] double place(double value) const { return yScale == AxisScale::Log ? std::log10(value) : value; }
     [[nodiscard]] double x(double value) const
     {
         return kLeft + (value - xLow) / (xHigh - xLow) * (kWidth - kLeft - kRight);
     }
     [[nodiscard]] double y(double value) const
     {
-        return kHeight - kBottom - (value - yLow) / (yHigh - yLow) * (kHeight - kTop - kBottom);
+        return kHeight - kBottom - (std::max(place(value), yLow) - yLow) / (yHigh - yLow) * (kHeight - kTop - kBottom);
     }
 };
 
-Frame frameOf(const std::vector<Curve>& curves)
+Frame frameOf(const std::vector<Curve>& curves, AxisScale yScale)
 {
     Frame frame;
+    frame.yScale = yScale;
     for (const Curve& curve : curves) {
         for (const auto& point : curve.points) {
             const auto step = static_cast<double>(point.step);
             frame.xLow = std::min(frame.xLow, step);
             frame.xHigh = std::max(frame.xHigh, step);
-            if (std::isfinite(point.value)) {
-                frame.yLow = std::min(frame.yLow, point.value);
-                frame.yHigh = std::max(frame.yHigh, point.value);
+            if (const double place = frame.place(point.value); std::isfinite(place)) {
+                frame.yLow = std::min(frame.yLow, place);
+                frame.yHigh = std::max(frame.yHigh, place);
             }
         }
     }
     if (frame.yLow > frame.yHigh) {
         frame.yLow = 0;
         frame.yHigh = 1;
+    }
+    if (yScale == AxisScale::Log) {
+        frame.yLow = std::max(frame.yLow, frame.yHigh - kMostDecades);
     }
     const double margin = std::max((frame.yHigh - frame.yLow) * 0.05, 1e-12);
     frame.yLow -= margin;
@@ -69,14 +76,33 @@ std::string coordinate(double value)
     return text.data();
 }
 
+/// Values, on a Log scale whole powers of ten.
+std::vector<double> yTicks(const Frame& frame)
+{
+    std::vector<double> ticks = niceTicks(frame.yLow, frame.yHigh, 5);
+    if (frame.yScale == AxisScale::Log) {
+        std::erase_if(ticks, [](double exponent) { return exponent != std::round(exponent); });
+        std::ranges::transform(ticks, ticks.begin(), [](double exponent) { return std::pow(10.0, exponent); });
+    }
+    return ticks;
+}
+
+/// Rounding leaves a tick at 0 on a linear scale alone.
+std::string tickText(double tick, AxisScale scale)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.0e", tick);
+    return scale == AxisScale::Log ? text.data() : shortNumber(tick);
+}
+
 void drawAxes(std::ostringstream& out, const PlotSpec& spec, const Frame& frame)
 {
-    for (const double tick : niceTicks(frame.yLow, frame.yHigh, 5)) {
+    for (const double tick : yTicks(frame)) {
         const std::string y = coordinate(frame.y(tick));
         out << "<line class='grid' x1='" << kLeft << "' x2='" << kWidth - kRight << "' y1='" << y << "' y2='" << y
             << "'/>"
             << "<text class='tick' text-anchor='end' x='" << kLeft - 8 << "' y='" << coordinate(frame.y(tick) + 4)
-            << "'>" << shortNumber(tick) << "</text>";
+            << "'>" << tickText(tick, frame.yScale) << "</text>";
     }
     for (const double tick : niceTicks(frame.xLow, frame.xHigh, 8)) {
         out << "<text class='tick' text-anchor='middle' x='" << coordinate(frame.x(tick)) << "' y='"
@@ -89,14 +115,33 @@ void drawAxes(std::ostringstream& out, const PlotSpec& spec, const Frame& frame)
     out << "<text class='title' x='" << kLeft << "' y='18'>" << escapeHtml(spec.title) << "</text>";
 }
 
+void drawDots(std::ostringstream& out, const Curve& curve, const Frame& frame)
+{
+    for (const auto& point : curve.points) {
+        if (std::isfinite(frame.place(point.value))) {
+            out << "<circle class='d" << curve.colour << "' r='5' cx='"
+                << coordinate(frame.x(static_cast<double>(point.step))) << "' cy='" << coordinate(frame.y(point.value))
+                << "'/>";
+        }
+    }
+}
+
 void drawCurve(std::ostringstream& out, const Curve& curve, const Frame& frame)
 {
+    if (curve.stroke == Stroke::Dots) {
+        drawDots(out, curve, frame);
+        return;
+    }
     static constexpr std::array<const char*, 3> kClasses{"solid", "faint", "dashed"};
     out << "<path class='curve c" << curve.colour << ' ' << kClasses[static_cast<std::size_t>(curve.stroke)] << "' d='";
     bool pen = false;
     std::ostringstream crosses;
     for (const auto& point : envelope(curve.points, kColumns)) {
         const double x = frame.x(static_cast<double>(point.step));
+        if (std::isfinite(point.value) && !std::isfinite(frame.place(point.value))) {
+            pen = false;
+            continue;
+        }
         if (!std::isfinite(point.value)) {
             crosses << "<text class='broken' text-anchor='middle' x='" << coordinate(x) << "' y='"
                     << kHeight - kBottom - 3 << "'>×</text>";
@@ -133,7 +178,7 @@ std::string svgPlot(const PlotSpec& spec)
     if (!any) {
         return {};
     }
-    const Frame frame = frameOf(spec.curves);
+    const Frame frame = frameOf(spec.curves, spec.yScale);
     std::ostringstream out;
     out << "<svg class='plot' role='img' aria-label='" << escapeHtml(spec.title) << "' viewBox='0 0 " << kWidth << ' '
         << kHeight << "'>";

@@ -9,7 +9,7 @@
 
 namespace residua::report {
 
-enum class Stroke { Solid, Faint, Dashed };
+enum class Stroke { Solid, Faint, Dashed, Dots };
 
 struct Curve {
     std::string name; ///< empty: not in the legend
@@ -18,11 +18,16 @@ struct Curve {
     std::size_t colour = 0; ///< resources::curveColour
 };
 
+/// Log: what is not above 0 is left out, and at most kMostDecades show, the highest.
+enum class AxisScale { Linear, Log };
+inline constexpr double kMostDecades = 16;
+
 struct PlotSpec {
     std::string title;
     std::string xLabel;
     std::string yLabel;
     std::vector<Curve> curves;
+    AxisScale yScale = AxisScale::Linear;
 };
 
 /// A line plot as an inline SVG. Long curves are drawn as the envelope of their extremes, so that every

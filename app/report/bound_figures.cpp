@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/bound_figures.h"
+
+#include "app/report/svg_plot.h"
+#include "engine/data/project_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::report {
+namespace {
+
+using engine::BoundKind;
+using engine::MetricPoint;
+using engine::ProjectBound;
+
+/// Sums of a double's rounding errors: a loss at its floor is not above a bound that has gone below.
+constexpr double kRounding = 1e-12;
+
+std::string unmetPremise(const ProjectBound& bound)
+{
+    const auto unmet = std::ranges::find(bound.premises, false, &engine::theory::Premise::met);
+    return "does not apply: " + unmet->text + " is not met (" + unmet->got + ")";
+}
+
+/// The verdict over all steps.
+std::string verdict(const ProjectBound& bound, const std::vector<MetricPoint>& loss)
+{
+    if (!bound.applies()) {
+        return unmetPremise(bound);
+    }
+    if (bound.kind == BoundKind::Reachable) {
+        const auto least = std::ranges::min_element(loss, {}, &MetricPoint::value);
+        return (least->value <= bound.losses.front() ? "reached: the least loss is "
+                                                     : "not reached: the least loss is ") +
+               shortNumber(least->value) + ", the bound " + shortNumber(bound.losses.front());
+    }
+    const double slack = kRounding * std::abs(loss.front().value);
+    for (std::size_t i = 0; i < loss.size(); ++i) {
+        const bool holds = bound.kind == BoundKind::Below ? loss[i].value >= bound.losses[i] - slack
+                                                          : loss[i].value <= bound.losses[i] + slack;
+        if (!holds) {
+            return "broken at step " + std::to_string(loss[i].step) + ": loss " + shortNumber(loss[i].value) +
+                   ", bound " + shortNumber(bound.losses[i]);
+        }
+    }
+    return "holds at each of " + std::to_string(loss.size()) + " steps";
+}
+
+} // namespace
+
+std::string boundFigures(const std::string& title, const projects::Project& project,
+                         const std::vector<MetricPoint>& loss)
+{
+    if (loss.empty()) {
+        return {};
+    }
+    std::vector<std::int64_t> steps;
+    std::ranges::transform(loss, std::back_inserter(steps), &MetricPoint::step);
+    std::string html;
+    for (const ProjectBound& bound : engine::boundsOf(project, steps)) {
+        Curve drawn{bound.kind == BoundKind::Below ? "lower bound" : "upper bound", {}, Stroke::Dashed, 1};
+        for (std::size_t i = 0; bound.applies() && i < steps.size(); ++i) {
+            drawn.points.push_back({steps[i], bound.losses[i]});
+        }
+        html += "<figure>" +
+                svgPlot({title + " · " + bound.name,
+                         "step",
+                         "loss",
+                         {{"measured", loss, Stroke::Solid, 0}, drawn},
+                         AxisScale::Log}) +
+                "<p>" + escapeHtml(bound.name + ", " + bound.claim + ": " + verdict(bound, loss)) + "</p></figure>";
+    }
+    return html;
+}
+
+} // namespace residua::report

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/comparison.h"
+
+#include "app/report/bound_figures.h"
+#include "app/report/page_style.h"
+#include "app/report/svg_plot.h"
+#include "engine/api/run_reader.h"
+#include "projects/diff.h"
+#include "projects/store.h"
+#include "projects/sweep_grid.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+namespace residua::report {
+namespace {
+
+using engine::MetricPoint;
+
+struct ComparedRun {
+    std::string label; ///< its directory's name
+    engine::RunInfo info;
+    projects::Project project;
+    std::vector<MetricPoint> loss;
+    std::vector<MetricPoint> validation;
+    std::int64_t parameters = 0;
+    double flops = 0;
+
+    [[nodiscard]] double finalLoss() const
+    {
+        return std::isfinite(info.validationLoss) ? info.validationLoss : info.loss;
+    }
+};
+
+std::vector<ComparedRun> readRuns(const std::filesystem::path& folder)
+{
+    std::vector<ComparedRun> runs;
+    for (const engine::RunInfo& listed : engine::listRuns(folder)) {
+        const std::filesystem::path directory = listed.directory;
+        const auto reader = engine::RunReader::open(directory);
+        const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+        if (!project) {
+            continue;
+        }
+        ComparedRun run{directory.filename().string(), listed, *project, reader->metric(engine::metric::kLoss),
+                        reader->metric(engine::metric::kValidationLoss)};
+        if (const auto cost = projects::costOf(*project)) {
+            run.parameters = cost->total.parameters;
+            run.flops = projects::trainingFlops(*project, cost->total);
+        }
+        runs.push_back(std::move(run));
+    }
+    std::ranges::sort(runs, {}, &ComparedRun::label);
+    return runs;
+}
+
+Curve curveOf(std::size_t i, const std::vector<MetricPoint>& points)
+{
+    return {"", points, i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
+}
+
+/// Log where every value is above 0 and they span more than two decades.
+AxisScale scaleFor(const std::vector<Curve>& curves)
+{
+    double low = std::numeric_limits<double>::max();
+    double high = 0;
+    for (const Curve& curve : curves) {
+        for (const MetricPoint& point : curve.points) {
+            if (std::isfinite(point.value)) {
+                low = std::min(low, point.value);
+                high = std::max(high, point.value);
+            }
+        }
+    }
+    return low > 0 && high > 100 * low ? AxisScale::Log : AxisScale::Linear;
+}
+
+class Page {
+public:
+    Page(std::string title, std::vector<ComparedRun> runs) : m_title(std::move(title)), m_runs(std::move(runs))
+    {
+        std::vector<projects::CostAndLoss> points;
+        for (const ComparedRun& run : m_runs) {
+            points.push_back({run.flops, run.finalLoss()});
+        }
+        m_front = projects::paretoFront(points);
+    }
+
+    [[nodiscard]] std::string html();
+
+private:
+    void losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve);
+    void bounds();
+    void costs();
+    void table();
+    void differences();
+    [[nodiscard]] bool onFront(std::size_t i) const { return std::ranges::find(m_front, i) != m_front.end(); }
+    [[nodiscard]] static std::string swatch(std::size_t i);
+
+    std::string m_title;
+    std::vector<ComparedRun> m_runs;
+    std::vector<std::size_t> m_front;
+    std::ostringstream m_out;
+};
+
+std::string Page::html()
+{
+    m_out << pageHead(m_title) << "<h1>" << escapeHtml(m_title) << "</h1><p class='sub'>" << m_runs.size()
+          << (m_runs.size() == 1 ? " run" : " runs") << "</p>";
+    if (!m_runs.front().project.description.empty()) {
+        m_out << "<p>" << escapeHtml(m_runs.front().project.description) << "</p>";
+    }
+    table();
+    losses("Training loss", &ComparedRun::loss);
+    losses("Validation loss", &ComparedRun::validation);
+    costs();
+    bounds();
+    differences();
+    m_out << "</body></html>\n";
+    return m_out.str();
+}
+
+/// A dash in the colour of a run's curves.
+std::string Page::swatch(std::size_t i)
+{
+    const std::string stroke = i / kPageColours % 2 == 0 ? "solid" : "dashed";
+    return "<svg style='display:inline-block;width:22px;height:10px;margin-right:6px' viewBox='0 0 22 10'><line "
+           "class='curve c" +
+           std::to_string(i % kPageColours) + " " + stroke + "' x1='0' x2='22' y1='5' y2='5'/></svg>";
+}
+
+void Page::table()
+{
+    m_out << "<div class='panel'><table><tr><th>run</th><th>status</th><th>parameters</th><th>training FLOP</th>"
+             "<th>loss</th><th>validation</th><th>Pareto front</th></tr>";
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        const ComparedRun& run = m_runs[i];
+        const auto number = [](double value) { return std::isfinite(value) ? shortNumber(value) : std::string("–"); };
+        m_out << "<tr><td>" << swatch(i) << escapeHtml(run.label) << "</td><td>"
+              << escapeHtml(engine::toString(run.info.status)) << " at " << run.info.step << "</td><td class='n'>"
+              << run.parameters << "</td><td class='n'>" << shortNumber(run.flops) << "</td><td class='n'>"
+              << number(run.info.loss) << "</td><td class='n'>" << number(run.info.validationLoss) << "</td><td>"
+              << (onFront(i) ? "★" : "") << "</td></tr>";
+    }
+    m_out << "</table></div>";
+}
+
+void Page::losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve)
+{
+    PlotSpec spec{title, "step", "loss", {}};
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        spec.curves.push_back(curveOf(i, m_runs[i].*curve));
+    }
+    spec.yScale = scaleFor(spec.curves);
+    if (const std::string svg = svgPlot(spec); !svg.empty()) {
+        m_out << "<figure>" << svg << "</figure>";
+    }
+}
+
+/// Loss against cost: a point per run, the front joined.
+void Page::costs()
+{
+    constexpr double kMega = 1e6; // steps of a plot are whole numbers
+    const auto pointOf = [&](std::size_t i) {
+        return MetricPoint{std::llround(m_runs[i].flops / kMega), m_runs[i].finalLoss()};
+    };
+    PlotSpec spec{"Loss against cost", "training, MFLOP", "loss", {}};
+    Curve front{"Pareto front", {}, Stroke::Faint, 0};
+    for (const std::size_t i : m_front) {
+        front.points.push_back(pointOf(i));
+    }
+    spec.curves.push_back(front);
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        Curve point = curveOf(i, {pointOf(i)});
+        point.stroke = Stroke::Dots;
+        spec.curves.push_back(point);
+    }
+    spec.yScale = scaleFor(spec.curves);
+    m_out << "<h2>Cost</h2><figure>" << svgPlot(spec) << "</figure>";
+}
+
+void Page::bounds()
+{
+    std::string figures;
+    for (const ComparedRun& run : m_runs) {
+        figures += boundFigures(run.label, run.project, run.loss);
+    }
+    if (!figures.empty()) {
+        m_out << "<h2>What the theory says</h2>" << figures;
+    }
+}
+
+void Page::differences()
+{
+    m_out << "<h2>Differences</h2><div class='panel'><table><tr><th>run</th><th>from "
+          << escapeHtml(m_runs.front().label) << "</th></tr>";
+    for (std::size_t i = 1; i < m_runs.size(); ++i) {
+        m_out << "<tr><td>" << escapeHtml(m_runs[i].label) << "</td><td>";
+        for (const projects::Change& change : projects::diff(m_runs.front().project, m_runs[i].project)) {
+            if (change.place != "name") {
+                m_out << escapeHtml(change.text()) << "<br>";
+            }
+        }
+        m_out << "</td></tr>";
+    }
+    m_out << "</table></div>";
+}
+
+} // namespace
+
+Result<std::string> comparisonHtml(const std::filesystem::path& folder)
+{
+    std::vector<ComparedRun> runs = readRuns(folder);
+    if (runs.empty()) {
+        return Error{folder.string(), "holds no run that can be read; expected a run's directory or a folder of runs"};
+    }
+    return Page(folder.filename().string(), std::move(runs)).html();
+}
+
+Status writeComparison(const std::filesystem::path& folder, const std::filesystem::path& path)
+{
+    const auto html = comparisonHtml(folder);
+    if (!html) {
+        return html.error();
+    }
+    return projects::writeFileAtomically(path, *html);
+}
+
+} // namespace residua::report

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/result.h"
+
+#include <filesystem>
+#include <string>
+
+namespace residua::report {
+
+/// Every run directly in `folder`, in the order of their names, as one HTML page that needs nothing else: losses
+/// overlaid, what theorems say of them, loss against cost with its Pareto front, and a table. Errors where there is no
+/// run that can be read.
+[[nodiscard]] Result<std::string> comparisonHtml(const std::filesystem::path& folder);
+
+/// The same, written to `path` (temp + rename).
+[[nodiscard]] Status writeComparison(const std::filesystem::path& folder, const std::filesystem::path& path);
+
+} // namespace residua::report

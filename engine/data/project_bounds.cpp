@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/project_bounds.h"
+
+#include "engine/data/regression.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace residua::engine {
+namespace {
+
+using projects::DepthMix;
+using projects::Project;
+
+/// The one node between input and output, of this kind and without a bias; nullptr where the graph is anything else.
+const projects::Node* onlyNode(const projects::Graph& graph, const std::string& kind)
+{
+    if (graph.nodes.size() != 3 || graph.wires.size() != 2) {
+        return nullptr;
+    }
+    const auto node = std::ranges::find(graph.nodes, kind, &projects::Node::kind);
+    if (node == graph.nodes.end()) {
+        return nullptr;
+    }
+    const auto bias = node->params.find("bias");
+    const bool biased = bias != node->params.end() && bias->second != projects::ParamValue(false);
+    return biased || node->params.contains("out") ? nullptr : &*node;
+}
+
+bool passesThrough(const projects::Graph& graph)
+{
+    return graph.nodes.size() == 2 && graph.wires.size() == 1;
+}
+
+/// A vector in, a vector out, and nothing around the stack.
+bool isBare(const Project& project)
+{
+    return passesThrough(project.network.stem) && passesThrough(project.network.head) && project.stages.stages.empty();
+}
+
+theory::DenseMatrix asTheory(const DenseMatrix& matrix)
+{
+    return {matrix.rows, matrix.columns, matrix.values};
+}
+
+bool isPlainDescent(const projects::TrainingPlan& plan)
+{
+    const auto* sgd = std::get_if<projects::Sgd>(&plan.optimiser);
+    return sgd != nullptr && sgd->momentum == 0 && sgd->weightDecay == 0 &&
+           plan.batching == projects::BatchKind::Full && plan.rate.curve == projects::RateCurve::Constant &&
+           plan.rate.warmupSteps == 0 && plan.clipNorm == 0;
+}
+
+/// c of a layer that starts at c·I; nullopt for any other layer.
+std::optional<double> startOf(const Project& project, std::int64_t layer)
+{
+    const projects::Block* const block = project.network.blockOfLayer(layer);
+    const projects::Node* const node = block != nullptr ? onlyNode(block->graph, "linear") : nullptr;
+    const projects::Initialisation& init = project.initialisation;
+    if (node == nullptr || init.law != projects::InitLaw::Identity || init.scaleResidualByDepth) {
+        return std::nullopt;
+    }
+    const auto factor = node->params.find("start");
+    if (factor == node->params.end()) {
+        return init.scale;
+    }
+    const auto* real = std::get_if<double>(&factor->second);
+    const auto* whole = std::get_if<std::int64_t>(&factor->second);
+    return real != nullptr    ? std::optional(*real * init.scale)
+           : whole != nullptr ? std::optional(static_cast<double>(*whole) * init.scale)
+                              : std::nullopt;
+}
+
+/// X = I stands for every whitened X: with Y = T·X the loss is ½‖W − T‖² for each of them.
+std::optional<theory::LinearCase> linearCase(const Project& project)
+{
+    const auto* source = std::get_if<projects::LinearRegression>(&project.data.source);
+    if (source == nullptr || source->samples < source->dim || !isBare(project) || !isPlainDescent(project.training) ||
+        project.network.objective != projects::Objective::HalfSquaredError || project.network.width != source->dim) {
+        return std::nullopt;
+    }
+    theory::LinearCase start;
+    start.x = theory::DenseMatrix::identity(source->dim);
+    start.y = asTheory(linearTarget(source->target, source->dim, project.seeds.data));
+    for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
+        const std::optional<double> factor = startOf(project, layer);
+        if (!factor) {
+            return std::nullopt;
+        }
+        start.weights.push_back(theory::DenseMatrix::identity(source->dim));
+        for (double& value : start.weights.back().values) {
+            value *= *factor;
+        }
+    }
+    return start;
+}
+
+/// The one shortcut of weight 1 beside the branch.
+std::optional<projects::Shortcut> onlyShortcut(const Project& project)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* sources = mix != nullptr ? std::get_if<projects::ExplicitSources>(&mix->sources) : nullptr;
+    if (sources == nullptr || sources->shortcuts.size() != 1) {
+        return std::nullopt;
+    }
+    DepthMix expected;
+    expected.entry = projects::StackEntry::Full;
+    expected.feeds = projects::MixFeeds::ResidualBesideBranch;
+    expected.finalMix = false;
+    expected.sources = *sources;
+    return *mix == expected ? std::optional(sources->shortcuts.front()) : std::nullopt;
+}
+
+template <class CaseBound>
+ProjectBound asProjectBound(const CaseBound& bound, const Project& project, std::span<const std::int64_t> steps)
+{
+    const auto samples = static_cast<double>(std::get<projects::LinearRegression>(project.data.source).samples);
+    ProjectBound result;
+    result.premises = bound.premises;
+    for (const std::int64_t step : steps) {
+        result.losses.push_back(bound.atStep(step - 1, project.training.rate.peak / samples) / samples);
+    }
+    return result;
+}
+
+void addShortcutBounds(const Project& project, std::span<const std::int64_t> steps, std::vector<ProjectBound>& bounds)
+{
+    const std::optional<projects::Shortcut> shortcut = onlyShortcut(project);
+    const std::optional<theory::LinearCase> start = shortcut ? linearCase(project) : std::nullopt;
+    if (!start) {
+        return;
+    }
+    if (*shortcut == projects::Shortcut{0, 1}) {
+        if (const auto slow = theory::slowBound(*start)) {
+            bounds.push_back(asProjectBound(*slow, project, steps));
+            bounds.back().name = "Theorem 3.2 (ANCRe)";
+            bounds.back().claim = "with the shortcut 0:1 the loss falls no faster than a power of the step";
+            bounds.back().kind = BoundKind::Below;
+        }
+    }
+    if (*shortcut == projects::Shortcut{0, project.network.depth() - 1}) {
+        if (const auto fast = theory::fastBound(*start)) {
+            bounds.push_back(asProjectBound(*fast, project, steps));
+            bounds.back().name = "Theorem 3.3 (ANCRe)";
+            bounds.back().claim = "with the shortcut 0:K-1 and a small start the loss falls exponentially";
+            bounds.back().kind = BoundKind::Above;
+        }
+    }
+}
+
+/// Σ r_t; nullopt where a layer is not low-rank linear or its rank is not a number.
+std::optional<std::int64_t> collectiveRank(const Project& project)
+{
+    std::int64_t sum = 0;
+    for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
+        const projects::Block* const block = project.network.blockOfLayer(layer);
+        const projects::Node* const node = block != nullptr ? onlyNode(block->graph, "low_rank_linear") : nullptr;
+        if (node == nullptr || !node->params.contains("rank")) {
+            return std::nullopt;
+        }
+        const auto* number = std::get_if<std::int64_t>(&node->params.at("rank"));
+        if (number == nullptr || *number < 1) {
+            return std::nullopt;
+        }
+        sum += *number;
+    }
+    return sum;
+}
+
+/// Which of Theorem 4.2's models the wiring is, exactly as its preset has it.
+std::optional<std::size_t> depthModelOf(const Project& project)
+{
+    constexpr std::array<const char*, 4> kNames{"plain", "grn-v1", "grn-v2", "grn-v3"};
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network.depth())) {
+        const auto model = std::ranges::find(kNames, preset.name);
+        if (model != kNames.end() && preset.wiring == project.topology.wiring) {
+            return static_cast<std::size_t>(model - kNames.begin());
+        }
+    }
+    return std::nullopt;
+}
+
+void addRiskBound(const Project& project, std::span<const std::int64_t> steps, std::vector<ProjectBound>& bounds)
+{
+    const auto* source = std::get_if<projects::LowRankRegression>(&project.data.source);
+    if (source == nullptr || !isBare(project) || project.network.objective != projects::Objective::MeanSquaredError ||
+        project.network.width != source->dim) {
+        return;
+    }
+    const std::optional<std::int64_t> rank = collectiveRank(project);
+    const std::optional<std::size_t> model = depthModelOf(project);
+    if (!rank || !model) {
+        return;
+    }
+    const auto risk = theory::excessRisk(asTheory(lowRankTarget(*source, project.seeds.data)), *rank);
+    if (!risk) {
+        return;
+    }
+    const std::array levels{risk->resNet, risk->grnV1, risk->grnV2, risk->grnV3};
+    ProjectBound bound;
+    bound.name = "Theorem 4.2 (DeepCrossAttention)";
+    bound.claim = *model == 0 ? "the least expected loss of a residual network of this collective rank"
+                              : "the least expected loss of this class is at most this";
+    bound.kind = BoundKind::Reachable;
+    bound.premises.push_back({"inputs isotropic, collective rank r* < d", true,
+                              "r* = " + std::to_string(*rank) + ", d = " + std::to_string(source->dim)});
+    const double level = levels[*model] / static_cast<double>(source->dim) + source->noise * source->noise;
+    bound.losses.assign(steps.size(), level);
+    bounds.push_back(std::move(bound));
+}
+
+} // namespace
+
+bool ProjectBound::applies() const
+{
+    return std::ranges::all_of(premises, &theory::Premise::met);
+}
+
+std::vector<ProjectBound> boundsOf(const Project& project, std::span<const std::int64_t> steps)
+{
+    std::vector<ProjectBound> bounds;
+    addShortcutBounds(project, steps, bounds);
+    addRiskBound(project, steps, bounds);
+    return bounds;
+}
+
+} // namespace residua::engine
