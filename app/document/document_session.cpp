@@ -186,6 +186,15 @@ void DocumentSession::redo()
     }
 }
 
+Result<std::vector<projects::Change>> DocumentSession::changesOnDisk() const
+{
+    const auto saved = projects::loadProject(m_directory);
+    if (!saved) {
+        return saved.error();
+    }
+    return projects::diff(project(), saved->project);
+}
+
 void DocumentSession::flushJournal()
 {
     m_autosave.stop();

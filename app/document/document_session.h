@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/diff.h"
 #include "projects/history.h"
 #include "projects/result.h"
 
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 class QLockFile;
 
@@ -64,6 +66,8 @@ public:
     [[nodiscard]] Status performMerging(const projects::Edit& edit, const std::string& mergeKey);
     void undo();
     void redo();
+    /// From the document to what the files say now; the layout is not in it.
+    [[nodiscard]] Result<std::vector<projects::Change>> changesOnDisk() const;
     /// Writes the journal now, where something is unsaved.
     void flushJournal();
 

@@ -2,6 +2,7 @@
 #include "app/engine/engine_bridge.h"
 
 #include <algorithm>
+#include <chrono>
 #include <type_traits>
 #include <utility>
 
@@ -93,6 +94,7 @@ void EngineBridge::listDevices()
 
 void EngineBridge::receive(engine::Event event)
 {
+    const auto begin = std::chrono::steady_clock::now();
     bool first = false;
     {
         const std::lock_guard lock(m_mutex);
@@ -108,6 +110,7 @@ void EngineBridge::receive(engine::Event event)
     if (first) { // one call is under way while anything waits
         QMetaObject::invokeMethod(this, &EngineBridge::deliver, Qt::QueuedConnection);
     }
+    m_handingOver += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
 }
 
 void EngineBridge::deliver()

@@ -5,6 +5,8 @@
 
 #include <QObject>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,6 +29,8 @@ public:
     void step(std::int64_t steps);
     void stop();
     void listDevices();
+    /// Time that the engine's thread has spent in handing events over, since the start.
+    [[nodiscard]] double secondsHandingOver() const { return 1e-9 * static_cast<double>(m_handingOver.load()); }
 
 signals:
     void runStarted(const residua::engine::RunStarted& event);
@@ -44,6 +48,7 @@ private:
     void dispatch(const engine::Event& event);
     [[nodiscard]] bool stale(const engine::Event& event) const;
 
+    std::atomic<std::int64_t> m_handingOver = 0; ///< nanoseconds
     std::mutex m_mutex;
     std::vector<engine::Event> m_waiting; ///< under m_mutex
     engine::RunId m_run{};

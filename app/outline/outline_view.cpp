@@ -8,9 +8,13 @@
 #include <QScopedValueRollback>
 #include <QStyledItemDelegate>
 
+#include <algorithm>
+
 namespace residua::app {
 
 namespace {
+
+constexpr int kMostOfNames = 70; ///< per cent of the width
 
 /// Edits a value with the widget that the inspector uses for it.
 class ValueDelegate : public QStyledItemDelegate {
@@ -65,7 +69,27 @@ OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(paren
     setTextElideMode(Qt::ElideRight);
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(OutlineModel::Name, QHeaderView::Interactive);
-    header()->resizeSection(OutlineModel::Name, 155);
+    m_widen.setSingleShot(true);
+    m_widen.setInterval(0);
+    connect(&m_widen, &QTimer::timeout, this, &OutlineView::fitNames);
+    for (const auto changed : {&QTreeView::expanded, &QTreeView::collapsed}) {
+        connect(this, changed, &m_widen, qOverload<>(&QTimer::start));
+    }
+    connect(&model, &QAbstractItemModel::rowsInserted, &m_widen, qOverload<>(&QTimer::start));
+    connect(&model, &QAbstractItemModel::modelReset, &m_widen, qOverload<>(&QTimer::start));
+}
+
+/// Names in full, as long as values keep some room.
+void OutlineView::fitNames()
+{
+    const int most = viewport()->width() * kMostOfNames / 100;
+    header()->resizeSection(OutlineModel::Name, std::min(sizeHintForColumn(OutlineModel::Name), most));
+}
+
+void OutlineView::resizeEvent(QResizeEvent* event)
+{
+    QTreeView::resizeEvent(event);
+    m_widen.start();
 }
 
 void OutlineView::showPlace(const Place& place)

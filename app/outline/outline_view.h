@@ -3,6 +3,7 @@
 
 #include "app/outline/outline_model.h"
 
+#include <QTimer>
 #include <QTreeView>
 
 namespace residua::app {
@@ -25,9 +26,13 @@ signals:
 protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void fitNames();
+
     OutlineModel& m_outline;
+    QTimer m_widen;           ///< many rows may come at once
     bool m_following = false; ///< showPlace() is at work
 };
 

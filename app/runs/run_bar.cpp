@@ -22,7 +22,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kProgressSteps = 1000;
-constexpr int kProgressWidth = 300;
+constexpr int kProgressWidth = 340;
 
 QLabel* captionFor(QWidget* field, const QString& text, QWidget* parent)
 {
@@ -46,16 +46,19 @@ QString deviceLine(const engine::DeviceInfo& device)
 
 } // namespace
 
-RunBar::RunBar(RunController& controller, const RunActions& actions, const Look& look, QWidget* parent)
+RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunActions& actions, const Look& look,
+               QWidget* parent)
     : QToolBar(tr("Run"), parent),
       m_controller(controller),
       m_actions(actions),
+      m_guiCost(engine),
       m_run(new QToolButton(this)),
       m_device(new QComboBox(this)),
       m_topology(new QComboBox(this)),
       m_bar(new QProgressBar(this)),
       m_step(new QLabel(this)),
-      m_speed(new QLabel(this))
+      m_speed(new QLabel(this)),
+      m_cost(new QLabel(this))
 {
     setObjectName(QStringLiteral("runBar"));
     setMovable(false);
@@ -97,11 +100,18 @@ RunBar::RunBar(RunController& controller, const RunActions& actions, const Look&
     line->addWidget(m_step);
     line->addStretch();
     line->addWidget(m_speed);
+    line->addWidget(m_cost);
     column->addLayout(line);
     column->addWidget(m_bar);
     m_step->setFont(numberFont());
     m_speed->setFont(numberFont());
     m_speed->setProperty("role", QStringLiteral("muted"));
+    m_cost->setFont(numberFont());
+    m_cost->setProperty("role", QStringLiteral("faint"));
+    m_cost->setContentsMargins(10, 0, 0, 0);
+    m_cost->setAccessibleName(tr("What the window costs the training"));
+    m_cost->hide();
+    connect(&m_guiCost, &GuiCost::measured, this, &RunBar::showCost);
     m_bar->setRange(0, kProgressSteps);
     m_bar->setTextVisible(false);
     m_bar->setAccessibleName(tr("Progress of the run"));
@@ -123,6 +133,8 @@ RunBar::RunBar(RunController& controller, const RunActions& actions, const Look&
 void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
 {
     const QSignalBlocker quiet(m_device);
+    const int before = m_device->currentIndex();
+    const std::string kept = before >= 0 ? m_devices.at(static_cast<std::size_t>(before)).key : std::string();
     m_devices = devices;
     m_device->clear();
     QStringList reasons;
@@ -138,6 +150,11 @@ void RunBar::setDevices(const std::vector<engine::DeviceInfo>& devices)
             model->item(static_cast<int>(i))->setEnabled(false);
         } else if (chosen < 0 || devices[static_cast<std::size_t>(chosen)].key == "cpu") {
             chosen = static_cast<int>(i); // a GPU where there is one
+        }
+    }
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        if (devices[i].usable && devices[i].key == kept) {
+            chosen = static_cast<int>(i); // what the user chose stays, when only the free memory is read anew
         }
     }
     m_device->setCurrentIndex(chosen);
@@ -171,7 +188,19 @@ void RunBar::showPhase()
     m_actions.step->setEnabled(idle || paused);
     m_actions.stop->setEnabled(phase == RunPhase::Running || paused);
     m_device->setEnabled(idle);
+    m_guiCost.setActive(phase == RunPhase::Running);
+    m_cost->setVisible(m_cost->isVisible() && phase == RunPhase::Running);
     showProgress();
+}
+
+void RunBar::showCost()
+{
+    m_cost->setText(tr("GUI %1 %").arg(m_guiCost.trainingPercent(), 0, 'f', 2));
+    m_cost->setToolTip(tr("Of the training thread's time in the last two seconds, this share went into handing its "
+                          "numbers to the window.\nThe window's own thread used %1 % of one core meanwhile, which "
+                          "slows the training only where no core is free.")
+                           .arg(m_guiCost.corePercent(), 0, 'f', 1));
+    m_cost->show();
 }
 
 void RunBar::showProgress()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/engine/gui_cost.h"
 #include "app/runs/run_controller.h"
 #include "engine/api/values.h"
 
@@ -29,7 +30,8 @@ struct RunActions {
 class RunBar : public QToolBar {
     Q_OBJECT
 public:
-    RunBar(RunController& controller, const RunActions& actions, const Look& look, QWidget* parent = nullptr);
+    RunBar(RunController& controller, const EngineBridge& engine, const RunActions& actions, const Look& look,
+           QWidget* parent = nullptr);
 
     void setDevices(const std::vector<engine::DeviceInfo>& devices);
     /// The presets by title, and which is current; −1: none of them. `custom`: changed since it was chosen.
@@ -42,9 +44,11 @@ signals:
 private:
     void showPhase();
     void showProgress();
+    void showCost();
 
     RunController& m_controller;
     RunActions m_actions;
+    GuiCost m_guiCost;
     std::vector<engine::DeviceInfo> m_devices;
     QToolButton* m_run;
     QComboBox* m_device;
@@ -52,6 +56,7 @@ private:
     QProgressBar* m_bar;
     QLabel* m_step;
     QLabel* m_speed;
+    QLabel* m_cost;
 };
 
 } // namespace residua::app

@@ -3,10 +3,14 @@
 
 #include "app/document/document_session.h"
 #include "engine/api/run_reader.h"
+#include "engine/api/run_upkeep.h"
 #include "projects/store.h"
 #include "projects/validate.h"
 
+#include <QCoreApplication>
 #include <QDir>
+#include <QPointer>
+#include <QThreadPool>
 
 #include <utility>
 
@@ -128,21 +132,84 @@ void RunController::resume(const std::filesystem::path& runDirectory)
 
 void RunController::start(std::int64_t pauseAfter)
 {
-    if (!prepare()) {
-        return;
+    if (prepare()) {
+        launch(commandFor(pauseAfter));
     }
+}
+
+engine::StartRun RunController::commandFor(std::int64_t pauseAfter) const
+{
     engine::StartRun command;
     command.project = m_session.project();
     command.projectDirectory = m_session.directory();
-    command.runDirectory =
-        engine::newRunDirectory(m_session.directory() / projects::kRunsFolder, m_session.project().name);
     command.device = m_device;
     command.pauseAfter = pauseAfter;
+    return command;
+}
+
+void RunController::launch(engine::StartRun command)
+{
+    command.runDirectory =
+        engine::newRunDirectory(command.projectDirectory / projects::kRunsFolder, command.project.name);
     m_progress = {};
     m_progress.steps = command.project.training.steps;
     m_progress.tokens = isLanguage(command.project.data);
     m_engine.startRun(std::move(command));
     setPhase(RunPhase::Starting);
+}
+
+void RunController::enqueue()
+{
+    if (!prepare()) {
+        return;
+    }
+    m_queue.push_back(commandFor(0));
+    emit queueChanged();
+    startNext();
+}
+
+void RunController::clearQueue()
+{
+    m_queue.clear();
+    emit queueChanged();
+}
+
+void RunController::startNext()
+{
+    if (m_phase != RunPhase::Idle || m_queue.empty()) {
+        return;
+    }
+    engine::StartRun command = std::move(m_queue.front());
+    m_queue.pop_front();
+    emit queueChanged();
+    launch(std::move(command));
+}
+
+void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)
+{
+    const auto source = engine::RunReader::open(runDirectory);
+    const auto info = source ? source->info() : Result<engine::RunInfo>(source.error());
+    if (!info) {
+        emit refused(QString::fromStdString(info.error().text()));
+        return;
+    }
+    const std::filesystem::path copy = engine::newRunDirectory(runDirectory.parent_path(), info->name);
+    QThreadPool::globalInstance()->start([self = QPointer<RunController>(this), runDirectory, step, copy] {
+        const Status made = engine::forkRun(runDirectory, step, copy);
+        QMetaObject::invokeMethod(QCoreApplication::instance(), [self, made, copy] {
+            if (!self) {
+                return;
+            }
+            if (!made) {
+                emit self->refused(QString::fromStdString(made.error().text()));
+                return;
+            }
+            emit self->forked(copy);
+            if (self->m_phase == RunPhase::Idle) {
+                self->resume(copy);
+            }
+        });
+    });
 }
 
 bool RunController::prepare()
@@ -194,6 +261,7 @@ void RunController::onEnded(const engine::RunEnded& event)
         emit refused(QString::fromStdString(event.error.text()));
     }
     emit ended(event);
+    startNext();
 }
 
 } // namespace residua::app

@@ -6,6 +6,7 @@
 #include <QObject>
 #include <QString>
 
+#include <deque>
 #include <filesystem>
 #include <optional>
 
@@ -27,7 +28,7 @@ struct RunProgress {
     [[nodiscard]] double secondsLeft(std::int64_t unitsPerStep) const;
 };
 
-/// Run, pause, step and stop for the open document: one run at a time. GUI thread.
+/// Run, pause, step and stop for the open document: one run at a time, the others wait in a queue. GUI thread.
 class RunController : public QObject {
     Q_OBJECT
 public:
@@ -52,9 +53,18 @@ public:
     void runSteps(std::int64_t steps);
     /// Goes on with an earlier run from its last checkpoint.
     void resume(const std::filesystem::path& runDirectory);
+    /// Copies a run up to a checkpoint, off this thread; trains the copy where nothing else trains.
+    void fork(const std::filesystem::path& runDirectory, std::int64_t step);
+    /// Trains the document as it is now once what is before it has ended; at once where nothing trains.
+    void enqueue();
+    [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
+    void clearQueue();
 
 signals:
     void phaseChanged();
+    void queueChanged();
+    /// A copy of a run is there.
+    void forked(const std::filesystem::path& runDirectory);
     void started(const std::filesystem::path& runDirectory);
     void progressed(const residua::engine::Progress& progress);
     void ended(const residua::engine::RunEnded& event);
@@ -65,6 +75,9 @@ signals:
 
 private:
     void start(std::int64_t pauseAfter);
+    [[nodiscard]] engine::StartRun commandFor(std::int64_t pauseAfter) const;
+    void launch(engine::StartRun command);
+    void startNext();
     [[nodiscard]] bool prepare();
     [[nodiscard]] bool givePlace();
     void setPhase(RunPhase phase);
@@ -79,6 +92,7 @@ private:
     std::filesystem::path m_directory;
     std::filesystem::path m_projectsFolder;
     std::string m_device = "cpu";
+    std::deque<engine::StartRun> m_queue; ///< their directories are named when they start
 };
 
 /// A folder below `parent` for a project of this name that does not exist yet.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 namespace residua::app {
@@ -21,7 +22,27 @@ QString lossText(double loss)
 bool sameRuns(const std::vector<engine::RunInfo>& a, const std::vector<engine::RunInfo>& b)
 {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const auto& x, const auto& y) { return x.directory == y.directory; });
+                      [](const auto& x, const auto& y) { return x.directory == y.directory && x.parent == y.parent; });
+}
+
+QString tagsText(const std::vector<std::string>& tags)
+{
+    QStringList texts;
+    for (const std::string& tag : tags) {
+        texts << QString::fromStdString(tag);
+    }
+    return texts.join(QStringLiteral(", "));
+}
+
+std::vector<std::string> tagsOf(const QString& text)
+{
+    std::vector<std::string> tags;
+    for (const QString& tag : text.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+        if (!tag.trimmed().isEmpty()) {
+            tags.push_back(tag.trimmed().toStdString());
+        }
+    }
+    return tags;
 }
 
 } // namespace
@@ -30,14 +51,70 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
 {
     if (sameRuns(runs, m_runs)) {
         m_runs = std::move(runs);
-        if (!m_runs.empty()) {
-            emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+        for (std::size_t run = 0; run < m_runs.size(); ++run) {
+            emit dataChanged(indexOf(run, 0), indexOf(run, ColumnCount - 1));
         }
         return;
     }
     beginResetModel();
     m_runs = std::move(runs);
+    arrange();
     endResetModel();
+}
+
+/// A parent is known by its folder's name: the project may have moved since. One that is gone leaves its forks as
+/// roots, and so does a circle that someone wrote by hand: a parent is older than its forks.
+void RunsModel::arrange()
+{
+    m_parents.assign(m_runs.size(), kRoot);
+    m_children.clear();
+    const auto nameOf = [](const std::string& directory) { return std::filesystem::path(directory).filename(); };
+    for (std::size_t run = 0; run < m_runs.size(); ++run) {
+        for (std::size_t other = 0; other < m_runs.size() && !m_runs[run].parent.empty(); ++other) {
+            if (other != run && m_runs[other].created <= m_runs[run].created &&
+                (m_runs[other].created < m_runs[run].created || other > run) &&
+                nameOf(m_runs[other].directory) == nameOf(m_runs[run].parent)) {
+                m_parents[run] = other;
+            }
+        }
+        m_children[m_parents[run]].push_back(run);
+    }
+}
+
+const std::vector<std::size_t>& RunsModel::childrenOf(std::size_t run) const
+{
+    static const std::vector<std::size_t> kNone;
+    const auto found = m_children.find(run);
+    return found == m_children.end() ? kNone : found->second;
+}
+
+QModelIndex RunsModel::indexOf(std::size_t run, int column) const
+{
+    const auto& siblings = childrenOf(m_parents[run]);
+    const auto row = std::find(siblings.begin(), siblings.end(), run) - siblings.begin();
+    return createIndex(static_cast<int>(row), column, static_cast<quintptr>(run));
+}
+
+const engine::RunInfo* RunsModel::runAt(const QModelIndex& index) const
+{
+    return index.isValid() ? &m_runs[index.internalId()] : nullptr;
+}
+
+QModelIndex RunsModel::index(int row, int column, const QModelIndex& parent) const
+{
+    if (!hasIndex(row, column, parent)) {
+        return {};
+    }
+    const auto& children = childrenOf(parent.isValid() ? parent.internalId() : kRoot);
+    return createIndex(row, column, static_cast<quintptr>(children[static_cast<std::size_t>(row)]));
+}
+
+QModelIndex RunsModel::parent(const QModelIndex& child) const
+{
+    if (!child.isValid() || m_parents[child.internalId()] == kRoot) {
+        return {};
+    }
+    return indexOf(m_parents[child.internalId()], 0);
 }
 
 void RunsModel::setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss)
@@ -47,7 +124,7 @@ void RunsModel::setLive(const std::string& directory, engine::RunStatus status, 
             m_runs[row].status = status;
             m_runs[row].step = step;
             m_runs[row].loss = loss;
-            emit dataChanged(index(static_cast<int>(row), State), index(static_cast<int>(row), Loss));
+            emit dataChanged(indexOf(row, State), indexOf(row, Loss));
         }
     }
 }
@@ -57,7 +134,7 @@ void RunsModel::setOverlaid(const std::string& directory, bool overlaid)
     const bool changed = overlaid ? m_overlaid.insert(directory).second : m_overlaid.erase(directory) > 0;
     for (std::size_t row = 0; changed && row < m_runs.size(); ++row) {
         if (m_runs[row].directory == directory) {
-            const QModelIndex cell = index(static_cast<int>(row), Name);
+            const QModelIndex cell = indexOf(row, Name);
             emit dataChanged(cell, cell, {Qt::CheckStateRole});
         }
     }
@@ -65,19 +142,23 @@ void RunsModel::setOverlaid(const std::string& directory, bool overlaid)
 
 int RunsModel::rowCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_runs.size());
+    if (parent.column() > 0) {
+        return 0;
+    }
+    return static_cast<int>(childrenOf(parent.isValid() ? parent.internalId() : kRoot).size());
 }
 
-int RunsModel::columnCount(const QModelIndex& parent) const
+int RunsModel::columnCount(const QModelIndex&) const
 {
-    return parent.isValid() ? 0 : ColumnCount;
+    return ColumnCount;
 }
 
 QString RunsModel::textOf(const engine::RunInfo& run, int column) const
 {
     switch (column) {
     case Name:
-        return QString::fromStdString(run.name);
+        return run.parent.empty() ? QString::fromStdString(run.name)
+                                  : tr("%1, from step %2").arg(QString::fromStdString(run.name)).arg(run.parentStep);
     case State:
         return QString::fromStdString(engine::toString(run.status));
     case Progress:
@@ -88,6 +169,10 @@ QString RunsModel::textOf(const engine::RunInfo& run, int column) const
         return lossText(run.validationLoss);
     case Device:
         return QString::fromStdString(run.device);
+    case Tags:
+        return tagsText(run.tags);
+    case Notes:
+        return QString::fromStdString(run.notes);
     default:
         return {};
     }
@@ -98,9 +183,11 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
         return {};
     }
-    const engine::RunInfo& run = m_runs[static_cast<std::size_t>(index.row())];
+    const engine::RunInfo& run = m_runs[index.internalId()];
     const bool number = index.column() >= Progress && index.column() <= ValidationLoss;
     switch (role) {
+    case Qt::EditRole:
+        return index.column() >= Tags ? QVariant(textOf(run, index.column())) : QVariant();
     case Qt::DisplayRole:
         return textOf(run, index.column());
     case Qt::CheckStateRole:
@@ -118,10 +205,24 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
 
 bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int role)
 {
-    if (role != Qt::CheckStateRole || index.column() != Name || !checkIndex(index, CheckIndexOption::IndexIsValid)) {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
         return false;
     }
-    const engine::RunInfo run = m_runs[static_cast<std::size_t>(index.row())];
+    if (role == Qt::EditRole && index.column() >= Tags) {
+        engine::RunInfo& changed = m_runs[index.internalId()];
+        if (index.column() == Tags) {
+            changed.tags = tagsOf(value.toString());
+        } else {
+            changed.notes = value.toString().toStdString();
+        }
+        emit dataChanged(index, index);
+        emit annotated(changed.directory, changed.tags, changed.notes);
+        return true;
+    }
+    if (role != Qt::CheckStateRole || index.column() != Name) {
+        return false;
+    }
+    const engine::RunInfo run = m_runs[index.internalId()];
     const bool overlaid = value.toInt() == Qt::Checked;
     setOverlaid(run.directory, overlaid);
     emit overlayChanged(run, overlaid);
@@ -153,6 +254,10 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
         return tr("Validation");
     case Device:
         return tr("Device");
+    case Tags:
+        return tr("Tags");
+    case Notes:
+        return tr("Notes");
     default:
         return {};
     }
@@ -160,8 +265,16 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
 
 Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const
 {
-    Qt::ItemFlags flags = QAbstractTableModel::flags(index);
-    return index.column() == Name ? flags | Qt::ItemIsUserCheckable : flags;
+    const Qt::ItemFlags flags = QAbstractItemModel::flags(index);
+    switch (index.column()) {
+    case Name:
+        return flags | Qt::ItemIsUserCheckable;
+    case Tags:
+    case Notes:
+        return flags | Qt::ItemIsEditable;
+    default:
+        return flags;
+    }
 }
 
 } // namespace residua::app

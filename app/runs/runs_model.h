@@ -3,21 +3,25 @@
 
 #include "engine/api/values.h"
 
-#include <QAbstractTableModel>
+#include <QAbstractItemModel>
 
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace residua::app {
 
-/// The runs of a project, newest first; the check in the first column lays a run's curves over the others.
-class RunsModel : public QAbstractTableModel {
+/// The runs of a project, newest first, each below the run that it was forked from; the check in the first column
+/// lays a run's curves over the others. Tags and notes are edited in place.
+class RunsModel : public QAbstractItemModel {
     Q_OBJECT
 public:
-    enum Column { Name, State, Progress, Loss, ValidationLoss, Device, ColumnCount };
+    enum Column { Name, State, Progress, Loss, ValidationLoss, Device, Tags, Notes, ColumnCount };
 
-    using QAbstractTableModel::QAbstractTableModel;
+    using QAbstractItemModel::QAbstractItemModel;
 
     void setRuns(std::vector<engine::RunInfo> runs);
     /// The row of a growing run: its numbers are ahead of its run.json.
@@ -25,6 +29,11 @@ public:
     void setOverlaid(const std::string& directory, bool overlaid);
     [[nodiscard]] bool isOverlaid(const std::string& directory) const { return m_overlaid.contains(directory); }
     [[nodiscard]] const std::vector<engine::RunInfo>& runs() const { return m_runs; }
+    /// nullptr for an index of nothing.
+    [[nodiscard]] const engine::RunInfo* runAt(const QModelIndex& index) const;
+
+    QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+    QModelIndex parent(const QModelIndex& child) const override;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -35,11 +44,20 @@ public:
 
 signals:
     void overlayChanged(const residua::engine::RunInfo& run, bool overlaid);
+    void annotated(const std::string& directory, const std::vector<std::string>& tags, const std::string& notes);
 
 private:
     [[nodiscard]] QString textOf(const engine::RunInfo& run, int column) const;
 
+    /// Rows of the root are below kRoot.
+    static constexpr std::size_t kRoot = SIZE_MAX;
+    [[nodiscard]] const std::vector<std::size_t>& childrenOf(std::size_t run) const;
+    [[nodiscard]] QModelIndex indexOf(std::size_t run, int column) const;
+    void arrange();
+
     std::vector<engine::RunInfo> m_runs;
+    std::vector<std::size_t> m_parents;                         ///< of each run: another's place in m_runs, or kRoot
+    std::map<std::size_t, std::vector<std::size_t>> m_children; ///< in the order of m_runs
     std::set<std::string> m_overlaid;
 };
 

@@ -2,12 +2,17 @@
 #include "app/runs/runs_panel.h"
 
 #include "app/look/icons.h"
+#include "engine/api/run_reader.h"
 
+#include <QAction>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QTableView>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSortFilterProxyModel>
 #include <QToolButton>
+#include <QTreeView>
 #include <QVBoxLayout>
 
 namespace residua::app {
@@ -29,11 +34,19 @@ QToolButton* panelButton(const QString& icon, const QString& text, const QString
 RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     : QWidget(parent),
       m_model(model),
-      m_table(new QTableView(this)),
+      m_filter(new QSortFilterProxyModel(this)),
+      m_search(new QLineEdit(this)),
+      m_tree(new QTreeView(this)),
       m_empty(new QLabel(this)),
-      m_show(panelButton(QStringLiteral("topology"), tr("Show coefficients"),
+      m_show(panelButton(QStringLiteral("topology"), tr("Show"),
                          tr("Show this run's coefficients on the canvas and in the heatmap (Enter)"), this)),
-      m_resume(panelButton(QStringLiteral("run"), tr("Resume"), tr("Go on from the run's last checkpoint"), this))
+      m_resume(panelButton(QStringLiteral("run"), tr("Resume"), tr("Go on from the run's last checkpoint"), this)),
+      m_fork(panelButton(QStringLiteral("shortcut"), tr("Fork"),
+                         tr("Go on from one of its checkpoints as a run of its own"), this)),
+      m_compare(panelButton(QStringLiteral("graph"), tr("Compare"),
+                            tr("Select two runs: how their wiring, results and coefficients differ"), this)),
+      m_remove(panelButton(QStringLiteral("close"), tr("Delete"),
+                           tr("Move the run to the trash, from where it can be brought back (Delete)"), this))
 {
     setObjectName(QStringLiteral("runsPanel"));
     setAttribute(Qt::WA_StyledBackground);
@@ -41,65 +54,134 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     m_empty->setProperty("role", QStringLiteral("muted"));
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
-    m_table->setModel(&model);
-    m_table->setAccessibleName(tr("Runs"));
-    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setShowGrid(false);
-    m_table->setTabKeyNavigation(false);
-    m_table->setWordWrap(false);
-    m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(26);
-    m_table->horizontalHeader()->setHighlightSections(false);
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_table->horizontalHeader()->setSectionResizeMode(RunsModel::Name, QHeaderView::Stretch);
+    m_filter->setSourceModel(&model);
+    m_filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    m_filter->setFilterKeyColumn(-1);
+    m_filter->setRecursiveFilteringEnabled(true);
+    m_search->setPlaceholderText(tr("Filter by name, status, tag or note"));
+    m_search->setAccessibleName(tr("Filter the runs"));
+    m_search->setClearButtonEnabled(true);
+    m_search->setMaximumWidth(240);
+    m_tree->setObjectName(QStringLiteral("runsTree"));
+    m_tree->setModel(m_filter);
+    m_tree->setAccessibleName(tr("Runs"));
+    m_tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_tree->setUniformRowHeights(true);
+    m_tree->setIndentation(16);
+    m_tree->setEditTriggers(QAbstractItemView::EditKeyPressed | QAbstractItemView::SelectedClicked);
+    m_tree->header()->setStretchLastSection(true);
+    m_tree->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_tree->header()->setSectionResizeMode(RunsModel::Notes, QHeaderView::Interactive);
+    m_fork->setPopupMode(QToolButton::InstantPopup);
+    m_fork->setMenu(new QMenu(m_fork));
+    auto* remove = new QAction(tr("Delete"), m_tree);
+    remove->setShortcut(QKeySequence::Delete);
+    remove->setShortcutContext(Qt::WidgetShortcut);
+    m_tree->addAction(remove);
 
     auto* bar = new QHBoxLayout;
     bar->setContentsMargins(8, 4, 8, 4);
-    bar->addWidget(m_show);
-    bar->addWidget(m_resume);
+    for (QToolButton* button : {m_show, m_resume, m_fork, m_compare, m_remove}) {
+        bar->addWidget(button);
+    }
     bar->addStretch();
+    bar->addWidget(m_search, 1);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(m_empty, 1);
-    layout->addWidget(m_table, 1);
+    layout->addWidget(m_tree, 1);
     layout->addLayout(bar);
-
-    const auto show = [this] {
-        if (const engine::RunInfo* run = current()) {
-            emit showRequested(run->directory);
-        }
-    };
-    connect(m_table, &QTableView::activated, this, show);
-    connect(m_show, &QToolButton::clicked, this, show);
-    connect(m_resume, &QToolButton::clicked, this, [this] {
-        if (const engine::RunInfo* run = current()) {
-            emit resumeRequested(run->directory);
-        }
+    connectButtons();
+    connect(remove, &QAction::triggered, m_remove, &QToolButton::click);
+    connect(m_search, &QLineEdit::textChanged, m_filter, &QSortFilterProxyModel::setFilterFixedString);
+    connect(m_fork->menu(), &QMenu::aboutToShow, this, &RunsPanel::fillCheckpoints);
+    connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::updateState);
+    connect(&model, &RunsModel::modelReset, this, [this] {
+        m_tree->expandAll();
+        updateState();
     });
-    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::updateState);
-    connect(&model, &RunsModel::modelReset, this, &RunsPanel::updateState);
     connect(&model, &RunsModel::dataChanged, this, &RunsPanel::updateState);
     updateState();
 }
 
+void RunsPanel::connectButtons()
+{
+    const auto withCurrent = [this](auto tell) {
+        return [this, tell] {
+            if (const engine::RunInfo* run = current()) {
+                tell(run->directory);
+            }
+        };
+    };
+    const auto show = withCurrent([this](const std::string& directory) { emit showRequested(directory); });
+    connect(m_tree, &QTreeView::activated, this, show);
+    connect(m_show, &QToolButton::clicked, this, show);
+    connect(m_resume, &QToolButton::clicked, this,
+            withCurrent([this](const std::string& directory) { emit resumeRequested(directory); }));
+    connect(m_remove, &QToolButton::clicked, this, [this] {
+        std::vector<std::string> directories; // the list changes below our feet
+        for (const engine::RunInfo* run : selected()) {
+            directories.push_back(run->directory);
+        }
+        for (const std::string& directory : directories) {
+            emit removeRequested(directory);
+        }
+    });
+    connect(m_compare, &QToolButton::clicked, this, [this] {
+        const auto runs = selected();
+        if (runs.size() == 2) {
+            emit compareRequested(std::string(runs[0]->directory), std::string(runs[1]->directory));
+        }
+    });
+}
+
 const engine::RunInfo* RunsPanel::current() const
 {
-    const QModelIndex index = m_table->currentIndex();
-    const auto row = static_cast<std::size_t>(index.row());
-    return index.isValid() && row < m_model.runs().size() ? &m_model.runs()[row] : nullptr;
+    return m_model.runAt(m_filter->mapToSource(m_tree->currentIndex()));
+}
+
+std::vector<const engine::RunInfo*> RunsPanel::selected() const
+{
+    std::vector<const engine::RunInfo*> runs;
+    for (const QModelIndex& index : m_tree->selectionModel()->selectedRows()) {
+        runs.push_back(m_model.runAt(m_filter->mapToSource(index)));
+    }
+    return runs;
+}
+
+void RunsPanel::fillCheckpoints()
+{
+    m_fork->menu()->clear();
+    const engine::RunInfo* run = current();
+    const auto reader = run ? engine::RunReader::open(run->directory) : Result<engine::RunReader>(Error{});
+    if (reader) {
+        for (const std::int64_t step : reader->checkpoints()) {
+            m_fork->menu()->addAction(tr("From step %1").arg(step), this, [this, directory = run->directory, step] {
+                emit forkRequested(directory, step);
+            });
+        }
+    }
+    if (m_fork->menu()->isEmpty()) {
+        m_fork->menu()->addAction(tr("No checkpoint yet"))->setEnabled(false);
+    }
 }
 
 void RunsPanel::updateState()
 {
     const bool any = !m_model.runs().empty();
     m_empty->setVisible(!any);
-    m_table->setVisible(any);
-    m_show->setVisible(any);
-    m_resume->setVisible(any);
+    m_tree->setVisible(any);
+    m_search->setVisible(any);
+    for (QToolButton* button : {m_show, m_resume, m_fork, m_compare, m_remove}) {
+        button->setVisible(any);
+    }
     const engine::RunInfo* run = current();
+    const std::size_t count = selected().size();
     m_show->setEnabled(run != nullptr);
+    m_fork->setEnabled(run != nullptr);
+    m_compare->setEnabled(count == 2);
+    m_remove->setEnabled(count > 0);
     m_resume->setEnabled(run && run->step < run->steps &&
                          (run->status == engine::RunStatus::Stopped || run->status == engine::RunStatus::Failed ||
                           run->status == engine::RunStatus::Interrupted));

@@ -5,13 +5,20 @@
 
 #include <QWidget>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 class QLabel;
-class QTableView;
+class QLineEdit;
+class QSortFilterProxyModel;
 class QToolButton;
+class QTreeView;
 
 namespace residua::app {
 
-/// The list of runs: the check overlays a run's curves, double-click or Enter shows its coefficients.
+/// The runs as a tree of forks, with a filter: the check overlays a run's curves, double-click or Enter shows its
+/// coefficients. Two selected runs can be compared.
 class RunsPanel : public QWidget {
     Q_OBJECT
 public:
@@ -20,16 +27,29 @@ public:
 signals:
     void showRequested(const std::string& directory);
     void resumeRequested(const std::string& directory);
+    /// Go on from the checkpoint of `step` as a run of its own.
+    void forkRequested(const std::string& directory, std::int64_t step);
+    void compareRequested(const std::string& first, const std::string& second);
+    void removeRequested(const std::string& directory);
 
 private:
     [[nodiscard]] const engine::RunInfo* current() const;
+    /// The selected rows' runs.
+    [[nodiscard]] std::vector<const engine::RunInfo*> selected() const;
+    void connectButtons();
     void updateState();
+    void fillCheckpoints();
 
     RunsModel& m_model;
-    QTableView* m_table;
+    QSortFilterProxyModel* m_filter;
+    QLineEdit* m_search;
+    QTreeView* m_tree;
     QLabel* m_empty;
     QToolButton* m_show;
     QToolButton* m_resume;
+    QToolButton* m_fork;
+    QToolButton* m_compare;
+    QToolButton* m_remove;
 };
 
 } // namespace residua::app

@@ -31,6 +31,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kNoteMilliseconds = 8000;
+constexpr std::size_t kChangesTold = 6;
 constexpr QSize kFirstSize(1440, 900);
 
 QString toQString(const std::filesystem::path& path)
@@ -70,7 +71,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     column->addWidget(m_pages, 1);
     setCentralWidget(centre);
 
-    m_runBar = new RunBar(m_runs, m_actions.run, m_look, this);
+    m_runBar = new RunBar(m_runs, m_engine, m_actions.run, m_look, this);
     addToolBar(m_runBar);
     m_menus = fillMenus(*menuBar(), m_actions);
     m_commands = new Commands(*this);
@@ -91,10 +92,11 @@ MainWindow::~MainWindow() = default;
 
 void MainWindow::makeStatusBar()
 {
+    m_queueLine = new QLabel(this);
     m_problemCount = new QLabel(this);
     m_costLine = new QLabel(this);
     m_placeLine = new QLabel(this);
-    for (QLabel* label : {m_problemCount, m_costLine, m_placeLine}) {
+    for (QLabel* label : {m_queueLine, m_problemCount, m_costLine, m_placeLine}) {
         label->setContentsMargins(8, 0, 8, 0);
         label->setProperty("role", QStringLiteral("muted"));
         statusBar()->addPermanentWidget(label);
@@ -195,6 +197,8 @@ void MainWindow::updateStatus()
     const auto& problems = m_analysis.problems();
     m_problemCount->setText(open && !problems.empty() ? tr("Problems: %1").arg(problems.size()) : QString());
     const auto& cost = m_analysis.cost();
+    m_queueLine->setText(m_runs.queued() > 0 ? tr("Queued runs: %1").arg(m_runs.queued()) : QString());
+    m_actions.clearQueue->setEnabled(m_runs.queued() > 0);
     m_costLine->setText(open && cost ? tr("%1 parameters").arg(formatCount(static_cast<double>(cost->total.parameters)))
                                      : QString());
     m_placeLine->setText(!open                 ? QString()
@@ -234,7 +238,20 @@ void MainWindow::offerRecovered()
 
 void MainWindow::offerReload()
 {
-    m_banner->say(BannerKind::Note, tr("Another program changed this project's files."),
+    const auto changes = m_session.changesOnDisk();
+    if (!changes) { // half written, or no project any more: nothing to load
+        refuse(
+            tr("Another program changed this project's files: %1").arg(QString::fromStdString(changes.error().text())));
+        return;
+    }
+    QStringList lines{tr("Another program changed this project's files.")};
+    for (std::size_t i = 0; i < changes->size() && i < kChangesTold; ++i) {
+        lines << QString::fromStdString((*changes)[i].text());
+    }
+    if (changes->size() > kChangesTold) {
+        lines << tr("… and %n more", nullptr, static_cast<int>(changes->size() - kChangesTold));
+    }
+    m_banner->say(BannerKind::Note, lines.join(QLatin1Char('\n')),
                   {{tr("Load them"),
                     [this] {
                         m_actions.revert->setEnabled(true);

@@ -99,6 +99,7 @@ private:
     DocumentLink* m_documents = nullptr;
     Commands* m_commands = nullptr;
     RunLink* m_runLink = nullptr;
+    QLabel* m_queueLine = nullptr;
     QLabel* m_problemCount = nullptr;
     QLabel* m_costLine = nullptr;
     QLabel* m_placeLine = nullptr;

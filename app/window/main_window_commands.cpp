@@ -10,6 +10,7 @@
 #include "app/palette/palette_items.h"
 #include "app/properties/customisation.h"
 #include "app/runs/run_bar.h"
+#include "app/runs/run_comparison.h"
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
@@ -164,13 +165,28 @@ void MainWindow::connectRun()
     connect(m_actions.run.step, &QAction::triggered, &m_runs, &RunController::step);
     connect(m_actions.run.stop, &QAction::triggered, &m_runs, &RunController::stop);
     connect(&m_engine, &EngineBridge::devicesListed, m_runBar, &RunBar::setDevices);
+    connect(&m_runs, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
     connect(m_runBar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
         m_workspace->inspector().cost().setDeviceMemory(static_cast<double>(device.totalBytes));
     });
     connect(&m_engine, &EngineBridge::noticed, this,
             [this](const engine::Notice& notice) { note(QString::fromStdString(notice.text)); });
     connect(&m_runs, &RunController::refused, this, &MainWindow::refuse);
+    connect(m_actions.enqueue, &QAction::triggered, &m_runs, &RunController::enqueue);
+    connect(m_actions.clearQueue, &QAction::triggered, &m_runs, &RunController::clearQueue);
+    connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
     connect(m_runLink, &RunLink::refused, this, &MainWindow::refuse);
+    connect(m_runLink, &RunLink::removed, this, [this](const QString& name, const std::filesystem::path& trashed) {
+        m_banner->say(BannerKind::Note, tr("%1 lies in the trash.").arg(name),
+                      {{tr("Bring it back"), [this, trashed] { m_runLink->restore(trashed); }}});
+    });
+    connect(m_runLink, &RunLink::compareRequested, this, [this](const std::string& first, const std::string& second) {
+        if (const auto comparison = compareRuns(first, second)) {
+            (new RunComparisonDialog(*comparison, this))->show();
+        } else {
+            refuse(QString::fromStdString(comparison.error().text()));
+        }
+    });
     connect(&m_runs, &RunController::savedTo, this, [this](const QString& folder) {
         note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
         remember(folder);

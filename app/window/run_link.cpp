@@ -8,6 +8,7 @@
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
 #include "engine/api/run_reader.h"
+#include "engine/api/run_upkeep.h"
 #include "projects/store.h"
 #include "visualizers/views.h"
 
@@ -94,6 +95,16 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, Workspace&
         m_shown = directory;
         m_loader.load(directory);
     });
+    connect(&workspace.runs(), &RunsPanel::forkRequested, &controller, &RunController::fork);
+    connect(&controller, &RunController::forked, this, &RunLink::listRuns);
+    connect(&workspace.runs(), &RunsPanel::compareRequested, this, &RunLink::compareRequested);
+    connect(&workspace.runs(), &RunsPanel::removeRequested, this, &RunLink::remove);
+    connect(&workspace.runsModel(), &RunsModel::annotated, this,
+            [this](const std::string& directory, const std::vector<std::string>& tags, const std::string& notes) {
+                if (const Status kept = engine::annotateRun(directory, tags, notes); !kept) {
+                    emit refused(QString::fromStdString(kept.error().text()));
+                }
+            });
     connect(&m_loader, &RunLoader::loaded, this, &RunLink::onLoaded);
     connect(&m_loader, &RunLoader::failed, this, &RunLink::refused);
 }
@@ -187,6 +198,28 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
     if (const engine::Matrix* mix = shownMatrix(matrices)) {
         m_workspace.outlineModel().setLive(*mix);
     }
+}
+
+void RunLink::remove(const std::string& directory)
+{
+    const auto trashed = engine::trashRun(directory);
+    if (!trashed) {
+        emit refused(QString::fromStdString(trashed.error().text()));
+        return;
+    }
+    m_loading.erase(directory);
+    m_workspace.runsModel().setOverlaid(directory, false);
+    m_workspace.loss().removeRun(QString::fromStdString(directory));
+    listRuns();
+    emit removed(keyOf(std::filesystem::path(directory).filename()), *trashed);
+}
+
+void RunLink::restore(const std::filesystem::path& trashed)
+{
+    if (const auto back = engine::restoreRun(trashed); !back) {
+        emit refused(QString::fromStdString(back.error().text()));
+    }
+    listRuns();
 }
 
 void RunLink::setOverlaid(const engine::RunInfo& run, bool overlaid)

@@ -26,8 +26,14 @@ public:
     RunLink(DocumentSession& session, RunController& controller, Workspace& workspace, DocumentLink& documents,
             QObject* parent = nullptr);
 
+    /// Takes a run back out of the trash.
+    void restore(const std::filesystem::path& trashed);
+
 signals:
     void refused(const QString& reason);
+    /// A run lies in the trash now, at `trashed`.
+    void removed(const QString& name, const std::filesystem::path& trashed);
+    void compareRequested(const std::string& first, const std::string& second);
 
 private:
     void listRuns();
@@ -35,6 +41,7 @@ private:
     void onStarted(const std::filesystem::path& directory);
     void onProgress(const engine::Progress& progress);
     void onLoaded(const std::shared_ptr<const RunRecord>& record);
+    void remove(const std::string& directory);
     void setOverlaid(const engine::RunInfo& run, bool overlaid);
     void showFigures(const engine::Progress& progress);
     void showWeights(const std::vector<engine::Matrix>& matrices);

@@ -70,6 +70,9 @@ WindowActions::WindowActions(QWidget& window)
     resetLayout = make("", Text::tr("&Reset the layout"), {}, Text::tr("Put every panel back in its place"));
     commands = make("", Text::tr("&Commands…"), {QKeySequence(Qt::CTRL | Qt::Key_K)}, Text::tr("Find any command"));
     keys = make("", Text::tr("&Keyboard shortcuts…"), {}, Text::tr("See and change the keys of every command"));
+    enqueue = make("", Text::tr("Add to the &queue"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R)},
+                   Text::tr("Train the project as it is now once the runs before it have ended"));
+    clearQueue = make("", Text::tr("&Clear the queue"), {}, Text::tr("Forget the runs that have not begun"));
     palette = make("", Text::tr("Search the &palette"), {QKeySequence(Qt::CTRL | Qt::Key_L)},
                    Text::tr("Find a topology, a block or a node"));
     backToPreset = make("", Text::tr("Back to the &preset"), {},
@@ -92,19 +95,34 @@ WindowActions::WindowActions(QWidget& window)
 void WindowActions::nameActions()
 {
     const std::pair<QAction*, const char*> names[] = {
-        {create, "create"},     {open, "open"},
-        {save, "save"},         {saveAs, "saveAs"},
-        {revert, "revert"},     {startPage, "startPage"},
-        {quit, "quit"},         {undo, "undo"},
-        {redo, "redo"},         {prune, "prune"},
-        {freeze, "freeze"},     {selectAll, "selectAll"},
-        {deselect, "deselect"}, {backToPreset, "backToPreset"},
-        {fit, "fit"},           {zoomToSelection, "zoomToSelection"},
-        {theme, "theme"},       {resetLayout, "resetLayout"},
-        {palette, "palette"},   {commands, "commands"},
-        {keys, "keys"},         {about, "about"},
-        {run.run, "run"},       {run.pause, "pause"},
-        {run.step, "step"},     {run.stop, "stop"},
+        {create, "create"},
+        {open, "open"},
+        {save, "save"},
+        {saveAs, "saveAs"},
+        {revert, "revert"},
+        {startPage, "startPage"},
+        {quit, "quit"},
+        {undo, "undo"},
+        {redo, "redo"},
+        {prune, "prune"},
+        {freeze, "freeze"},
+        {selectAll, "selectAll"},
+        {deselect, "deselect"},
+        {backToPreset, "backToPreset"},
+        {fit, "fit"},
+        {zoomToSelection, "zoomToSelection"},
+        {theme, "theme"},
+        {resetLayout, "resetLayout"},
+        {palette, "palette"},
+        {commands, "commands"},
+        {keys, "keys"},
+        {enqueue, "enqueue"},
+        {clearQueue, "clearQueue"},
+        {about, "about"},
+        {run.run, "run"},
+        {run.pause, "pause"},
+        {run.step, "step"},
+        {run.stop, "stop"},
     };
     for (const auto& [action, name] : names) {
         action->setObjectName(QString::fromLatin1(name));
@@ -113,7 +131,7 @@ void WindowActions::nameActions()
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    return QList<QAction*>{save, saveAs, resetLayout, palette} + ofCanvas();
+    return QList<QAction*>{save, saveAs, resetLayout, palette, enqueue} + ofCanvas();
 }
 
 WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
@@ -152,6 +170,8 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
 
     QMenu* run = bar.addMenu(Text::tr("&Run"));
     run->addActions({actions.run.run, actions.run.pause, actions.run.step, actions.run.stop});
+    run->addSeparator();
+    run->addActions({actions.enqueue, actions.clearQueue});
 
     bar.addMenu(Text::tr("&Help"))->addAction(actions.about);
     return menus;

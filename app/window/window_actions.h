@@ -35,6 +35,8 @@ struct WindowActions {
     QAction* commands;
     QAction* keys;
     QAction* palette;
+    QAction* enqueue;
+    QAction* clearQueue;
     QAction* theme;
     QAction* resetLayout;
     QAction* about;

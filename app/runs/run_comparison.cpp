@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/run_comparison.h"
+
+#include "app/look/format.h"
+#include "app/look/theme.h"
+#include "engine/api/run_reader.h"
+
+#include <QHeaderView>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::app {
+
+namespace {
+
+constexpr QSize kSize(720, 560);
+constexpr std::size_t kCoefficients = 200; ///< shown; the largest differences
+
+struct Opened {
+    engine::RunReader reader;
+    engine::RunInfo info;
+    projects::Project project;
+};
+
+Result<Opened> openRun(const std::string& directory)
+{
+    auto reader = engine::RunReader::open(directory);
+    if (!reader) {
+        return reader.error();
+    }
+    auto info = reader->info();
+    auto project = reader->project();
+    if (!info || !project) {
+        return info ? project.error() : info.error();
+    }
+    return Opened{std::move(*reader), std::move(*info), std::move(*project)};
+}
+
+/// Differences of the last matrices of one name, where both have a shortcut.
+void addCoefficients(const std::string& name, const Opened& a, const Opened& b, std::vector<CoefficientChange>& changes)
+{
+    const auto stepsA = a.reader.matrixSteps(name);
+    const auto stepsB = b.reader.matrixSteps(name);
+    if (stepsA.empty() || stepsB.empty()) {
+        return;
+    }
+    const auto first = a.reader.matrix(name, stepsA.back());
+    const auto second = b.reader.matrix(name, stepsB.back());
+    if (!first || !second) {
+        return;
+    }
+    for (std::int64_t row = 0; row < std::min(first->rows, second->rows); ++row) {
+        for (std::int64_t column = 0; column < std::min(first->columns, second->columns); ++column) {
+            const float x = first->at(row, column);
+            const float y = second->at(row, column);
+            if (std::isfinite(x) && std::isfinite(y)) {
+                changes.push_back({name, column, row + 1, x, y});
+            }
+        }
+    }
+}
+
+QString lossText(double loss)
+{
+    return std::isfinite(loss) ? QString::number(loss, 'g', 6) : QStringLiteral("—");
+}
+
+void addRow(QTreeWidgetItem* group, const QStringList& cells)
+{
+    auto* item = new QTreeWidgetItem(group, cells);
+    for (int column = 1; column < cells.size(); ++column) {
+        item->setFont(column, numberFont());
+        item->setToolTip(column, cells.at(column));
+    }
+    item->setToolTip(0, cells.front());
+}
+
+void addNumber(QTreeWidgetItem* group, const QString& title, double first, double second)
+{
+    addRow(group, {title, lossText(first), lossText(second), lossText(second - first)});
+}
+
+} // namespace
+
+Result<RunComparison> compareRuns(const std::string& first, const std::string& second)
+{
+    const auto a = openRun(first);
+    const auto b = openRun(second);
+    if (!a || !b) {
+        return a ? b.error() : a.error();
+    }
+    RunComparison comparison{a->info, b->info, projects::diff(a->project, b->project), {}};
+    std::stable_partition(comparison.changes.begin(), comparison.changes.end(),
+                          [](const projects::Change& change) { return change.place.starts_with("topology"); });
+    for (const std::string& name : a->reader.matrixNames()) {
+        if (name == "mix" || name.starts_with("mix/")) {
+            addCoefficients(name, *a, *b, comparison.coefficients);
+        }
+    }
+    std::stable_sort(comparison.coefficients.begin(), comparison.coefficients.end(), [](const auto& x, const auto& y) {
+        return std::abs(x.second - x.first) > std::abs(y.second - y.first);
+    });
+    return comparison;
+}
+
+RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, QWidget* parent) : QDialog(parent)
+{
+    setObjectName(QStringLiteral("runComparison"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(tr("Two runs compared"));
+    resize(kSize);
+    auto* tree = new QTreeWidget(this);
+    tree->setAccessibleName(tr("Differences between two runs"));
+    tree->setUniformRowHeights(true);
+    tree->setHeaderLabels({tr("What"),
+                           QStringLiteral("%1 (%2)").arg(QString::fromStdString(comparison.first.name),
+                                                         QString::fromStdString(comparison.first.created)),
+                           QStringLiteral("%1 (%2)").arg(QString::fromStdString(comparison.second.name),
+                                                         QString::fromStdString(comparison.second.created)),
+                           tr("Difference")});
+    auto* results = new QTreeWidgetItem(tree, {tr("Results")});
+    addRow(results, {tr("Steps"), formatWhole(comparison.first.step), formatWhole(comparison.second.step), {}});
+    addNumber(results, tr("Loss"), comparison.first.loss, comparison.second.loss);
+    addNumber(results, tr("Validation loss"), comparison.first.validationLoss, comparison.second.validationLoss);
+    auto* project = new QTreeWidgetItem(tree, {comparison.changes.empty()
+                                                   ? tr("The projects are the same")
+                                                   : tr("Project: %1 differences").arg(comparison.changes.size())});
+    for (const projects::Change& change : comparison.changes) {
+        addRow(project, {QString::fromStdString(change.place),
+                         QString::fromStdString(change.before),
+                         QString::fromStdString(change.after),
+                         {}});
+    }
+    auto* weights =
+        new QTreeWidgetItem(tree, {comparison.coefficients.empty() ? tr("No coefficients in common")
+                                                                   : tr("Coefficients, largest change first")});
+    const std::size_t shown = std::min(comparison.coefficients.size(), kCoefficients);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const CoefficientChange& change = comparison.coefficients[i];
+        addNumber(weights,
+                  QStringLiteral("%1  %2:%3")
+                      .arg(QString::fromStdString(change.matrix))
+                      .arg(change.source)
+                      .arg(change.target),
+                  static_cast<double>(change.first), static_cast<double>(change.second));
+    }
+    tree->expandAll();
+    for (int column = 0; column < tree->columnCount(); ++column) {
+        tree->header()->setSectionResizeMode(column, column == 0 ? QHeaderView::Stretch : QHeaderView::Interactive);
+        tree->header()->resizeSection(column, 150);
+    }
+    tree->header()->setStretchLastSection(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(tree);
+}
+
+} // namespace residua::app
