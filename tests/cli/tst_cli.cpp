@@ -207,6 +207,48 @@ private slots:
         QVERIFY(QFile(path("page.html")).size() > 1000);
     }
 
+    void sweepsTheCaseStudyWithinItsBounds()
+    {
+        const QString folder = path("study");
+        const QStringList words{"sweep", "ancre-case-study", "topologies", "--steps", "60", "-o", folder, "--json"};
+        const QJsonObject listed = json(run(words + QStringList{"--list"})).object();
+        QVERIFY(!QDir(folder).exists());
+        QCOMPARE(listed["members"].toArray().size(), 14);
+        QVERIFY(listed["flops"].toDouble() > 0);
+
+        const Ran swept = run(words);
+        QVERIFY2(swept.code == 0, qPrintable(swept.errors));
+        const QJsonArray members = json(swept).object()["members"].toArray();
+        QCOMPARE(members.size(), 14);
+        QCOMPARE(members[3].toObject()["label"].toString(), QString("half, 0:2"));
+        QCOMPARE(members[3].toObject()["status"].toString(), QString("finished"));
+        QVERIFY(members[3].toObject()["loss"].toDouble() < members[2].toObject()["loss"].toDouble());
+        QVERIFY(QFile::remove(folder + "/half-0:2/run.json"));
+        QVERIFY(run(words).code != 0); // a run that cannot be read is not trained over
+        QVERIFY(QDir(folder + "/half-0:2").removeRecursively());
+        const Ran again = run(words); // trains what is missing alone
+        QCOMPARE(json(again).object()["members"].toArray()[3].toObject()["loss"], members[3].toObject()["loss"]);
+        QCOMPARE(run({"sweep", "ancre-case-study", "topologies", "--steps", "61", "-o", folder}).code, 3);
+
+        QCOMPARE(run({"report", folder, "-o", path("study.html")}).code, 0);
+        QFile page(path("study.html"));
+        QVERIFY(page.open(QIODevice::ReadOnly));
+        const QByteArray html = page.readAll();
+        QCOMPARE(html.count("holds at each of 60 steps"), 3); // 3.2 from both starts, 3.3 from the small one
+        QCOMPARE(html.count("does not apply"), 1);
+        QCOMPARE(html.count("broken at step"), 0);
+    }
+
+    void refusesSweeps()
+    {
+        QCOMPARE(run({"sweep", path("tiny")}).code, 1);       // it has none
+        QCOMPARE(run({"sweep", "ancre-case-study"}).code, 1); // it has two
+        QCOMPARE(run({"sweep", path("tiny"), "--vary", "/seeds/init"}).code, 1);
+        const Ran invalid = run({"sweep", path("tiny"), "--vary", "/topology/wiring/temperature=0.1,-1"});
+        QCOMPARE(invalid.code, 2);
+        QVERIFY2(invalid.errors.contains("-1"), qPrintable(invalid.errors));
+    }
+
     void showsDifferencesInMeaning()
     {
         QCOMPARE(run({"diff", path("tiny"), path("tiny")}).output, QString("no difference in meaning\n"));
@@ -294,7 +336,8 @@ private:
     static std::vector<Command> commands()
     {
         std::vector<Command> all;
-        for (const auto& table : {projectCommands(), runCommands(), modelCommands(), recordCommands()}) {
+        for (const auto& table :
+             {projectCommands(), runCommands(), sweepCommands(), modelCommands(), recordCommands()}) {
             all.insert(all.end(), table.begin(), table.end());
         }
         return all;
