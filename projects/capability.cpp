@@ -35,12 +35,6 @@ void checkTopology(const Project& project, Missing& missing)
     if (const auto* const mix = std::get_if<DepthMix>(&wiring)) {
         checkMix(*mix, project.network.depth(), missing);
     }
-    missing.when(std::holds_alternative<MultiStream>(wiring), "/topology", "topology",
-                 "a network of several residual streams");
-    missing.when(std::holds_alternative<BranchGate>(wiring), "/topology", "topology",
-                 "a gate on the residual or the branch");
-    missing.when(std::holds_alternative<Concatenation>(wiring), "/topology", "topology",
-                 "a network that concatenates its entries");
 }
 
 } // namespace

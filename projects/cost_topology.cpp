@@ -5,6 +5,8 @@
 
 #include "projects/node_kind_rules.h"
 
+#include <algorithm>
+
 namespace residua::projects {
 namespace {
 
@@ -95,57 +97,70 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
     return total;
 }
 
-/// Per layer with n streams. Static: n·(n + 1) for the mix, n for the branch; FLOP 2·d·n·(n + 2). Dynamic adds a norm
-/// (d) and d·(n + 2) + 2 parameters, 2·n·d·(n + 2) FLOP. Doubly stochastic (mHC): all from the n·d features at once:
-/// a norm, n·d·(n² + 2n) weights, n² + 2n biases and 3 scales. Kept: the streams n·d and the layer's input d.
+/// Per layer with n streams. Static: n·(n + 1) for the mix, n for the branch; FLOP 2·d·n·(n + 2). Dynamic (Zhu et al.,
+/// eq. 10-13) adds a gain (d), d·(n + 2) weights and 2 scales; FLOP 2·n·d for the norm and 2·n·d·(n + 2). Doubly
+/// stochastic (mHC, eq. 7-9): n² + 2n biases, and where dynamic n·d·(n² + 2n) weights from all features at once, which
+/// absorb the norm's gain (section 4.3.1), and 3 scales; FLOP 2·n·d for the norm, twice the weights, and 4·n² for each
+/// Sinkhorn iteration of a token. Kept: the streams n·d and the layer's input d; where dynamic, of the w weights of a
+/// token its logits, their activation and the weight itself, 3·w, and the lengths of the streams n.
 NodeCost multiStreamCost(const MultiStream& wiring, std::int64_t depth, std::int64_t width)
 {
     const double n = real(wiring.streams);
     const double d = real(width);
-    double parameters = n * (n + 2);
-    double flops = 2 * d * n * (n + 2);
-    if (wiring.constraint == StreamConstraint::DoublyStochastic) {
-        const double weights = n * d * (n * n + 2 * n);
-        parameters = n * n + 2 * n + (wiring.weights == StreamWeights::Dynamic ? n * d + weights + 3 : 0);
-        flops += wiring.weights == StreamWeights::Dynamic ? 2 * weights : 0;
-    } else if (wiring.weights == StreamWeights::Dynamic) {
-        parameters += d + d * (n + 2) + 2;
-        flops += 2 * n * d * (n + 2);
+    const double perToken = n * (n + 2);
+    double parameters = perToken;
+    double flops = 2 * d * perToken;
+    double kept = (n + 1) * d;
+    if (wiring.weights == StreamWeights::Dynamic) {
+        const bool constrained = wiring.constraint == StreamConstraint::DoublyStochastic;
+        parameters += constrained ? n * d * perToken + 3 : d + d * (n + 2) + 2;
+        flops += 2 * n * d + 2 * d * perToken * (constrained ? n : 1);
+        flops += constrained ? 4 * n * n * real(wiring.sinkhornIterations) : 0;
+        kept += 3 * perToken + n;
     }
     const double layers = real(depth);
-    return {countOf(layers * parameters), layers * flops, layers * (n + 1) * d};
+    return {countOf(layers * parameters), layers * flops, layers * kept};
 }
 
-/// Per layer. Highway: a gate d → d with bias. LAuReL-RW and value residual: 2 factors. LAuReL-LR: d·r + r·d.
-/// LAuReL-PA: the same and a factor for each activation of the window. The residual sum itself: d FLOP and d kept.
+/// Per layer. Highway: a gate d → d with bias; kept the gate and what it weighs. LAuReL-RW: 2 factors. LAuReL-LR: d·r +
+/// r·d. LAuReL-PA: the same, and at layer l a factor for each of the latest min(window, l) activations; kept their mix.
+/// Value residual: 2 factors from layer 2 on, over values d. The residual sum itself: d FLOP and d kept.
 NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64_t width)
 {
     const double d = real(width);
     const double lowRank = 2 * d * real(wiring.rank);
-    const double window = real(wiring.window);
     NodeCost layer{0, d, d};
     switch (wiring.kind) {
     case BranchGateKind::Highway:
-        layer += {countOf(d * d + d), 2 * d * d + 4 * d, d};
+        layer += {countOf(d * d + d), 2 * d * d + 4 * d, 2 * d};
         break;
     case BranchGateKind::ReZero:
         layer += {1, d, 0};
         break;
     case BranchGateKind::LaurelRw:
-    case BranchGateKind::ValueResidual:
         layer += {2, 2 * d, 0};
         break;
     case BranchGateKind::LaurelLr:
-        layer += {countOf(lowRank), 2 * lowRank, real(wiring.rank)};
+        layer += {countOf(lowRank), 2 * lowRank + d, real(wiring.rank)};
         break;
     case BranchGateKind::LaurelPa:
-        layer += {countOf(lowRank + window), 2 * lowRank + 2 * window * d, d + real(wiring.rank)};
+        layer += {countOf(lowRank), 2 * lowRank + d, d + real(wiring.rank)};
         break;
+    case BranchGateKind::ValueResidual:
     case BranchGateKind::StochasticDepth:
         break;
     }
     const double layers = real(depth);
-    return {countOf(layers * real(layer.parameters)), layers * layer.flops, layers * layer.activationElements};
+    NodeCost total{countOf(layers * real(layer.parameters)), layers * layer.flops, layers * layer.activationElements};
+    if (wiring.kind == BranchGateKind::LaurelPa) {
+        // Layers 1..w read 1..w activations, the later ones w.
+        const double w = std::min(real(wiring.window), layers);
+        const double read = w * (w + 1) / 2 + (layers - w) * w;
+        total += {countOf(read), 2 * read * d, 0};
+    } else if (wiring.kind == BranchGateKind::ValueResidual && depth > 1) {
+        total += {2 * (depth - 1), 3 * d * (layers - 1), d * (layers - 1)};
+    }
+    return total;
 }
 
 /// Reader j, and the final output as reader L + 1, projects j entries side by side back to d: j·d² parameters.

@@ -19,11 +19,6 @@ bool hasInputPort(const Block& block, const std::string& port)
     });
 }
 
-bool hasNodeOf(const Block& block, const std::string& kind)
-{
-    return std::ranges::any_of(block.graph.nodes, [&](const Node& node) { return node.kind == kind; });
-}
-
 /// Checks the wiring of one project as a depth mix.
 class MixCheck {
 public:
@@ -260,6 +255,9 @@ void check(const MultiStream& wiring, const Network&, Problems& problems)
     problems.within(kPath + "/sinkhorn_iterations", "topology · Sinkhorn iterations", wiring.sinkhornIterations, 1,
                     10'000);
     problems.within(kPath + "/dynamic_scale", "topology · dynamic scale", wiring.dynamicScale, 0, 1000);
+    if (wiring.constraint == StreamConstraint::DoublyStochastic && wiring.streams == 1) {
+        problems.error(kPath + "/streams", "topology · streams", "got 1, expected at least 2 to mix");
+    }
 }
 
 void check(const BranchGate& wiring, const Network& network, Problems& problems)
@@ -267,10 +265,18 @@ void check(const BranchGate& wiring, const Network& network, Problems& problems)
     problems.within(kPath + "/rank", "topology · rank", wiring.rank, 1, 1'000'000);
     problems.within(kPath + "/window", "topology · window", wiring.window, 1, kMaxLayers);
     problems.within(kPath + "/keep_probability", "topology · keep probability", wiring.keepProbability, 0, 1);
+    problems.within(kPath + "/bias", "topology · gate bias", wiring.bias, -100, 100);
     for (const Block* const block : usedBlocks(network)) {
-        if (wiring.kind == BranchGateKind::ValueResidual && !hasNodeOf(*block, "attention")) {
+        if (wiring.kind != BranchGateKind::ValueResidual) {
+            break;
+        }
+        if (const auto attentions = std::ranges::count(block->graph.nodes, "attention", &Node::kind); attentions == 0) {
             problems.error(kPath + "/gate", "topology · gate",
                            "block " + block->name + " has no attention whose values could be mixed");
+        } else if (attentions > 1) {
+            problems.error(kPath + "/gate", "topology · gate",
+                           "block " + block->name + " has " + std::to_string(attentions) +
+                               " attentions, expected one whose values are mixed");
         }
     }
 }

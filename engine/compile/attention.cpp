@@ -2,6 +2,7 @@
 #include "engine/compile/attention.h"
 
 #include "engine/compile/joined_linear.h"
+#include "engine/compile/value_residual.h"
 
 #include <ATen/ops/scaled_dot_product_attention.h>
 
@@ -24,7 +25,7 @@ struct AttentionOptions {
     double dropout = 0;
 };
 
-class AttentionOperator final : public Operator {
+class AttentionOperator final : public Operator, public ValueUser {
 public:
     explicit AttentionOperator(const NodeContext& node) : m_compute(node.parameters.compute())
     {
@@ -53,18 +54,30 @@ public:
 
     [[nodiscard]] at::Tensor run(const Inputs& in, Mode mode) const override
     {
-        if (m_joined.defined() && (mode == Mode::Evaluate || m_options.dropout == 0)) {
+        if (m_joined.defined() && !m_values && (mode == Mode::Evaluate || m_options.dropout == 0)) {
             return project(runJoined(in), m_out);
         }
         const auto& [heads, kvHeads, headDim] = m_options.sizes;
         const at::Tensor q = position(split(project(in[0], m_query), heads), m_queryNorm);
         const at::Tensor k = position(split(project(in[1], m_key), kvHeads), m_keyNorm);
-        const at::Tensor v = split(project(in[2], m_value), kvHeads);
+        const at::Tensor own = split(project(in[2], m_value), kvHeads);
+        const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
         const double dropout = mode == Mode::Train ? m_options.dropout : 0.0;
         const at::Tensor mixed =
             at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), std::nullopt,
                                              dropout, m_options.causal, std::nullopt, /*enable_gqa=*/heads != kvHeads);
         return project(mixed.transpose(1, 2).flatten(2), m_out);
+    }
+
+    [[nodiscard]] std::string valueShape() const override
+    {
+        return std::to_string(m_options.sizes.kvHeads) + " heads of " + std::to_string(m_options.sizes.headDim) +
+               " features";
+    }
+    void share(std::shared_ptr<ValueResidual> values, std::size_t layer) override
+    {
+        m_values = std::move(values);
+        m_layer = layer;
     }
 
 private:
@@ -124,8 +137,10 @@ private:
     at::Tensor m_queryNorm;
     at::Tensor m_keyNorm;
     std::shared_ptr<RotaryTable> m_rotary;
-    std::vector<at::Tensor> m_weights; ///< of q, k and v, where they are joined
-    at::Tensor m_joined;               ///< undefined where they are not
+    std::vector<at::Tensor> m_weights;       ///< of q, k and v, where they are joined
+    at::Tensor m_joined;                     ///< undefined where they are not
+    std::shared_ptr<ValueResidual> m_values; ///< null where the values are the attention's own
+    std::size_t m_layer = 0;
 };
 
 } // namespace

@@ -266,13 +266,4 @@ Result<std::unique_ptr<Trunk>> makeDepthTrunk(const DepthMix& mix, std::vector<G
     return std::unique_ptr<Trunk>(std::move(trunk));
 }
 
-Result<std::unique_ptr<Trunk>> Trunk::create(const projects::Wiring& wiring, std::vector<GraphProgram> layers,
-                                             std::int64_t width, Parameters& parameters)
-{
-    if (const auto* const mix = std::get_if<DepthMix>(&wiring)) {
-        return makeDepthTrunk(*mix, std::move(layers), width, parameters);
-    }
-    return Error{"topology", "the engine cannot run this kind of wiring yet"};
-}
-
 } // namespace residua::engine

@@ -44,9 +44,16 @@ void prepareEnvironment()
 
 void seedStep(c10::Device device, std::int64_t seed, std::int64_t step)
 {
-    at::Generator generator = at::globalContext().defaultGenerator(device);
-    const std::scoped_lock lock(generator.mutex());
-    generator.set_current_seed(mixed(mixed(static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(step)));
+    const std::uint64_t key = mixed(mixed(static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(step));
+    const auto restart = [key](c10::Device of) {
+        at::Generator generator = at::globalContext().defaultGenerator(of);
+        const std::scoped_lock lock(generator.mutex());
+        generator.set_current_seed(key);
+    };
+    restart(device);
+    if (!device.is_cpu()) {
+        restart(c10::Device(c10::DeviceType::CPU)); // Which layers run is drawn on the host.
+    }
 }
 
 } // namespace residua::engine

@@ -69,6 +69,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.1, 3);
+        network->setTraining(false); // Nothing is drawn: stochastic depth has one loss, not several.
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 5);
         network->loss(batch).backward();
         const GradientCheck check = checkGradients(*network, batch, 2);
@@ -79,8 +80,9 @@ private Q_SLOTS:
     void identityAtTheStart_data()
     {
         QTest::addColumn<QString>("topology");
-        for (const char* const topology : {"grn-v1", "grn-v2", "grn-v3", "dca", "k-dca", "denseformer",
-                                           "denseformer-dilated", "ancre-none", "ancre-cascaded", "mudd"}) {
+        for (const char* const topology :
+             {"grn-v1", "grn-v2", "grn-v3", "dca", "k-dca", "denseformer", "denseformer-dilated", "ancre-none",
+              "ancre-cascaded", "mudd", "laurel-rw", "laurel-lr", "laurel-pa"}) {
             QTest::newRow(topology) << topology;
         }
     }

@@ -127,10 +127,14 @@ void TestCost::topology_data()
     row("denseformer", "transformer", 45);
     row("attention-residuals", "transformer", 9 * 2 * 128);
     row("hyper-static", "transformer", 8 * 4 * 6);
+    row("hyper-dynamic", "transformer", 8 * (4 * 6 + 128 + 6 * 128 + 2));
+    row("mhc", "transformer", 8 * (24 + 4 * 128 * 24 + 3));
     row("highway", "transformer", 8 * (128 * 128 + 128));
     row("rezero", "transformer", 8);
     row("laurel-rw", "transformer", 16);
     row("laurel-lr", "transformer", 8 * 2 * 128 * 16);
+    row("laurel-pa", "transformer", 8 * 2 * 128 * 16 + (1 + 2 + 6 * 3));
+    row("value-residual", "transformer", 2 * 7);
     row("densenet", "transformer", 45 * 128 * 128);
     row("stochastic-depth", "transformer", 0);
 }

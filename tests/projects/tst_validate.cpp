@@ -339,13 +339,21 @@ void TestValidate::topology_data()
         "put out");
     row(
         "streams", [](Project& p) { p.topology.wiring = MultiStream{.streams = 0}; },
-        "E /topology/wiring/streams [topology · streams] got 0, expected 1 to 64\n"
-        "E /topology [topology] a network of several residual streams cannot be trained yet");
+        "E /topology/wiring/streams [topology · streams] got 0, expected 1 to 64");
     row(
         "values without attention",
         [](Project& p) { p.topology.wiring = BranchGate{.kind = BranchGateKind::ValueResidual}; },
-        "E /topology/wiring/gate [topology · gate] block test has no attention whose values could be mixed\n"
-        "E /topology [topology] a gate on the residual or the branch cannot be trained yet");
+        "E /topology/wiring/gate [topology · gate] block test has no attention whose values could be mixed");
+    row(
+        "one doubly stochastic stream",
+        [](Project& p) {
+            usePreset(p, "mhc");
+            std::get<MultiStream>(p.topology.wiring).streams = 1;
+        },
+        "E /topology/wiring/streams [topology · streams] got 1, expected at least 2 to mix");
+    row(
+        "gate bias", [](Project& p) { p.topology.wiring = BranchGate{.kind = BranchGateKind::Highway, .bias = 200}; },
+        "E /topology/wiring/bias [topology · gate bias] got 200, expected -100 to 100");
 }
 
 void TestValidate::topology()
@@ -486,9 +494,6 @@ void TestValidate::unsupportedParts_data()
     const auto row = [](const char* name, Change change, const char* expected) {
         QTest::newRow(name) << change << expected;
     };
-    row(
-        "concatenation", [](Project& p) { usePreset(p, "densenet"); },
-        "E /topology [topology] a network that concatenates its entries cannot be trained yet");
     row(
         "low rank", [](Project& p) { p.initialisation.lowRank = LowRankMethod::Spectral; },
         "E /initialisation/low_rank [initialisation · low rank] a low-rank initialisation other than the baseline "

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Gates on the residual or the branch, and concatenation, against plain compositions in double precision.
+#include "network_harness.h"
+
+#include "projects/cost.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/sigmoid.h>
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <mutex>
+
+using namespace residua;
+using namespace residua::tests;
+using projects::BranchGate;
+using projects::Project;
+
+namespace {
+
+constexpr std::int64_t kDepth = 4;
+
+void seedHost(std::uint64_t seed)
+{
+    at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
+    const std::scoped_lock lock(generator.mutex());
+    generator.set_current_seed(seed);
+}
+
+BranchGate& gateOf(Project& project)
+{
+    return std::get<BranchGate>(project.topology.wiring);
+}
+
+/// A network's layers and topology, by name.
+class Layers {
+public:
+    explicit Layers(engine::CompiledNetwork& network) : m_network(network) {}
+
+    [[nodiscard]] at::Tensor operator[](const std::string& name) const { return parameter(m_network, name); }
+    /// The branch of MLP layer `layer` ≥ 1.
+    [[nodiscard]] at::Tensor branch(std::int64_t layer, const at::Tensor& x) const
+    {
+        const std::string prefix = "layers." + std::to_string(layer) + ".";
+        const auto affine = [&](const at::Tensor& in, const std::string& name) {
+            return at::matmul(in, (*this)[prefix + name + ".weight"].t()) + (*this)[prefix + name + ".bias"];
+        };
+        return affine(at::relu(affine(x, "up")), "down");
+    }
+    [[nodiscard]] at::Tensor lowRank(std::int64_t layer, const at::Tensor& x) const
+    {
+        const std::string prefix = "topology." + std::to_string(layer) + ".";
+        return at::matmul(at::matmul(x, (*this)[prefix + "down.weight"].t()), (*this)[prefix + "up.weight"].t());
+    }
+
+private:
+    engine::CompiledNetwork& m_network;
+};
+
+/// x_0, …, x_l and the branch of layer l + 1 to x_{l+1}.
+using Rule = std::function<at::Tensor(const Layers&, const std::vector<at::Tensor>& x, const at::Tensor& branch)>;
+
+const std::vector<std::pair<const char*, Rule>>& rules()
+{
+    static const std::vector<std::pair<const char*, Rule>> kRules{
+        {"highway",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             const std::string prefix = "topology." + std::to_string(x.size()) + ".gate.";
+             const at::Tensor t = at::sigmoid(at::matmul(x.back(), net[prefix + "weight"].t()) + net[prefix + "bias"]);
+             return t * f + (1 - t) * x.back();
+         }},
+        {"rezero",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             return x.back() + net["topology.alpha"][static_cast<std::int64_t>(x.size()) - 1] * f;
+         }},
+        {"laurel-rw",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             const at::Tensor factor = net["topology.factor"][static_cast<std::int64_t>(x.size()) - 1];
+             return factor[0] * f + factor[1] * x.back();
+         }},
+        {"laurel-lr",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             return f + x.back() + net.lowRank(static_cast<std::int64_t>(x.size()), x.back());
+         }},
+        {"laurel-pa",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             const auto layer = static_cast<std::int64_t>(x.size());
+             std::int64_t first = 0; // Layers 1, 2, 3, 4 read 1, 2, 3, 3 activations.
+             for (std::int64_t l = 1; l < layer; ++l) {
+                 first += std::min<std::int64_t>(l, 3);
+             }
+             at::Tensor sum = f + x.back();
+             const std::int64_t count = std::min<std::int64_t>(layer, 3);
+             for (std::int64_t k = 0; k < count; ++k) {
+                 const auto source = static_cast<std::size_t>(layer - count + k);
+                 sum = sum + net["topology.coefficient"][first + k] * net.lowRank(layer, x[source]);
+             }
+             return sum;
+         }},
+    };
+    return kRules;
+}
+
+void presetRows(std::initializer_list<const char*> presets)
+{
+    QTest::addColumn<QString>("preset");
+    for (const char* const preset : presets) {
+        QTest::newRow(preset) << preset;
+    }
+}
+
+} // namespace
+
+class TestGateWirings : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase() { at::set_num_threads(1); }
+
+    void equalsTheEquations_data()
+    {
+        QTest::addColumn<int>("rule");
+        for (std::size_t i = 0; i < rules().size(); ++i) {
+            QTest::newRow(rules()[i].first) << static_cast<int>(i);
+        }
+    }
+    void equalsTheEquations()
+    {
+        QFETCH(int, rule);
+        const auto& [preset, next] = rules()[static_cast<std::size_t>(rule)];
+        Project project = tinyVectors("mlp", preset, kDepth);
+        gateOf(project).rank = 2;
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        shake(*network, 0.3, 3);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        {
+            const at::NoGradGuard noGrad;
+            const Layers layers(*network);
+            std::vector<at::Tensor> x{batch.input};
+            for (std::int64_t layer = 1; layer <= kDepth; ++layer) {
+                x.push_back(next(layers, x, layers.branch(layer, x.back())));
+            }
+            QVERIFY(distance(network->forward(batch.input), x.back()) < 1e-11);
+        }
+        network->loss(batch).backward();
+        const GradientCheck check = checkGradients(*network, batch, 6);
+        QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
+    }
+
+    void startsAsThePlainNetwork_data() { presetRows({"laurel-rw", "laurel-lr", "laurel-pa"}); }
+    void startsAsThePlainNetwork()
+    {
+        QFETCH(QString, preset);
+        const Project project = tinyVectors("mlp", preset.toStdString(), kDepth);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        const at::NoGradGuard noGrad;
+        const at::Tensor expected = compiled(tinyVectors("mlp", "plain", kDepth))->forward(batch.input);
+        QCOMPARE(distance(compiled(project)->forward(batch.input), expected), 0.0);
+    }
+
+    void rezeroStartsAsTheIdentity()
+    {
+        const Project project = tinyVectors("mlp", "rezero", kDepth);
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        const at::Tensor got = network->forward(batch.input);
+        QVERIFY(at::equal(got, batch.input));
+        network->loss(batch).backward();
+        QVERIFY(parameter(*network, "topology.alpha").grad().abs().min().item<double>() > 0);
+    }
+
+    void highwayStartsAtItsBias()
+    {
+        Project project = tinyVectors("mlp", "highway", 2);
+        gateOf(project).bias = -3;
+        const auto network = compiled(project);
+        QCOMPARE(parameter(*network, "topology.2.gate.bias")[5].item<double>(), -3.0);
+        QVERIFY(std::abs(network->coefficients(0)[1].at(1, 0) - 1 / (1 + std::exp(3.0F))) < 1e-6F);
+    }
+
+    void densenetEqualsConcatenation()
+    {
+        const Project project = tinyVectors("mlp", "densenet", kDepth);
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        shake(*network, 0.2, 3);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        {
+            const at::NoGradGuard noGrad;
+            const Layers layers(*network);
+            std::vector<at::Tensor> entries{batch.input};
+            at::Tensor read;
+            for (std::int64_t reader = 1; reader <= kDepth + 1; ++reader) {
+                read = at::matmul(at::cat(entries, 1), layers["topology." + std::to_string(reader) + ".weight"].t());
+                if (reader <= kDepth) {
+                    entries.push_back(layers.branch(reader, read));
+                }
+            }
+            QVERIFY(distance(network->forward(batch.input), read) < 1e-12);
+        }
+        network->loss(batch).backward();
+        const GradientCheck check = checkGradients(*network, batch, 6);
+        QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
+        const auto mix = network->coefficients(2).front();
+        const at::Tensor part = parameter(*network, "topology.3.weight").narrow(1, 6, 6);
+        QVERIFY(std::abs(mix.at(2, 1) - part.abs().mean().item<float>()) < 1e-6F);
+        QVERIFY(std::isnan(mix.at(2, 3)));
+    }
+
+    /// With factors (0, 1) every layer uses its own values: the plain network. With (1, 0) no later value matrix
+    /// counts.
+    void valueResidualMixesTheFirstValues()
+    {
+        const Project project = tinyLanguage("transformer", "value-residual", 3);
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const at::Tensor factors = parameter(*network, "topology.values");
+        const auto setFactors = [&](double first, double own) {
+            const at::NoGradGuard noGrad;
+            factors.select(1, 0).fill_(first);
+            factors.select(1, 1).fill_(own);
+        };
+        {
+            const at::NoGradGuard noGrad;
+            setFactors(0, 1);
+            const at::Tensor plain = compiled(tinyLanguage("transformer", "plain", 3))->forward(batch.input);
+            QVERIFY(distance(network->forward(batch.input), plain) < 1e-12);
+            QVERIFY(plain.abs().max().item<double>() > 1e-3);
+        }
+        setFactors(1, 0);
+        network->loss(batch).backward();
+        QCOMPARE(parameter(*network, "layers.3.attention.v.weight").grad().abs().max().item<double>(), 0.0);
+        QVERIFY(parameter(*network, "layers.1.attention.v.weight").grad().abs().max().item<double>() > 0);
+        for (engine::NamedParameter& p : network->parameters()) {
+            p.tensor.mutable_grad().reset();
+        }
+        setFactors(0.5, 0.5);
+        shake(*network, 0.1, 9);
+        network->loss(batch).backward();
+        const GradientCheck check = checkGradients(*network, batch, 4);
+        QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
+    }
+
+    void valueResidualNeedsOneAttention()
+    {
+        const Project project = tinyVectors("mlp", "value-residual", 2);
+        QVERIFY(QString::fromStdString(compileError(project)).contains("has 0 attentions, expected one"));
+    }
+
+    /// p_l = 1 − l/L·(1 − p_L) for L = 4 and p_L = 0.2: 0.8, 0.6, 0.4, 0.2.
+    void stochasticDepthScalesInEvaluation()
+    {
+        Project project = tinyVectors("mlp", "stochastic-depth", kDepth);
+        gateOf(project).keepProbability = 0.2;
+        const auto network = compiled(project);
+        network->setTraining(false);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        const at::NoGradGuard noGrad;
+        const Layers layers(*network);
+        at::Tensor x = batch.input;
+        for (std::int64_t layer = 1; layer <= kDepth; ++layer) {
+            x = x + (1 - 0.2 * static_cast<double>(layer)) * layers.branch(layer, x);
+        }
+        QVERIFY(distance(network->forward(batch.input), x) < 1e-12);
+    }
+
+    /// In training every pass is the plain network of some subset, drawn as often as the probabilities say.
+    void stochasticDepthDropsAsOftenAsItSays()
+    {
+        Project project = tinyVectors("mlp", "stochastic-depth", 2); // keeps with 0.7 and 0.4
+        gateOf(project).keepProbability = 0.4;
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 1, 7);
+        const at::NoGradGuard noGrad;
+        const Layers layers(*network);
+        const at::Tensor one = batch.input + layers.branch(1, batch.input);
+        const std::vector<at::Tensor> outcomes{batch.input, one, batch.input + layers.branch(2, batch.input),
+                                               one + layers.branch(2, one)};
+        const double expected[] = {0.3 * 0.6, 0.7 * 0.6, 0.3 * 0.4, 0.7 * 0.4};
+        std::vector<int> counts(4, 0);
+        seedHost(5);
+        constexpr int kPasses = 2000;
+        for (int pass = 0; pass < kPasses; ++pass) {
+            const at::Tensor got = network->forward(batch.input);
+            const auto hit =
+                std::ranges::find_if(outcomes, [&](const at::Tensor& o) { return distance(o, got) < 1e-12; });
+            QVERIFY(hit != outcomes.end());
+            ++counts[static_cast<std::size_t>(hit - outcomes.begin())];
+        }
+        for (std::size_t i = 0; i < 4; ++i) {
+            // Five standard deviations.
+            const double deviation = std::sqrt(expected[i] * (1 - expected[i]) / kPasses);
+            QVERIFY(std::abs(counts[i] / static_cast<double>(kPasses) - expected[i]) < 5 * deviation);
+        }
+    }
+
+    void stochasticDepthIsAFunctionOfTheSeed()
+    {
+        const Project project = tinyLanguage("transformer", "stochastic-depth", 6);
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const auto lossesFrom = [&](std::uint64_t seed) {
+            seedHost(seed);
+            std::vector<double> losses;
+            for (int pass = 0; pass < 8; ++pass) {
+                losses.push_back(network->loss(batch).item<double>());
+            }
+            return losses;
+        };
+        const std::vector<double> first = lossesFrom(3);
+        QCOMPARE(lossesFrom(3), first);
+        QVERIFY(lossesFrom(4) != first);
+    }
+
+    /// A network of layers alone, all dropped, still has a loss to step down: its gradients are 0.
+    void stochasticDepthDropsAll()
+    {
+        Project project = tinyVectors("linear", "stochastic-depth", 1);
+        gateOf(project).keepProbability = 0;
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        QVERIFY(at::equal(network->forward(batch.input), batch.input));
+        network->loss(batch).backward();
+        QCOMPARE(parameter(*network, "layers.1.weight.weight").grad().abs().max().item<double>(), 0.0);
+    }
+
+    void rezeroAndLaurelUnfold()
+    {
+        const auto network = compiled(tinyVectors("linear", "laurel-rw", 2));
+        {
+            const at::NoGradGuard noGrad;
+            const at::Tensor factor = parameter(*network, "topology.factor");
+            factor.copy_(
+                at::cat({at::full({1}, 2.0), at::full({1}, 3.0), at::full({1}, 5.0), at::full({1}, 7.0)}).view({2, 2}));
+        }
+        const auto mix = network->coefficients(3).front(); // x_1 = 2f_1 + 3x_0; x_2 = 5f_2 + 7x_1
+        QCOMPARE(mix.rows, std::int64_t{3});
+        QCOMPARE(mix.at(1, 1), 2.0F);
+        QCOMPARE(mix.at(2, 0), 21.0F);
+        QCOMPARE(mix.at(2, 1), 14.0F);
+        QCOMPARE(mix.at(2, 2), 5.0F);
+    }
+
+    void bf16IsCloseToDouble_data()
+    {
+        presetRows({"highway", "laurel-rw", "laurel-lr", "laurel-pa", "value-residual", "densenet"});
+    }
+    void bf16IsCloseToDouble()
+    {
+        QFETCH(QString, preset);
+        Project project = tinyLanguage("transformer", preset.toStdString(), 2);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const double exact = compiled(project)->loss(batch).item<double>();
+        project.training.precision = projects::Precision::Fp32;
+        QVERIFY(std::abs(compiled(project)->loss(batch).item<double>() - exact) < 1e-5);
+        project.training.precision = projects::Precision::Bf16;
+        const auto network = compiled(project);
+        const at::Tensor loss = network->loss(batch);
+        QVERIFY(std::abs(loss.item<double>() - exact) < 0.03);
+        loss.backward();
+        for (const engine::NamedParameter& p : network->parameters()) {
+            QVERIFY2(p.tensor.grad().defined() && p.tensor.scalar_type() == at::kFloat, p.name.c_str());
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestGateWirings)
+#include "tst_gate_wirings.moc"
