@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
+#include "projects/stream_start.h"
 #include "projects/topology.h"
 
 #include <QRegularExpression>
@@ -155,6 +156,7 @@ void addWeights(PropertyList<Wiring>& list)
 
 void addStreams(PropertyList<Wiring>& list)
 {
+    const std::int64_t streams = std::get<MultiStream>(list.current()).streams;
     list.add("streams", Text::tr("Streams"), [](auto& w) -> auto& { return alternative<MultiStream>(w).streams; },
              {.paper = QStringLiteral("4 (Hyper-Connections)"), .minimum = 1});
     list.add("streams.weights", Text::tr("Weights"),
@@ -163,7 +165,11 @@ void addStreams(PropertyList<Wiring>& list)
     list.add(
         "streams.constraint", Text::tr("Mixing matrix"),
         [](auto& w) -> auto& { return alternative<MultiStream>(w).constraint; },
-        {.paper = Text::tr("doubly stochastic: mHC"), .choices = {Text::tr("Free"), Text::tr("Doubly stochastic")}});
+        {.help = Text::tr("How streams mix. A doubly stochastic exp(…) has no zeros: it starts %1 from the identity "
+                          "(‖H − I‖ / ‖I‖).")
+                     .arg(projects::streamStart(std::max<std::int64_t>(streams, 2)).distance, 0, 'g', 2),
+         .paper = Text::tr("doubly stochastic: mHC"),
+         .choices = {Text::tr("Free"), Text::tr("Doubly stochastic")}});
     list.add("streams.sinkhorn", Text::tr("Sinkhorn steps"),
              [](auto& w) -> auto& { return alternative<MultiStream>(w).sinkhornIterations; }, {.minimum = 1});
     list.add("streams.scale", Text::tr("Dynamic scale"),
@@ -177,6 +183,9 @@ void addBranchGate(PropertyList<Wiring>& list)
              {.choices = {QStringLiteral("Highway"), QStringLiteral("ReZero"), QStringLiteral("LAuReL-RW"),
                           QStringLiteral("LAuReL-LR"), QStringLiteral("LAuReL-PA"), Text::tr("Stochastic depth"),
                           Text::tr("Value residual")}});
+    list.add("branch.bias", Text::tr("Gate bias"), [](auto& w) -> auto& { return alternative<BranchGate>(w).bias; },
+             {.help = Text::tr("Where Highway's gate starts, before its sigmoid; below 0 it carries its input."),
+              .paper = Text::tr("−2 (Highway)")});
     list.add("branch.rank", Text::tr("Rank"), [](auto& w) -> auto& { return alternative<BranchGate>(w).rank; },
              {.minimum = 1});
     list.add("branch.window", Text::tr("Window"), [](auto& w) -> auto& { return alternative<BranchGate>(w).window; },
