@@ -101,7 +101,10 @@ void KeyBindings::load(const QSettings& settings)
     for (std::size_t row = 0; row < m_bindings.size(); ++row) {
         const QVariant stored = settings.value(settingOf(*m_bindings[row].action));
         if (stored.isValid()) {
-            setKeys(static_cast<int>(row), QKeySequence::listFromString(stored.toString(), QKeySequence::PortableText));
+            const QString text = stored.toString(); // empty: no key, of which Qt would make an empty one
+            setKeys(static_cast<int>(row), text.isEmpty()
+                                               ? QList<QKeySequence>()
+                                               : QKeySequence::listFromString(text, QKeySequence::PortableText));
         }
     }
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/palette/palette_model.h"
+#include "app/properties/customisation.h"
+#include "projects/history.h"
+#include "projects/node_kinds.h"
+#include "projects/presets.h"
+
+#include <QAbstractItemModelTester>
+#include <QMimeData>
+#include <QTest>
+
+#include <memory>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+projects::Project example()
+{
+    return projects::findExample("linear-ancre")->project;
+}
+
+std::vector<PaletteItem> itemsOf(PaletteKind kind)
+{
+    std::vector<PaletteItem> items;
+    for (const PaletteGroup& group : paletteGroups()) {
+        for (const PaletteItem& item : group.items) {
+            if (item.kind == kind) {
+                items.push_back(item);
+            }
+        }
+    }
+    return items;
+}
+
+} // namespace
+
+class TestPalette : public QObject {
+    Q_OBJECT
+
+private slots:
+    void itHoldsEverythingThatCanBePlaced()
+    {
+        QCOMPARE(itemsOf(PaletteKind::Topology).size(), projects::topologyPresets(4).size());
+        QCOMPARE(itemsOf(PaletteKind::Block).size(), projects::blockPresets().size());
+        QCOMPARE(itemsOf(PaletteKind::Node).size(), projects::nodeKinds().size());
+    }
+
+    void theModelIsSound()
+    {
+        PaletteModel model;
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setContext(example(), ProjectPlace{});
+        model.setContext(example(), GraphPlace{"head"});
+        QVERIFY(model.costNow());
+    }
+
+    void everyTopologyIsOneEditThatUndoes()
+    {
+        for (const PaletteItem& item : itemsOf(PaletteKind::Topology)) {
+            projects::History history;
+            history.reset({example(), {}});
+            const auto edit = takeUp(history.project(), ProjectPlace{}, item);
+            QVERIFY2(edit.ok(), item.key.c_str());
+            QVERIFY(history.perform(*edit).ok());
+            QCOMPARE(history.project().topology.preset, item.key);
+            QVERIFY(!customisationOf(history.project()));
+            if (history.canUndo()) {
+                QVERIFY(QString::fromStdString(history.undoTitle()).contains(item.title));
+                history.undo();
+            }
+            QCOMPARE(history.project(), example());
+        }
+    }
+
+    void theCostShownIsTheCostAfterwards()
+    {
+        PaletteModel model;
+        model.setContext(example(), ProjectPlace{});
+        for (const PaletteItem& item : itemsOf(PaletteKind::Topology)) {
+            projects::Document document{example(), {}};
+            QVERIFY(projects::applyEdit(document, *takeUp(document.project, ProjectPlace{}, item)).ok());
+            const auto report = projects::costOf(document.project);
+            const auto shown = model.costWith(item);
+            QCOMPARE(shown.has_value(), report.ok());
+            QVERIFY(!shown || *shown == report->total);
+        }
+    }
+
+    void aBlockGoesToTheSelectedLayersAndIsKeptOnce()
+    {
+        projects::Document document{example(), {}};
+        const std::size_t before = document.project.network.blocks.size();
+        const auto items = itemsOf(PaletteKind::Block);
+        const auto mlp = std::find_if(items.begin(), items.end(), [](const auto& item) { return item.key == "mlp"; });
+        QVERIFY(mlp != items.end());
+        for (const std::int64_t layer : {2, 3}) {
+            const auto edit = takeUp(document.project, LayersPlace{{layer}}, *mlp);
+            QVERIFY(edit.ok());
+            QVERIFY(projects::applyEdit(document, *edit).ok());
+            QCOMPARE(document.project.network.blockOfLayer(layer)->preset, std::string("mlp"));
+        }
+        QCOMPARE(document.project.network.blocks.size(), before + 1);
+        QVERIFY(document.project.network.blockOfLayer(1)->preset != "mlp");
+    }
+
+    void aNodeGoesIntoTheSelectedGraphUnderAFreeName()
+    {
+        projects::Document document{example(), {}};
+        const PaletteItem item = itemsOf(PaletteKind::Node).front();
+        QVERIFY(!takeUp(document.project, ProjectPlace{}, item).ok());
+        const std::size_t before = document.project.network.head.nodes.size();
+        for (int i = 0; i < 2; ++i) {
+            const auto edit = takeUp(document.project, GraphPlace{"head"}, item);
+            QVERIFY(edit.ok());
+            QVERIFY(projects::applyEdit(document, *edit).ok());
+        }
+        QCOMPARE(document.project.network.head.nodes.size(), before + 2);
+    }
+
+    void aDragCarriesItsItem()
+    {
+        const PaletteModel model;
+        const QModelIndex index = model.index(1, 0, model.index(0, 0));
+        const std::unique_ptr<QMimeData> data(model.mimeData({index}));
+        QVERIFY(data);
+        QCOMPARE(model.itemOf(*data), model.itemAt(index));
+        QVERIFY(!model.itemOf(QMimeData()));
+    }
+
+    void aChangeByHandIsToldAndTakenBack()
+    {
+        projects::Document document{example(), {}};
+        QVERIFY(!customisationOf(document.project));
+        const projects::Topology original = document.project.topology;
+        auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        mix.temperature *= 2;
+        const auto custom = customisationOf(document.project);
+        QVERIFY(custom);
+        QCOMPARE(custom->changes.size(), std::size_t(1));
+        QVERIFY(QString::fromStdString(custom->changes.front().place).contains("temperature"));
+        QVERIFY(projects::applyEdit(document, custom->goBack()).ok());
+        QCOMPARE(document.project.topology, original);
+    }
+};
+
+QTEST_MAIN(TestPalette)
+#include "tst_palette.moc"

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/runs_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+engine::RunInfo run(const char* name, const char* created, const char* parent = "")
+{
+    engine::RunInfo info;
+    info.directory = std::string("/runs/") + name;
+    info.name = name;
+    info.created = created;
+    info.parent = parent;
+    info.parentStep = 5;
+    return info;
+}
+
+} // namespace
+
+class TestRunsModel : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_model = std::make_unique<RunsModel>();
+        m_tester = std::make_unique<QAbstractItemModelTester>(m_model.get(),
+                                                              QAbstractItemModelTester::FailureReportingMode::QtTest);
+        m_model->setRuns({run("d", "4"), run("c", "3", "/elsewhere/b"), run("b", "2", "/runs/a"), run("a", "1")});
+    }
+
+    void forksStandBelowTheirParents()
+    {
+        QCOMPARE(m_model->rowCount(), 2);
+        const QModelIndex a = m_model->index(1, 0);
+        QCOMPARE(m_model->runAt(a)->name, std::string("a"));
+        const QModelIndex b = m_model->index(0, 0, a);
+        QCOMPARE(b.data().toString(), QString("b, from step 5"));
+        const QModelIndex c = m_model->index(0, 0, b); // by its folder's name: the project was moved
+        QCOMPARE(m_model->runAt(c)->name, std::string("c"));
+        QCOMPARE(c.parent().parent(), a);
+    }
+
+    void aCircleAndALostParentAreRoots()
+    {
+        m_model->setRuns({run("b", "1", "/runs/a"), run("a", "1", "/runs/b"), run("c", "0", "/runs/gone")});
+        int found = 0;
+        for (int row = 0; row < m_model->rowCount(); ++row) {
+            found += 1 + m_model->rowCount(m_model->index(row, 0));
+        }
+        QCOMPARE(found, 3);
+    }
+
+    void tagsAndNotesAreEditedInPlace()
+    {
+        QSignalSpy annotated(m_model.get(), &RunsModel::annotated);
+        const QModelIndex row = m_model->index(0, RunsModel::Tags);
+        QVERIFY(row.flags() & Qt::ItemIsEditable);
+        QVERIFY(m_model->setData(row, "good,  best ,", Qt::EditRole));
+        QCOMPARE(row.data().toString(), QString("good, best"));
+        QVERIFY(m_model->setData(row.siblingAtColumn(RunsModel::Notes), "a note", Qt::EditRole));
+        QCOMPARE(annotated.count(), 2);
+        QVERIFY(!m_model->setData(m_model->index(0, RunsModel::Loss), "1", Qt::EditRole));
+    }
+
+    void aLiveRowIsTold()
+    {
+        QSignalSpy changed(m_model.get(), &RunsModel::dataChanged);
+        m_model->setLive("/runs/c", engine::RunStatus::Running, 7, 0.5);
+        QCOMPARE(changed.count(), 1);
+        const auto cell = changed.front().front().toModelIndex();
+        QCOMPARE(m_model->runAt(cell)->step, std::int64_t(7));
+        m_model->setOverlaid("/runs/c", true);
+        QCOMPARE(cell.siblingAtColumn(RunsModel::Name).data(Qt::CheckStateRole).toInt(), int(Qt::Checked));
+    }
+
+private:
+    std::unique_ptr<RunsModel> m_model;
+    std::unique_ptr<QAbstractItemModelTester> m_tester;
+};
+
+QTEST_MAIN(TestRunsModel)
+#include "tst_runs_model.moc"

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/run_reader.h"
+#include "engine/api/run_upkeep.h"
+#include "engine/record/checkpoint.h"
+#include "engine/record/run_writer.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace residua;
+using namespace residua::engine;
+namespace fs = std::filesystem;
+
+class TestRunUpkeep : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// A run of 20 steps with checkpoints at 10 and 20.
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_runs = m_folder->filePath("runs").toStdString();
+        m_run = m_runs / "first";
+        RunInfo info;
+        info.name = "first";
+        info.device = "cpu";
+        info.steps = 100;
+        info.notes = "kept";
+        auto writer = RunWriter::create(m_run, info, {}, m_folder->path().toStdString());
+        QVERIFY(writer.ok());
+        for (std::int64_t step = 1; step <= 20; ++step) {
+            const auto x = static_cast<double>(step);
+            writer->step({step, 10 / x, 1e-3, 1, step * 8, x});
+            if (step % 10 == 0) {
+                writer->matrix({"mix", step, 1, 1, {static_cast<float>(step)}});
+                QVERIFY(writeCheckpoint(m_run, {step, step * 8, x, 0, {}}, {}, {}, 0).ok());
+            }
+        }
+        QVERIFY(writer->flush().ok());
+    }
+
+    void aForkHoldsWhatWasUpToItsCheckpoint()
+    {
+        const fs::path fork = m_runs / "fork";
+        QVERIFY(forkRun(m_run, 10, fork).ok());
+        const auto reader = RunReader::open(fork);
+        QVERIFY(reader.ok());
+        const auto info = reader->info();
+        QVERIFY(info.ok());
+        QCOMPARE(info->parent, m_run.string());
+        QCOMPARE(info->parentStep, std::int64_t(10));
+        QCOMPARE(info->step, std::int64_t(10));
+        QVERIFY(info->status == RunStatus::Stopped);
+        QCOMPARE(info->steps, std::int64_t(100));
+        QCOMPARE(reader->checkpoints(), std::vector<std::int64_t>{10});
+        QVERIFY(loadCheckpoint(fork, std::nullopt, nullptr).ok());
+        const auto losses = reader->metric(metric::kLoss);
+        QCOMPARE(losses.size(), std::size_t(10));
+        QCOMPARE(losses.back().value, 1.0);
+        QCOMPARE(reader->matrixSteps("mix"), std::vector<std::int64_t>{10});
+        QVERIFY(RunWriter::reopen(fork, 10).ok());
+        QCOMPARE(listRuns(m_runs).size(), std::size_t(2));
+    }
+
+    void whatCannotBeForkedLeavesNothing()
+    {
+        const fs::path fork = m_runs / "fork";
+        QVERIFY(!forkRun(m_run, 11, fork).ok());
+        QVERIFY(!forkRun(m_runs / "none", 10, fork).ok());
+        QVERIFY(!fs::exists(fork));
+        QVERIFY(!forkRun(m_run, 10, m_run).ok());
+        QCOMPARE(RunReader::open(m_run)->checkpoints().size(), std::size_t(2));
+    }
+
+    void theTrashGivesBack()
+    {
+        const auto trashed = trashRun(m_run);
+        QVERIFY(trashed.ok());
+        QVERIFY(listRuns(m_runs).empty());
+        const auto back = restoreRun(*trashed);
+        QVERIFY(back.ok());
+        QCOMPARE(*back, m_run);
+        QCOMPARE(listRuns(m_runs).size(), std::size_t(1));
+    }
+
+    void aRunThatIsWrittenIsNotTrashed()
+    {
+        const auto writer = RunWriter::reopen(m_run, 20);
+        QVERIFY(writer.ok());
+        QVERIFY(!trashRun(m_run).ok());
+        QVERIFY(fs::exists(m_run));
+    }
+
+private:
+    std::unique_ptr<QTemporaryDir> m_folder;
+    fs::path m_runs;
+    fs::path m_run;
+};
+
+QTEST_GUILESS_MAIN(TestRunUpkeep)
+#include "tst_run_upkeep.moc"
