@@ -5,12 +5,12 @@
 #include "engine/api/run_reader.h"
 
 #include <QAction>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QSortFilterProxyModel>
+#include <QToolBar>
 #include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
@@ -79,19 +79,18 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     remove->setShortcutContext(Qt::WidgetShortcut);
     m_tree->addAction(remove);
 
-    auto* bar = new QHBoxLayout;
-    bar->setContentsMargins(8, 4, 8, 4);
+    auto* bar = new QToolBar(this); // in a narrow dock it moves what has no room to a menu
+    bar->addWidget(m_search);
+    bar->addSeparator();
     for (QToolButton* button : {m_show, m_resume, m_fork, m_compare, m_remove}) {
         bar->addWidget(button);
     }
-    bar->addStretch();
-    bar->addWidget(m_search, 1);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(m_empty, 1);
     layout->addWidget(m_tree, 1);
-    layout->addLayout(bar);
+    layout->addWidget(bar);
     connectButtons();
     connect(remove, &QAction::triggered, m_remove, &QToolButton::click);
     connect(m_search, &QLineEdit::textChanged, m_filter, &QSortFilterProxyModel::setFilterFixedString);

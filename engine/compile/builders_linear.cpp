@@ -12,8 +12,8 @@ namespace residua::engine {
 namespace {
 
 using projects::paramBool;
-using projects::paramInt;
 using projects::paramDouble;
+using projects::paramInt;
 
 at::Tensor biasOf(const NodeContext& node)
 {

@@ -9,7 +9,9 @@
 #include "projects/store.h"
 
 #include <QFrame>
+#include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -227,6 +229,49 @@ private slots:
         };
         QVERIFY(std::any_of(presets.begin(), presets.end(), isPreset));
         QVERIFY(m_window->session().modified());
+    }
+
+    void thePaletteWiresByKeyboard()
+    {
+        m_window->openProject(m_project);
+        QTest::keyClick(m_window.get(), Qt::Key_L, Qt::ControlModifier);
+        auto* search = m_window->findChild<QLineEdit*>(QStringLiteral("paletteSearch"));
+        QVERIFY(search->isVisible() && search->hasFocus());
+        QTest::keyClicks(search, "GRN-v1");
+        QTest::keyClick(search, Qt::Key_Return);
+        QCOMPARE(project().topology.preset, std::string("grn-v1"));
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(project(), tinyProject());
+    }
+
+    void aCustomWiringGoesBackToItsPreset()
+    {
+        m_window->openProject(m_project); // its sources were chosen by hand
+        m_window->documents().choose(SectionPlace{Section::Topology});
+        auto* back = m_window->findChild<QPushButton*>(QStringLiteral("backToPreset"));
+        QVERIFY(back->isVisible());
+        QVERIFY(m_window->findChild<QLabel*>(QStringLiteral("customChanges"))->text().contains("sources"));
+        QTest::mouseClick(back, Qt::LeftButton);
+        QTRY_VERIFY(!back->isVisible());
+        QVERIFY(!m_window->actions().backToPreset->isEnabled());
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(project(), tinyProject());
+    }
+
+    void anyCommandIsFoundByItsName()
+    {
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Topology});
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        auto* search = m_window->findChild<QLineEdit*>(QStringLiteral("commandSearch"));
+        QVERIFY(search->isVisible() && search->hasFocus());
+        QTest::keyClicks(search, "preset back"); // in any order
+        QTest::keyClick(search, Qt::Key_Return);
+        QVERIFY(!search->isVisible());
+        QVERIFY(!m_window->actions().backToPreset->isEnabled());
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        QTest::keyClick(search, Qt::Key_Escape);
+        QVERIFY(!search->isVisible());
     }
 
     void theThemeSwitches()

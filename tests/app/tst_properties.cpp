@@ -37,7 +37,9 @@ QVariant otherValue(const Property& property)
     case PropertyKind::Integer:
         return property.value.toLongLong() + (property.value.toDouble() < property.maximum ? 1 : -1);
     case PropertyKind::Real:
-        return property.value.toDouble() > property.minimum ? property.value.toDouble() / 2 : property.maximum / 4;
+        return property.value.toDouble() > property.minimum && property.value.toDouble() != 0
+                   ? property.value.toDouble() / 2
+                   : property.maximum / 4;
     case PropertyKind::Choice:
         return (property.value.toInt() + 1) % static_cast<int>(property.choices.size());
     case PropertyKind::Size:

@@ -80,8 +80,8 @@ public:
 
     void fill(FieldValue& value)
     {
-        static const std::vector<std::string> kForms{"0.5", "-3", "true", "null", "\"plain\"", "[1, 2]",
-                                                     "{\"kind\": \"all\"}"};
+        static const std::vector<std::string> kForms{
+            "0.5", "-3", "true", "null", "\"plain\"", "[1, 2]", "{\"kind\": \"all\"}"};
         value.json = oneOf(kForms);
     }
 
