@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kOutlineWidth = 290;
 constexpr int kInspectorWidth = 330;
-constexpr int kNarrowestPlot = 300;
+constexpr int kNarrowestPlot = 280;
 constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
 constexpr double kPlotShare = 0.36;
 constexpr double kPlotShareOfPlots = 0.62;
@@ -78,7 +78,11 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_loss->setMinimumWidth(kNarrowestPlot);
     m_heatmap->setMinimumWidth(kNarrowestPlot);
     m_metrics->setMinimumWidth(kNarrowestPlot);
-    arrange(WorkspaceView::Depth, size()); // side by side, the new docks would ask for a very wide window
+    // Side by side, the new docks would ask for a very wide window, and get it before they are arranged.
+    for (QDockWidget* dock : {m_heatmapDock, m_metricsDock, m_runsDock}) {
+        tabifyDockWidget(m_lossDock, dock);
+    }
+    arrange(WorkspaceView::Depth, size());
     connect(&look, &Look::changed, this, &Workspace::applyTheme);
     applyTheme();
 }
