@@ -27,8 +27,23 @@ struct Fields<Project> {
     }
 };
 template <>
+inline constexpr bool kInline<LayerGroup> = true;
+template <>
+struct Fields<LayerGroup> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"name", "", Need::Required}, &LayerGroup::name);
+        v({"first", "", Need::Required}, &LayerGroup::first);
+        v({"last", "", Need::Required}, &LayerGroup::last);
+    }
+};
+template <>
 struct Fields<Layout> {
-    static constexpr void visit(auto&& v) { v("positions", &Layout::positions); }
+    static constexpr void visit(auto&& v)
+    {
+        v("positions", &Layout::positions);
+        v("groups", &Layout::groups);
+    }
 };
 
 } // namespace residua::projects

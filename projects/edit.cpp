@@ -54,6 +54,10 @@ Result<Edit> applyTo(Document& d, const SetSweeps& e)
 {
     return set(e, &SetSweeps::sweeps, d.project.sweeps, "/sweeps");
 }
+Result<Edit> applyTo(Document& d, const SetLayerGroups& e)
+{
+    return set(e, &SetLayerGroups::groups, d.layout.groups, "/groups");
+}
 Result<Edit> applyTo(Document& d, const SetTopology& e)
 {
     return set(e, &SetTopology::topology, d.project.topology, "/topology");

@@ -132,11 +132,16 @@ struct MoveNode {
     std::optional<Position> position;
 };
 
+/// All the named runs of layers.
+struct SetLayerGroups {
+    std::vector<LayerGroup> groups;
+};
+
 struct EditGroup;
 using Edit = std::variant<SetName, SetDescription, SetData, SetInitialisation, SetTraining, SetStages, SetSeeds,
                           SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetWidth, SetObjective,
                           SetTieHead, SetStack, PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode,
-                          SetParam, AddWire, RemoveWire, SetGraph, MoveNode, SetSweeps, EditGroup>;
+                          SetParam, AddWire, RemoveWire, SetGraph, MoveNode, SetSweeps, SetLayerGroups, EditGroup>;
 /// Several edits that are one to the user. Applied in order; if one fails, none is.
 struct EditGroup {
     std::string title;

@@ -18,6 +18,7 @@ struct Titler {
     std::string operator()(const SetStages&) const { return "Change stage schedule"; }
     std::string operator()(const SetSeeds&) const { return "Change seeds"; }
     std::string operator()(const SetSweeps&) const { return "Change sweeps"; }
+    std::string operator()(const SetLayerGroups&) const { return "Change groups of layers"; }
     std::string operator()(const SetTopology& e) const { return "Set topology " + e.topology.preset; }
     std::string operator()(const AddShortcut& e) const { return "Add shortcut " + textOf(e.shortcut); }
     std::string operator()(const RemoveShortcut& e) const { return "Remove shortcut " + textOf(e.shortcut); }

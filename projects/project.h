@@ -41,9 +41,19 @@ struct Position {
     bool operator==(const Position&) const = default;
 };
 
-/// Positions of nodes, by graph ("stem", "head" or "block:<name>") and node. Meaning never depends on it.
+/// A run of layers under a name: a bracket on the depth canvas. Layers first..last, 1 being the first of the stack.
+struct LayerGroup {
+    std::string name;
+    std::int64_t first = 1;
+    std::int64_t last = 1;
+    bool operator==(const LayerGroup&) const = default;
+};
+
+/// How the network is laid out to the eye. Meaning never depends on it.
 struct Layout {
+    /// Of nodes, by graph ("stem", "head" or "block:<name>") and node.
     std::map<std::string, std::map<NodeId, Position>> positions;
+    std::vector<LayerGroup> groups;
     bool operator==(const Layout&) const = default;
 };
 

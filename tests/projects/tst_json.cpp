@@ -106,9 +106,10 @@ private slots:
         }
         Layout layout;
         layout.positions["stem"][NodeId{3}] = {10, -2.5};
-        QCOMPARE(
-            q(toJson(layout)),
-            q("{\n  \"schema\": 1,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  }\n}\n"));
+        layout.groups = {{"early", 1, 4}};
+        QCOMPARE(q(toJson(layout)),
+                 q("{\n  \"schema\": 1,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
+                   "  \"groups\": [\n    {\"name\": \"early\", \"first\": 1, \"last\": 4}\n  ]\n}\n"));
     }
 
     void oneChangeIsOneLine()

@@ -304,6 +304,8 @@ private:
             return MoveNode{graph(), node(), position()};
         case 26:
             return SetSweeps{m_draw.any<std::vector<Sweep>>()};
+        case 27:
+            return SetLayerGroups{m_draw.any<std::vector<LayerGroup>>()};
         default:
             return EditGroup{"Several", {propose(), propose(), propose()}};
         }
