@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/edit.h"
+#include "projects/result.h"
 #include "projects/topology.h"
 #include "resources/colours.h"
 
@@ -46,20 +47,37 @@ struct RequestEdit {
 struct SelectionChanged {
     Selection selection;
 };
+/// To look inside: "stem", "head" or "block:<name>".
 struct OpenBlock {
-    std::string block;
+    projects::GraphRef graph;
 };
 struct LeaveBlock {};
 struct HoverShortcut {
     std::optional<projects::Shortcut> shortcut;
 };
-using Request = std::variant<RequestEdit, SelectionChanged, OpenBlock, LeaveBlock, HoverShortcut>;
-
 /// A point in the canvas's own logical pixels, from its top left corner.
 struct ScreenPoint {
     float x = 0;
     float y = 0;
 };
+/// For a field to type into at `at`, with `text` in it to begin with; what is typed comes back to typing() and enter().
+struct AskTyping {
+    ScreenPoint at;
+    std::string text;
+};
+using Request = std::variant<RequestEdit, SelectionChanged, OpenBlock, LeaveBlock, HoverShortcut, AskTyping>;
+
+/// What a canvas answers to a text that is being typed.
+struct TypedAnswer {
+    struct Completion {
+        std::string text; ///< in place of what was typed
+        std::string detail;
+    };
+    std::vector<Completion> completions; ///< best first
+    std::string message;                 ///< what entering it does, or why it does nothing
+    bool valid = false;
+};
+
 enum class Spot {
     Centre, ///< of a layer's box
     Handle, ///< where a drag that adds a shortcut begins
@@ -88,6 +106,25 @@ public:
     virtual void toggleFrozen() = 0;
     virtual void selectAll() = 0;
     virtual void cancel() = 0;
+    /// Folds runs of identical neighbours into one box each, or unfolds them: the selected ones, or all. A state of
+    /// the view, not of the document.
+    virtual void toggleFold() {}
+    /// Asks to name the selected run of layers (Ctrl+G), or to take its name away.
+    virtual void groupSelection() {}
+    virtual void ungroupSelection() {}
+
+    /// The selection as text for the system's clipboard; empty where it has nothing to copy.
+    [[nodiscard]] virtual std::string copied() const { return {}; }
+    /// Asks to add what copied() gave, here or in another window. The error says why it does not fit.
+    [[nodiscard]] virtual Status paste(std::string_view) { return Error{"clipboard", "nothing to paste here"}; }
+    /// Asks for the selection once more, beside itself.
+    virtual void duplicateSelection() {}
+
+    /// Asks for a field to type into, where a thing that is added would land (Tab, or a double click on empty ground).
+    virtual void askTyping() {}
+    [[nodiscard]] virtual TypedAnswer typing(std::string_view) const { return {}; }
+    /// Asks for what typing() announced; nothing where it was not valid.
+    virtual void enter(std::string_view) {}
 
     /// Draws one frame that fills the current ImGui viewport, and handles its input.
     virtual void draw(float width, float height, float devicePixelRatio) = 0;

@@ -256,8 +256,8 @@ void DepthCanvas::updateHover(Point pointer)
 void DepthCanvas::beginGesture(Point pointer)
 {
     if (m_hover.kind == Hit::Kind::Layer && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-        if (const LayerBox* box = m_scene.box(m_hover.layer); box != nullptr && !box->block.empty()) {
-            m_requests.emplace_back(OpenBlock{box->block});
+        if (const LayerBox* box = m_scene.box(m_hover.layer); box != nullptr) {
+            m_requests.emplace_back(OpenBlock{box->graph});
         }
         return;
     }

@@ -173,7 +173,7 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     const bool hovered = picture.hoveredLayer == box.layer;
     const bool active = picture.weights.isActive(box.layer);
     const double alpha = active ? 1.0 : 0.35;
-    const bool inStack = !box.block.empty();
+    const bool inStack = box.layer > 0 && box.layer <= picture.scene.depth();
     const float rounding = std::min(kRounding, kRounding * picture.view.zoom());
     list.AddRectFilled({r.left, r.top}, {r.right, r.bottom},
                        imColour(inStack && !hovered ? c.surface : c.raised, alpha), rounding);

@@ -142,20 +142,20 @@ void DepthScene::rebuild(const projects::Project& project)
 
 void DepthScene::addBoxes(const projects::Project& project)
 {
-    const auto add = [this](std::int64_t layer, std::string title, std::string subtitle, std::string block) {
+    const auto add = [this](std::int64_t layer, std::string title, std::string subtitle, std::string graph) {
         const float left = leftOf(layer);
         m_boxes.push_back(
-            {layer, std::move(title), std::move(subtitle), std::move(block), {left, 0, left + kBoxWidth, kBoxHeight}});
+            {layer, std::move(title), std::move(subtitle), std::move(graph), {left, 0, left + kBoxWidth, kBoxHeight}});
     };
-    add(0, "0", "stem", {});
+    add(0, "0", "stem", "stem");
     std::int64_t layer = 0;
     for (const auto& segment : project.network.stack) {
         for (std::int64_t i = 0; i < segment.repeat; ++i) {
             ++layer;
-            add(layer, std::to_string(layer), segment.block, segment.block);
+            add(layer, std::to_string(layer), segment.block, "block:" + segment.block);
         }
     }
-    add(layer + 1, "head", projects::isLanguage(project.data) ? "next token" : "output", {});
+    add(layer + 1, "head", projects::isLanguage(project.data) ? "next token" : "output", "head");
 }
 
 void DepthScene::addArcs(const DepthMix& mix)

@@ -3,6 +3,7 @@
 
 #include "editor/shortcuts.h"
 #include "projects/project.h"
+#include "projects/shape.h"
 #include "projects/topology.h"
 
 #include <cstdint>
@@ -34,8 +35,8 @@ struct Rect {
 struct LayerBox {
     std::int64_t layer = 0;
     std::string title;
-    std::string subtitle; ///< the block's name, or what the stem and head are
-    std::string block;    ///< what a double click opens; empty for stem and head
+    std::string subtitle;     ///< the block's name, or what the stem and head are
+    projects::GraphRef graph; ///< what a double click opens
     Rect rect;
 };
 

@@ -140,7 +140,7 @@ void DocumentLink::answer(const editor::Request& request)
         showPlace();
         showSelection(selection->selection);
     } else if (const auto* block = std::get_if<editor::OpenBlock>(&request)) {
-        choose(GraphPlace{"block:" + block->block});
+        choose(GraphPlace{block->graph});
         m_workspace.outline().expand(m_workspace.outline().currentIndex());
     } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {
         const auto& shortcut = hover->shortcut;

@@ -98,7 +98,7 @@ private slots:
         const std::string start = bytesOf(document);
         std::vector<Edit> inverses;
         std::array<int, std::variant_size_v<Edit>> kinds{};
-        for (int i = 0; i < 10'000; ++i) {
+        for (int i = 0; i < 12'000; ++i) {
             const Edit edit = random.edit(document);
             auto inverse = applyEdit(document, edit);
             QVERIFY2(inverse.ok(), inverse ? "" : inverse.error().text().c_str());
