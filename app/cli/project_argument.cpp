@@ -11,7 +11,9 @@ Result<NamedProject> openProject(const std::string& path)
     std::error_code ignored;
     const projects::Example* const example = projects::findExample(path);
     if (example != nullptr && !std::filesystem::exists(path, ignored)) {
-        return NamedProject{{example->project, {}}, std::filesystem::current_path(ignored)};
+        projects::Document fresh;
+        fresh.project = example->project;
+        return NamedProject{std::move(fresh), std::filesystem::current_path(ignored)};
     }
     Result<projects::Document> document = projects::loadProject(path);
     if (!document) {

@@ -77,9 +77,21 @@ struct EvaluateRequest {
     std::string split = "validation"; ///< "train", "validation" or "test"
     std::int64_t batches = 0;         ///< 0: all
 };
+/// Makes `newRun`, which must not exist, a run that goes on from a checkpoint with its depth wired by `topology`,
+/// computing what it computed: the weights that stay and the optimiser's state of them are kept, those of the topology
+/// start afresh. Blocks whose attention the topology feeds apart get its ports. Refused, with the reason, where the
+/// function would change. ResumeRun trains the new run.
+struct RetrofitRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::optional<std::int64_t> step; ///< default: the last checkpoint
+    projects::Topology topology;
+    std::filesystem::path newRun;
+    std::optional<std::int64_t> steps; ///< a new total of steps
+};
 
 using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                             SampleRequest, EvaluateRequest>;
+                             SampleRequest, EvaluateRequest, RetrofitRequest>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -137,13 +149,23 @@ struct EvaluationReady {
     double loss = 0;
     std::int64_t batches = 0;
 };
+struct RetrofitReady {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::int64_t step = 0;
+    std::vector<std::string> kept;    ///< parameters by name, with their values and optimiser state
+    std::vector<std::string> added;   ///< new ones, with none
+    std::vector<std::string> dropped; ///< of the old topology
+    double difference = 0;            ///< the largest of the outputs on examples of the data, in the run's precision
+    double differenceInDouble = 0;    ///< the same in double precision
+};
 struct QueryFailed {
     QueryTag tag{};
     Error error;
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, QueryFailed>;
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

@@ -64,6 +64,7 @@ private:
             }
             answer(m_sample);
             answer(m_evaluation);
+            answer(m_retrofit);
             if (m_run && m_run->ended()) {
                 m_run.reset();
             }
@@ -79,7 +80,7 @@ private:
         std::deque<Command> commands;
         {
             std::unique_lock lock(m_mutex);
-            const bool idle = !(m_run && m_run->running()) && !m_sample && !m_evaluation;
+            const bool idle = !(m_run && m_run->running()) && !m_sample && !m_evaluation && !m_retrofit;
             if (idle) {
                 m_wake.wait(lock, [this] { return m_quit || !m_commands.empty(); });
             }
@@ -176,6 +177,7 @@ private:
     void carryOut(const ListDevices& command) { m_sink(DevicesListed{command.tag, listDevices()}); }
     void carryOut(const SampleRequest& request) { replace(m_sample, request); }
     void carryOut(const EvaluateRequest& request) { replace(m_evaluation, request); }
+    void carryOut(const RetrofitRequest& request) { replace(m_retrofit, request); }
 
     EventSink m_sink;
     std::mutex m_mutex; ///< guards m_commands and m_quit
@@ -186,6 +188,7 @@ private:
     std::unique_ptr<ActiveRun> m_run;
     std::unique_ptr<Query> m_sample;
     std::unique_ptr<Query> m_evaluation;
+    std::unique_ptr<Query> m_retrofit;
     std::thread m_thread; ///< last: it starts when all else is there
 };
 

@@ -73,6 +73,13 @@ HostTensors hostTensors(const std::vector<NamedParameter>& parameters)
     return tensors;
 }
 
+at::Tensor viewOf(const StoredTensor& stored)
+{
+    // from_blob wants a mutable pointer; the view is only read.
+    void* const bytes = const_cast<std::byte*>(stored.bytes.data());
+    return at::from_blob(bytes, stored.shape, at::TensorOptions().dtype(typeOf(stored.type).scalar));
+}
+
 Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name, at::Tensor tensor)
 {
     const auto found = stored.find(name);
@@ -88,9 +95,7 @@ Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::
                          (expected != nullptr ? expected->name : "another type") + " " + shapeText(tensor.sizes())};
     }
     const at::NoGradGuard noGrad;
-    // from_blob wants a mutable pointer; the view is only read.
-    void* const bytes = const_cast<std::byte*>(source.bytes.data());
-    tensor.copy_(at::from_blob(bytes, source.shape, at::TensorOptions().dtype(type.scalar)));
+    tensor.copy_(viewOf(source));
     return Done{};
 }
 

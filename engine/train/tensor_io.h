@@ -27,6 +27,9 @@ private:
 
 [[nodiscard]] HostTensors hostTensors(const std::vector<NamedParameter>& parameters);
 
+/// The stored numbers where they lie, which must outlive the tensor; they must not be written to.
+[[nodiscard]] at::Tensor viewOf(const StoredTensor& stored);
+
 /// Copies the bytes named `name` into `tensor`. An error where they are absent, or of another shape or type.
 [[nodiscard]] Status loadTensor(const std::map<std::string, StoredTensor>& stored, const std::string& name,
                                 at::Tensor tensor);

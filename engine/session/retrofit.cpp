@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Retrofit: a trained network under another topology that computes the same function. What starts as the plain network
+// by its document (projects/retrofit.h) is also measured, on the run's own data, before anything is written.
+#include "projects/retrofit.h"
+#include "engine/api/run_reader.h"
+#include "engine/record/checkpoint.h"
+#include "engine/record/run_branch.h"
+#include "engine/record/run_writer.h"
+#include "engine/session/queries.h"
+#include "engine/train/batches.h"
+#include "engine/train/optimiser.h"
+#include "engine/train/precision.h"
+#include "engine/train/tensor_io.h"
+#include "projects/validate.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+using projects::Precision;
+using projects::Project;
+
+constexpr double kSameInDouble = 1e-10; ///< of the outputs' size: another order of sums, amplified by the layers
+constexpr std::int64_t kSequences = 2;
+constexpr std::int64_t kVectors = 64;
+constexpr const char* kTopologyPrefix = "topology.";
+
+using StoredTensors = std::map<std::string, StoredTensor>;
+
+/// Where a parameter of the new network comes from.
+struct Carried {
+    std::vector<std::string> kept; ///< each sorted
+    std::vector<std::string> added;
+    std::vector<std::string> dropped;
+};
+
+/// "layers.3.norm_k.weight" → "layers.3.norm.weight" where the document says that norm_k shares the weights of norm; a
+/// topology with separate norms makes them its own. Empty where nothing is shared.
+std::string sharedSource(const Project& project, const std::string& name)
+{
+    std::istringstream words(name);
+    std::string layers;
+    std::string layer;
+    std::string node;
+    std::string rest;
+    std::getline(std::getline(std::getline(words, layers, '.'), layer, '.'), node, '.');
+    std::getline(words, rest);
+    for (const projects::Block& block : project.network.blocks) {
+        const auto found = std::ranges::find(block.graph.nodes, node, &projects::Node::name);
+        if (layers == "layers" && found != block.graph.nodes.end() && found->params.contains("share")) {
+            return layers + "." + layer + "." + std::get<std::string>(found->params.at("share")) + "." + rest;
+        }
+    }
+    return {};
+}
+
+/// Puts the checkpoint's weights into a network of `project`, converted to its type.
+Result<Carried> carry(const StoredTensors& stored, const Project& project, std::vector<NamedParameter>& parameters)
+{
+    const at::NoGradGuard noGrad;
+    Carried carried;
+    for (NamedParameter& parameter : parameters) {
+        const bool kept = stored.contains(parameter.name);
+        const auto source = stored.find(kept ? parameter.name : sharedSource(project, parameter.name));
+        (kept ? carried.kept : carried.added).push_back(parameter.name);
+        if (source == stored.end()) {
+            continue;
+        }
+        const at::Tensor values = viewOf(source->second);
+        if (values.sizes() != parameter.tensor.sizes()) {
+            std::ostringstream text;
+            text << "the run has learned " << values.sizes() << ", the new topology expects "
+                 << parameter.tensor.sizes();
+            return Error{"topology · " + parameter.name, text.str()};
+        }
+        parameter.tensor.copy_(values);
+    }
+    for (const auto& [name, tensor] : stored) {
+        if (std::ranges::find(parameters, name, &NamedParameter::name) == parameters.end()) {
+            carried.dropped.push_back(name);
+        }
+    }
+    std::ranges::sort(carried.kept);
+    std::ranges::sort(carried.added);
+    return carried;
+}
+
+bool hasTopologyParameter(const std::vector<std::string>& names)
+{
+    return std::ranges::any_of(names, [](const std::string& name) { return name.starts_with(kTopologyPrefix); });
+}
+
+/// How far apart the outputs of two networks are.
+struct Distance {
+    double largest = 0;
+    double size = 0; ///< the largest output
+};
+
+Distance distanceOf(const at::Tensor& a, const at::Tensor& b)
+{
+    return {(a - b).abs().max().item<double>(), a.abs().max().item<double>()};
+}
+
+class RetrofitQuery final : public Query {
+public:
+    explicit RetrofitQuery(RetrofitRequest request) : m_request(std::move(request)) { m_ready.tag = m_request.tag; }
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        constexpr Status (RetrofitQuery::*kStages[])() = {&RetrofitQuery::open, &RetrofitQuery::check,
+                                                          &RetrofitQuery::compare, &RetrofitQuery::write};
+        if (const Status done = (this->*kStages[m_stage])(); !done) {
+            return QueryFailed{m_request.tag, done.error()};
+        }
+        return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
+    }
+
+    Status open()
+    {
+        const Result<RunReader> reader = RunReader::open(m_request.runDirectory);
+        if (!reader) {
+            return reader.error();
+        }
+        Result<Project> project = reader->project();
+        const Result<RunInfo> info = reader->info();
+        const Result<std::filesystem::path> directory = projectDirectoryOf(m_request.runDirectory);
+        if (!project || !info || !directory) {
+            return !project ? project.error() : !info ? info.error() : directory.error();
+        }
+        Result<LoadedCheckpoint> checkpoint = loadCheckpoint(m_request.runDirectory, m_request.step, nullptr);
+        if (!checkpoint) {
+            return checkpoint.error();
+        }
+        Result<std::unique_ptr<Dataset>> dataset = Dataset::open(*project, *directory);
+        if (!dataset) {
+            return dataset.error();
+        }
+        m_steps = m_request.steps.value_or(info->steps);
+        m_before = std::move(*project);
+        m_checkpoint.emplace(std::move(*checkpoint));
+        m_dataset = std::move(*dataset);
+        return Done{};
+    }
+
+    /// What the documents alone tell.
+    Status check()
+    {
+        const std::int64_t done = m_checkpoint->state.step;
+        if (m_request.steps && m_steps <= done) {
+            return Error{"steps", "got " + std::to_string(m_steps) + ", expected more than the " +
+                                      std::to_string(done) + " that are done"};
+        }
+        Result<Project> after = projects::rewired(m_before, m_request.topology);
+        if (!after) {
+            return after.error();
+        }
+        if (after->topology.wiring == m_before.topology.wiring) {
+            return Error{"topology", "is the run's own already"};
+        }
+        if (m_request.steps) {
+            after->training.steps = m_steps;
+        }
+        const std::vector<projects::Problem> problems = projects::validate(*after);
+        if (projects::hasErrors(problems)) {
+            return Error{problems.front().place, problems.front().message};
+        }
+        m_after = std::move(*after);
+        m_departure = projects::departureFromPlain(m_after.topology.wiring, m_after.network.depth());
+        return Done{};
+    }
+
+    Result<std::unique_ptr<CompiledNetwork>> networkOf(const Project& project, Precision precision, Carried& carried)
+    {
+        Project typed = project;
+        typed.training.precision = precision;
+        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(typed, m_dataset->shape(), "cpu");
+        if (network) {
+            Result<Carried> weights = carry(m_checkpoint->model.tensors(), project, (*network)->parameters());
+            if (!weights) {
+                return weights.error();
+            }
+            carried = std::move(*weights);
+        }
+        return network;
+    }
+
+    Result<at::Tensor> outputOf(const Project& project, Precision precision)
+    {
+        const at::NoGradGuard noGrad;
+        Carried carried;
+        const auto network = networkOf(project, precision, carried);
+        if (!network) {
+            return network.error();
+        }
+        Batch batch;
+        const DataShape shape = m_dataset->shape();
+        if (!m_dataset->fillSequential(batch, Split::Train, 0, shape.language ? kSequences : kVectors)) {
+            return Error{"data", "there is no example to compare the networks on"};
+        }
+        (*network)->setTraining(false);
+        return (*network)->forward(upload(batch, shape, at::kCPU, parameterType(precision)).input).to(at::kDouble);
+    }
+
+    Result<Distance> distanceIn(Precision precision)
+    {
+        const Result<at::Tensor> before = outputOf(m_before, precision);
+        const Result<at::Tensor> after = before ? outputOf(m_after, precision) : before;
+        return after ? Result<Distance>(distanceOf(*before, *after)) : Result<Distance>(after.error());
+    }
+
+    /// Both networks on examples, in double precision, where only the order of sums may show.
+    Status compare()
+    {
+        const Precision precision = m_after.training.precision;
+        Carried carried;
+        if (const auto network = networkOf(m_after, precision, carried); !network) {
+            return network.error();
+        }
+        // Weights that go on mean what they meant; those that start must start as the plain network.
+        const bool goesOn = hasTopologyParameter(carried.kept) && !hasTopologyParameter(carried.added);
+        if (m_departure && !goesOn) {
+            return *m_departure;
+        }
+        const Result<Distance> exact = distanceIn(Precision::Fp64);
+        const Result<Distance> own = precision == Precision::Fp64 ? exact : distanceIn(precision);
+        if (!exact || !own) {
+            return exact ? own.error() : exact.error();
+        }
+        if (!(exact->largest <= kSameInDouble * (1 + exact->size))) {
+            std::ostringstream text;
+            text << "would change the outputs by up to " << exact->largest << " (they reach " << exact->size
+                 << "): the run's own, " << m_before.topology.preset << ", computes another function";
+            return Error{"topology", text.str()};
+        }
+        m_ready.differenceInDouble = exact->largest;
+        m_ready.difference = own->largest;
+        return Done{};
+    }
+
+    Status write()
+    {
+        Carried carried;
+        const auto network = networkOf(m_after, m_after.training.precision, carried);
+        if (!network) {
+            return network.error();
+        }
+        const std::int64_t step = m_checkpoint->state.step;
+        RunBranch branch;
+        branch.parent = m_request.runDirectory;
+        branch.step = step;
+        branch.directory = m_request.newRun;
+        branch.project = m_after;
+        branch.steps = m_steps;
+        branch.event = {step, "retrofitted",
+                        m_request.runDirectory.filename().string() + ": " + m_before.topology.preset + " to " +
+                            m_after.topology.preset};
+        branch.matrices = (*network)->coefficients(step);
+        const Status written = makeBranch(branch, [&](const std::filesystem::path& directory) {
+            return writeWeights(directory, **network, carried);
+        });
+        if (!written) {
+            return written;
+        }
+        m_ready.runDirectory = m_request.newRun;
+        m_ready.step = step;
+        m_ready.kept = std::move(carried.kept);
+        m_ready.added = std::move(carried.added);
+        m_ready.dropped = std::move(carried.dropped);
+        return Done{};
+    }
+
+    /// The checkpoint of the new run: the optimiser's state of what is kept is the old one's, byte for byte.
+    Status writeWeights(const std::filesystem::path& directory, CompiledNetwork& network, const Carried& carried)
+    {
+        const auto optimiser = Optimiser::make(m_after.training, network.parameters());
+        const HostTensors fresh = optimiser->state();
+        StoredTensors state = fresh.stored();
+        for (auto& [name, tensor] : state) {
+            if (!std::ranges::binary_search(carried.kept, name.substr(0, name.rfind('.')))) {
+                continue;
+            }
+            const auto old = m_checkpoint->optimiser.tensors().find(name);
+            if (old == m_checkpoint->optimiser.tensors().end()) {
+                return Error{"checkpoint", "the optimiser's " + name + " is missing"};
+            }
+            tensor = old->second;
+        }
+        const HostTensors model = hostTensors(network.parameters());
+        return writeCheckpoint(directory, m_checkpoint->state, model.stored(), state, 0);
+    }
+
+    RetrofitRequest m_request;
+    RetrofitReady m_ready;
+    std::size_t m_stage = 0;
+    Project m_before;
+    Project m_after;
+    std::int64_t m_steps = 0;
+    std::optional<LoadedCheckpoint> m_checkpoint;
+    std::unique_ptr<Dataset> m_dataset;
+    std::optional<Error> m_departure; ///< of the new topology from the plain network
+};
+
+} // namespace
+
+std::unique_ptr<Query> Query::make(const RetrofitRequest& request)
+{
+    return std::make_unique<RetrofitQuery>(request);
+}
+
+} // namespace residua::engine
