@@ -155,19 +155,18 @@ public:
         const HeadLayout layout{forQ.size(0), forQ.size(1), heads, joined.size(0) / 3 / heads};
         const at::Tensor weight = joined.to(forQ.scalar_type());
         const std::int64_t width = layout.width();
+        variable_list saved = {rows(forQ), forK ? rows(*forK) : at::Tensor(), forV ? rows(*forV) : at::Tensor()};
         at::Tensor y;
-        variable_list saved;
-        if (forK) {
+        // Double precision is for exactness: there a network that feeds q, k and v the same gives the bits of one that
+        // feeds them apart, which one wide product does not promise.
+        if (forK || forQ.scalar_type() == at::kDouble) {
             y = at::empty({layout.batch * layout.time, 3 * width}, forQ.options());
-            std::int64_t part = 0;
-            for (const at::Tensor& input : {forQ, *forK, *forV}) {
-                saved.push_back(rows(input));
-                at::Tensor out = y.narrow(1, part * width, width);
-                at::mm_out(out, saved.back(), weight.narrow(0, part * width, width).t());
-                ++part;
+            for (std::size_t part = 0; part < 3; ++part) {
+                const std::int64_t row = static_cast<std::int64_t>(part) * width;
+                at::Tensor out = y.narrow(1, row, width);
+                at::mm_out(out, saved[part].defined() ? saved[part] : saved[0], weight.narrow(0, row, width).t());
             }
         } else {
-            saved = {rows(forQ), at::Tensor(), at::Tensor()};
             y = at::mm(saved[0], weight.t());
         }
         if (cosine) {
