@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A trained plain run under another topology: the same outputs, the same optimiser state, and training goes on.
+#include "run_harness.h"
+
+#include "engine/api/run_reader.h"
+#include "engine/record/checkpoint.h"
+#include "projects/presets.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace residua;
+using namespace residua::engine;
+using projects::Precision;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr RunId kRun{1};
+constexpr std::int64_t kDone = 12; ///< steps of the trained run
+constexpr std::int64_t kDepth = 4;
+
+projects::Topology topologyNamed(const std::string& name)
+{
+    const auto presets = projects::topologyPresets(kDepth);
+    return {name, std::ranges::find(presets, name, &projects::TopologyPreset::name)->wiring};
+}
+
+projects::Project plainProject(Precision precision)
+{
+    projects::Project project = tests::quickLanguage(kDone);
+    project.network.stack.front().repeat = kDepth;
+    project.topology = topologyNamed("plain");
+    project.training.precision = precision;
+    return project;
+}
+
+bool sameBytes(const StoredTensor& a, const StoredTensor& b)
+{
+    return a.type == b.type && a.shape == b.shape && a.bytes.size() == b.bytes.size() &&
+           std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
+bool isZero(const StoredTensor& tensor)
+{
+    return std::ranges::all_of(tensor.bytes, [](std::byte byte) { return byte == std::byte{}; });
+}
+
+} // namespace
+
+class TestRetrofit : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        QCOMPARE(tests::lossesOf(plainProject(Precision::Fp64), directory("plain64")).size(), std::size_t{kDone});
+        QCOMPARE(tests::lossesOf(plainProject(Precision::Fp32), directory("plain32")).size(), std::size_t{kDone});
+        projects::Project grn = plainProject(Precision::Fp64);
+        grn.topology = topologyNamed("grn-v2");
+        QCOMPARE(tests::lossesOf(grn, directory("grn64")).size(), std::size_t{kDone});
+    }
+
+    void computesTheSame_data()
+    {
+        QTest::addColumn<QString>("run");
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<bool>("exact");
+        for (const char* const run : {"plain64", "plain32"}) {
+            for (const char* const name : {"grn-v1", "grn-v2", "grn-v3", "dca", "denseformer", "ancre-none"}) {
+                QTest::addRow("%s to %s", run, name) << run << name << true;
+            }
+            for (const char* const name : {"k-dca", "mudd", "laurel-pa"}) { // other orders of the same sums
+                QTest::addRow("%s to %s", run, name) << run << name << false;
+            }
+        }
+        QTest::newRow("learned weights go on") << "grn64"
+                                               << "grn-v3" << true;
+    }
+    void computesTheSame()
+    {
+        QFETCH(QString, run);
+        QFETCH(QString, topology);
+        QFETCH(bool, exact);
+        const std::string name = (run + "-" + topology).toStdString();
+        const auto ready = retrofit(run.toStdString(), topologyNamed(topology.toStdString()), name);
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        QVERIFY2(exact ? ready->differenceInDouble == 0 : ready->differenceInDouble < 1e-12,
+                 qPrintable(QString::number(ready->differenceInDouble)));
+        QVERIFY2(ready->difference <= 1e-6, qPrintable(QString::number(ready->difference)));
+        QVERIFY(ready->dropped.empty());
+        // The engine's own validation loss, computed from the two run directories, tells the same.
+        const double before = lossOf(directory(run.toStdString()));
+        const double after = lossOf(directory(name));
+        QVERIFY(std::isfinite(before));
+        QVERIFY2(exact ? before == after : std::abs(before - after) < 1e-6 * before,
+                 qPrintable(QString("%1 and %2").arg(before, 0, 'g', 17).arg(after, 0, 'g', 17)));
+    }
+
+    void keepsWeightsAndOptimiserStateBitForBit()
+    {
+        const auto ready = retrofit("plain32", topologyNamed("dca"), "kept");
+        QVERIFY(ready.ok());
+        QCOMPARE(ready->added, (std::vector<std::string>{"topology.coefficient", "topology.gate"}));
+        const auto before = loadCheckpoint(directory("plain32"), std::nullopt, nullptr);
+        const auto after = loadCheckpoint(directory("kept"), std::nullopt, nullptr);
+        QVERIFY(before.ok() && after.ok());
+        QVERIFY(before->state == after->state);
+        QCOMPARE(ready->kept.size(), before->model.tensors().size());
+        for (const auto& [name, tensor] : before->model.tensors()) {
+            QVERIFY2(sameBytes(tensor, after->model.tensors().at(name)), name.c_str());
+        }
+        std::size_t learned = 0;
+        for (const auto& [name, tensor] : before->optimiser.tensors()) {
+            QVERIFY2(sameBytes(tensor, after->optimiser.tensors().at(name)), name.c_str());
+            learned += isZero(tensor) ? 0 : 1;
+        }
+        QVERIFY(learned > before->optimiser.tensors().size() / 2);
+        for (const char* const moment : {".mean", ".square", ".step"}) {
+            QVERIFY(isZero(after->optimiser.tensors().at(std::string("topology.gate") + moment)));
+        }
+    }
+
+    void trainingGoesOn()
+    {
+        RetrofitRequest request = requestOf("plain32", topologyNamed("dca"), "on");
+        request.steps = kDone + 8;
+        QVERIFY(ask(request).ok());
+        const auto reader = RunReader::open(directory("on"));
+        QVERIFY(reader.ok());
+        const auto info = reader->info();
+        QVERIFY(info.ok());
+        QCOMPARE(info->parent, directory("plain32").string());
+        QCOMPARE(info->parentStep, kDone);
+        QVERIFY(info->status == RunStatus::Stopped);
+        QCOMPARE(reader->project()->topology.preset, std::string("dca"));
+        QCOMPARE(reader->matrix("mix/q", kDone)->at(2, 1), 1.0F); // as it starts
+        tests::SessionProbe probe;
+        ResumeRun command;
+        command.run = kRun;
+        command.runDirectory = directory("on");
+        probe.post(command);
+        QVERIFY(probe.waitFor<RunEnded>());
+        QVERIFY2(probe.all<RunEnded>()[0].status == RunStatus::Finished, probe.all<RunEnded>()[0].error.text().c_str());
+        const auto losses = tests::recordedLosses(directory("on"));
+        QCOMPARE(losses.size(), std::size_t(kDone + 8));
+        const auto parent = tests::recordedLosses(directory("plain32"));
+        QVERIFY(std::equal(parent.begin(), parent.end(), losses.begin()));
+        // Both parts of the new topology learn, the weights and the gate that starts at 0.
+        const auto trained = loadCheckpoint(directory("on"), std::nullopt, nullptr);
+        QVERIFY(!isZero(trained->model.tensors().at("topology.gate")));
+        QVERIFY(reader->matrix("mix/q", kDone + 8)->at(2, 1) != 1.0F);
+    }
+
+    /// Norms of their own start as the norm that they were.
+    void separateNormsStartAsTheSharedOne()
+    {
+        projects::Topology topology = topologyNamed("dca");
+        std::get<projects::DepthMix>(topology.wiring).separateNorms = true;
+        const auto ready = retrofit("plain64", topology, "norms");
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        QCOMPARE(ready->differenceInDouble, 0.0);
+        QCOMPARE(ready->added.size(), std::size_t(2 * kDepth + 2));
+        const auto after = loadCheckpoint(directory("norms"), std::nullopt, nullptr);
+        QVERIFY(sameBytes(after->model.tensors().at("layers.2.norm_attention_k.weight"),
+                          after->model.tensors().at("layers.2.norm_attention.weight")));
+        QVERIFY(isZero(after->optimiser.tensors().at("layers.2.norm_attention_k.weight.mean")));
+    }
+
+    void refuses_data()
+    {
+        QTest::addColumn<QString>("run");
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("a softmax") << "plain64"
+                                   << "ancre-ingoing"
+                                   << "through a softmax. These do: plain, grn-v1";
+        QTest::newRow("no shortcuts") << "plain64"
+                                      << "none"
+                                      << "layer 1 does not read entry 0";
+        QTest::newRow("a factor of 0") << "plain64"
+                                       << "rezero"
+                                       << "factor of 0";
+        QTest::newRow("the same") << "plain64"
+                                  << "plain"
+                                  << "is the run's own already";
+        QTest::newRow("another shape of what was learned")
+            << "grn64"
+            << "grn-v1"
+            << "[topology · topology.coefficient] the run has learned [15, 16], the new "
+               "topology expects [15]";
+        QTest::newRow("what was learned would go") << "grn64"
+                                                   << "plain"
+                                                   << "would change the outputs by up to";
+        QTest::newRow("no such run") << "nowhere"
+                                     << "dca"
+                                     << "nowhere";
+    }
+    void refuses()
+    {
+        QFETCH(QString, run);
+        QFETCH(QString, topology);
+        QFETCH(QString, said);
+        const auto ready = retrofit(run.toStdString(), topologyNamed(topology.toStdString()), "refused");
+        QVERIFY(!ready.ok());
+        QVERIFY2(QString::fromStdString(ready.error().text()).contains(said), ready.error().text().c_str());
+        QVERIFY(!fs::exists(directory("refused")));
+    }
+
+    void refusesPlacesAndSteps()
+    {
+        QVERIFY(!retrofit("plain64", topologyNamed("dca"), "plain32").ok()); // exists
+        QVERIFY(fs::exists(directory("plain32") / "run.json"));
+        RetrofitRequest request = requestOf("plain64", topologyNamed("dca"), "refused");
+        request.steps = kDone;
+        QVERIFY(ask(request).error().text().find("expected more than the 12 that are done") != std::string::npos);
+        request.steps.reset();
+        request.step = 3;
+        QVERIFY(!ask(request).ok());
+        QVERIFY(!fs::exists(directory("refused")));
+    }
+
+private:
+    [[nodiscard]] fs::path directory(const std::string& name) const
+    {
+        return fs::path(m_folder.path().toStdString()) / name;
+    }
+
+    [[nodiscard]] RetrofitRequest requestOf(const std::string& run, const projects::Topology& topology,
+                                            const std::string& newRun) const
+    {
+        RetrofitRequest request;
+        request.tag = QueryTag{7};
+        request.runDirectory = directory(run);
+        request.topology = topology;
+        request.newRun = directory(newRun);
+        return request;
+    }
+
+    static Result<RetrofitReady> ask(const RetrofitRequest& request)
+    {
+        tests::SessionProbe probe;
+        probe.post(request);
+        if (!probe.waitUntil([](const Event& event) {
+                return std::holds_alternative<RetrofitReady>(event) || std::holds_alternative<QueryFailed>(event);
+            })) {
+            return Error{"test", "no answer"};
+        }
+        const auto failed = probe.all<QueryFailed>();
+        return failed.empty() ? Result<RetrofitReady>(probe.all<RetrofitReady>().at(0))
+                              : Result<RetrofitReady>(failed.front().error);
+    }
+
+    [[nodiscard]] Result<RetrofitReady> retrofit(const std::string& run, const projects::Topology& topology,
+                                                 const std::string& newRun) const
+    {
+        return ask(requestOf(run, topology, newRun));
+    }
+
+    static double lossOf(const fs::path& run)
+    {
+        tests::SessionProbe probe;
+        EvaluateRequest request;
+        request.runDirectory = run;
+        probe.post(request);
+        probe.waitFor<EvaluationReady>();
+        const auto ready = probe.all<EvaluationReady>();
+        return ready.empty() ? std::nan("") : ready.front().loss;
+    }
+
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestRetrofit)
+#include "tst_retrofit.moc"
