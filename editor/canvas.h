@@ -19,13 +19,16 @@ namespace residua::editor {
 
 using Theme = resources::Theme;
 
-/// What is selected on a canvas: layers by number (0: the stem, depth + 1: the head), shortcuts, nodes.
+/// What is selected on a canvas: layers by number (0: the stem, depth + 1: the head), shortcuts; nodes and wires of one
+/// graph.
 struct Selection {
     std::set<std::int64_t> layers;
     std::set<projects::Shortcut> shortcuts;
     std::set<projects::NodeId> nodes;
+    std::set<projects::Wire> wires = {};
+    projects::GraphRef graph = {}; ///< whose nodes and wires they are; empty: none is meant
 
-    [[nodiscard]] bool empty() const { return layers.empty() && shortcuts.empty() && nodes.empty(); }
+    [[nodiscard]] bool empty() const { return layers.empty() && shortcuts.empty() && nodes.empty() && wires.empty(); }
     bool operator==(const Selection&) const = default;
 };
 
@@ -65,7 +68,10 @@ struct AskTyping {
     ScreenPoint at;
     std::string text;
 };
-using Request = std::variant<RequestEdit, SelectionChanged, OpenBlock, LeaveBlock, HoverShortcut, AskTyping>;
+/// To edit what is selected where its values are (Enter).
+struct EditSelection {};
+using Request =
+    std::variant<RequestEdit, SelectionChanged, OpenBlock, LeaveBlock, HoverShortcut, AskTyping, EditSelection>;
 
 /// What a canvas answers to a text that is being typed.
 struct TypedAnswer {
@@ -81,6 +87,7 @@ struct TypedAnswer {
 enum class Spot {
     Centre, ///< of a layer's box
     Handle, ///< where a drag that adds a shortcut begins
+    Fold,   ///< where a click unfolds a folded run
 };
 
 /// A canvas as its host sees it: something drawn inside the host's current Dear ImGui frame that
@@ -119,6 +126,9 @@ public:
     [[nodiscard]] virtual Status paste(std::string_view) { return Error{"clipboard", "nothing to paste here"}; }
     /// Asks for the selection once more, beside itself.
     virtual void duplicateSelection() {}
+
+    /// Asks to move everything to where the automatic layout would put it.
+    virtual void tidy() {}
 
     /// Asks for a field to type into, where a thing that is added would land (Tab, or a double click on empty ground).
     virtual void askTyping() {}

@@ -3,15 +3,14 @@
 
 #include "editor/depth_paint.h"
 #include "editor/depth_scene.h"
-#include "editor/live_weights.h"
+#include "editor/paint_tools.h"
+#include "editor/shortcut_canvas.h"
 #include "editor/shortcuts.h"
-#include "editor/viewport.h"
 
 #include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace residua::editor {
@@ -20,272 +19,260 @@ namespace {
 using projects::Shortcut;
 
 constexpr float kPickTolerance = 6; ///< screen pixels
-constexpr float kFitMargin = 48;
-constexpr float kFitMaxZoom = 1.3F;
-constexpr float kClickSlop = 4; ///< a press that moves less is a click
-constexpr float kWheelStep = 1.15F;
+constexpr float kClickSlop = 4;     ///< a press that moves less is a click
+constexpr Point kChipsAt{16, 12};
 
-class DepthCanvas final : public Canvas {
+Rect between(Point a, Point b)
+{
+    return {std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)};
+}
+
+class DepthCanvas final : public ShortcutCanvas {
 public:
-    void setDocument(const projects::Document& document) override;
-    void setTheme(Theme theme) override { m_theme = theme; }
-    void setSelection(const Selection& selection) override { m_selection = selection; }
-    void setHovered(std::optional<Shortcut> shortcut) override { m_hoveredElsewhere = shortcut; }
-    void setLive(const LiveValues& live) override { m_weights.take(live, m_project); }
-    void clearLive() override { m_weights.clear(); }
-    void fit() override { m_fitted = true; }
-    void zoomToSelection() override;
-    void deleteSelection() override;
-    void toggleFrozen() override;
-    void selectAll() override;
-    void cancel() override;
-    void draw(float width, float height, float devicePixelRatio) override;
-    std::vector<Request> takeRequests() override { return std::exchange(m_requests, {}); }
-    bool animating() const override { return false; }
+    void toggleFold() override;
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
     std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
 
-private:
-    enum class Gesture { None, Press, Pan, BoxSelect, Connect };
+protected:
+    void rebuild() override;
+    Rect bounds() const override { return m_scene.bounds(); }
+    std::optional<Rect> areaOf(const Selection& selection) const override;
+    bool canChange(const Shortcut& shortcut) const override;
+    Selection everything() const override;
+    bool giveUpGesture() override { return std::exchange(m_gesture, Gesture::None) != Gesture::None; }
+    void handlePointer(Point pointer, bool inside) override;
+    void paint(ImDrawList& list) override;
+    bool leftButtonPans() const override { return ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)); }
 
-    void handlePointer();
+private:
+    enum class Gesture { None, Press, BoxSelect, Connect };
+
+    void updatePorts();
     void updateHover(Point pointer);
     void beginGesture(Point pointer);
     void continueGesture(Point pointer);
     void endGesture(Point pointer);
     void click(const Hit& hit);
+    void doubleClick(const Hit& hit);
+    bool clickChip(Point pointer);
+    void unfold(std::int64_t layer);
     void finishConnect();
     void selectBox(Point pointer);
-    void select(Selection selection);
+    [[nodiscard]] std::vector<Chip> chips() const;
     [[nodiscard]] DragPreview dragPreview(Point pointer) const;
-    [[nodiscard]] std::vector<Shortcut> selectedShortcuts() const;
-    [[nodiscard]] Point pointerOnScreen() const;
+    [[nodiscard]] bool overBox() const
+    {
+        return m_hover.kind == Hit::Kind::Layer || m_hover.kind == Hit::Kind::Handle || m_hover.kind == Hit::Kind::Fold;
+    }
 
-    projects::Project m_project;
     DepthScene m_scene;
-    Viewport m_view;
-    Selection m_selection;
-    LiveWeights m_weights;
-    Theme m_theme = Theme::Light;
-    std::vector<Request> m_requests;
-
+    std::vector<LayerRun> m_folds; ///< apart, ascending
+    std::vector<DepthPort> m_ports;
     Gesture m_gesture = Gesture::None;
     Point m_pressedAt;
     Hit m_hover;
-    std::optional<Shortcut> m_hoveredElsewhere;
-    std::optional<Shortcut> m_announcedHover;
     Hit m_pressed;
-    float m_width = 0;
-    float m_height = 0;
-    bool m_fitted =
-        true; ///< the view shows everything, also when the canvas or the stack changes, until a person moves it
 };
 
-void DepthCanvas::setDocument(const projects::Document& document)
+void DepthCanvas::rebuild()
 {
-    const bool otherDepth = document.project.network.depth() != m_project.network.depth();
-    const bool otherWiring = document.project.topology != m_project.topology || otherDepth;
-    m_project = document.project;
-    m_scene.rebuild(m_project);
-    m_fitted = m_fitted || otherDepth;
-    if (otherWiring) {
-        clearLive();
+    const auto runs = identicalRuns(project().network);
+    std::erase_if(m_folds, [&runs](const LayerRun& fold) {
+        return std::none_of(runs.begin(), runs.end(),
+                            [&fold](const LayerRun& run) { return run.first <= fold.first && fold.last <= run.last; });
+    });
+    m_scene.rebuild(project(), document().layout.groups, m_folds);
+    updatePorts();
+}
+
+// What a person hid stays hidden while the topology has the same ports.
+void DepthCanvas::updatePorts()
+{
+    const std::vector<std::string> names = portsOf(project().topology);
+    const bool same = std::equal(names.begin(), names.end(), m_ports.begin(), m_ports.end(),
+                                 [](const std::string& name, const DepthPort& port) { return name == port.name; });
+    if (!same) {
+        m_ports.clear();
+        for (const std::string& name : names) {
+            m_ports.push_back({name, {}, true});
+        }
     }
 }
 
-void DepthCanvas::zoomToSelection()
+std::optional<Rect> DepthCanvas::areaOf(const Selection& selection) const
 {
-    Rect area{std::numeric_limits<float>::max(), std::numeric_limits<float>::max(),
-              std::numeric_limits<float>::lowest(), std::numeric_limits<float>::lowest()};
-    const auto include = [&area](const Rect& r) {
-        area = {std::min(area.left, r.left), std::min(area.top, r.top), std::max(area.right, r.right),
-                std::max(area.bottom, r.bottom)};
-    };
-    for (const std::int64_t layer : m_selection.layers) {
-        if (const LayerBox* box = m_scene.box(layer)) {
-            include(box->rect);
+    std::optional<Rect> area;
+    for (const std::int64_t layer : selection.layers) {
+        for (const LayerBox& box : m_scene.boxesOf(layer)) {
+            include(area, box.rect);
         }
     }
-    for (const Shortcut& shortcut : m_selection.shortcuts) {
+    for (const Shortcut& shortcut : selection.shortcuts) {
         if (const Arc* arc = m_scene.arc(shortcut)) {
-            include({arc->left, -arc->height, arc->right, DepthScene::kBoxHeight});
+            include(area, {arc->left, -arc->height, arc->right, DepthScene::kBoxHeight});
         }
     }
-    if (area.left <= area.right) {
-        m_fitted = false;
-        m_view.fit(area, m_width, m_height, kFitMargin, 2.0F);
-    }
+    return area;
 }
 
-std::vector<Shortcut> DepthCanvas::selectedShortcuts() const
+bool DepthCanvas::canChange(const Shortcut& shortcut) const
 {
-    std::vector<Shortcut> shortcuts;
-    for (const Shortcut& shortcut : m_selection.shortcuts) {
-        const Arc* arc = m_scene.arc(shortcut);
-        if (arc != nullptr && arc->kind != ShortcutKind::Stream) {
-            shortcuts.push_back(shortcut);
-        }
-    }
-    return shortcuts;
+    const Arc* arc = m_scene.arc(shortcut);
+    return arc != nullptr && arc->kind != ShortcutKind::Stream;
 }
 
-void DepthCanvas::deleteSelection()
-{
-    if (auto edit = pruneEdit(m_project, selectedShortcuts())) {
-        m_requests.emplace_back(RequestEdit{*std::move(edit)});
-        select({});
-    }
-}
-
-void DepthCanvas::toggleFrozen()
-{
-    if (auto edit = freezeEdit(m_project, selectedShortcuts())) {
-        m_requests.emplace_back(RequestEdit{*std::move(edit)});
-    }
-}
-
-void DepthCanvas::selectAll()
+Selection DepthCanvas::everything() const
 {
     Selection all;
-    for (const LayerBox& box : m_scene.boxes()) {
-        all.layers.insert(box.layer);
+    for (std::int64_t layer = 0; layer <= m_scene.layers() + 1; ++layer) {
+        all.layers.insert(layer);
     }
     for (const Arc& arc : m_scene.arcs()) {
-        all.shortcuts.insert(arc.shortcut);
+        const auto members = m_scene.members(arc);
+        all.shortcuts.insert(members.begin(), members.end());
     }
-    select(std::move(all));
+    return all;
 }
 
-void DepthCanvas::cancel()
+// Unfolds what is folded among the selected layers, or folds their runs; all of them where none is selected.
+void DepthCanvas::toggleFold()
 {
-    if (m_gesture != Gesture::None) {
-        m_gesture = Gesture::None;
-    } else {
-        select({});
+    const auto chosen = [this](const LayerRun& run) {
+        const auto from = selection().layers.lower_bound(run.first);
+        return selection().layers.empty() || (from != selection().layers.end() && *from <= run.last);
+    };
+    if (std::erase_if(m_folds, chosen) == 0) {
+        for (LayerRun run : identicalRuns(project().network)) {
+            while (!selection().layers.empty() && run.first <= run.last && !selection().layers.contains(run.first)) {
+                ++run.first;
+            }
+            LayerRun part{run.first, run.first};
+            while (part.last < run.last && (selection().layers.empty() || selection().layers.contains(part.last + 1))) {
+                ++part.last;
+            }
+            if (part.first < part.last) {
+                m_folds.push_back(part);
+            }
+        }
+        std::sort(m_folds.begin(), m_folds.end());
     }
+    rebuild();
 }
 
-void DepthCanvas::select(Selection selection)
+void DepthCanvas::unfold(std::int64_t layer)
 {
-    if (selection != m_selection) {
-        m_selection = std::move(selection);
-        m_requests.emplace_back(SelectionChanged{m_selection});
-    }
+    std::erase_if(m_folds, [layer](const LayerRun& run) { return run.first <= layer && layer <= run.last; });
+    rebuild();
 }
 
-Point DepthCanvas::pointerOnScreen() const
+void DepthCanvas::paint(ImDrawList& list)
 {
-    const ImVec2 p = ImGui::GetIO().MousePos;
-    return {p.x, p.y};
-}
-
-void DepthCanvas::draw(float width, float height, float)
-{
-    m_width = width;
-    m_height = height;
-    if (m_fitted && width > 2 * kFitMargin && height > 2 * kFitMargin) {
-        m_view.fit(m_scene.bounds(), width, height, kFitMargin, kFitMaxZoom);
+    for (std::size_t i = 0; i < m_ports.size(); ++i) {
+        m_ports[i].colour = resources::curveColour(i, theme());
     }
-    handlePointer();
-
-    ImDrawList& list = *ImGui::GetBackgroundDrawList();
-    const auto hovered = m_hover.kind == Hit::Kind::Shortcut ? std::optional(m_hover.shortcut) : m_hoveredElsewhere;
-    const bool onLayer = m_hover.kind == Hit::Kind::Layer || m_hover.kind == Hit::Kind::Handle;
-    const DepthPicture picture{m_scene,
-                               m_view,
-                               m_selection,
-                               m_weights,
-                               portsOf(m_project.topology).front(),
-                               hovered,
-                               onLayer ? std::optional(m_hover.layer) : std::nullopt,
-                               m_theme,
-                               m_width,
-                               m_height};
+    const auto hoveredModule = overBox() ? std::optional(m_hover.module) : std::nullopt;
+    const DepthPicture picture{m_scene,      view(),        selection(), weights(), project(), m_ports,
+                               shownHover(), hoveredModule, theme(),     width(),   height()};
     paintDepth(list, picture);
-    const Point pointer = pointerOnScreen();
+    const Point at = pointer();
+    for (const Chip& chip : chips()) {
+        paintChip(list, chip, theme(), chip.rect.contains(at));
+    }
     if (m_gesture == Gesture::Connect) {
-        paintDrag(list, picture, dragPreview(pointer));
+        paintDrag(list, picture, dragPreview(at));
     } else if (m_gesture == Gesture::BoxSelect) {
-        paintSelectionBox(list, picture,
-                          {std::min(m_pressedAt.x, pointer.x), std::min(m_pressedAt.y, pointer.y),
-                           std::max(m_pressedAt.x, pointer.x), std::max(m_pressedAt.y, pointer.y)});
+        paintSelectionBox(list, picture, between(m_pressedAt, at));
     }
 }
 
-void DepthCanvas::handlePointer()
+// One for each port, where there are several.
+std::vector<Chip> DepthCanvas::chips() const
 {
-    const ImGuiIO& io = ImGui::GetIO();
-    const Point pointer = pointerOnScreen();
-    const bool inside =
-        ImGui::IsMousePosValid() && pointer.x >= 0 && pointer.y >= 0 && pointer.x < m_width && pointer.y < m_height;
+    if (m_ports.size() < 2) {
+        return {};
+    }
+    std::vector<std::string> names;
+    for (const DepthPort& port : m_ports) {
+        names.push_back(port.name);
+    }
+    std::vector<Chip> chips = layoutChips(names, ChipKind::Legend, kChipsAt);
+    for (std::size_t i = 0; i < chips.size(); ++i) {
+        chips[i].on = m_ports[i].shown;
+        chips[i].colour = m_ports[i].colour;
+    }
+    return chips;
+}
+
+bool DepthCanvas::clickChip(Point pointer)
+{
+    const std::vector<Chip> row = chips();
+    const auto hit =
+        std::find_if(row.begin(), row.end(), [pointer](const Chip& chip) { return chip.rect.contains(pointer); });
+    if (hit == row.end()) {
+        return false;
+    }
+    const auto port = static_cast<std::size_t>(std::distance(row.begin(), hit));
+    if (ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl) { // this one alone
+        for (std::size_t i = 0; i < m_ports.size(); ++i) {
+            m_ports[i].shown = i == port;
+        }
+    } else {
+        m_ports[port].shown = !m_ports[port].shown;
+    }
+    return true;
+}
+
+void DepthCanvas::handlePointer(Point pointer, bool inside)
+{
+    updateHover(inside || m_gesture != Gesture::None ? pointer : Point{-1e6F, -1e6F});
     if (m_gesture == Gesture::None) {
-        if (inside && io.MouseWheel != 0) {
-            m_fitted = false;
-            m_view.zoomAt(pointer, std::pow(kWheelStep, io.MouseWheel));
-        }
-        if (inside && io.MouseWheelH != 0) {
-            m_fitted = false;
-            m_view.panBy(io.MouseWheelH * 40, 0);
-        }
-        updateHover(inside ? pointer : Point{-1e6F, -1e6F});
         if (inside) {
             beginGesture(pointer);
         }
         return;
     }
-    updateHover(pointer);
     continueGesture(pointer);
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseDown(ImGuiMouseButton_Middle)) {
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
         endGesture(pointer);
     }
 }
 
 void DepthCanvas::updateHover(Point pointer)
 {
-    m_hover = m_scene.hitTest(m_view.toScene(pointer), kPickTolerance / m_view.zoom());
-    const auto shortcut = m_hover.kind == Hit::Kind::Shortcut ? std::optional(m_hover.shortcut) : std::nullopt;
-    if (shortcut != m_announcedHover) {
-        m_announcedHover = shortcut;
-        m_requests.emplace_back(HoverShortcut{shortcut});
-    }
-    if (m_hover.kind == Hit::Kind::Handle) {
+    m_hover = m_scene.hitTest(view().toScene(pointer), kPickTolerance / view().zoom());
+    hover(m_hover.kind == Hit::Kind::Shortcut ? std::optional(m_hover.shortcut) : std::nullopt);
+    if (m_hover.kind == Hit::Kind::Handle || m_hover.kind == Hit::Kind::Fold) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     }
 }
 
 void DepthCanvas::beginGesture(Point pointer)
 {
-    if (m_hover.kind == Hit::Kind::Layer && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-        if (const LayerBox* box = m_scene.box(m_hover.layer); box != nullptr) {
-            m_requests.emplace_back(OpenBlock{box->graph});
-        }
+    if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left) || clickChip(pointer)) {
         return;
     }
-    const bool left = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-    const bool middle = ImGui::IsMouseClicked(ImGuiMouseButton_Middle);
-    if (!left && !middle) {
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+        doubleClick(m_hover);
         return;
     }
     m_pressedAt = pointer;
     m_pressed = m_hover;
-    if (middle || ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space))) {
-        m_gesture = Gesture::Pan;
-    } else {
-        m_gesture = m_hover.kind == Hit::Kind::Handle ? Gesture::Connect : Gesture::Press;
+    m_gesture = m_hover.kind == Hit::Kind::Handle ? Gesture::Connect : Gesture::Press;
+}
+
+void DepthCanvas::doubleClick(const Hit& hit)
+{
+    if (hit.kind == Hit::Kind::Layer) {
+        request(OpenBlock{m_scene.box(hit.module)->graph});
     }
 }
 
 void DepthCanvas::continueGesture(Point pointer)
 {
-    const ImVec2 delta = ImGui::GetIO().MouseDelta;
-    if (m_gesture == Gesture::Pan) {
-        m_fitted = false;
-        m_view.panBy(delta.x, delta.y);
-    }
     const bool moved = std::hypot(pointer.x - m_pressedAt.x, pointer.y - m_pressedAt.y) > kClickSlop;
     if (m_gesture == Gesture::Press && moved) {
         // From a layer the drag draws a shortcut, as from its handle; from empty ground it selects.
-        const bool fromLayer = m_pressed.kind == Hit::Kind::Layer && m_pressed.layer <= m_scene.depth();
+        const bool fromLayer = m_pressed.kind == Hit::Kind::Layer && m_pressed.module <= m_scene.modules();
         m_gesture = fromLayer ? Gesture::Connect : Gesture::BoxSelect;
     }
 }
@@ -302,7 +289,6 @@ void DepthCanvas::endGesture(Point pointer)
     case Gesture::Connect:
         finishConnect();
         break;
-    case Gesture::Pan:
     case Gesture::None:
         break;
     }
@@ -310,46 +296,65 @@ void DepthCanvas::endGesture(Point pointer)
 
 void DepthCanvas::click(const Hit& hit)
 {
+    if (hit.kind == Hit::Kind::Fold) {
+        unfold(m_scene.box(hit.module)->layer);
+        return;
+    }
     const bool additive = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
-    Selection selection = additive ? m_selection : Selection{};
-    const auto toggle = [](auto& set, const auto& value) {
-        if (!set.insert(value).second) {
-            set.erase(value);
+    Selection chosen = additive ? selection() : Selection{};
+    // What was chosen whole before goes, all else comes.
+    const auto toggle = [](auto& set, const auto& values) {
+        const bool all = std::all_of(values.begin(), values.end(), [&set](const auto& v) { return set.contains(v); });
+        for (const auto& value : values) {
+            all ? static_cast<void>(set.erase(value)) : static_cast<void>(set.insert(value));
         }
     };
-    if (hit.kind == Hit::Kind::Layer) {
-        toggle(selection.layers, hit.layer);
-    } else if (hit.kind == Hit::Kind::Shortcut) {
-        toggle(selection.shortcuts, hit.shortcut);
+    const auto toggleLayers = [&](std::int64_t first, std::int64_t last) {
+        std::vector<std::int64_t> layers;
+        for (std::int64_t layer = first; layer <= last; ++layer) {
+            layers.push_back(layer);
+        }
+        toggle(chosen.layers, layers);
+    };
+    if (hit.kind == Hit::Kind::Layer || hit.kind == Hit::Kind::Handle) {
+        const LayerBox* box = m_scene.box(hit.module);
+        toggleLayers(box->layer, box->lastLayer);
+    } else if (hit.kind == Hit::Kind::Group) {
+        const projects::LayerGroup& group = m_scene.brackets()[hit.group].group;
+        toggleLayers(group.first, group.last);
+    } else if (const Arc* arc = hit.kind == Hit::Kind::Shortcut ? m_scene.arc(hit.shortcut) : nullptr) {
+        toggle(chosen.shortcuts, m_scene.members(*arc));
     }
-    select(std::move(selection));
+    select(std::move(chosen));
 }
 
 void DepthCanvas::selectBox(Point pointer)
 {
-    const Point a = m_view.toScene(m_pressedAt);
-    const Point b = m_view.toScene(pointer);
-    const Rect area{std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)};
-    Selection selection = ImGui::GetIO().KeyShift ? m_selection : Selection{};
+    const Rect area = between(view().toScene(m_pressedAt), view().toScene(pointer));
+    const bool additive = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
+    Selection chosen = additive ? selection() : Selection{};
     for (const std::int64_t layer : m_scene.layersIn(area)) {
-        selection.layers.insert(layer);
+        chosen.layers.insert(layer);
     }
     for (const Shortcut& shortcut : m_scene.shortcutsIn(area)) {
-        selection.shortcuts.insert(shortcut);
+        chosen.shortcuts.insert(shortcut);
     }
-    select(std::move(selection));
+    select(std::move(chosen));
 }
 
 DragPreview DepthCanvas::dragPreview(Point pointer) const
 {
     DragPreview drag{
-        .source = m_pressed.layer, .target = std::nullopt, .pointer = pointer, .lines = {}, .valid = false};
-    if (m_hover.kind == Hit::Kind::Layer || m_hover.kind == Hit::Kind::Handle) {
-        drag.target = m_hover.layer;
+        .source = m_pressed.module, .target = std::nullopt, .pointer = pointer, .lines = {}, .valid = false};
+    const LayerBox* from = m_scene.box(drag.source);
+    const LayerBox* to = overBox() ? m_scene.box(m_hover.module) : nullptr;
+    if (to == nullptr || to == from) {
+        drag.lines = {moduleName(project(), drag.source) + ": …", "drop on a later layer"};
+        return drag;
     }
-    if (!drag.target || *drag.target == drag.source) {
-        drag.target.reset();
-        drag.lines = {std::to_string(drag.source) + ": …", "drop on a later layer"};
+    drag.target = to->module;
+    if (from->folded() || to->folded()) {
+        drag.lines = {from->title + " to " + to->title, "unfold both ends to add a shortcut"};
         return drag;
     }
     const Shortcut shortcut{drag.source, *drag.target};
@@ -363,7 +368,7 @@ DragPreview DepthCanvas::dragPreview(Point pointer) const
     } else if (existing != nullptr) {
         drag.lines.emplace_back("is there already");
     } else {
-        const CostLines cost = costLines(m_project, shortcut);
+        const CostLines cost = costLines(project(), shortcut);
         drag.valid = cost.possible;
         drag.lines.insert(drag.lines.end(), cost.lines.begin(), cost.lines.end());
     }
@@ -372,35 +377,37 @@ DragPreview DepthCanvas::dragPreview(Point pointer) const
 
 void DepthCanvas::finishConnect()
 {
-    const DragPreview drag = dragPreview(pointerOnScreen());
+    const DragPreview drag = dragPreview(pointer());
     if (!drag.valid) {
         return;
     }
     const Shortcut shortcut{drag.source, *drag.target};
-    if (auto edit = addEdit(m_project, {shortcut})) {
-        m_requests.emplace_back(RequestEdit{*std::move(edit)});
-    }
+    requestEdit(addEdit(project(), {shortcut}));
     select({.layers = {}, .shortcuts = {shortcut}, .nodes = {}});
 }
 
 std::optional<ScreenPoint> DepthCanvas::locate(std::int64_t layer, Spot spot) const
 {
-    const LayerBox* box = m_scene.box(layer);
-    if (box == nullptr) {
+    const auto boxes = m_scene.boxesOf(layer);
+    if (boxes.empty()) {
         return std::nullopt;
     }
-    const Point p = m_view.toScreen(spot == Spot::Handle ? DepthScene::handleOf(*box) : box->rect.centre());
-    return ScreenPoint{p.x, p.y};
+    const LayerBox& box = boxes.back();
+    switch (spot) {
+    case Spot::Handle:
+        return onScreen(DepthScene::handleOf(box));
+    case Spot::Fold:
+        return box.folded() ? std::optional(onScreen(DepthScene::foldMarkOf(box).centre())) : std::nullopt;
+    case Spot::Centre:
+        break;
+    }
+    return onScreen(box.rect.centre());
 }
 
 std::optional<ScreenPoint> DepthCanvas::locate(const Shortcut& shortcut) const
 {
     const Arc* arc = m_scene.arc(shortcut);
-    if (arc == nullptr) {
-        return std::nullopt;
-    }
-    const Point p = m_view.toScreen(arc->at(0.5F));
-    return ScreenPoint{p.x, p.y};
+    return arc == nullptr ? std::nullopt : std::optional(onScreen(arc->at(0.5F)));
 }
 
 } // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth_paint.h"
 
+#include "editor/arc_painter.h"
 #include "editor/paint_tools.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 
 namespace residua::editor {
@@ -15,136 +15,12 @@ namespace {
 using resources::ThemeColours;
 
 constexpr float kRounding = 7;
-constexpr float kMergedPitch = 12; ///< screen pixels from layer to layer, below which arcs are merged
-constexpr std::size_t kCrowded = 2000;
-constexpr int kFinestSegments = 64;  ///< of an arc
-constexpr int kCrowdedSegments = 20; ///< where so many are drawn that corners do not show
 constexpr float kSmallestBoxPitch = 3;
 constexpr float kSmallestLabelledBox = 22; ///< screen pixels; below it a box is a mark without text
 
 const ThemeColours& coloursOf(const DepthPicture& picture)
 {
     return resources::themeColours(picture.theme);
-}
-
-struct Stroke {
-    ImU32 colour = 0;
-    float width = 1;
-};
-
-Stroke strokeOf(const DepthPicture& picture, const Arc& arc)
-{
-    const ThemeColours& c = coloursOf(picture);
-    if (picture.selection.shortcuts.contains(arc.shortcut)) {
-        return {imColour(c.accent), 3.0F};
-    }
-    const float emphasis = picture.hoveredShortcut == arc.shortcut ? 1.5F : 0.0F;
-    const bool dimmed = picture.hoveredLayer && arc.shortcut.source != *picture.hoveredLayer &&
-                        arc.shortcut.target != *picture.hoveredLayer;
-    const double alpha = dimmed ? 0.15 : 1.0;
-    if (const auto weight = picture.weights.of(arc.shortcut, picture.port);
-        weight && arc.kind != ShortcutKind::Pruned) {
-        const double strength = picture.weights.scale().strength(*weight);
-        return {imColour(picture.weights.scale().colour(*weight, picture.theme), alpha * (0.25 + 0.75 * strength)),
-                1.0F + 3.5F * static_cast<float>(strength) + emphasis};
-    }
-    switch (arc.kind) {
-    case ShortcutKind::Stream:
-        return {imColour(c.muted, alpha), 2.0F + emphasis};
-    case ShortcutKind::Fixed:
-        return {imColour(c.muted, 0.8 * alpha), 1.3F + emphasis};
-    case ShortcutKind::Pruned:
-        return {imColour(c.muted, 0.35 * alpha), 1.0F + emphasis};
-    case ShortcutKind::Learned:
-    case ShortcutKind::Frozen:
-        break;
-    }
-    return {imColour(resources::curveColour(0, picture.theme), 0.55 * alpha), 1.4F + emphasis};
-}
-
-void paintDashed(ImDrawList& list, const Viewport& view, const Arc& arc, const Stroke& stroke)
-{
-    const float length = (arc.right - arc.left + 2 * arc.height) * view.zoom();
-    const int dashes = std::clamp(static_cast<int>(length / 10), 6, 200);
-    for (int i = 0; i < dashes; ++i) {
-        const float t = static_cast<float>(i) / static_cast<float>(dashes);
-        const float end = t + 0.5F / static_cast<float>(dashes);
-        list.AddLine(vec(view.toScreen(arc.at(t))), vec(view.toScreen(arc.at(end))), stroke.colour, stroke.width);
-    }
-}
-
-void paintArc(ImDrawList& list, const Viewport& view, const Arc& arc, const Stroke& stroke, int finest)
-{
-    if (arc.kind == ShortcutKind::Pruned) {
-        paintDashed(list, view, arc, stroke);
-        return;
-    }
-    // The Bézier curve whose points are Arc::at: vertical at both ends, highest in the middle.
-    const float control = -arc.height * 4 / 3;
-    const int segments = std::clamp(static_cast<int>((arc.right - arc.left) * view.zoom() / 5), finest * 3 / 8, finest);
-    list.AddBezierCubic(vec(view.toScreen({arc.left, 0})), vec(view.toScreen({arc.left, control})),
-                        vec(view.toScreen({arc.right, control})), vec(view.toScreen({arc.right, 0})), stroke.colour,
-                        stroke.width, segments);
-    if (arc.kind == ShortcutKind::Frozen) {
-        const ImVec2 top = vec(view.toScreen(arc.at(0.5F)));
-        list.AddRectFilled({top.x - 4, top.y - 4}, {top.x + 4, top.y + 4}, stroke.colour, 1.5F);
-    }
-}
-
-// Where layers are so near that arcs cover each other, those with both ends in the same places are drawn once, as
-// the strongest of them: every one that stands out is still seen.
-std::vector<const Arc*> arcsWorthDrawing(const DepthPicture& picture, std::vector<const Arc*> arcs)
-{
-    if (DepthScene::kPitch * picture.view.zoom() >= kMergedPitch) {
-        return arcs;
-    }
-    struct Kept {
-        std::size_t place = 0;
-        float width = 0;
-    };
-    std::unordered_map<std::uint64_t, Kept> strongest;
-    std::vector<const Arc*> kept;
-    const auto cellOf = [&](float x) {
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(picture.view.toScreen({x, 0}).x)));
-    };
-    for (const Arc* arc : arcs) {
-        const float width = strokeOf(picture, *arc).width;
-        const auto [found, first] = strongest.try_emplace(
-            (cellOf(arc->left) << 32U) ^ (cellOf(arc->right) & 0xFFFFFFFFU), Kept{kept.size(), width});
-        if (first) {
-            kept.push_back(arc);
-        } else if (width > found->second.width) {
-            kept[found->second.place] = arc;
-            found->second.width = width;
-        }
-    }
-    return kept;
-}
-
-void paintArcs(ImDrawList& list, const DepthPicture& picture)
-{
-    const Rect seen = picture.view.visible(picture.width, picture.height);
-    const auto visible = [&](const Arc& arc) {
-        return arc.left <= seen.right && arc.right >= seen.left && -arc.height <= seen.bottom && seen.top <= 0;
-    };
-    const auto isOnTop = [&](const Arc& arc) {
-        return picture.hoveredShortcut == arc.shortcut || picture.selection.shortcuts.contains(arc.shortcut);
-    };
-    std::vector<const Arc*> below;
-    std::vector<const Arc*> onTop;
-    for (const Arc& arc : picture.scene.arcs()) {
-        if (visible(arc)) {
-            (isOnTop(arc) ? onTop : below).push_back(&arc);
-        }
-    }
-    below = arcsWorthDrawing(picture, std::move(below));
-    const int finest = below.size() > kCrowded ? kCrowdedSegments : kFinestSegments;
-    for (const Arc* arc : below) {
-        paintArc(list, picture.view, *arc, strokeOf(picture, *arc), finest);
-    }
-    for (const Arc* arc : onTop) {
-        paintArc(list, picture.view, *arc, strokeOf(picture, *arc), kFinestSegments);
-    }
 }
 
 // The wire along the row, where a layer reads the one before it directly.
@@ -155,11 +31,53 @@ void paintChain(ImDrawList& list, const DepthPicture& picture)
     for (std::size_t i = 0; i + 1 < boxes.size(); ++i) {
         const Point from = picture.view.toScreen(DepthScene::handleOf(boxes[i]));
         const Rect next = picture.view.rectToScreen(boxes[i + 1].rect);
+        if (boxes[i].joinsNext || next.left < 0 || from.x > picture.width) {
+            continue;
+        }
         const Point to{next.left, from.y};
         const float head = std::min(6.0F, (to.x - from.x) / 3);
         list.AddLine(vec(from), {to.x - head, to.y}, colour, 1.5F);
         list.AddTriangleFilled(vec(to), {to.x - head, to.y - head * 0.6F}, {to.x - head, to.y + head * 0.6F}, colour);
     }
+}
+
+// The number of a folded run's layers, on its lower edge; a click unfolds it.
+void paintFoldMark(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const Rect r = picture.view.rectToScreen(DepthScene::foldMarkOf(box));
+    const std::string count = "×" + std::to_string(box.lastLayer - box.layer + 1);
+    if (r.height() < kTextSize) {
+        return;
+    }
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(c.raised), r.height() / 2);
+    list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(c.border), r.height() / 2);
+    centredText(list, kTextSize, r.centre(), r.width() - 4, imColour(c.text), count);
+}
+
+// Corners of a box that meet its other half are square.
+ImDrawFlags cornersOf(const DepthPicture& picture, const LayerBox& box)
+{
+    const LayerBox* before = picture.scene.box(box.module - 1);
+    if (box.joinsNext) {
+        return ImDrawFlags_RoundCornersLeft;
+    }
+    return before != nullptr && before->joinsNext ? ImDrawFlags_RoundCornersRight : ImDrawFlags_RoundCornersAll;
+}
+
+void paintBoxText(ImDrawList& list, const LayerBox& box, const Rect& r, ImU32 title, ImU32 subtitle)
+{
+    if (r.width() < kSmallestLabelledBox) {
+        return;
+    }
+    const Point centre = r.centre();
+    const float inside = r.width() - 8;
+    if (r.height() <= 38 || r.width() <= 44) {
+        centredText(list, kTextSize, centre, inside, title, box.title);
+        return;
+    }
+    centredText(list, kTitleSize, {centre.x, centre.y - 9}, inside, title, box.title);
+    centredText(list, kTextSize, {centre.x, centre.y + 9}, inside, subtitle, box.subtitle);
 }
 
 void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
@@ -169,31 +87,36 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     if (r.right < 0 || r.left > picture.width || r.bottom < 0 || r.top > picture.height) {
         return;
     }
-    const bool selected = picture.selection.layers.contains(box.layer);
-    const bool hovered = picture.hoveredLayer == box.layer;
-    const bool active = picture.weights.isActive(box.layer);
+    const auto& layers = picture.selection.layers;
+    const auto firstSelected = layers.lower_bound(box.layer);
+    const bool selected = firstSelected != layers.end() && *firstSelected <= box.lastLayer;
+    const bool hovered = picture.hoveredModule && picture.scene.box(*picture.hoveredModule) == &box;
+    bool active = false;
+    for (std::int64_t layer = box.layer; layer <= box.lastLayer && !active; ++layer) {
+        active = picture.weights.isActive(layer);
+    }
     const double alpha = active ? 1.0 : 0.35;
-    const bool inStack = box.layer > 0 && box.layer <= picture.scene.depth();
+    const bool inStack = box.layer > 0 && box.layer <= picture.scene.layers();
     const float rounding = std::min(kRounding, kRounding * picture.view.zoom());
-    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom},
-                       imColour(inStack && !hovered ? c.surface : c.raised, alpha), rounding);
-    list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(selected ? c.accent : c.border, selected ? 1.0 : alpha),
-                 rounding, 0, selected ? 2.5F : 1.2F);
-
-    const float width = r.right - r.left;
-    if (width < kSmallestLabelledBox) {
-        return;
+    const ImDrawFlags corners = cornersOf(picture, box);
+    const ImU32 edge = imColour(selected ? c.accent : c.border, selected ? 1.0 : alpha);
+    const ImU32 ground = imColour(inStack && !hovered ? c.surface : c.raised, alpha);
+    if (box.folded()) { // a stack of cards
+        const float step = std::min(4.0F, 5 * picture.view.zoom());
+        for (const float aside : {2 * step, step}) {
+            list.AddRectFilled({r.left + aside, r.top - aside}, {r.right + aside, r.bottom - aside},
+                               imColour(c.background), rounding);
+            list.AddRect({r.left + aside, r.top - aside}, {r.right + aside, r.bottom - aside}, imColour(c.border),
+                         rounding);
+        }
     }
-    const Point centre = r.centre();
-    const bool roomForTwo = r.bottom - r.top > 38 && width > 52;
-    const float inside = width - 8;
-    const ImU32 text = imColour(c.text, alpha);
-    if (!roomForTwo) {
-        centredText(list, kTextSize, centre, inside, text, box.title);
-        return;
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(c.background), rounding, corners);
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, ground, rounding, corners);
+    list.AddRect({r.left, r.top}, {r.right, r.bottom}, edge, rounding, corners, selected ? 2.5F : 1.2F);
+    paintBoxText(list, box, r, imColour(c.text, alpha), imColour(c.muted, alpha));
+    if (box.folded()) {
+        paintFoldMark(list, picture, box);
     }
-    centredText(list, kTitleSize, {centre.x, centre.y - 9}, inside, text, box.title);
-    centredText(list, kTextSize, {centre.x, centre.y + 9}, inside, imColour(c.muted, alpha), box.subtitle);
 }
 
 void paintBoxes(ImDrawList& list, const DepthPicture& picture)
@@ -212,8 +135,8 @@ void paintBoxes(ImDrawList& list, const DepthPicture& picture)
     list.AddRectFilled({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 3)}, imColour(c.raised));
     list.AddRect({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 3)}, imColour(c.border));
     for (const std::int64_t layer : picture.selection.layers) {
-        if (const LayerBox* box = picture.scene.box(layer)) {
-            const float x = picture.view.toScreen(box->rect.centre()).x;
+        for (const LayerBox& box : picture.scene.boxesOf(layer)) {
+            const float x = picture.view.toScreen(box.rect.centre()).x;
             list.AddRectFilled({x - 1, r.top - 2}, {x + 1, std::max(r.bottom, r.top + 3) + 2}, imColour(c.accent));
         }
     }
@@ -222,10 +145,8 @@ void paintBoxes(ImDrawList& list, const DepthPicture& picture)
 void paintHandles(ImDrawList& list, const DepthPicture& picture)
 {
     // A grip for every layer would be noise: only where the pointer is.
-    if (!picture.hoveredLayer || *picture.hoveredLayer > picture.scene.depth()) {
-        return;
-    }
-    if (const LayerBox* box = picture.scene.box(*picture.hoveredLayer)) {
+    const LayerBox* box = picture.hoveredModule ? picture.scene.box(*picture.hoveredModule) : nullptr;
+    if (box != nullptr && box->layer <= picture.scene.layers()) {
         const ThemeColours& c = coloursOf(picture);
         const ImVec2 at = vec(picture.view.toScreen(DepthScene::handleOf(*box)));
         const float radius = std::max(4.0F, DepthScene::kHandleRadius * std::min(picture.view.zoom(), 1.2F));
@@ -234,18 +155,23 @@ void paintHandles(ImDrawList& list, const DepthPicture& picture)
     }
 }
 
-void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
+std::string titleOf(const DepthPicture& picture, const Arc& arc)
 {
-    if (!picture.hoveredShortcut) {
-        return;
+    if (arc.count > 1) {
+        return std::to_string(arc.count) + " shortcuts between the same boxes";
     }
-    const Arc* arc = picture.scene.arc(*picture.hoveredShortcut);
-    if (arc == nullptr) {
-        return;
+    const std::string name = nameOf(arc.shortcut);
+    if (modulesPerLayer(picture.project) == 1) {
+        return name;
     }
-    const auto& shortcut = arc->shortcut;
-    std::vector<std::string> lines{nameOf(shortcut)};
-    switch (arc->kind) {
+    return name + "  (" + moduleName(picture.project, arc.shortcut.source) + " to " +
+           moduleName(picture.project, arc.shortcut.target) + ")";
+}
+
+std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
+{
+    std::vector<std::string> lines{titleOf(picture, arc)};
+    switch (arc.kind) {
     case ShortcutKind::Stream:
         lines.emplace_back("residual stream: the sum of all before it");
         break;
@@ -261,11 +187,53 @@ void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
     case ShortcutKind::Learned:
         break;
     }
-    if (const auto weight = picture.weights.of(shortcut, picture.port)) {
-        lines.push_back("weight " + shortNumber(*weight));
+    if (arc.count > 1) {
+        lines.emplace_back("unfold to see each");
+        return lines;
     }
-    paintBadge(list, {picture.view.toScreen(arc->at(0.5F)), std::move(lines), imColour(coloursOf(picture).text)},
-               picture.theme, picture.width, picture.height);
+    for (const DepthPort& port : picture.ports) {
+        if (const auto weight = picture.weights.port(port.name).of(arc.shortcut); weight && port.shown) {
+            lines.push_back((port.name.empty() ? "weight" : port.name) + " " + shortNumber(*weight));
+        }
+    }
+    return lines;
+}
+
+void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
+{
+    const Arc* arc = picture.hoveredShortcut ? picture.scene.arc(*picture.hoveredShortcut) : nullptr;
+    if (arc != nullptr) {
+        paintBadge(list,
+                   {picture.view.toScreen(arc->at(0.5F)), describe(picture, *arc), imColour(coloursOf(picture).text)},
+                   picture.theme, picture.width, picture.height);
+        return;
+    }
+    const LayerBox* box = picture.hoveredModule ? picture.scene.box(*picture.hoveredModule) : nullptr;
+    if (box != nullptr && box->folded()) {
+        paintBadge(list,
+                   {picture.view.toScreen({box->rect.right, box->rect.bottom}),
+                    {"layers " + box->title, std::to_string(box->inside) + " shortcuts inside"},
+                    imColour(coloursOf(picture).text)},
+                   picture.theme, picture.width, picture.height);
+    }
+}
+
+void paintBrackets(ImDrawList& list, const DepthPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    for (const GroupBracket& bracket : picture.scene.brackets()) {
+        const Rect r = picture.view.rectToScreen(bracket.rect);
+        const float tick = std::min(6.0F, r.height() / 2);
+        const ImU32 line = imColour(c.muted);
+        list.AddLine({r.left, r.top}, {r.right, r.top}, line, 1.5F);
+        list.AddLine({r.left, r.top}, {r.left, r.top - tick}, line, 1.5F);
+        list.AddLine({r.right, r.top}, {r.right, r.top - tick}, line, 1.5F);
+        // The name stays in sight while any of the bracket is.
+        const float left = std::max(r.left, 0.0F);
+        const float right = std::min(r.right, picture.width);
+        centredText(list, kTextSize, {(left + right) / 2, r.top + 10}, right - left, imColour(c.text),
+                    bracket.group.name);
+    }
 }
 
 } // namespace
@@ -279,13 +247,14 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
         paintChain(list, picture);
     }
     paintBoxes(list, picture);
+    paintBrackets(list, picture);
     paintHandles(list, picture);
     const Rect row = picture.view.rectToScreen(picture.scene.bounds());
     if (!picture.scene.note().empty()) {
         centredText(list, kTextSize, {picture.width / 2, row.bottom + 24}, picture.width, imColour(c.muted),
                     picture.scene.note());
     }
-    if (picture.scene.depth() == 0) {
+    if (picture.scene.layers() == 0) {
         centredText(list, kTitleSize, {picture.width / 2, row.bottom + 40}, picture.width, imColour(c.muted),
                     "No layers yet: set the stack in the outline");
     }
@@ -298,7 +267,8 @@ void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview&
     const ThemeColours& c = coloursOf(picture);
     const ImU32 colour = imColour(drag.valid || !drag.target ? c.accent : c.error);
     if (drag.target && *drag.target > drag.source) {
-        paintArc(list, picture.view, DepthScene::preview({drag.source, *drag.target}), {colour, 2.5F}, kFinestSegments);
+        ArcPainter(list, picture.view, picture.width, picture.height)
+            .stroke(picture.scene.preview({drag.source, *drag.target}), {colour, 2.5F});
     } else if (const LayerBox* box = picture.scene.box(drag.source)) {
         list.AddLine(vec(picture.view.toScreen(DepthScene::handleOf(*box))), vec(drag.pointer), colour, 2.0F);
     }

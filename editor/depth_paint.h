@@ -16,15 +16,23 @@
 
 namespace residua::editor {
 
+/// A port that reads a mix of its own, as its layer of arcs is drawn.
+struct DepthPort {
+    std::string name;
+    resources::Rgb colour; ///< where several are shown at once; one alone is coloured by its weights
+    bool shown = true;
+};
+
 /// Everything that the drawing of one frame reads.
 struct DepthPicture {
     const DepthScene& scene;
     const Viewport& view;
     const Selection& selection;
     const LiveWeights& weights;
-    std::string port; ///< whose weights colour the arcs
+    const projects::Project& project;
+    const std::vector<DepthPort>& ports;
     std::optional<projects::Shortcut> hoveredShortcut;
-    std::optional<std::int64_t> hoveredLayer;
+    std::optional<std::int64_t> hoveredModule;
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;
@@ -33,13 +41,15 @@ struct DepthPicture {
 /// A shortcut that is being drawn, and what stands beside the pointer.
 struct DragPreview {
     std::int64_t source = 0;
-    std::optional<std::int64_t> target; ///< the layer under the pointer
+    std::optional<std::int64_t> target; ///< the module under the pointer
     Point pointer;                      ///< on the screen
     std::vector<std::string> lines;
     bool valid = false;
 };
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture);
+/// Part of paintDepth.
+void paintArcs(ImDrawList& list, const DepthPicture& picture);
 void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag);
 void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea);
 

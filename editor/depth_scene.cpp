@@ -2,9 +2,8 @@
 #include "editor/depth_scene.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
+#include <iterator>
 #include <numeric>
 
 namespace residua::editor {
@@ -16,17 +15,11 @@ using projects::Shortcut;
 constexpr float kMargin = 10; // from a box's corner to its outermost arc
 constexpr float kHalfGap = 8; // between arcs that enter and arcs that leave
 constexpr float kHeightUnit = 30;
-
-float leftOf(std::int64_t layer)
-{
-    return static_cast<float>(layer) * DepthScene::kPitch;
-}
-
-// Sublinear, so that the longest shortcut of a deep stack does not flatten all the others.
-float heightOf(std::int64_t span)
-{
-    return kHeightUnit * std::pow(static_cast<float>(span), 0.85F) - 4;
-}
+constexpr float kStrip = 16 * DepthScene::kPitch; // of the row, for looking up arcs
+constexpr float kBracketGap = 14;                 // below the boxes, and between brackets over each other
+constexpr float kBracketHeight = 24;
+constexpr float kFoldMarkWidth = 42;
+constexpr float kFoldMarkHeight = 18;
 
 // Weights that nobody trains and that are all one: the plain residual sum. Its arcs would say nothing
 // but "everything so far", so it is drawn as a stream from layer to layer.
@@ -39,205 +32,333 @@ bool isPlainSum(const DepthMix& mix)
 
 std::string noteFor(const projects::Topology& topology)
 {
-    return std::holds_alternative<DepthMix>(topology.wiring)
-               ? std::string{}
-               : "wired by " + topology.preset + ": no shortcuts of its own between layers";
-}
-
-// t of a point x on an arc: the inverse of 3t² − 2t³ on [0, 1].
-float inverseSmoothstep(float u)
-{
-    return 0.5F - std::sin(std::asin(1.0F - 2.0F * u) / 3.0F);
-}
-
-// Height at u in [0, 1] along an arc of height 1.
-float heightAlong(float u)
-{
-    const float s = std::sin(std::asin(1.0F - 2.0F * u) / 3.0F);
-    return 1.0F - 4.0F * s * s;
-}
-
-// heightAlong over the rising half, in steps: bounds that cost no sine.
-constexpr std::size_t kSteps = 512;
-const std::array<float, kSteps + 1>& risingHalf()
-{
-    static const auto table = [] {
-        std::array<float, kSteps + 1> heights{};
-        for (std::size_t i = 0; i <= kSteps; ++i) {
-            heights[i] = heightAlong(0.5F * static_cast<float>(i) / kSteps);
-        }
-        return heights;
-    }();
-    return table;
-}
-
-// Whether the arc can come within `reach` of the point at all; refuses most arcs at a twentieth of distanceTo's price.
-bool mayPass(const Arc& arc, Point p, float reach)
-{
-    const float up = -p.y;
-    if (p.x < arc.left - reach || p.x > arc.right + reach || up < -reach || up > arc.height + reach) {
-        return false;
+    const auto* mix = std::get_if<DepthMix>(&topology.wiring);
+    if (mix == nullptr) {
+        return "wired by " + topology.preset + ": no shortcuts of its own between layers";
     }
-    const float width = arc.right - arc.left;
-    const float from = std::clamp((p.x - reach - arc.left) / width, 0.0F, 1.0F);
-    const float to = std::clamp((p.x + reach - arc.left) / width, 0.0F, 1.0F);
-    const auto step = [](float u) { return std::min(u, 1 - u) * 2 * kSteps; };
-    const auto& table = risingHalf();
-    const float low = std::min(step(from), step(to));
-    const float high = from <= 0.5F && to >= 0.5F ? static_cast<float>(kSteps) : std::max(step(from), step(to));
-    const float lowest = arc.height * table[static_cast<std::size_t>(low)];
-    const float highest = arc.height * table[std::min(static_cast<std::size_t>(high) + 1, kSteps)];
-    return up >= lowest - reach && up <= highest + reach;
+    if (projects::splitsLayers(*mix) && mix->sites == projects::MixSites::Ffn) {
+        return "shortcuts run between the inputs of the FFNs: j is that of layer j + 1";
+    }
+    return {};
 }
 
-constexpr std::int64_t kStripLayers = 16;
+// What stands for a bundle: the liveliest of its kinds.
+ShortcutKind kindOfBundle(ShortcutKind a, ShortcutKind b)
+{
+    const auto rank = [](ShortcutKind kind) {
+        switch (kind) {
+        case ShortcutKind::Pruned:
+            return 0;
+        case ShortcutKind::Stream:
+        case ShortcutKind::Fixed:
+            return 1;
+        case ShortcutKind::Frozen:
+            return 2;
+        case ShortcutKind::Learned:
+            break;
+        }
+        return 3;
+    };
+    return rank(a) >= rank(b) ? a : b;
+}
+
+std::string nameOfRun(std::int64_t first, std::int64_t last)
+{
+    return first == last ? std::to_string(first) : std::to_string(first) + "–" + std::to_string(last);
+}
 
 std::size_t stripOf(float x, std::size_t strips)
 {
-    const float strip = std::floor(x / (DepthScene::kPitch * kStripLayers));
-    return static_cast<std::size_t>(std::clamp(strip, 0.0F, static_cast<float>(strips - 1)));
-}
-
-float distanceTo(const Arc& arc, Point p)
-{
-    const float width = arc.right - arc.left;
-    const float up = std::clamp(-p.y / arc.height, 0.0F, 1.0F);
-    const float root = std::sqrt(1.0F - up) / 2;
-    float nearest = std::numeric_limits<float>::max();
-    const auto consider = [&](float t) {
-        const Point q = arc.at(t);
-        nearest = std::min(nearest, std::hypot(p.x - q.x, p.y - q.y));
-    };
-    // The point of the arc at the same height on either side, and that at the same x.
-    consider(0.5F - root);
-    consider(0.5F + root);
-    if (p.x >= arc.left && p.x <= arc.right) {
-        consider(inverseSmoothstep((p.x - arc.left) / width));
-    }
-    return nearest;
+    return static_cast<std::size_t>(std::clamp(std::floor(x / kStrip), 0.0F, static_cast<float>(strips - 1)));
 }
 
 } // namespace
 
-Point Arc::at(float t) const
+std::vector<LayerRun> identicalRuns(const projects::Network& network)
 {
-    return {left + (right - left) * t * t * (3 - 2 * t), -4 * height * t * (1 - t)};
+    std::vector<LayerRun> runs;
+    std::int64_t layer = 0;
+    const std::string* block = nullptr;
+    for (const projects::StackSegment& segment : network.stack) {
+        if (segment.repeat < 1) {
+            continue;
+        }
+        if (block != nullptr && *block == segment.block) {
+            runs.back().last += segment.repeat;
+        } else {
+            runs.push_back({layer + 1, layer + segment.repeat});
+        }
+        block = &segment.block;
+        layer += segment.repeat;
+    }
+    std::erase_if(runs, [](const LayerRun& run) { return run.first == run.last; });
+    return runs;
 }
 
-void DepthScene::rebuild(const projects::Project& project)
+void DepthScene::rebuild(const projects::Project& project, const std::vector<projects::LayerGroup>& groups,
+                         const std::vector<LayerRun>& folds)
 {
     m_boxes.clear();
+    m_boxOf.clear();
     m_arcs.clear();
-    m_depth = project.network.depth();
+    m_members.clear();
+    m_layers = project.network.depth();
+    m_modules = modulesOf(project);
     m_note = noteFor(project.topology);
     m_chained = true;
-    addBoxes(project);
+    addBoxes(project, folds);
     if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
         m_chained = mix->feeds == projects::MixFeeds::ResidualBesideBranch;
         addArcs(*mix);
     }
+    addBrackets(groups);
     place();
     index();
 }
 
-void DepthScene::addBoxes(const projects::Project& project)
+void DepthScene::addBox(LayerBox box, float width, float gap)
 {
-    const auto add = [this](std::int64_t layer, std::string title, std::string subtitle, std::string graph) {
-        const float left = leftOf(layer);
-        m_boxes.push_back(
-            {layer, std::move(title), std::move(subtitle), std::move(graph), {left, 0, left + kBoxWidth, kBoxHeight}});
-    };
-    add(0, "0", "stem", "stem");
+    const float left = m_boxes.empty() ? 0 : m_boxes.back().rect.right + gap;
+    box.rect = {left, 0, left + width, kBoxHeight};
+    m_boxOf.insert(m_boxOf.end(), static_cast<std::size_t>(box.lastModule - box.module + 1),
+                   static_cast<std::uint32_t>(m_boxes.size()));
+    m_boxes.push_back(std::move(box));
+}
+
+void DepthScene::addBoxes(const projects::Project& project, const std::vector<LayerRun>& folds)
+{
+    const std::int64_t each = modulesPerLayer(project);
+    const bool halves = each == 2;
+    addBox({.title = "0", .subtitle = "stem", .graph = "stem", .rect = {}}, kBoxWidth, 0);
+    auto fold = folds.begin();
     std::int64_t layer = 0;
-    for (const auto& segment : project.network.stack) {
+    for (const projects::StackSegment& segment : project.network.stack) {
+        const std::string graph = "block:" + segment.block;
         for (std::int64_t i = 0; i < segment.repeat; ++i) {
             ++layer;
-            add(layer, std::to_string(layer), segment.block, "block:" + segment.block);
+            fold = std::find_if(fold, folds.end(), [layer](const LayerRun& run) { return run.last >= layer; });
+            const bool inFold = fold != folds.end() && fold->first <= layer;
+            if (inFold && fold->first < layer) {
+                continue;
+            }
+            const std::int64_t last = inFold ? fold->last : layer;
+            LayerBox box{.layer = layer,
+                         .lastLayer = last,
+                         .module = (layer - 1) * each + 1,
+                         .lastModule = last * each,
+                         .title = nameOfRun(layer, last),
+                         .subtitle = segment.block,
+                         .graph = graph,
+                         .rect = {}};
+            if (inFold || !halves) {
+                addBox(std::move(box), kBoxWidth, kGap);
+                continue;
+            }
+            LayerBox second = box;
+            box.lastModule = box.module;
+            box.title = moduleName(project, box.module);
+            box.subtitle = "attention";
+            box.joinsNext = true;
+            addBox(std::move(box), kHalfWidth, kGap);
+            second.module = second.lastModule;
+            second.title = moduleName(project, second.module);
+            second.subtitle = "ffn";
+            addBox(std::move(second), kHalfWidth, 0);
         }
     }
-    add(layer + 1, "head", projects::isLanguage(project.data) ? "next token" : "output", "head");
+    addBox({.layer = m_layers + 1,
+            .lastLayer = m_layers + 1,
+            .module = m_modules + 1,
+            .lastModule = m_modules + 1,
+            .title = "head",
+            .subtitle = projects::isLanguage(project.data) ? "next token" : "output",
+            .graph = "head",
+            .rect = {}},
+           kBoxWidth, kGap);
 }
 
 void DepthScene::addArcs(const DepthMix& mix)
 {
+    std::vector<DrawnShortcut> drawn;
     if (isPlainSum(mix)) {
-        for (std::int64_t target = 1; target <= m_depth + 1; ++target) {
-            m_arcs.push_back({{target - 1, target}, ShortcutKind::Stream, 0, 0, 0});
+        for (std::int64_t target = 1; target <= m_modules + 1; ++target) {
+            drawn.push_back({{target - 1, target}, ShortcutKind::Stream});
         }
-        return;
+    } else {
+        drawn = drawnShortcuts(mix, m_modules);
     }
-    for (const DrawnShortcut& drawn : drawnShortcuts(mix, m_depth)) {
-        m_arcs.push_back({drawn.shortcut, drawn.kind, 0, 0, 0});
+    bundle(std::move(drawn));
+}
+
+// One arc for all shortcuts between the same two boxes. Where nothing is folded that is one each.
+void DepthScene::bundle(std::vector<DrawnShortcut> drawn)
+{
+    const auto ends = [this](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(s.source)); };
+    if (m_boxes.size() < m_boxOf.size()) {
+        std::stable_sort(drawn.begin(), drawn.end(), [&](const DrawnShortcut& a, const DrawnShortcut& b) {
+            return ends(a.shortcut) < ends(b.shortcut);
+        });
     }
+    for (const DrawnShortcut& each : drawn) {
+        const auto [target, source] = ends(each.shortcut);
+        if (target == source) {
+            m_boxes[target].inside += each.kind == ShortcutKind::Pruned ? 0 : 1;
+            continue;
+        }
+        if (!m_arcs.empty() && ends(m_arcs.back().shortcut) == std::pair(target, source)) {
+            ++m_arcs.back().count;
+            m_arcs.back().kind = kindOfBundle(m_arcs.back().kind, each.kind);
+        } else {
+            m_arcs.push_back({{}, each.shortcut, each.kind, static_cast<std::uint32_t>(m_members.size()), 1});
+        }
+        m_members.push_back(each.shortcut);
+    }
+}
+
+void DepthScene::addBrackets(const std::vector<projects::LayerGroup>& groups)
+{
+    m_brackets.clear();
+    std::vector<float> ends; // of the last bracket at each level
+    for (const projects::LayerGroup& group : groups) {
+        const std::int64_t first = std::max<std::int64_t>(group.first, 1);
+        const std::int64_t last = std::min(group.last, m_layers);
+        if (first > last) {
+            continue; // of layers that are gone
+        }
+        const float left = boxesOf(first).front().rect.left;
+        const float right = boxesOf(last).back().rect.right;
+        const auto free = std::find_if(ends.begin(), ends.end(), [left](float end) { return end < left; });
+        const auto level = static_cast<float>(std::distance(ends.begin(), free));
+        if (free == ends.end()) {
+            ends.push_back(right);
+        } else {
+            *free = right;
+        }
+        const float top = kBoxHeight + kBracketGap + level * (kBracketHeight + kBracketGap);
+        m_brackets.push_back({{group.name, first, last}, {left, top, right, top + kBracketHeight}});
+    }
+}
+
+// Sublinear, so that the longest shortcut of a deep stack does not flatten all the others.
+float DepthScene::heightOf(const Shortcut& shortcut) const
+{
+    const auto span = static_cast<float>(boxIndex(shortcut.target)) - static_cast<float>(boxIndex(shortcut.source));
+    return kHeightUnit * std::pow(span, 0.85F) - 4;
 }
 
 // Arcs share a box's top edge: those that enter stand on its left half, those that leave on its right,
 // each half ordered by length so that arcs with an end in common never cross.
 void DepthScene::place()
 {
-    const auto span = [](const Arc& arc) { return arc.shortcut.target - arc.shortcut.source; };
+    const auto span = [this](const Arc& arc) { return boxIndex(arc.shortcut.target) - boxIndex(arc.shortcut.source); };
     std::stable_sort(m_arcs.begin(), m_arcs.end(), [&](const Arc& a, const Arc& b) { return span(a) < span(b); });
 
     std::vector<std::vector<Arc*>> leaving(m_boxes.size());
     std::vector<std::vector<Arc*>> entering(m_boxes.size());
     for (Arc& arc : m_arcs) {
-        arc.height = heightOf(span(arc));
-        leaving[static_cast<std::size_t>(arc.shortcut.source)].push_back(&arc);
-        entering[static_cast<std::size_t>(arc.shortcut.target)].push_back(&arc);
+        arc.height = heightOf(arc.shortcut);
+        leaving[boxIndex(arc.shortcut.source)].push_back(&arc);
+        entering[boxIndex(arc.shortcut.target)].push_back(&arc);
     }
-    constexpr float room = kBoxWidth / 2 - kHalfGap - kMargin;
     const auto slot = [](std::size_t i, std::size_t count) {
         return count < 2 ? 0.5F : static_cast<float>(i) / static_cast<float>(count - 1);
     };
-    for (std::size_t layer = 0; layer < m_boxes.size(); ++layer) {
-        const float left = m_boxes[layer].rect.left;
-        const auto& out = leaving[layer];
-        for (std::size_t i = 0; i < out.size(); ++i) {
-            out[i]->left = left + kBoxWidth - kMargin - room * slot(i, out.size());
+    for (std::size_t i = 0; i < m_boxes.size(); ++i) {
+        const Rect& rect = m_boxes[i].rect;
+        const float room = rect.width() / 2 - kHalfGap - kMargin;
+        for (std::size_t out = 0; out < leaving[i].size(); ++out) {
+            leaving[i][out]->left = rect.right - kMargin - room * slot(out, leaving[i].size());
         }
-        const auto& in = entering[layer];
-        for (std::size_t i = 0; i < in.size(); ++i) {
-            in[i]->right = left + kMargin + room * slot(i, in.size());
+        for (std::size_t in = 0; in < entering[i].size(); ++in) {
+            entering[i][in]->right = rect.left + kMargin + room * slot(in, entering[i].size());
         }
     }
 }
 
 void DepthScene::index()
 {
-    m_byName.resize(m_arcs.size());
-    std::iota(m_byName.begin(), m_byName.end(), 0U);
-    std::sort(m_byName.begin(), m_byName.end(),
-              [this](std::uint32_t a, std::uint32_t b) { return m_arcs[a].shortcut < m_arcs[b].shortcut; });
-    m_strips.assign(m_boxes.size() / kStripLayers + 1, {});
+    m_byName.clear();
+    m_strips.assign(static_cast<std::size_t>(m_boxes.back().rect.right / kStrip) + 1, {});
     for (std::uint32_t i = 0; i < m_arcs.size(); ++i) {
+        for (const Shortcut& shortcut : members(m_arcs[i])) {
+            m_byName.emplace_back(shortcut, i);
+        }
         const std::size_t last = stripOf(m_arcs[i].right, m_strips.size());
         for (std::size_t strip = stripOf(m_arcs[i].left, m_strips.size()); strip <= last; ++strip) {
             m_strips[strip].push_back(i);
         }
     }
+    std::sort(m_byName.begin(), m_byName.end());
+}
+
+std::size_t DepthScene::boxIndex(std::int64_t module) const
+{
+    return m_boxOf[static_cast<std::size_t>(module)];
+}
+
+std::span<const Shortcut> DepthScene::members(const Arc& arc) const
+{
+    return std::span(m_members).subspan(arc.firstMember, arc.count);
 }
 
 Rect DepthScene::bounds() const
 {
-    float top = 0;
+    Rect area{0, 0, m_boxes.empty() ? kBoxWidth : m_boxes.back().rect.right, kBoxHeight};
     for (const Arc& arc : m_arcs) {
-        top = std::min(top, -arc.height);
+        area.top = std::min(area.top, -arc.height);
     }
-    const float right = m_boxes.empty() ? kBoxWidth : m_boxes.back().rect.right;
-    return {0, top, right, kBoxHeight};
+    for (const GroupBracket& bracket : m_brackets) {
+        area.bottom = std::max(area.bottom, bracket.rect.bottom);
+    }
+    return area;
 }
 
-const LayerBox* DepthScene::box(std::int64_t layer) const
+std::vector<float> DepthScene::skyline(std::size_t columns) const
 {
-    const bool inside = layer >= 0 && layer < static_cast<std::int64_t>(m_boxes.size());
-    return inside ? &m_boxes[static_cast<std::size_t>(layer)] : nullptr;
+    std::vector<float> heights(columns, 0.0F);
+    // Tallest first, each filling only what is still free: next[i] is the first free column from i on.
+    std::vector<std::size_t> next(columns + 1);
+    std::iota(next.begin(), next.end(), std::size_t{0});
+    const auto freeFrom = [&next](std::size_t i) {
+        while (next[i] != i) {
+            next[i] = next[next[i]];
+            i = next[i];
+        }
+        return i;
+    };
+    const float scale = static_cast<float>(columns) / std::max(bounds().right, 1.0F);
+    for (auto arc = m_arcs.rbegin(); arc != m_arcs.rend(); ++arc) {
+        const auto last = static_cast<std::size_t>(arc->right * scale);
+        for (std::size_t i = freeFrom(static_cast<std::size_t>(arc->left * scale)); i <= last && i < columns;
+             i = freeFrom(i)) {
+            heights[i] = arc->height;
+            next[i] = i + 1;
+        }
+    }
+    return heights;
+}
+
+const LayerBox* DepthScene::box(std::int64_t module) const
+{
+    const bool inside = module >= 0 && module < static_cast<std::int64_t>(m_boxOf.size());
+    return inside ? &m_boxes[boxIndex(module)] : nullptr;
+}
+
+std::span<const LayerBox> DepthScene::boxesOf(std::int64_t layer) const
+{
+    if (layer < 0 || layer > m_layers + 1 || m_boxes.empty()) {
+        return {};
+    }
+    const std::int64_t each = m_layers > 0 ? m_modules / m_layers : 1;
+    const std::size_t first = boxIndex(layer == 0 ? 0 : (layer - 1) * each + 1);
+    const std::size_t last = boxIndex(layer > m_layers ? m_modules + 1 : layer * each);
+    return std::span(m_boxes).subspan(first, last - first + 1);
 }
 
 const Arc* DepthScene::arc(const Shortcut& shortcut) const
 {
-    const auto found = std::lower_bound(m_byName.begin(), m_byName.end(), shortcut,
-                                        [this](std::uint32_t i, const Shortcut& s) { return m_arcs[i].shortcut < s; });
-    return found != m_byName.end() && m_arcs[*found].shortcut == shortcut ? &m_arcs[*found] : nullptr;
+    const auto found = std::lower_bound(m_byName.begin(), m_byName.end(), std::pair(shortcut, std::uint32_t{0}));
+    return found != m_byName.end() && found->first == shortcut ? &m_arcs[found->second] : nullptr;
 }
 
 Point DepthScene::handleOf(const LayerBox& box)
@@ -245,22 +366,38 @@ Point DepthScene::handleOf(const LayerBox& box)
     return {box.rect.right, (box.rect.top + box.rect.bottom) / 2};
 }
 
+Rect DepthScene::foldMarkOf(const LayerBox& box)
+{
+    const float right = box.rect.right - 4;
+    const float bottom = box.rect.bottom + kFoldMarkHeight / 2;
+    return {right - kFoldMarkWidth, bottom - kFoldMarkHeight, right, bottom};
+}
+
 Hit DepthScene::hitTest(Point point, float tolerance) const
 {
     // Only the boxes beside the point can hold it.
-    const auto near = static_cast<std::int64_t>(std::floor(point.x / kPitch));
-    for (const std::int64_t layer : {near, near + 1}) {
-        const LayerBox* candidate = box(layer);
-        if (candidate == nullptr) {
-            continue;
-        }
-        const Point handle = handleOf(*candidate);
-        const bool hasHandle = layer <= m_depth;
+    const auto after = std::upper_bound(m_boxes.begin(), m_boxes.end(), point.x,
+                                        [](float x, const LayerBox& box) { return x < box.rect.left; });
+    const auto from = after - std::min<std::ptrdiff_t>(std::distance(m_boxes.begin(), after), 2);
+    const auto to = after == m_boxes.end() ? after : after + 1;
+    for (auto near = from; near != to; ++near) {
+        const Point handle = handleOf(*near);
+        const bool hasHandle = near->layer <= m_layers;
         if (hasHandle && std::hypot(point.x - handle.x, point.y - handle.y) <= kHandleRadius + tolerance) {
-            return {Hit::Kind::Handle, layer, {}};
+            return {Hit::Kind::Handle, near->module, {}, 0};
         }
-        if (candidate->rect.contains(point)) {
-            return {Hit::Kind::Layer, layer, {}};
+        if (near->folded() && foldMarkOf(*near).contains(point)) {
+            return {Hit::Kind::Fold, near->module, {}, 0};
+        }
+    }
+    for (auto near = from; near != to; ++near) {
+        if (near->rect.contains(point)) {
+            return {Hit::Kind::Layer, near->module, {}, 0};
+        }
+    }
+    for (std::size_t i = 0; i < m_brackets.size(); ++i) {
+        if (m_brackets[i].rect.contains(point)) {
+            return {Hit::Kind::Group, 0, {}, i};
         }
     }
     return hitArc(point, tolerance);
@@ -274,22 +411,27 @@ Hit DepthScene::hitArc(Point point, float tolerance) const
     for (std::size_t s = m_strips.empty() ? 1 : stripOf(point.x - tolerance, m_strips.size()); s <= last; ++s) {
         for (const std::uint32_t i : m_strips[s]) {
             const Arc& arc = m_arcs[i];
-            if (!mayPass(arc, point, nearest)) {
+            if (!arc.mayPass(point, nearest)) {
                 continue;
             }
-            if (const float distance = distanceTo(arc, point); distance < nearest) {
+            if (const float distance = arc.distanceTo(point); distance < nearest) {
                 nearest = distance;
-                hit = {Hit::Kind::Shortcut, 0, arc.shortcut};
+                hit = {Hit::Kind::Shortcut, 0, arc.shortcut, 0};
             }
         }
     }
     return hit;
 }
 
-Arc DepthScene::preview(const Shortcut& shortcut)
+Arc DepthScene::preview(const Shortcut& shortcut) const
 {
-    return {shortcut, ShortcutKind::Learned, leftOf(shortcut.source) + kBoxWidth * 0.75F,
-            leftOf(shortcut.target) + kBoxWidth * 0.25F, heightOf(shortcut.target - shortcut.source)};
+    const Rect& from = box(shortcut.source)->rect;
+    const Rect& to = box(shortcut.target)->rect;
+    return {{from.left + from.width() * 0.75F, to.left + to.width() * 0.25F, heightOf(shortcut)},
+            shortcut,
+            ShortcutKind::Learned,
+            0,
+            1};
 }
 
 std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
@@ -298,7 +440,7 @@ std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
     for (const Arc& arc : m_arcs) {
         // Taken by its top, so that a box drawn over a few arcs does not pick up all that pass below.
         if (arc.kind != ShortcutKind::Stream && area.contains(arc.at(0.5F))) {
-            found.push_back(arc.shortcut);
+            found.insert(found.end(), members(arc).begin(), members(arc).end());
         }
     }
     return found;
@@ -309,7 +451,11 @@ std::vector<std::int64_t> DepthScene::layersIn(const Rect& area) const
     std::vector<std::int64_t> found;
     for (const LayerBox& candidate : m_boxes) {
         if (area.overlaps(candidate.rect)) {
-            found.push_back(candidate.layer);
+            for (std::int64_t layer = candidate.layer; layer <= candidate.lastLayer; ++layer) {
+                if (found.empty() || found.back() != layer) {
+                    found.push_back(layer);
+                }
+            }
         }
     }
     return found;

@@ -24,7 +24,7 @@ resources::Rgb WeightScale::colour(double weight, resources::Theme theme) const
     return resources::diverging(std::copysign(strength(weight), weight - *centre), theme);
 }
 
-std::optional<float> LiveWeights::Grid::of(const projects::Shortcut& shortcut) const
+std::optional<float> WeightGrid::of(const projects::Shortcut& shortcut) const
 {
     const std::int64_t row = shortcut.target - 1;
     if (row < 0 || row >= rows || shortcut.source < 0 || shortcut.source >= columns) {
@@ -34,13 +34,19 @@ std::optional<float> LiveWeights::Grid::of(const projects::Shortcut& shortcut) c
     return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
+std::optional<float> PortWeights::of(const projects::Shortcut& shortcut) const
+{
+    const auto weight = own != nullptr ? own->of(shortcut) : std::nullopt;
+    return weight || final == nullptr ? weight : final->of(shortcut);
+}
+
 void LiveWeights::take(const LiveValues& live, const projects::Project& project)
 {
     const auto cells = static_cast<std::size_t>(std::max<std::int64_t>(live.rows * live.columns, 0));
     if (live.mix.size() < cells) {
         return; // a grid that lacks values is of no use
     }
-    Grid& grid = m_grids[std::string(live.port)];
+    WeightGrid& grid = m_grids[std::string(live.port)];
     grid.mix.assign(live.mix.begin(), live.mix.end());
     grid.rows = live.rows;
     grid.columns = live.columns;
@@ -82,16 +88,13 @@ bool LiveWeights::isActive(std::int64_t layer) const
     return layer < 1 || index >= m_active.size() || m_active[index] != 0;
 }
 
-std::optional<float> LiveWeights::of(const projects::Shortcut& shortcut, std::string_view port) const
+PortWeights LiveWeights::port(std::string_view name) const
 {
-    for (const std::string_view name : {port, std::string_view(kFinalPort)}) {
-        if (const auto grid = m_grids.find(name); grid != m_grids.end()) {
-            if (const auto weight = grid->second.of(shortcut)) {
-                return weight;
-            }
-        }
-    }
-    return std::nullopt;
+    const auto find = [this](std::string_view key) {
+        const auto grid = m_grids.find(key);
+        return grid == m_grids.end() ? nullptr : &grid->second;
+    };
+    return {find(name), find(kFinalPort)};
 }
 
 } // namespace residua::editor

@@ -26,6 +26,22 @@ struct WeightScale {
     [[nodiscard]] resources::Rgb colour(double weight, resources::Theme theme) const;
 };
 
+struct WeightGrid {
+    std::vector<float> mix; ///< row-major [target − 1, source], NaN: none
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+
+    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
+};
+
+/// What one port reads, looked up once for a frame's many shortcuts. Good until the weights change.
+struct PortWeights {
+    const WeightGrid* own = nullptr;
+    const WeightGrid* final = nullptr; ///< the final output has one mix of its own, whichever port is asked for
+
+    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
+};
+
 /// The live weights that are drawn: copied, so that the engine's buffer may go. One grid for each port that has a
 /// mix of its own, one scale for all of them, so that ports can be compared.
 class LiveWeights {
@@ -38,20 +54,12 @@ public:
     [[nodiscard]] std::int64_t step() const { return m_step; }
     [[nodiscard]] const WeightScale& scale() const { return m_scale; }
     [[nodiscard]] bool isActive(std::int64_t layer) const;
-    /// The final output has one mix of its own, whichever port is asked for.
-    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut, std::string_view port) const;
+    [[nodiscard]] PortWeights port(std::string_view name) const;
 
 private:
-    struct Grid {
-        std::vector<float> mix; ///< row-major [target − 1, source], NaN: none
-        std::int64_t rows = 0;
-        std::int64_t columns = 0;
-
-        [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
-    };
     void rescale(const projects::Project& project);
 
-    std::map<std::string, Grid, std::less<>> m_grids;
+    std::map<std::string, WeightGrid, std::less<>> m_grids;
     std::vector<std::uint8_t> m_active;
     std::int64_t m_step = 0;
     WeightScale m_scale;

@@ -34,7 +34,7 @@ Fill fillOf(const MatrixPicture& picture, const Shortcut& shortcut)
     const MatrixCell cell = picture.scene.cell(shortcut);
     const double alpha = picture.weights.isActive(shortcut.target) ? 1.0 : 0.35;
     if (isRead(cell)) {
-        if (const auto weight = picture.weights.of(shortcut, picture.port)) {
+        if (const auto weight = picture.weights.port(picture.port).of(shortcut)) {
             const WeightScale& scale = picture.weights.scale();
             const resources::Rgb rgb = scale.colour(*weight, picture.theme);
             return {imColour(rgb, alpha), 1 + scale.strength(*weight), rgb};
@@ -93,7 +93,7 @@ void paintMarks(ImDrawList& list, const MatrixPicture& picture, const Shortcut& 
         break;
     }
     if (size >= kSmallestNumbered && isRead(picture.scene.cell(shortcut))) {
-        if (const auto weight = picture.weights.of(shortcut, picture.port)) {
+        if (const auto weight = picture.weights.port(picture.port).of(shortcut)) {
             centredText(list, kTextSize, centre, size - 4, inkOn(fillOf(picture, shortcut).rgb), shortNumber(*weight));
         }
     }
@@ -185,7 +185,7 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(kLabelRoom / size)));
     // Numbers stay in sight when the grid's edge does not.
     const float left = std::max(all.left, kMatrixAxis);
-    const float top = std::max(all.top, kMatrixAxis + 40);
+    const float top = std::max(all.top, kMatrixTop);
     list.AddRectFilled({0, 0}, {left - 2, picture.height}, imColour(c.background, 0.92));
     list.AddRectFilled({left - 2, 0}, {picture.width, top - 2}, imColour(c.background, 0.92));
     const auto ink = [&](bool marked) { return imColour(marked ? c.accent : c.muted); };
@@ -240,7 +240,7 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
     case MatrixCell::Outside:
         break;
     }
-    if (const auto weight = picture.weights.of(shortcut, picture.port)) {
+    if (const auto weight = picture.weights.port(picture.port).of(shortcut)) {
         lines.push_back("weight " + shortNumber(*weight));
     }
     return lines;

@@ -29,6 +29,7 @@ struct MatrixPicture {
     const Viewport& view;
     const Selection& selection;
     const LiveWeights& weights;
+    const projects::Project& project;
     const MatrixStroke& stroke;
     std::string port;
     std::optional<projects::Shortcut> hovered;
@@ -40,6 +41,7 @@ struct MatrixPicture {
 
 /// Room that the axes' numbers and titles take at the left and the top of the grid, on the screen.
 inline constexpr float kMatrixAxis = 52;
+inline constexpr float kMatrixTop = kMatrixAxis + 40; ///< with the ports
 
 void paintMatrix(ImDrawList& list, const MatrixPicture& picture);
 

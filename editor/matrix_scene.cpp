@@ -14,7 +14,7 @@ using projects::Shortcut;
 
 std::string noteFor(const projects::Project& project)
 {
-    const std::int64_t depth = project.network.depth();
+    const std::int64_t depth = modulesOf(project);
     if (!std::holds_alternative<DepthMix>(project.topology.wiring)) {
         return "“" + project.topology.preset +
                "” wires depth without shortcuts of its own, so it has no matrix. "
@@ -24,7 +24,7 @@ std::string noteFor(const projects::Project& project)
         return "No layers yet: set the stack in the outline";
     }
     if (depth > MatrixScene::kDeepest) {
-        return "The matrix shows up to " + std::to_string(MatrixScene::kDeepest) + " layers; this stack has " +
+        return "The matrix shows up to " + std::to_string(MatrixScene::kDeepest) + " rows; this stack has " +
                std::to_string(depth) + ". The depth canvas shows them all.";
     }
     return {};
@@ -55,7 +55,7 @@ bool isRead(MatrixCell cell)
 
 void MatrixScene::rebuild(const projects::Project& project)
 {
-    m_depth = project.network.depth();
+    m_depth = modulesOf(project);
     m_note = noteFor(project);
     m_ports = portsOf(project.topology);
     m_size = m_note.empty() ? m_depth + 1 : 0;

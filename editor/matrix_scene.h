@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/depth_scene.h"
+#include "editor/geometry.h"
 #include "projects/project.h"
+#include "projects/topology.h"
 
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,7 @@ public:
 
     /// Why there is no grid, and what to do about it; empty where there is one.
     [[nodiscard]] const std::string& note() const { return m_note; }
+    /// K: the layers, or their halves (modulesOf).
     [[nodiscard]] std::int64_t depth() const { return m_depth; }
     /// Rows and columns of the grid: depth + 1, or 0 where there is none.
     [[nodiscard]] std::int64_t size() const { return m_size; }

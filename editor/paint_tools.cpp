@@ -15,6 +15,8 @@ constexpr float kBadgePadding = 8;
 constexpr float kChipHeight = 24;
 constexpr float kChipPadding = 11;
 constexpr float kChipGap = 6;
+constexpr float kDotRadius = 4.5F;
+constexpr float kDotGap = 6;
 
 void text(ImDrawList& list, float size, Point at, ImU32 colour, const std::string& words)
 {
@@ -51,32 +53,44 @@ std::string shortNumber(double value)
     return digits.data();
 }
 
-void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& words)
+std::string elided(float size, const std::string& words, float width)
 {
     std::string shown = words;
     std::string kept = words;
     while (textWidth(size, shown) > width) {
         dropLastCharacter(kept);
         if (kept.empty()) {
-            return;
+            return {};
         }
         shown = kept + "…";
     }
+    return shown;
+}
+
+std::vector<std::string> wrapped(float size, const std::string& words, float width)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream(words);
+    for (std::string word; stream >> word;) {
+        if (!lines.empty() && textWidth(size, lines.back() + " " + word) <= width) {
+            lines.back() += " " + word;
+        } else {
+            lines.push_back(word);
+        }
+    }
+    return lines;
+}
+
+void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& words)
+{
+    const std::string shown = elided(size, words, width);
     text(list, size, {centre.x - textWidth(size, shown) / 2, centre.y - size / 2}, colour, shown);
 }
 
 void paintNote(ImDrawList& list, const std::string& note, resources::Theme theme, float width, float height)
 {
     const float room = std::max(80.0F, std::min(width - 64, 520.0F));
-    std::vector<std::string> lines;
-    std::istringstream words(note);
-    for (std::string word; words >> word;) {
-        if (!lines.empty() && textWidth(kTitleSize, lines.back() + " " + word) <= room) {
-            lines.back() += " " + word;
-        } else {
-            lines.push_back(word);
-        }
-    }
+    const std::vector<std::string> lines = wrapped(kTitleSize, note, room);
     const float lineHeight = kTitleSize + 7;
     float y = height / 2 - lineHeight * (static_cast<float>(lines.size()) - 1) / 2;
     for (const std::string& line : lines) {
@@ -133,12 +147,13 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
          "mixing weight at step " + std::to_string(weights.step()));
 }
 
-std::vector<Chip> layoutChips(const std::vector<std::string>& labels, Point at)
+std::vector<Chip> layoutChips(const std::vector<std::string>& labels, ChipKind kind, Point at)
 {
+    const float padding = 2 * kChipPadding + (kind == ChipKind::Legend ? 2 * kDotRadius + kDotGap : 0);
     std::vector<Chip> chips;
     for (const std::string& label : labels) {
-        const float width = textWidth(kTextSize, label) + 2 * kChipPadding;
-        chips.push_back({label, {at.x, at.y, at.x + width, at.y + kChipHeight}, false});
+        const float width = textWidth(kTextSize, label) + padding;
+        chips.push_back({label, {at.x, at.y, at.x + width, at.y + kChipHeight}, false, {}});
         at.x += width + kChipGap;
     }
     return chips;
@@ -148,14 +163,24 @@ void paintChip(ImDrawList& list, const Chip& chip, resources::Theme theme, bool 
 {
     const resources::ThemeColours& c = resources::themeColours(theme);
     const Rect& r = chip.rect;
-    const float rounding = (r.bottom - r.top) / 2;
+    const float rounding = r.height() / 2;
+    if (chip.colour) {
+        list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(hovered ? c.raised : c.surface), rounding);
+        list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(c.border), rounding);
+        const ImVec2 dot{r.left + kChipPadding + kDotRadius, r.centre().y};
+        chip.on ? list.AddCircleFilled(dot, kDotRadius, imColour(*chip.colour))
+                : list.AddCircle(dot, kDotRadius, imColour(c.muted), 0, 1.3F);
+        text(list, kTextSize, {dot.x + kDotRadius + kDotGap, r.centre().y - kTextSize / 2},
+             imColour(chip.on ? c.text : c.muted), chip.label);
+        return;
+    }
     list.AddRectFilled({r.left, r.top}, {r.right, r.bottom},
                        imColour(chip.on   ? c.accent
                                 : hovered ? c.raised
                                           : c.surface),
                        rounding);
     list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(chip.on ? c.accent : c.border), rounding);
-    centredText(list, kTextSize, r.centre(), r.right - r.left, imColour(chip.on ? c.onAccent : c.text), chip.label);
+    centredText(list, kTextSize, r.centre(), r.width(), imColour(chip.on ? c.onAccent : c.text), chip.label);
 }
 
 } // namespace residua::editor

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/depth_scene.h"
+#include "editor/geometry.h"
 #include "editor/live_weights.h"
 #include "resources/colours.h"
 
 #include <imgui.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ inline constexpr float kTextSize = 12;
 [[nodiscard]] float textWidth(float size, const std::string& text);
 /// Three significant digits.
 [[nodiscard]] std::string shortNumber(double value);
+
+/// Cut with an ellipsis to `width`; empty where not even that has room.
+[[nodiscard]] std::string elided(float size, const std::string& text, float width);
+/// In lines of at most `width`, broken between words.
+[[nodiscard]] std::vector<std::string> wrapped(float size, const std::string& text, float width);
 
 /// Cut with an ellipsis to `width`.
 void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& text);
@@ -47,9 +53,14 @@ struct Chip {
     std::string label;
     Rect rect; ///< on the screen
     bool on = false;
+    std::optional<resources::Rgb> colour; ///< of what it stands for; a dot before the label
+};
+enum class ChipKind {
+    Choice, ///< one of several
+    Legend, ///< with a dot of the colour that it shows or hides
 };
 /// From `at` to the right.
-[[nodiscard]] std::vector<Chip> layoutChips(const std::vector<std::string>& labels, Point at);
+[[nodiscard]] std::vector<Chip> layoutChips(const std::vector<std::string>& labels, ChipKind kind, Point at);
 void paintChip(ImDrawList& list, const Chip& chip, resources::Theme theme, bool hovered);
 
 } // namespace residua::editor

@@ -90,6 +90,28 @@ std::vector<std::string> portsOf(const projects::Topology& topology)
     return {"q", "k", "v", "residual"};
 }
 
+std::int64_t modulesPerLayer(const Project& project)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    return mix == nullptr ? 1 : projects::mixedModules(*mix, 1);
+}
+
+std::int64_t modulesOf(const Project& project)
+{
+    return project.network.depth() * modulesPerLayer(project);
+}
+
+std::string moduleName(const Project& project, std::int64_t module)
+{
+    if (module == modulesOf(project) + 1) {
+        return "out";
+    }
+    if (module == 0 || modulesPerLayer(project) == 1) {
+        return std::to_string(module);
+    }
+    return std::to_string((module + 1) / 2) + (module % 2 == 1 ? "a" : "f");
+}
+
 std::string nameOf(const Shortcut& shortcut)
 {
     return std::to_string(shortcut.source) + ":" + std::to_string(shortcut.target);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/edit.h"
+#include "projects/project.h"
 #include "projects/topology.h"
 
 #include <cstdint>
@@ -33,6 +34,14 @@ struct DrawnShortcut {
 inline constexpr const char* kFinalPort = "final";
 /// Ports of a layer that read a mix of their own: one without a name, or q, k, v, residual.
 [[nodiscard]] std::vector<std::string> portsOf(const projects::Topology& topology);
+
+/// K, what i and j of i:j number from 1: the layers, or both halves of each (projects::mixedModules).
+[[nodiscard]] std::int64_t modulesOf(const projects::Project& project);
+/// Layers with modules of their own in the order of the stack: 1, or 2 where both halves have one.
+[[nodiscard]] std::int64_t modulesPerLayer(const projects::Project& project);
+/// "0" for the stack's input, "3" for layer 3, "3a" and "3f" for its attention and its FFN where both are modules,
+/// "out" for the final output.
+[[nodiscard]] std::string moduleName(const projects::Project& project, std::int64_t module);
 
 /// "3:7".
 [[nodiscard]] std::string nameOf(const projects::Shortcut& shortcut);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/depth_scene.h"
+#include "editor/geometry.h"
 
 #include <algorithm>
 

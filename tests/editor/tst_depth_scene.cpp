@@ -5,6 +5,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace residua::editor;
@@ -31,6 +32,16 @@ DepthMix allLearned()
     DepthMix mix;
     mix.weight = residua::projects::WeightKind::Scalar;
     return mix;
+}
+
+/// ANCRe between the inputs of all attentions and FFNs.
+Project bothSites(std::int64_t layers)
+{
+    DepthMix mix = allLearned();
+    mix.entry = residua::projects::StackEntry::Full;
+    mix.feeds = residua::projects::MixFeeds::ResidualBesideBranch;
+    mix.sites = residua::projects::MixSites::Both;
+    return stackOf(layers, mix);
 }
 
 DepthScene sceneOf(const Project& project)
@@ -116,10 +127,10 @@ private slots:
         }
         const Hit layer = scene.hitTest(scene.box(4)->rect.centre(), 3);
         QCOMPARE(layer.kind, Hit::Kind::Layer);
-        QCOMPARE(layer.layer, std::int64_t{4});
+        QCOMPARE(layer.module, std::int64_t{4});
         const Hit handle = scene.hitTest(DepthScene::handleOf(*scene.box(2)), 3);
         QCOMPARE(handle.kind, Hit::Kind::Handle);
-        QCOMPARE(handle.layer, std::int64_t{2});
+        QCOMPARE(handle.module, std::int64_t{2});
         QCOMPARE(scene.hitTest({-500, -500}, 3).kind, Hit::Kind::Nothing);
         // Nothing can be drawn from the head.
         QCOMPARE(scene.hitTest(DepthScene::handleOf(*scene.box(7)), 3).kind, Hit::Kind::Layer);
@@ -134,6 +145,108 @@ private slots:
         for (const LayerBox& box : before.boxes()) {
             QCOMPARE(after.box(box.layer)->rect.left, box.rect.left);
         }
+    }
+
+    void bothSitesHaveABoxForEachHalf()
+    {
+        const DepthScene scene = sceneOf(bothSites(3));
+        QCOMPARE(scene.layers(), std::int64_t{3});
+        QCOMPARE(scene.modules(), std::int64_t{6});
+        QCOMPARE(scene.boxes().size(), std::size_t{8});
+        QCOMPARE(scene.box(5)->title, std::string("3a"));
+        QCOMPARE(scene.box(6)->title, std::string("3f"));
+        QCOMPARE(scene.box(6)->layer, std::int64_t{3});
+        QCOMPARE(scene.box(5)->rect.right, scene.box(6)->rect.left); // halves touch
+        QCOMPARE(scene.boxesOf(2).size(), std::size_t{2});
+        QCOMPARE(scene.boxesOf(4).front().title, std::string("head"));
+        for (std::int64_t target = 1; target <= 6; ++target) {
+            QVERIFY(scene.arc({0, target}) != nullptr);
+            QCOMPARE(scene.hitTest(scene.box(target)->rect.centre(), 3).module, target);
+        }
+        QCOMPARE(scene.layersIn({-1e5F, 0, 1e5F, 60}), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+    }
+
+    void identicalNeighboursAreRuns()
+    {
+        Project project = stackOf(3, allLearned());
+        project.network.stack = {{"mlp", 2}, {"mlp", 3}, {"other", 1}, {"mlp", 2}};
+        QCOMPARE(identicalRuns(project.network), (std::vector<LayerRun>{{1, 5}, {7, 8}}));
+    }
+
+    void foldingBundlesArcsWithACount()
+    {
+        DepthScene scene;
+        scene.rebuild(stackOf(6, allLearned()), {}, {{2, 4}});
+        QCOMPARE(scene.boxes().size(), std::size_t{6}); // 0, 1, 2–4, 5, 6, head
+        const LayerBox* folded = scene.box(3);
+        QVERIFY(folded->folded());
+        QCOMPARE(folded->title, std::string("2–4"));
+        QCOMPARE(folded->inside, std::int64_t{3}); // 2:3, 2:4, 3:4
+        const Arc* out = scene.arc({3, 6});
+        QVERIFY(out == scene.arc({2, 6}));
+        QCOMPARE(out->count, 3U);
+        const auto members = scene.members(*out);
+        QVERIFY(std::ranges::equal(members, std::vector<Shortcut>{{2, 6}, {3, 6}, {4, 6}}));
+        QVERIFY(scene.arc({2, 4}) == nullptr);
+        const Hit mark = scene.hitTest(DepthScene::foldMarkOf(*folded).centre(), 2);
+        QCOMPARE(mark.kind, Hit::Kind::Fold);
+        std::size_t drawn = 0;
+        for (const Arc& arc : scene.arcs()) {
+            drawn += arc.count;
+        }
+        QCOMPARE(drawn + 3, std::size_t{7 * 8 / 2});
+    }
+
+    void foldingMovesNothingBeforeIt()
+    {
+        const Project project = stackOf(9, allLearned());
+        DepthScene scene;
+        scene.rebuild(project);
+        const DepthScene open = scene;
+        scene.rebuild(project, {}, {{4, 6}});
+        for (std::int64_t module = 0; module <= 4; ++module) {
+            QCOMPARE(scene.box(module)->rect.left, open.box(module)->rect.left);
+        }
+        const float shift = open.box(7)->rect.left - scene.box(7)->rect.left;
+        QCOMPARE(shift, 2 * DepthScene::kPitch);
+        for (std::int64_t module = 7; module <= 10; ++module) { // what follows moves as one
+            QCOMPARE(open.box(module)->rect.left - scene.box(module)->rect.left, shift);
+        }
+        scene.rebuild(project);
+        QCOMPARE(scene.box(10)->rect.left, open.box(10)->rect.left);
+    }
+
+    void groupsStandBelowTheRowAndNeverOverlap()
+    {
+        DepthScene scene;
+        scene.rebuild(stackOf(8, allLearned()), {{"early", 1, 4}, {"late", 5, 99}, {"odd", 3, 6}, {"gone", 20, 30}},
+                      {{5, 6}});
+        QCOMPARE(scene.brackets().size(), std::size_t{3});
+        const auto& brackets = scene.brackets();
+        QCOMPARE(brackets[1].group.last, std::int64_t{8});
+        QCOMPARE(brackets[0].rect.top, brackets[1].rect.top);
+        QVERIFY(brackets[2].rect.top > brackets[0].rect.bottom);
+        QCOMPARE(brackets[0].rect.left, scene.box(1)->rect.left);
+        QCOMPARE(brackets[2].rect.right, scene.box(6)->rect.right); // of the folded run
+        const Hit hit = scene.hitTest(brackets[2].rect.centre(), 2);
+        QCOMPARE(hit.kind, Hit::Kind::Group);
+        QCOMPARE(hit.group, std::size_t{2});
+        QVERIFY(scene.bounds().bottom >= brackets[2].rect.bottom);
+    }
+
+    void theSkylineIsTheTallestArc()
+    {
+        const DepthScene scene = sceneOf(stackOf(30, allLearned()));
+        const std::vector<float> heights = scene.skyline(64);
+        const float scale = 64 / scene.bounds().right;
+        std::vector<float> expected(64, 0.0F);
+        for (const Arc& arc : scene.arcs()) {
+            for (auto i = static_cast<std::size_t>(arc.left * scale); i <= static_cast<std::size_t>(arc.right * scale);
+                 ++i) {
+                expected[i] = std::max(expected[i], arc.height);
+            }
+        }
+        QCOMPARE(heights, expected);
     }
 
     void boxSelectionTakesArcsByTheirTops()

@@ -2,6 +2,7 @@
 // The matrix: its model alone, and its gestures in frames that nobody shows.
 #include "editor/matrix_canvas.h"
 #include "editor/matrix_scene.h"
+#include "editor/shortcuts.h"
 #include "tests/editor/canvas_driver.h"
 
 #include <QTest>
@@ -91,6 +92,21 @@ private slots:
         const MatrixScene scene = sceneOf(stackOf(4, mix));
         QCOMPARE(scene.cell({2, 4}), MatrixCell::Learned);
         QCOMPARE(scene.cell({3, 4}), MatrixCell::Outside);
+    }
+
+    void bothSitesHaveARowForEachHalf()
+    {
+        DepthMix mix = learned();
+        mix.entry = projects::StackEntry::Full;
+        mix.feeds = projects::MixFeeds::ResidualBesideBranch;
+        mix.sites = projects::MixSites::Both;
+        const auto document = stackOf(3, mix);
+        const MatrixScene scene = sceneOf(document);
+        QCOMPARE(scene.size(), std::int64_t{7});
+        QCOMPARE(scene.cell({5, 6}), MatrixCell::Learned);
+        QCOMPARE(moduleName(document.project, 5), std::string("3a"));
+        QCOMPARE(moduleName(document.project, 6), std::string("3f"));
+        QCOMPARE(moduleName(document.project, 7), std::string("out"));
     }
 
     void hitTestFindsEveryCell()
