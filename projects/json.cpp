@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/json.h"
 
+#include "projects/block_file.h"
 #include "projects/json_document.h"
 #include "projects/json_read.h"
 #include "projects/json_write.h"
 
 namespace residua::projects {
+
+template <>
+struct Fields<BlockFile> {
+    static constexpr void visit(auto&& v)
+    {
+        v("block", &BlockFile::block);
+        v("positions", &BlockFile::positions);
+    }
+};
 
 namespace {
 
@@ -41,6 +51,15 @@ Result<int> takeSchema(JsonValue& tree)
                                 std::to_string(kSchemaVersion)};
     }
     return static_cast<int>(*number);
+}
+
+Result<BlockFile> blockFromTree(JsonValue tree)
+{
+    // Blocks have been the same since schema 0.
+    if (const auto schema = takeSchema(tree); !schema) {
+        return schema.error();
+    }
+    return JsonReader::readAll<BlockFile>(tree);
 }
 
 template <class T>
@@ -103,6 +122,11 @@ std::string toJson(const Layout& layout)
     return printJson(treeOf(layout));
 }
 
+std::string toJson(const BlockFile& file)
+{
+    return printJson(withSchema(file));
+}
+
 Result<Project> projectFromJson(std::string_view text)
 {
     return parsedWith(projectFromTree, text);
@@ -111,6 +135,11 @@ Result<Project> projectFromJson(std::string_view text)
 Result<Layout> layoutFromJson(std::string_view text)
 {
     return parsedWith(layoutFromTree, text);
+}
+
+Result<BlockFile> blockFromJson(std::string_view text)
+{
+    return parsedWith(blockFromTree, text);
 }
 
 } // namespace residua::projects

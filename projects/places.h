@@ -6,7 +6,7 @@
 
 #include <string>
 
-/// Names of places in a document, as people read them. Private to this folder.
+/// Names of places in a document, as people read them.
 namespace residua::projects {
 
 inline constexpr const char* kStem = "stem";
