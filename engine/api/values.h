@@ -44,7 +44,8 @@ struct ValidationRecord {
 
 /// Mixing coefficients at one step: row = target j − 1 for j in 1..rows, column = source i in
 /// 0..columns − 1; NaN where there is no shortcut. Names: "mix" (the weight that is applied: p under a
-/// softmax), "coefficient" (what is learned: c); with more than one port "mix/q", … Beside them "active", one row: 1
+/// softmax), "coefficient" (what is learned: c), means where each feature or token has its own, and then "spread" (the
+/// standard deviation of "mix" over them); with more than one port "mix/q", … Beside them "active", one row: 1
 /// for each layer that the step ran, 0 for one that it left out (absent while every layer runs).
 struct Matrix {
     std::string name;

@@ -204,12 +204,19 @@ std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
         return {};
     }
     const at::NoGradGuard noGrad;
-    const auto perTerm = [&](const at::Tensor& values) { return m_perFeature ? values.mean(1) : values; };
-    const at::Tensor both = at::cat({perTerm(applied()), perTerm(m_coefficient)}).to(at::kCPU, at::kFloat);
-    const float* const values = both.const_data_ptr<float>();
+    const at::Tensor p = applied();
+    std::vector<at::Tensor> kinds{p, m_coefficient};
+    if (m_perFeature) {
+        kinds = {p.mean(1), m_coefficient.mean(1), p.std(1, /*unbiased=*/false)};
+    }
+    const at::Tensor all = at::cat(kinds).to(at::kCPU, at::kFloat);
+    const float* values = all.const_data_ptr<float>();
     std::vector<Matrix> result;
-    addMatrices(result, "mix", m_readers, m_terms, {values, m_terms.size()}, step);
-    addMatrices(result, "coefficient", m_readers, m_terms, {values + m_terms.size(), m_terms.size()}, step);
+    static constexpr const char* kNames[] = {"mix", "coefficient", "spread"};
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        addMatrices(result, kNames[kind], m_readers, m_terms, {values, m_terms.size()}, step);
+        values += m_terms.size();
+    }
     return result;
 }
 

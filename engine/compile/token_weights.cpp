@@ -5,6 +5,7 @@
 #include "engine/compile/fused.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
@@ -29,11 +30,11 @@ namespace {
 
 constexpr double kNormEpsilon = 1e-6;
 
-/// Runs what its subclass says of one reader, and remembers the mean over tokens for the matrices.
+/// Runs what its subclass says of one reader, and keeps the last pass's weights for the matrices.
 class TokenWeights : public DepthWeights {
 public:
     TokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, const Compute& compute)
-        : m_mix(mix), m_readers(readers), m_compute(compute), m_means(readers.size())
+        : m_mix(mix), m_readers(readers), m_compute(compute), m_weights(readers.size())
     {
     }
 
@@ -50,25 +51,31 @@ public:
         result.weightKind = kernels::WeightKind::none;
         result.gateKind = kernels::GateKind::token;
         result.tokenWeights = values.contiguous();
-        m_means[index] = result.tokenWeights.detach().mean(2).flatten();
+        m_weights[index] = result.tokenWeights.detach(); // the backward pass holds them anyway
         return result;
     }
 
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override
     {
-        std::vector<at::Tensor> rows;
+        const at::NoGradGuard noGrad;
+        std::vector<at::Tensor> means;
+        std::vector<at::Tensor> spreads;
         for (std::size_t r = 0; r < m_readers.size(); ++r) {
-            if (!m_readers[r].sources.empty() && !m_means[r].defined()) {
+            if (m_readers[r].sources.empty()) {
+                continue;
+            }
+            if (!m_weights[r].defined()) {
                 return {}; // Nothing has run yet.
             }
-            if (m_means[r].defined()) {
-                rows.push_back(m_means[r]);
-            }
+            means.push_back(m_weights[r].mean(2).flatten());
+            spreads.push_back(m_weights[r].std(2, /*unbiased=*/false).flatten());
         }
-        const at::Tensor means = at::cat(rows).to(at::kCPU, at::kFloat);
+        const std::vector<DepthTerm> terms = termsOf(m_readers);
+        const at::Tensor both = at::cat({at::cat(means), at::cat(spreads)}).to(at::kCPU, at::kFloat);
+        const float* const values = both.const_data_ptr<float>();
         std::vector<Matrix> result;
-        addMatrices(result, "mix", m_readers, termsOf(m_readers),
-                    {means.const_data_ptr<float>(), static_cast<std::size_t>(means.numel())}, step);
+        addMatrices(result, "mix", m_readers, terms, {values, terms.size()}, step);
+        addMatrices(result, "spread", m_readers, terms, {values + terms.size(), terms.size()}, step);
         return result;
     }
 
@@ -83,7 +90,7 @@ private:
     const DepthMix m_mix;
     const std::vector<DepthReader>& m_readers;
     const Compute m_compute;
-    std::vector<at::Tensor> m_means; ///< of each reader, [outputs · sources]
+    std::vector<at::Tensor> m_weights; ///< of each reader in the last pass, [outputs, sources, tokens]
 };
 
 class PerTokenWeights final : public TokenWeights {

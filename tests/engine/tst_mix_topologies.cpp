@@ -68,6 +68,55 @@ private Q_SLOTS:
         QCOMPARE(parameter(*network, "topology.gate").grad().abs().max().item<double>(), 0.0);
     }
 
+    /// Beside the mean over features, or over tokens, how far they are spread.
+    void matricesTellMeanAndSpread_data()
+    {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<QString>("block");
+        QTest::newRow("features") << "dca"
+                                  << "transformer-qkv";
+        QTest::newRow("tokens") << "mudd"
+                                << "transformer-qkvr";
+    }
+    void matricesTellMeanAndSpread()
+    {
+        QFETCH(QString, topology);
+        QFETCH(QString, block);
+        const Project project = tinyLanguage(block.toStdString(), topology.toStdString(), 3);
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const at::NoGradGuard noGrad;
+        const auto named = [&](const char* name) {
+            const auto all = network->coefficients(4);
+            return *std::ranges::find(all, std::string(name), &engine::Matrix::name);
+        };
+        at::Tensor numbers; // of layer 3's v and entry 1
+        if (topology == "dca") {
+            shake(*network, 0.2, 3);
+            // 3 outputs of 1, 2 and 3 entries lie before; of layer 3, q and k; entry 0.
+            numbers = parameter(*network, "topology.coefficient")[3 * (1 + 2) + 2 * 3 + 1];
+        } else {
+            network->forward(batch.input); // W2 = 0: every token mixes by the bias alone
+            QCOMPARE(named("spread/v").at(2, 2), 0.0F);
+            QCOMPARE(named("mix/v").at(2, 2), 1.0F);
+            shake(*network, 0.2, 3);
+        }
+        network->forward(batch.input);
+        const float spread = named("spread/v").at(2, 1);
+        QVERIFY(spread > 0);
+        QVERIFY(std::isnan(named("spread/v").at(1, 2)));
+        if (numbers.defined()) {
+            const double mean = numbers.mean().item<double>();
+            QVERIFY(std::abs(named("mix/v").at(2, 1) - mean) < 1e-6);
+            QVERIFY(std::abs(named("coefficient/v").at(2, 1) - mean) < 1e-6);
+            QVERIFY(std::abs(spread - std::sqrt(((numbers - mean) * (numbers - mean)).mean().item<double>())) < 1e-6);
+        }
+        // A scalar for each shortcut has no spread.
+        for (const engine::Matrix& matrix : compiled(tinyVectors("linear", "grn-v1", 3))->coefficients(0)) {
+            QVERIFY(!matrix.name.starts_with("spread"));
+        }
+    }
+
     /// Linear layers: x_j = W_j x_{j−1} + Σ p_ij x_i, or y_j = Σ b_ij (stack), f_j = W_j y_j, written out.
     void topologyEqualsComposition_data()
     {
