@@ -2,6 +2,7 @@
 #include "projects/sweep_grid.h"
 
 #include "projects/json_document.h"
+#include "projects/shortcut_text.h"
 #include "projects/text_forms.h"
 #include "projects/validate.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 constexpr const char* kTopology = "/topology";
 constexpr const char* kShortcutsPreset = "none"; // what a set of shortcuts is a change of
-
-constexpr std::string_view kCascaded = "cascaded";
 
 /// "a~1b" is the key "a/b" (RFC 6901).
 std::string unescaped(std::string_view token)
@@ -83,36 +82,6 @@ Status setAt(JsonValue& tree, const std::string& pointer, JsonValue fresh)
     }
     *at = std::move(fresh);
     return Done{};
-}
-
-/// "3", "L" or "L-1".
-std::optional<std::int64_t> layerFrom(std::string_view text, std::int64_t depth)
-{
-    std::int64_t number = 0;
-    const bool fromLast = text.starts_with('L');
-    text.remove_prefix(fromLast ? 1 : 0);
-    if (fromLast && text.empty()) {
-        return depth;
-    }
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number); // "-1" too
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || (fromLast && number >= 0)) {
-        return std::nullopt;
-    }
-    return fromLast ? depth + number : number;
-}
-
-std::optional<Shortcut> shortcutAt(std::string_view text, std::int64_t depth)
-{
-    const std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos) {
-        return std::nullopt;
-    }
-    const auto source = layerFrom(text.substr(0, colon), depth);
-    const auto target = layerFrom(text.substr(colon + 1), depth);
-    if (!source || !target || *source < 0 || *source >= *target || *target > depth) {
-        return std::nullopt;
-    }
-    return Shortcut{*source, *target};
 }
 
 /// What is set first: a topology is made for the layers there are, and its own fields come after it.
@@ -218,29 +187,17 @@ Result<Topology> topologyFrom(std::string_view text, std::int64_t depth)
     if (const auto preset = std::ranges::find(presets, text, &TopologyPreset::name); preset != presets.end()) {
         return Topology{preset->name, preset->wiring};
     }
-    ExplicitSources sources;
-    for (std::int64_t j = 1; text == kCascaded && j <= depth; ++j) {
-        sources.shortcuts.push_back({j - 1, j});
+    Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, depth);
+    if (!shortcuts) {
+        std::vector<std::string_view> names;
+        std::ranges::transform(presets, std::back_inserter(names), &TopologyPreset::name);
+        const std::string_view meant = nearest(text, names);
+        return Error{kTopology, shortcuts.error().message + ", or a preset's name" +
+                                    (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
     }
-    for (std::size_t begin = 0; text != kCascaded && begin <= text.size();) {
-        const std::size_t end = std::min(text.find('+', begin), text.size());
-        const std::optional<Shortcut> shortcut = shortcutAt(text.substr(begin, end - begin), depth);
-        if (!shortcut) {
-            std::vector<std::string_view> names;
-            std::ranges::transform(presets, std::back_inserter(names), &TopologyPreset::name);
-            const std::string_view meant = nearest(text, names);
-            return Error{kTopology, "is \"" + std::string(text) +
-                                        "\"; expected a preset's name, or shortcuts i:j with " +
-                                        "0 <= i < j <= " + std::to_string(depth) + " such as 0:2 or 1:2+2:3" +
-                                        (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
-        }
-        sources.shortcuts.push_back(*shortcut);
-        begin = end + 1;
-    }
-    std::ranges::sort(sources.shortcuts);
     const auto none = std::ranges::find(presets, kShortcutsPreset, &TopologyPreset::name);
     Topology topology{none->name, none->wiring};
-    std::get<DepthMix>(topology.wiring).sources = std::move(sources);
+    std::get<DepthMix>(topology.wiring).sources = ExplicitSources{*std::move(shortcuts)};
     return topology;
 }
 

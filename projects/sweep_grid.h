@@ -34,8 +34,8 @@ struct SweepMember {
 /// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom.
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
 
-/// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch: "0:2", "1:2+2:3", where L stands for the
-/// last layer ("0:L-1"), or "cascaded", every j-1:j. For `depth` layers.
+/// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the texts of shortcutsFrom ("1:2+2:3",
+/// "i:i+2"). For `depth` layers.
 [[nodiscard]] Result<Topology> topologyFrom(std::string_view text, std::int64_t depth);
 
 /// FLOP of all of a project's steps: what one token or sample costs times how many are seen.
