@@ -48,7 +48,7 @@ struct Planned {
     SweepMember member;
     std::filesystem::path directory;
     engine::RunInfo info; ///< as the run's files have it after training
-    [[nodiscard]] double loss() const { return std::isfinite(info.validationLoss) ? info.validationLoss : info.loss; }
+    [[nodiscard]] double loss() const { return engine::finalLoss(info); }
 };
 
 Result<Sweep> typedSweep(const std::vector<std::string>& axes)

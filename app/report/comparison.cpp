@@ -27,11 +27,6 @@ struct ComparedRun {
     std::vector<MetricPoint> validation;
     std::int64_t parameters = 0;
     double flops = 0;
-
-    [[nodiscard]] double finalLoss() const
-    {
-        return std::isfinite(info.validationLoss) ? info.validationLoss : info.loss;
-    }
 };
 
 std::vector<ComparedRun> readRuns(const std::filesystem::path& folder)
@@ -83,7 +78,7 @@ public:
     {
         std::vector<projects::CostAndLoss> points;
         for (const ComparedRun& run : m_runs) {
-            points.push_back({run.flops, run.finalLoss()});
+            points.push_back({run.flops, finalLoss(run.info)});
         }
         m_front = projects::paretoFront(points);
     }
@@ -164,7 +159,7 @@ void Page::costs()
 {
     constexpr double kMega = 1e6; // steps of a plot are whole numbers
     const auto pointOf = [&](std::size_t i) {
-        return MetricPoint{std::llround(m_runs[i].flops / kMega), m_runs[i].finalLoss()};
+        return MetricPoint{std::llround(m_runs[i].flops / kMega), finalLoss(m_runs[i].info)};
     };
     PlotSpec spec{"Loss against cost", "training, MFLOP", "loss", {}};
     Curve front{"Pareto front", {}, Stroke::Faint, 0};

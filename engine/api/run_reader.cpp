@@ -8,6 +8,7 @@
 #include "projects/store.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -203,6 +204,11 @@ std::vector<RunInfo> listRuns(const fs::path& folder)
         return std::tie(b.created, b.directory) < std::tie(a.created, a.directory);
     });
     return runs;
+}
+
+double finalLoss(const RunInfo& info)
+{
+    return std::isfinite(info.validationLoss) ? info.validationLoss : info.loss;
 }
 
 Status annotateRun(const fs::path& runDirectory, const std::vector<std::string>& tags, const std::string& notes)
