@@ -2,6 +2,7 @@
 // Data, initialisation, training plan, stage schedule and seeds.
 #include "projects/problems.h"
 
+#include "projects/stage_schedule.h"
 #include "projects/text_forms.h"
 
 #include <algorithm>
@@ -179,14 +180,6 @@ void checkCadences(const Project& project, Problems& problems)
 void checkInitialisation(const Initialisation& initialisation, Problems& problems)
 {
     problems.within("/initialisation/scale", "initialisation · scale", initialisation.scale, 0, 1000);
-}
-
-/// p_s = (ℓ − |I_s|) / (L − |I_s|) (RaPTr §2).
-double keepProbability(const Stage& stage, std::int64_t depth)
-{
-    const auto kept = static_cast<double>(stage.always.size());
-    const double others = static_cast<double>(depth) - kept;
-    return others > 0 ? (stage.averageLength - kept) / others : 1.0;
 }
 
 void checkStage(const Stage& stage, std::size_t index, const Project& project, Problems& problems)

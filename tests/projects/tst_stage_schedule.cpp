@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/presets.h"
+#include "projects/stage_schedule.h"
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace residua::projects;
+
+namespace {
+
+std::vector<std::int64_t> lengthsInSteps(const StageSchedule& schedule, std::int64_t steps)
+{
+    std::vector<std::int64_t> counts;
+    for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+        counts.push_back((s + 1 < schedule.stages.size() ? schedule.stages[s + 1].start : steps) -
+                         schedule.stages[s].start);
+    }
+    return counts;
+}
+
+} // namespace
+
+class TestStageSchedule : public QObject {
+    Q_OBJECT
+private slots:
+    void keepProbabilityIsThatOfTheOthers()
+    {
+        QCOMPARE(keepProbability({0, 6, {1, 12}}, 12), 0.4);
+        QCOMPARE(keepProbability({0, 12, {1, 12}}, 12), 1.0);
+        QCOMPARE(keepProbability({0, 2, {1, 2}}, 2), 1.0);
+    }
+
+    void proportionalStagesAreThePapersExample()
+    {
+        // RaPTr §4.3: 400k steps over 12-16-20-24 are 40k, 80k, 120k, 160k, on average 20 layers.
+        const auto made = makeStages({}, {12, 16, 20, 24}, StageSplit::Proportional, 24, 400'000);
+        QVERIFY(made.ok());
+        QCOMPARE(lengthsInSteps(*made, 400'000), (std::vector<std::int64_t>{40'000, 80'000, 120'000, 160'000}));
+        QCOMPARE(averageLength(*made, 24, 400'000), 20.0);
+        QCOMPARE(made->stages[1].always, (std::vector<std::int64_t>{1, 24}));
+    }
+
+    void targetAverageMovesStepsToTheLastStage()
+    {
+        const auto made = makeStages({}, {6, 12, 18, 24}, StageSplit::TargetAverage, 24, 400'000, 20);
+        QVERIFY(made.ok());
+        QVERIFY(std::abs(averageLength(*made, 24, 400'000) - 20) < 1e-3);
+        const auto counts = lengthsInSteps(*made, 400'000);
+        QCOMPARE(counts[0], counts[1]);
+        QCOMPARE(counts[1], counts[2]);
+        QVERIFY(counts[3] > counts[2]);
+        QVERIFY(!makeStages({}, {6, 12}, StageSplit::TargetAverage, 24, 1000, 13).ok());
+        QVERIFY(!makeStages({}, {6, 6}, StageSplit::TargetAverage, 24, 1000, 8).ok());
+    }
+
+    void spansCoverEveryStep()
+    {
+        StageSchedule schedule{{{100, 6, {1, 12}}, {300, 12, {1, 12}}}};
+        const auto plain = spansOf(schedule, 12, 400);
+        QCOMPARE(plain, (std::vector<StageSpan>{{0, 100, StageSpan::kFull, 12}, {100, 300, 0, 6}, {300, 400, 1, 12}}));
+        schedule.fullModelSteps = 150;
+        QCOMPARE(spansOf(schedule, 12, 400)[0], (StageSpan{0, 150, StageSpan::kFull, 12}));
+        QCOMPARE(spansOf(schedule, 12, 400)[1], (StageSpan{150, 300, 0, 6}));
+        QCOMPARE(spansOf({}, 12, 400), (std::vector<StageSpan>{{0, 400, StageSpan::kFull, 12}}));
+        QCOMPARE(averageLength({}, 12, 400), 12.0);
+    }
+
+    void flopAreSavedInProportionToWhatIsLeftOut()
+    {
+        Project project = findExample("linear-ancre")->project;
+        const auto report = costOf(project);
+        QVERIFY(report.ok());
+        QCOMPARE(expectedFlopShare(project, *report), 1.0);
+        const auto depth = project.network.depth();
+        project.stages.stages = {{0, static_cast<double>(depth), {1, depth}}};
+        QCOMPARE(expectedFlopShare(project, *report), 1.0);
+        project.stages.stages = {{0, 2, {1, depth}}}; // nothing but the first and the last
+        double inner = 0;
+        for (std::size_t layer = 1; layer + 1 < report->layers.size(); ++layer) {
+            inner += report->layers[layer].trainFlops;
+        }
+        QVERIFY(inner > 0);
+        QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - inner / report->total.trainFlops)) < 1e-12);
+    }
+
+    void changesKeepTheScheduleGrowing()
+    {
+        const StageSchedule schedule{{{0, 6, {1, 12}}, {100, 8, {1, 12}}, {200, 12, {1, 12}}}};
+        QCOMPARE(withStart(schedule, 1, 150, 300).stages[1].start, std::int64_t(150));
+        QCOMPARE(withStart(schedule, 1, 0, 300).stages[1].start, std::int64_t(1));
+        QCOMPARE(withStart(schedule, 1, 500, 300).stages[1].start, std::int64_t(199));
+        QCOMPARE(withStart(schedule, 2, 500, 300).stages[2].start, std::int64_t(299));
+        QCOMPARE(withLength(schedule, 1, 7, 12).stages[1].averageLength, 7.0);
+        QCOMPARE(withLength(schedule, 1, 2, 12).stages[1].averageLength, 6.0);
+        QCOMPARE(withLength(schedule, 0, 0, 12).stages[0].averageLength, 2.0);
+        QCOMPARE(withLength(schedule, 2, 99, 12).stages[2].averageLength, 12.0);
+        const StageSchedule split = withSplit(schedule, 150, 12);
+        QCOMPARE(split.stages[2], (Stage{150, 10, {1, 12}}));
+        QCOMPARE(withSplit(schedule, 100, 12), schedule);
+        QCOMPARE(withoutStage(split, 2), schedule);
+        QCOMPARE(withoutStage(schedule, 0).stages.front(), (Stage{0, 8, {1, 12}}));
+        QVERIFY(withoutStage({{{0, 6, {}}}}, 0).stages.empty());
+        QCOMPARE(withSplit({}, 5, 12).stages, (std::vector<Stage>{{5, 12, {1}}}));
+    }
+
+    void notationIsReadAndWritten()
+    {
+        const auto lengths = stageLengthsFrom("6-8-10-12");
+        QVERIFY(lengths.ok());
+        QCOMPARE(*lengths, (std::vector<double>{6, 8, 10, 12}));
+        QCOMPARE(stageLengthsText(*makeStages({}, *lengths, StageSplit::Equal, 12, 100)), std::string("6-8-10-12"));
+        for (const char* wrong : {"", "6-", "a", "8-6", "6--8"}) {
+            QVERIFY2(!stageLengthsFrom(wrong).ok(), wrong);
+        }
+        QVERIFY(!makeStages({}, {1, 12}, StageSplit::Equal, 12, 100).ok());
+        QVERIFY(!makeStages({}, {6, 12}, StageSplit::Equal, 12, 1).ok());
+        QCOMPARE(recommendedLengths(12), (std::vector<double>{6, 8, 10, 12}));
+        QCOMPARE(recommendedLengths(1), (std::vector<double>{1}));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestStageSchedule)
+#include "tst_stage_schedule.moc"
