@@ -197,7 +197,8 @@ void BlockCanvasView::enter(std::string_view text)
 void BlockCanvasView::addNode(const std::string& kind, std::optional<ScreenPoint> at)
 {
     m_fitted = false;
-    m_desk.add({kind, {}, {}, {}}, at ? m_view.toScene(Point{at->x, at->y}) : seen().centre(), std::nullopt);
+    m_desk.add({.kind = kind, .title = {}, .summary = {}}, at ? m_view.toScene(Point{at->x, at->y}) : seen().centre(),
+               std::nullopt);
 }
 
 void BlockCanvasView::draw(float width, float height, float)

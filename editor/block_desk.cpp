@@ -240,9 +240,7 @@ void BlockDesk::add(const NodeOffer& offer, Point centre, const std::optional<Wi
         return;
     }
     projects::Node node = newNode(graph(), offer.kind);
-    if (offer.formula) {
-        node.params.emplace("formula", *offer.formula);
-    }
+    node.params = offer.params;
     const Point half{BlockScene::kNodeWidth / 2, BlockScene::kCardHeight / 2};
     const Point at = freePlace({centre.x - half.x, centre.y - half.y, centre.x + half.x, centre.y + half.y}, boxes());
     std::vector<Edit> edits{projects::AddNode{ref(), node, projects::Position{at.x, at.y}}};

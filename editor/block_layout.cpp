@@ -14,6 +14,7 @@ constexpr int kSweeps = 6;
 // A lane gives way to boxes: next to theirs its weight is nothing.
 constexpr double kBoxWeight = 1;
 constexpr double kLaneWeight = 1e-6;
+constexpr double kLaneSay = 0.2; ///< in the order of a row: boxes that are wired to each other stay near each other
 
 struct Link {
     std::size_t other = 0;
@@ -147,10 +148,14 @@ private:
             for (const std::size_t v : row) {
                 const std::vector<Link>& links = upwards ? m_vertices[v].below : m_vertices[v].above;
                 double sum = 0;
+                double weight = 0;
                 for (const Link& link : links) {
-                    sum += place[link.other] + link.otherPort / (m_vertices[link.other].width + 1);
+                    const Vertex& other = m_vertices[link.other];
+                    const double counts = other.lane ? kLaneSay : 1;
+                    sum += counts * (place[link.other] + link.otherPort / (other.width + 1));
+                    weight += counts;
                 }
-                wanted[v] = links.empty() ? place[v] : sum / static_cast<double>(links.size());
+                wanted[v] = links.empty() ? place[v] : sum / weight;
             }
             std::ranges::stable_sort(row, {}, [&](std::size_t v) { return wanted[v]; });
             number(row);

@@ -18,6 +18,7 @@ constexpr float kStripe = 4;       ///< the kind's colour, at a node's left
 constexpr float kPadding = 10;     ///< inside a node
 constexpr float kLabelSize = 11;   ///< of shapes and port names
 constexpr float kNamesFrom = 0.7F; ///< the zoom from which ports are named
+constexpr float kPortsFrom = 0.5F; ///< and from which they are drawn
 constexpr float kGroundStep = 32;
 constexpr float kErrorWidth = 240;
 
@@ -45,7 +46,7 @@ void put(ImDrawList& list, ImFont* font, float size, Point at, ImU32 colour, con
 // Text follows the zoom within what can be read.
 float textSize(const BlockPicture& picture, float atOne)
 {
-    return std::clamp(atOne * picture.view.zoom(), 9.5F, atOne * 1.25F);
+    return std::clamp(atOne * picture.view.zoom(), 9.0F, atOne * 1.25F);
 }
 
 ImU32 categoryColour(const BlockPicture& picture, const BlockNode& node, double alpha)
@@ -136,6 +137,9 @@ void paintPort(ImDrawList& list, const BlockPicture& picture, const BlockNode& n
                PortSide side)
 {
     const ThemeColours& c = coloursOf(picture);
+    if (picture.view.zoom() < kPortsFrom && picture.wanted != side) {
+        return;
+    }
     const float radius = BlockScene::kPortRadius * std::clamp(picture.view.zoom(), 0.6F, 1.5F);
     const ImVec2 at = vec(picture.view.toScreen(port.at));
     const BlockHit& hit = picture.hovered;
@@ -173,8 +177,8 @@ void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& 
 {
     const ThemeColours& c = coloursOf(picture);
     const float zoom = picture.view.zoom();
-    const float left = r.left + (kStripe + kPadding - 2) * std::min(zoom, 1.0F);
-    const float right = r.right - kPadding * std::min(zoom, 1.0F);
+    const float left = r.left + (kStripe + kPadding - 2) * std::clamp(zoom, 0.6F, 1.0F);
+    const float right = r.right - kPadding * std::clamp(zoom, 0.3F, 1.0F);
     const float nameSize = textSize(picture, 13);
     const float smallSize = textSize(picture, kLabelSize);
     const float names = node.namedPorts && zoom >= kNamesFrom ? 12 * zoom : 0;
@@ -193,9 +197,11 @@ void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& 
         const std::string beside = said == node.name ? node.kind : said;
         const std::string shown =
             rest > 24 && node.form == BlockNode::Form::Line ? elided(smallSize, beside, rest) : "";
-        put(list, ImGui::GetFont(), nameSize, {left, middle - nameSize / 2}, imColour(c.text),
+        const float raise = height < 2 * nameSize ? 1 : 0; // a font's own room above its letters
+        put(list, ImGui::GetFont(), nameSize, {left, middle - nameSize / 2 - raise}, imColour(c.text),
             elided(nameSize, node.name, room));
-        put(list, ImGui::GetFont(), smallSize, {right - textWidth(smallSize, shown), middle - smallSize / 2 + 1},
+        put(list, ImGui::GetFont(), smallSize,
+            {right - textWidth(smallSize, shown), middle - smallSize / 2 + (nameSize - smallSize) / 4},
             imColour(c.muted), shown);
         return;
     }
@@ -255,53 +261,84 @@ void paintNode(ImDrawList& list, const BlockPicture& picture, const BlockNode& n
     }
 }
 
-// Pieces of text on the ground that must not cover each other, nor a node.
+// Pieces of text on the ground that must not cover each other, nor a node, nor if it can be helped a wire.
 class Labels {
 public:
-    explicit Labels(const BlockPicture& picture) : m_picture(picture)
+    explicit Labels(const BlockPicture& picture)
     {
         for (const BlockNode& node : picture.scene.nodes()) {
             m_taken.push_back(picture.view.rectToScreen(node.rect));
         }
-    }
-    bool claim(const Rect& r)
-    {
-        if (r.right < 0 || r.left > m_picture.width ||
-            std::ranges::any_of(m_taken, [&](const Rect& other) { return other.overlaps(r); })) {
-            return false;
+        for (const BlockWire& wire : picture.scene.wires()) {
+            for (std::size_t i = 1; i < wire.path.size(); ++i) {
+                const Point a = picture.view.toScreen(wire.path[i - 1]);
+                const Point b = picture.view.toScreen(wire.path[i]);
+                m_wires.push_back({std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)});
+            }
         }
-        m_taken.push_back(r);
-        return true;
+    }
+    /// The first of `places` that is free of wires too, else the first that is free of the rest.
+    std::optional<Rect> claim(const std::vector<Rect>& places)
+    {
+        const auto hits = [](const std::vector<Rect>& others, const Rect& r) {
+            return std::ranges::any_of(others, [&](const Rect& other) { return other.overlaps(r); });
+        };
+        for (const bool overWires : {false, true}) {
+            for (const Rect& place : places) {
+                if (!hits(m_taken, place) && (overWires || !hits(m_wires, place))) {
+                    m_taken.push_back(place);
+                    return place;
+                }
+            }
+        }
+        return std::nullopt;
     }
 
 private:
-    const BlockPicture& m_picture;
     std::vector<Rect> m_taken;
+    std::vector<Rect> m_wires;
 };
 
-// The shape stands on the longest piece of its wire where it has room.
+// Beside an upright piece, above or below a level one; the longest pieces first.
+std::vector<Rect> labelPlaces(const BlockPicture& picture, const std::vector<Point>& path, float width, float height)
+{
+    constexpr float kAside = 4;
+    std::vector<std::pair<float, std::size_t>> pieces;
+    for (std::size_t i = 1; i < path.size(); ++i) {
+        pieces.emplace_back(-(std::abs(path[i].x - path[i - 1].x) + std::abs(path[i].y - path[i - 1].y)), i);
+    }
+    std::ranges::stable_sort(pieces);
+    std::vector<Rect> places;
+    for (const auto& [length, i] : pieces) {
+        const Point a = picture.view.toScreen(path[i - 1]);
+        const Point b = picture.view.toScreen(path[i]);
+        const Point c{(a.x + b.x) / 2, (a.y + b.y) / 2};
+        const bool upright = std::abs(a.x - b.x) < 1;
+        const float needed = upright ? height + 2 : width;
+        if (-length * picture.view.zoom() < needed) {
+            continue;
+        }
+        const auto plate = [&](float left, float top) { places.push_back({left, top, left + width, top + height}); };
+        if (upright) {
+            plate(c.x + kAside, c.y - height / 2);
+            plate(c.x - kAside - width, c.y - height / 2);
+        } else {
+            plate(c.x - width / 2, c.y - kAside + 1 - height);
+            plate(c.x - width / 2, c.y + kAside - 1);
+        }
+    }
+    return places;
+}
+
 void paintShape(ImDrawList& list, const BlockPicture& picture, const BlockWire& wire, Labels& labels)
 {
     const ThemeColours& c = coloursOf(picture);
     const float size = textSize(picture, kLabelSize);
-    const float width = widthOf(*numbers(), size, wire.shape);
-    std::vector<std::pair<float, Point>> places;
-    for (std::size_t i = 1; i < wire.path.size(); ++i) {
-        const Point a = picture.view.toScreen(wire.path[i - 1]);
-        const Point b = picture.view.toScreen(wire.path[i]);
-        places.emplace_back(-(std::abs(a.x - b.x) + std::abs(a.y - b.y)), Point{(a.x + b.x) / 2, (a.y + b.y) / 2});
-    }
-    std::ranges::stable_sort(places, {}, &std::pair<float, Point>::first);
-    for (const auto& [length, centre] : places) {
-        const Rect plate{centre.x - width / 2 - 4, centre.y - size / 2 - 1, centre.x + width / 2 + 4,
-                         centre.y + size / 2 + 1};
-        if (-length < size + 4 || !labels.claim(plate)) {
-            continue;
-        }
-        list.AddRectFilled({plate.left, plate.top}, {plate.right, plate.bottom}, imColour(c.background, 0.92), 3);
-        put(list, numbers(), size, {plate.left + 4, plate.top}, imColour(wire.error.empty() ? c.muted : c.error),
+    const float width = widthOf(*numbers(), size, wire.shape) + 4;
+    if (const auto plate = labels.claim(labelPlaces(picture, wire.path, width, size + 1))) {
+        list.AddRectFilled({plate->left, plate->top}, {plate->right, plate->bottom}, imColour(c.background, 0.85), 3);
+        put(list, numbers(), size, {plate->left + 2, plate->top}, imColour(wire.error.empty() ? c.muted : c.error),
             wire.shape);
-        return;
     }
 }
 

@@ -34,6 +34,24 @@ std::optional<int> rankOf(const projects::NodeKind& kind, const std::string& tex
     return title.starts_with(text) || kind.key.starts_with(text) ? 1 : title.find(text) != std::string::npos ? 2 : 3;
 }
 
+// "gelu" means an activation; what a kind's first parameter chooses among is what people call it.
+void addChoices(const projects::NodeKind& kind, const std::string& text, std::vector<std::pair<int, NodeOffer>>& found)
+{
+    if (text.empty() || kind.params.empty()) {
+        return;
+    }
+    const projects::ParamSpec& first = kind.params.front();
+    for (const std::string& choice : first.choices) {
+        if (choice.starts_with(text)) {
+            NodeOffer offer{kind.key, choice, kind.title + ": " + kind.summary};
+            if (projects::ParamValue(choice) != first.defaultValue) {
+                offer.params.emplace(first.name, choice);
+            }
+            found.emplace_back(choice == text ? 0 : 1, std::move(offer));
+        }
+    }
+}
+
 // Something with an operator or a call in it: a bare word is a search.
 bool isFormula(std::string_view text)
 {
@@ -52,16 +70,20 @@ std::vector<NodeOffer> offersFor(std::string_view text)
     std::vector<std::pair<int, NodeOffer>> found;
     for (const projects::NodeKind& kind : projects::nodeKinds()) {
         if (const auto rank = rankOf(kind, wanted)) {
-            found.emplace_back(wanted.empty() ? 0 : *rank, NodeOffer{kind.key, kind.title, kind.summary, {}});
+            found.emplace_back(wanted.empty() ? 0 : *rank, NodeOffer{kind.key, kind.title, kind.summary});
         }
+        addChoices(kind, wanted, found);
+    }
+    if (isFormula(text)) {
+        found.emplace_back(0, NodeOffer{"expression",
+                                        std::string(text),
+                                        "An expression node with this formula",
+                                        {{"formula", std::string(text)}}});
     }
     std::ranges::stable_sort(found, {}, &std::pair<int, NodeOffer>::first);
     std::vector<NodeOffer> offers;
     for (auto& [rank, offer] : found) {
         offers.push_back(std::move(offer));
-    }
-    if (isFormula(text)) {
-        offers.push_back({"expression", std::string(text), "An expression node with this formula", std::string(text)});
     }
     return offers;
 }

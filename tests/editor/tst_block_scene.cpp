@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/block_layout.h"
+#include "editor/block_scene.h"
+#include "editor/node_search.h"
+#include "projects/presets.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+using namespace residua::editor;
+using residua::projects::AddNode;
+using residua::projects::AddWire;
+using residua::projects::applyEdit;
+using residua::projects::Block;
+using residua::projects::blockPresets;
+using residua::projects::Document;
+using residua::projects::Edit;
+using residua::projects::EditGroup;
+using residua::projects::findGraph;
+using residua::projects::GraphRef;
+using residua::projects::MoveNode;
+using residua::projects::Node;
+using residua::projects::NodeId;
+using residua::projects::Position;
+using residua::projects::RemoveNode;
+using residua::projects::RemoveWire;
+using residua::projects::SetParam;
+using residua::projects::Wire;
+
+namespace {
+
+const GraphRef kRef = "block:b";
+
+Document documentWith(const std::string& preset)
+{
+    Document document;
+    document.project.network.width = 64;
+    const auto& presets = blockPresets();
+    const auto found = std::ranges::find(presets, preset, &residua::projects::BlockPreset::name);
+    document.project.network.blocks.push_back(Block{"b", preset, found->graph});
+    document.project.network.stack = {{"b", 4}};
+    return document;
+}
+
+BlockScene sceneOf(const Document& document)
+{
+    BlockScene scene;
+    scene.rebuild(document, kRef);
+    return scene;
+}
+
+NodeId idOf(const Document& document, const std::string& name)
+{
+    const auto& nodes = findGraph(document.project, kRef)->nodes;
+    return std::ranges::find(nodes, name, &Node::name)->id;
+}
+
+const BlockNode& nodeOf(const BlockScene& scene, const std::string& name)
+{
+    return *std::ranges::find(scene.nodes(), name, &BlockNode::name);
+}
+
+std::map<NodeId, Rect> placesOf(const BlockScene& scene)
+{
+    std::map<NodeId, Rect> places;
+    for (const BlockNode& node : scene.nodes()) {
+        places.emplace(node.id, node.rect);
+    }
+    return places;
+}
+
+// Nodes that both know, and that stand elsewhere.
+int movedBetween(const std::map<NodeId, Rect>& before, const std::map<NodeId, Rect>& after)
+{
+    int moved = 0;
+    for (const auto& [id, rect] : before) {
+        const auto now = after.find(id);
+        moved += now != after.end() && (now->second.left != rect.left || now->second.top != rect.top) ? 1 : 0;
+    }
+    return moved;
+}
+
+void apply(Document& document, const Edit& edit)
+{
+    QVERIFY(applyEdit(document, edit).ok());
+}
+
+// Whether a level or upright piece passes through the inside of a box.
+bool enters(const Rect& box, Point a, Point b)
+{
+    constexpr float kEdge = 0.25F;
+    const Rect piece{std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x), std::max(a.y, b.y)};
+    return piece.left < box.right - kEdge && piece.right > box.left + kEdge && piece.top < box.bottom - kEdge &&
+           piece.bottom > box.top + kEdge;
+}
+
+int crossings(const BlockScene& scene)
+{
+    int count = 0;
+    for (const BlockWire& wire : scene.wires()) {
+        for (std::size_t i = 1; i < wire.path.size(); ++i) {
+            for (const BlockNode& node : scene.nodes()) {
+                count += enters(node.rect, wire.path[i - 1], wire.path[i]) ? 1 : 0;
+            }
+        }
+    }
+    return count;
+}
+
+int overlaps(const BlockScene& scene)
+{
+    int count = 0;
+    for (const BlockNode& a : scene.nodes()) {
+        for (const BlockNode& b : scene.nodes()) {
+            count += a.id < b.id && a.rect.overlaps(b.rect) ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+} // namespace
+
+class TestBlockScene : public QObject {
+    Q_OBJECT
+private slots:
+    void everyPresetIsLaidOutUpwards_data()
+    {
+        QTest::addColumn<QString>("preset");
+        for (const auto& preset : blockPresets()) {
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        }
+    }
+    void everyPresetIsLaidOutUpwards()
+    {
+        QFETCH(QString, preset);
+        const BlockScene scene = sceneOf(documentWith(preset.toStdString()));
+        QCOMPARE(scene.faults(), std::size_t(0));
+        QCOMPARE(overlaps(scene), 0);
+        QCOMPARE(crossings(scene), 0);
+        for (const BlockWire& wire : scene.wires()) {
+            QVERIFY(scene.node(wire.wire.from.node)->rect.top > scene.node(wire.wire.to.node)->rect.bottom);
+            QVERIFY(!wire.shape.empty());
+            QCOMPARE(wire.error, std::string());
+            for (std::size_t i = 1; i < wire.path.size(); ++i) { // level or upright
+                QVERIFY(wire.path[i].x == wire.path[i - 1].x || wire.path[i].y == wire.path[i - 1].y);
+            }
+        }
+    }
+
+    void theTrunkOfATransformerIsStraight()
+    {
+        const BlockScene scene = sceneOf(documentWith("transformer"));
+        const float x = nodeOf(scene, "input").rect.centre().x;
+        for (const char* name : {"norm_attention", "attention", "add_attention", "norm_ffn", "down", "branch"}) {
+            QCOMPARE(nodeOf(scene, name).rect.centre().x, x);
+        }
+    }
+
+    void aNodeSaysWhatItIs()
+    {
+        Document document = documentWith("transformer");
+        const BlockScene scene = sceneOf(document);
+        const BlockNode& up = nodeOf(scene, "up");
+        QCOMPARE(up.kind, std::string("Linear"));
+        QCOMPARE(up.detail, std::string("out 192")); // 32·⌈64/12⌉
+        QCOMPARE(up.weights, std::string("12.3k"));  // 64 · 192
+        const BlockNode& attention = nodeOf(scene, "attention");
+        QVERIFY(attention.namedPorts);
+        QCOMPARE(attention.inputs.size(), std::size_t(3));
+        const BlockNode& add = nodeOf(scene, "add_attention"); // one more input than are wired
+        QCOMPARE(add.inputs.size(), std::size_t(3));
+        QCOMPARE(add.inputs.back().name, std::string("in3"));
+        QVERIFY(add.inputs.back().state == BlockPort::State::Spare);
+        QCOMPARE(scene.wires().front().shape, std::string("[B, T, 64]"));
+    }
+
+    void theFaultyWireIsNamed()
+    {
+        Document document = documentWith("transformer");
+        apply(document, SetParam{kRef, idOf(document, "gate"), "out", std::int64_t{128}});
+        const BlockScene scene = sceneOf(document);
+        QCOMPARE(scene.faults(), std::size_t(1));
+        int red = 0;
+        for (const BlockWire& wire : scene.wires()) {
+            if (!wire.error.empty()) {
+                ++red;
+                QCOMPARE(wire.wire.to, (residua::projects::PortRef{idOf(document, "swiglu"), "up"}));
+                QVERIFY(wire.error.find("does not match") != std::string::npos);
+            }
+        }
+        QCOMPARE(red, 1);
+        QVERIFY(!nodeOf(scene, "swiglu").error.empty());
+        QVERIFY(nodeOf(scene, "down").error.empty()); // what comes after it is no fault of its own
+    }
+
+    void unchangedNodesStayUnderRandomEdits()
+    {
+        std::mt19937 random(7);
+        Document document = documentWith("transformer");
+        BlockScene scene = sceneOf(document);
+        for (int round = 0; round < 120; ++round) {
+            const auto before = placesOf(scene);
+            const auto& graph = *findGraph(document.project, kRef);
+            const auto anyNode = [&] { return graph.nodes[random() % graph.nodes.size()].id; };
+            Edit edit = RemoveWire{kRef, graph.wires.empty() ? Wire{} : graph.wires[random() % graph.wires.size()]};
+            if (random() % 3 == 0 || graph.wires.empty()) {
+                edit = AddNode{kRef, {graph.nextId(), "linear", "n" + std::to_string(round), {}}, {}};
+            } else if (random() % 3 == 0 && graph.nodes.size() > 2) {
+                edit = RemoveNode{kRef, anyNode()};
+            } else if (random() % 2 == 0) {
+                edit = AddWire{kRef, {{anyNode(), "out"}, {anyNode(), "in1"}}};
+            }
+            const bool pinned = random() % 2 == 0; // as the canvas does it, or as another view
+            EditGroup group{"", pinned ? scene.pins() : std::vector<Edit>{}};
+            group.edits.push_back(std::move(edit));
+            if (!applyEdit(document, group).ok()) {
+                continue; // refused: there already
+            }
+            scene.rebuild(document, kRef);
+            QCOMPARE(movedBetween(before, placesOf(scene)), 0);
+            QCOMPARE(overlaps(scene), 0);
+        }
+    }
+
+    void whatWasPinnedIsLaidOutTheSameWhenItIsOpenedAgain()
+    {
+        Document document = documentWith("transformer");
+        BlockScene scene = sceneOf(document);
+        EditGroup group{"", scene.pins()};
+        group.edits.emplace_back(RemoveNode{kRef, idOf(document, "norm_attention")});
+        apply(document, group);
+        scene.rebuild(document, kRef);
+        const BlockScene again = sceneOf(document);
+        QCOMPARE(movedBetween(placesOf(scene), placesOf(again)), 0);
+    }
+
+    void takingAMoveBackPutsTheNodeBack()
+    {
+        Document document = documentWith("mlp");
+        BlockScene scene = sceneOf(document);
+        const auto before = placesOf(scene);
+        const auto inverse = applyEdit(document, EditGroup{"", scene.pins({{idOf(document, "up"), {400, -96}}})});
+        QVERIFY(inverse.ok());
+        scene.rebuild(document, kRef);
+        QCOMPARE(nodeOf(scene, "up").rect.left, 400.0F);
+        QCOMPARE(movedBetween(before, placesOf(scene)), 1);
+        apply(document, *inverse);
+        scene.rebuild(document, kRef);
+        QCOMPARE(movedBetween(before, placesOf(scene)), 0);
+    }
+
+    void wiresGoAroundNodesWhereverTheyArePut()
+    {
+        std::mt19937 random(11);
+        for (int round = 0; round < 20; ++round) {
+            Document document = documentWith(round % 2 == 0 ? "transformer" : "transformer-qkv");
+            std::vector<Rect> taken;
+            const BlockScene before = sceneOf(document);
+            for (const BlockNode& node : before.nodes()) {
+                const Point wanted{static_cast<float>(random() % 900), static_cast<float>(random() % 700)};
+                const float width = node.rect.right - node.rect.left;
+                const float height = node.rect.bottom - node.rect.top;
+                const Point at = freePlace({wanted.x, wanted.y, wanted.x + width, wanted.y + height}, taken);
+                taken.push_back({at.x, at.y, at.x + width, at.y + height});
+                apply(document, MoveNode{kRef, node.id, Position{at.x, at.y}});
+            }
+            const BlockScene scene = sceneOf(document);
+            QCOMPARE(overlaps(scene), 0);
+            QCOMPARE(crossings(scene), 0);
+        }
+    }
+
+    void thePointerFindsPortsNodesAndWires()
+    {
+        const Document document = documentWith("mlp");
+        const BlockScene scene = sceneOf(document);
+        const BlockNode& up = nodeOf(scene, "up");
+        const BlockHit onNode = scene.hitTest(up.rect.centre(), 6);
+        QVERIFY(onNode.kind == BlockHit::Kind::Node && onNode.node == up.id);
+        const BlockHit onPort = scene.hitTest({up.inputs[0].at.x + 3, up.inputs[0].at.y + 3}, 6);
+        QVERIFY(onPort.kind == BlockHit::Kind::Port && onPort.side == PortSide::Input && onPort.port == "in");
+        const BlockWire& wire = scene.wires().front();
+        const Point middle{(wire.path[0].x + wire.path[1].x) / 2, (wire.path[0].y + wire.path[1].y) / 2};
+        const BlockHit onWire = scene.hitTest({middle.x + 4, middle.y}, 6);
+        QVERIFY(onWire.kind == BlockHit::Kind::Wire && onWire.wire == wire.wire);
+        QVERIFY(scene.hitTest({middle.x + 40, middle.y}, 6).kind == BlockHit::Kind::Nothing);
+        QCOMPARE(scene.nodesIn(up.rect), std::vector<NodeId>{up.id});
+        QCOMPARE(scene.nodesIn(scene.bounds()).size(), scene.nodes().size());
+        QCOMPARE(scene.wiresIn(scene.bounds()).size(), scene.wires().size());
+    }
+
+    void theArrowsFollowTheWires()
+    {
+        const Document document = documentWith("transformer");
+        const BlockScene scene = sceneOf(document);
+        QCOMPARE(scene.neighbour(idOf(document, "input"), Direction::Up),
+                 std::optional(idOf(document, "norm_attention")));
+        QCOMPARE(scene.neighbour(idOf(document, "gate"), Direction::Right), std::optional(idOf(document, "up")));
+        QCOMPARE(scene.neighbour(idOf(document, "attention"), Direction::Down),
+                 std::optional(idOf(document, "norm_attention")));
+        QCOMPARE(scene.neighbour(idOf(document, "input"), Direction::Down), std::nullopt);
+    }
+
+    void aCycleIsShownAndNamed()
+    {
+        Document document = documentWith("mlp");
+        apply(document, RemoveWire{kRef, {{idOf(document, "input"), "out"}, {idOf(document, "up"), "in"}}});
+        apply(document, AddWire{kRef, {{idOf(document, "down"), "out"}, {idOf(document, "up"), "in"}}});
+        const BlockScene scene = sceneOf(document);
+        QCOMPARE(crossings(scene), 0);
+        QVERIFY(nodeOf(scene, "up").error.find("cycle") != std::string::npos);
+    }
+
+    void nodesAreFoundByWhatIsTyped()
+    {
+        QVERIFY(offersFor("").size() > 10);
+        QCOMPARE(offersFor("  GELU ").front().kind, std::string("activation"));
+        QCOMPARE(std::get<std::string>(offersFor("tanh").front().params.at("function")), std::string("tanh"));
+        QCOMPARE(offersFor("rms").front().kind, std::string("rms_norm"));
+        QCOMPARE(offersFor("linear").front().kind, std::string("linear"));
+        QVERIFY(offersFor("no such thing").empty());
+        const auto offers = offersFor("x * sigmoid(y)");
+        QCOMPARE(offers.size(), std::size_t(1));
+        QCOMPARE(std::get<std::string>(offers.front().params.at("formula")), std::string("x * sigmoid(y)"));
+        QVERIFY(offersFor("x * (").empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestBlockScene)
+#include "tst_block_scene.moc"
