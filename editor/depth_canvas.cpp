@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth_canvas.h"
 
+#include "editor/clipboard.h"
 #include "editor/depth_paint.h"
 #include "editor/depth_scene.h"
+#include "editor/layer_edits.h"
 #include "editor/paint_tools.h"
 #include "editor/shortcut_canvas.h"
 #include "editor/shortcuts.h"
@@ -29,7 +31,12 @@ Rect between(Point a, Point b)
 
 class DepthCanvas final : public ShortcutCanvas {
 public:
+    void deleteSelection() override;
     void toggleFold() override;
+    void groupSelection() override;
+    void ungroupSelection() override { requestEdit(ungroupEdit(document(), selection().layers)); }
+    void duplicateSelection() override;
+    void askTyping() override;
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
     std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
 
@@ -47,6 +54,7 @@ protected:
 private:
     enum class Gesture { None, Press, BoxSelect, Connect };
 
+    [[nodiscard]] Point typingPlace() const;
     void updatePorts();
     void updateHover(Point pointer);
     void beginGesture(Point pointer);
@@ -159,6 +167,57 @@ void DepthCanvas::toggleFold()
     rebuild();
 }
 
+// Shortcuts are pruned; layers go only where no shortcut is selected with them.
+void DepthCanvas::deleteSelection()
+{
+    if (!selection().shortcuts.empty()) {
+        ShortcutCanvas::deleteSelection();
+    } else if (auto edit = removeLayersEdit(document(), selection().layers)) {
+        requestEdit(std::move(edit));
+        select({});
+    }
+}
+
+void DepthCanvas::duplicateSelection()
+{
+    Fragment fragment = fragmentOf(project(), selection().layers, selection().shortcuts);
+    Selection where = selection();
+    if (fragment.stack.empty() && !fragment.shortcuts.empty()) {
+        // One layer on: in place they are there already.
+        std::int64_t first = fragment.shortcuts.front().source;
+        for (const Shortcut& shortcut : fragment.shortcuts) {
+            first = std::min(first, shortcut.source);
+        }
+        const std::int64_t each = modulesPerLayer(project());
+        where.layers = {(first + each - 1) / each + 1};
+    }
+    if (auto edit = pasteEdit(document(), where, fragment)) {
+        requestEdit(*std::move(edit));
+    }
+}
+
+// Where something that is typed has to do with the selection, or else in the middle.
+Point DepthCanvas::typingPlace() const
+{
+    if (const auto area = areaOf(selection())) {
+        const Point at = view().toScreen({area->left, area->bottom});
+        return {std::clamp(at.x, 0.0F, width()), std::clamp(at.y, 0.0F, height())};
+    }
+    return {width() / 2, height() / 2};
+}
+
+void DepthCanvas::askTyping()
+{
+    const Point at = typingPlace();
+    request(AskTyping{{at.x, at.y}, {}});
+}
+
+void DepthCanvas::groupSelection()
+{
+    const Point at = typingPlace();
+    request(AskTyping{{at.x, at.y}, "group "});
+}
+
 void DepthCanvas::unfold(std::int64_t layer)
 {
     std::erase_if(m_folds, [layer](const LayerRun& run) { return run.first <= layer && layer <= run.last; });
@@ -264,6 +323,13 @@ void DepthCanvas::doubleClick(const Hit& hit)
 {
     if (hit.kind == Hit::Kind::Layer) {
         request(OpenBlock{m_scene.box(hit.module)->graph});
+    } else if (hit.kind == Hit::Kind::Group) {
+        const projects::LayerGroup& group = m_scene.brackets()[hit.group].group;
+        const Point at = pointer();
+        request(AskTyping{{at.x, at.y}, "group " + group.name});
+    } else if (hit.kind == Hit::Kind::Nothing) {
+        const Point at = pointer();
+        request(AskTyping{{at.x, at.y}, {}});
     }
 }
 

@@ -24,6 +24,7 @@ constexpr Point kChipsAt{16, 12};
 class MatrixCanvas final : public ShortcutCanvas {
 public:
     void setSelection(const Selection& selection) override;
+    void askTyping() override { request(AskTyping{{width() / 2, kMatrixTop}, {}}); }
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
     std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcut_canvas.h"
 
+#include "editor/clipboard.h"
+#include "editor/layer_edits.h"
 #include "editor/shortcuts.h"
+#include "editor/typing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,6 +71,39 @@ void ShortcutCanvas::deleteSelection()
 void ShortcutCanvas::toggleFrozen()
 {
     requestEdit(freezeEdit(project(), changeableSelection()));
+}
+
+std::string ShortcutCanvas::copied() const
+{
+    return toClipboard(fragmentOf(project(), m_selection.layers, m_selection.shortcuts));
+}
+
+Status ShortcutCanvas::paste(std::string_view text)
+{
+    const auto fragment = fromClipboard(text);
+    if (!fragment) {
+        return fragment.error();
+    }
+    auto edit = pasteEdit(m_document, m_selection, *fragment);
+    if (!edit) {
+        return edit.error();
+    }
+    requestEdit(*std::move(edit));
+    return Done{};
+}
+
+TypedAnswer ShortcutCanvas::typing(std::string_view text) const
+{
+    return typed(m_document, m_selection, text).answer;
+}
+
+void ShortcutCanvas::enter(std::string_view text)
+{
+    Typed meant = typed(m_document, m_selection, text);
+    if (meant.edit) {
+        requestEdit(std::move(meant.edit));
+        select(std::move(meant.selection));
+    }
 }
 
 void ShortcutCanvas::cancel()

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,10 +29,14 @@ public:
     void clearLive() final { m_weights.clear(); }
     void fit() final { m_fitted = true; }
     void zoomToSelection() final;
-    void deleteSelection() final;
+    void deleteSelection() override;
     void toggleFrozen() final;
     void selectAll() final { select(everything()); }
     void cancel() final;
+    std::string copied() const final;
+    Status paste(std::string_view text) final;
+    TypedAnswer typing(std::string_view text) const final;
+    void enter(std::string_view text) final;
     void draw(float width, float height, float devicePixelRatio) final;
     std::vector<Request> takeRequests() final { return std::exchange(m_requests, {}); }
     bool animating() const final { return false; }

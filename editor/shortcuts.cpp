@@ -45,15 +45,23 @@ std::optional<Edit> grouped(const std::string& title, std::vector<Edit> edits)
 
 std::string inUnits(double value, const char* unit)
 {
-    static constexpr std::array<const char*, 5> kPrefixes{"", " k", " M", " G", " T"};
+    static constexpr std::array<const char*, 5> kPrefixes{"", "k", "M", "G", "T"};
     std::size_t prefix = 0;
     while (std::abs(value) >= 1000 && prefix + 1 < kPrefixes.size()) {
         value /= 1000;
         ++prefix;
     }
     std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "+%.4g%s %s", value, kPrefixes[prefix], unit);
+    std::snprintf(text.data(), text.size(), "%+.4g %s%s", value, kPrefixes[prefix], unit);
     return text.data();
+}
+
+std::vector<std::string> figuresOf(const projects::Cost& cost, const Project& project)
+{
+    const bool tokens = projects::isLanguage(project.data);
+    return {inUnits(static_cast<double>(cost.parameters), cost.parameters < 1000 ? "parameters" : " parameters"),
+            inUnits(cost.forwardFlops, tokens ? "FLOP per token" : "FLOP per sample"),
+            inUnits(cost.activationBytes, "B of activations")};
 }
 
 } // namespace
@@ -172,13 +180,25 @@ std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcu
 CostLines costLines(const Project& project, const Shortcut& shortcut)
 {
     const auto cost = projects::costOfShortcut(project, shortcut);
-    if (!cost) {
-        return {{cost.error().message}, false};
+    return cost ? CostLines{figuresOf(*cost, project), true} : CostLines{{cost.error().message}, false};
+}
+
+std::string costOfChange(const Project& before, const Project& after)
+{
+    const auto old = projects::costOf(before);
+    const auto now = projects::costOf(after);
+    if (!old || !now) {
+        return {};
     }
-    return {{inUnits(static_cast<double>(cost->parameters), "parameters"),
-             inUnits(cost->forwardFlops, projects::isLanguage(project.data) ? "FLOP per token" : "FLOP per sample"),
-             inUnits(cost->activationBytes, "bytes of activations")},
-            true};
+    projects::Cost added;
+    added.parameters = now->total.parameters - old->total.parameters;
+    added.forwardFlops = now->total.forwardFlops - old->total.forwardFlops;
+    added.activationBytes = now->total.activationBytes - old->total.activationBytes;
+    std::string text;
+    for (const std::string& figure : figuresOf(added, after)) {
+        text += (text.empty() ? "" : ", ") + figure;
+    }
+    return text;
 }
 
 } // namespace residua::editor

@@ -64,4 +64,7 @@ struct CostLines {
 };
 [[nodiscard]] CostLines costLines(const projects::Project& project, const projects::Shortcut& shortcut);
 
+/// What `after` costs more than `before`, in one line; empty where that cannot be known.
+[[nodiscard]] std::string costOfChange(const projects::Project& before, const projects::Project& after);
+
 } // namespace residua::editor

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The depth canvas by pointer and request, in frames that nobody shows.
+#include "editor/depth_canvas.h"
+#include "tests/editor/canvas_driver.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <vector>
+
+using namespace residua;
+using namespace residua::editor;
+using projects::DepthMix;
+using projects::Shortcut;
+
+namespace {
+
+projects::Document stackOf(std::int64_t layers, projects::MixPorts ports = projects::MixPorts::Input)
+{
+    projects::Document document;
+    document.project.network.blocks.push_back({"mlp", "mlp", {}});
+    document.project.network.stack = {{"mlp", layers}};
+    DepthMix mix;
+    mix.weight = projects::WeightKind::Scalar;
+    mix.ports = ports;
+    document.project.topology.wiring = std::move(mix);
+    return document;
+}
+
+} // namespace
+
+class TestDepthCanvas : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aDoubleClickOpensWhatIsInside()
+    {
+        load(stackOf(3));
+        CanvasDriver driver(*m_canvas);
+        driver.doubleClick(*m_canvas->locate(2, Spot::Centre));
+        auto opened = driver.take<OpenBlock>();
+        QCOMPARE(opened.size(), std::size_t{1});
+        QCOMPARE(opened.front().graph, std::string("block:mlp"));
+        driver.doubleClick(*m_canvas->locate(0, Spot::Centre));
+        QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("stem"));
+        driver.doubleClick(*m_canvas->locate(4, Spot::Centre));
+        QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("head"));
+    }
+
+    void aDoubleClickOnEmptyGroundAsksForText()
+    {
+        load(stackOf(3));
+        CanvasDriver driver(*m_canvas);
+        driver.doubleClick({30, CanvasDriver::kHeight - 20});
+        const auto asked = driver.take<AskTyping>();
+        QCOMPARE(asked.size(), std::size_t{1});
+        QCOMPARE(asked.front().at.x, 30.0F);
+        QVERIFY(m_canvas->typing("0:9").valid == false);
+    }
+
+    void typedLayersAreSelected()
+    {
+        load(stackOf(3));
+        CanvasDriver driver(*m_canvas);
+        m_canvas->enter("2 mlp");
+        driver.frame();
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{4, 5}));
+    }
+
+    void foldingIsAStateOfTheView()
+    {
+        load(stackOf(8));
+        CanvasDriver driver(*m_canvas);
+        const ScreenPoint first = *m_canvas->locate(1, Spot::Centre);
+        m_canvas->setSelection({.layers = {3, 4, 5}, .shortcuts = {}, .nodes = {}});
+        m_canvas->toggleFold();
+        driver.frame();
+        QVERIFY(driver.take<RequestEdit>().empty());
+        QVERIFY(m_canvas->locate(4, Spot::Fold).has_value());
+        QVERIFY(!m_canvas->locate(2, Spot::Fold).has_value());
+        QVERIFY(!m_canvas->locate(Shortcut{3, 4}).has_value());
+        m_canvas->setDocument(m_document); // an edit elsewhere leaves it folded
+        driver.frame();
+        driver.click(*m_canvas->locate(3, Spot::Fold));
+        driver.frame();
+        QVERIFY(!m_canvas->locate(4, Spot::Fold).has_value());
+        QCOMPARE(m_canvas->locate(1, Spot::Centre)->x, first.x);
+        m_canvas->setSelection({});
+        m_canvas->toggleFold();
+        QVERIFY(m_canvas->locate(8, Spot::Fold).has_value());
+        m_canvas->toggleFold();
+        QVERIFY(!m_canvas->locate(8, Spot::Fold).has_value());
+    }
+
+    void aClickOnAFoldedRunSelectsItWhole()
+    {
+        load(stackOf(5));
+        CanvasDriver driver(*m_canvas);
+        m_canvas->toggleFold();
+        driver.frame();
+        driver.click(*m_canvas->locate(3, Spot::Centre));
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{1, 2, 3, 4, 5}));
+    }
+
+    void aDragAddsAShortcutOnlyBetweenOpenLayers()
+    {
+        auto document = stackOf(6);
+        std::get<DepthMix>(document.project.topology.wiring).sources = projects::ExplicitSources{};
+        load(std::move(document));
+        CanvasDriver driver(*m_canvas);
+        driver.drag(*m_canvas->locate(1, Spot::Handle), *m_canvas->locate(4, Spot::Centre));
+        QCOMPARE(driver.take<RequestEdit>().size(), std::size_t{1});
+        m_canvas->setSelection({.layers = {3, 4}, .shortcuts = {}, .nodes = {}});
+        m_canvas->toggleFold();
+        driver.frame();
+        driver.drag(*m_canvas->locate(1, Spot::Handle), *m_canvas->locate(4, Spot::Centre));
+        QVERIFY(driver.take<RequestEdit>().empty());
+    }
+
+    void additiveSelectionByClickAndBox()
+    {
+        load(stackOf(6));
+        CanvasDriver driver(*m_canvas);
+        driver.click(*m_canvas->locate(2, Spot::Centre));
+        ImGui::GetIO().KeyShift = true;
+        driver.click(*m_canvas->locate(5, Spot::Centre));
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{2, 5}));
+        const ScreenPoint one = *m_canvas->locate(1, Spot::Centre);
+        driver.drag({one.x - 30, one.y + 60}, {one.x + 20, one.y + 5});
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{1, 2, 5}));
+        ImGui::GetIO().KeyShift = false;
+    }
+
+    void portsAreShownApartAndHidden()
+    {
+        load(stackOf(4, projects::MixPorts::QkvResidual));
+        CanvasDriver driver(*m_canvas);
+        const int all = driver.frame();
+        driver.click({30, 24}); // q's chip
+        const int three = driver.frame();
+        QVERIFY(three < all);
+        ImGui::GetIO().KeyShift = true;
+        driver.click({30, 24}); // q alone
+        ImGui::GetIO().KeyShift = false;
+        QVERIFY(driver.frame() < three);
+        QVERIFY(driver.take<SelectionChanged>().empty());
+    }
+
+    void deleteTakesLayersWhereNoShortcutIsSelected()
+    {
+        load(stackOf(4));
+        CanvasDriver driver(*m_canvas);
+        m_canvas->setSelection({.layers = {2}, .shortcuts = {}, .nodes = {}});
+        m_canvas->deleteSelection();
+        driver.frame();
+        const auto edits = driver.take<RequestEdit>();
+        QCOMPARE(edits.size(), std::size_t{1});
+        QVERIFY(projects::applyEdit(m_document, edits.front().edit).ok());
+        QCOMPARE(m_document.project.network.depth(), std::int64_t{3});
+    }
+
+    void copyPasteAndDuplicate()
+    {
+        load(stackOf(4));
+        CanvasDriver driver(*m_canvas);
+        QVERIFY(m_canvas->copied().empty());
+        m_canvas->setSelection({.layers = {1, 2}, .shortcuts = {}, .nodes = {}});
+        const std::string text = m_canvas->copied();
+        QVERIFY(m_canvas->paste(text).ok());
+        QVERIFY(!m_canvas->paste("nonsense").ok());
+        driver.frame();
+        QVERIFY(projects::applyEdit(m_document, driver.take<RequestEdit>().front().edit).ok());
+        m_canvas->setDocument(m_document);
+        m_canvas->duplicateSelection();
+        driver.frame();
+        QVERIFY(projects::applyEdit(m_document, driver.take<RequestEdit>().front().edit).ok());
+        QCOMPARE(m_document.project.network.depth(), std::int64_t{8});
+    }
+
+    void leftOutLayersAreDimmed()
+    {
+        load(stackOf(3));
+        CanvasDriver driver(*m_canvas);
+        const std::vector<std::uint8_t> active{1, 0, 1};
+        const std::vector<float> weights(16, 1.0F);
+        m_canvas->setLive({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = {}, .step = 1});
+        driver.frame();
+        const std::size_t before = opaqueVertices();
+        m_canvas->setLive({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = active, .step = 2});
+        driver.frame();
+        QVERIFY(opaqueVertices() < before);
+    }
+
+    void deepStacksStayWithinAFrame()
+    {
+        load(stackOf(172)); // 15,051 arcs that cover each other
+        CanvasDriver driver(*m_canvas);
+        QVERIFY(driver.frame() < 900000);
+        driver.moveTo({500, 560});
+        for (int i = 0; i < 12; ++i) {
+            driver.wheel(5);
+            QVERIFY(driver.frame() < 900000);
+        }
+    }
+
+private:
+    void load(projects::Document document)
+    {
+        m_canvas = makeDepthCanvas();
+        m_document = std::move(document);
+        m_canvas->setDocument(m_document);
+    }
+    static std::size_t opaqueVertices()
+    {
+        std::size_t count = 0;
+        const ImDrawData& data = *ImGui::GetDrawData();
+        for (int list = 0; list < data.CmdListsCount; ++list) {
+            const auto& vertices = data.CmdLists[list]->VtxBuffer;
+            count += static_cast<std::size_t>(std::count_if(vertices.begin(), vertices.end(),
+                                                            [](const ImDrawVert& v) { return v.col >> 24U > 240; }));
+        }
+        return count;
+    }
+
+    std::unique_ptr<Canvas> m_canvas;
+    projects::Document m_document;
+};
+
+QTEST_APPLESS_MAIN(TestDepthCanvas)
+#include "tst_depth_canvas.moc"

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Layers and shortcuts copied, pasted, removed, named and typed: what the edits leave of the document.
+#include "editor/clipboard.h"
+#include "editor/layer_edits.h"
+#include "editor/shortcuts.h"
+#include "editor/typing.h"
+#include "projects/presets.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace residua;
+using namespace residua::editor;
+using projects::DepthMix;
+using projects::Document;
+using projects::ExplicitSources;
+using projects::Shortcut;
+
+namespace {
+
+Document stackOf(std::vector<projects::StackSegment> stack, std::vector<Shortcut> shortcuts)
+{
+    Document document{projects::findExample("linear-ancre")->project, {}};
+    auto& network = document.project.network;
+    network.blocks.resize(1);
+    network.blocks.front().name = "a";
+    network.blocks.push_back({"b", "", network.blocks.front().graph});
+    network.stack = std::move(stack);
+    DepthMix mix;
+    mix.weight = projects::WeightKind::Scalar;
+    std::sort(shortcuts.begin(), shortcuts.end());
+    mix.sources = ExplicitSources{std::move(shortcuts)};
+    document.project.topology.wiring = std::move(mix);
+    return document;
+}
+
+const DepthMix& mixOf(const Document& document)
+{
+    return std::get<DepthMix>(document.project.topology.wiring);
+}
+
+const std::vector<Shortcut>& sourcesOf(const Document& document)
+{
+    return std::get<ExplicitSources>(mixOf(document).sources).shortcuts;
+}
+
+/// Applies the edit, checks that its inverse brings back every byte, and leaves it applied.
+void perform(Document& document, const projects::Edit& edit)
+{
+    const Document before = document;
+    const auto inverse = projects::applyEdit(document, edit);
+    QVERIFY2(inverse.ok(), inverse ? "" : inverse.error().text().c_str());
+    Document back = document;
+    QVERIFY(projects::applyEdit(back, *inverse).ok());
+    QVERIFY(back == before);
+}
+
+} // namespace
+
+class TestLayerEdits : public QObject {
+    Q_OBJECT
+
+private slots:
+    void whatIsInsertedMovesWhatFollows()
+    {
+        Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {0, 5}, {4, 5}});
+        std::get<DepthMix>(document.project.topology.wiring).states[{1, 4}] = projects::ShortcutState::Frozen;
+        document.layout.groups = {{"early", 1, 2}, {"across", 2, 3}};
+        document.project.stages.stages = {{0, 2.0, {1, 4}}};
+        perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {1, 2}, {})));
+        QCOMPARE(document.project.network.depth(), std::int64_t{6});
+        // 1:2 came along as 3:4; layer 3, new, had its only source outside and reads the one before it.
+        QCOMPARE(sourcesOf(document),
+                 (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {2, 5}, {1, 6}, {5, 6}, {0, 7}, {6, 7}}));
+        QVERIFY(mixOf(document).states.contains({1, 6}));
+        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"early", 1, 2}, {"across", 2, 5}}));
+        QCOMPARE(document.project.stages.stages.front().always, (std::vector<std::int64_t>{1, 6}));
+    }
+
+    void whatIsRemovedTakesItsShortcutsAlong()
+    {
+        Document document =
+            stackOf({{"a", 2}, {"b", 1}, {"a", 2}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 5}, {5, 6}});
+        document.layout.groups = {{"gone", 3, 3}, {"late", 3, 5}};
+        perform(document, *removeLayersEdit(document, {0, 3}));
+        QCOMPARE(document.project.network.stack, (std::vector<projects::StackSegment>{{"a", 4}}));
+        // Layer 4 read 3 alone: it reads the one before it now.
+        QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {1, 4}, {3, 4}, {4, 5}}));
+        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"late", 3, 4}}));
+        QVERIFY(!removeLayersEdit(document, {0, 5, 9}));
+    }
+
+    void bothHalvesOfALayerMoveTogether()
+    {
+        Document document = stackOf({{"a", 3}}, {{0, 2}, {1, 4}, {3, 6}});
+        auto& mix = std::get<DepthMix>(document.project.topology.wiring);
+        mix.feeds = projects::MixFeeds::ResidualBesideBranch;
+        mix.entry = projects::StackEntry::Full;
+        mix.sites = projects::MixSites::Both;
+        Document shorter = document;
+        perform(shorter, *removeLayersEdit(shorter, {1}));
+        QCOMPARE(sourcesOf(shorter), (std::vector<Shortcut>{{1, 4}})); // 3a to 3f were 2a to 2f
+        perform(document, insertLayersEdit(document, 1, fragmentOf(document.project, {3}, {})));
+        QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 2}, {1, 6}, {5, 8}}));
+    }
+
+    void theClipboardKeepsAFragment()
+    {
+        Document document = stackOf({{"a", 2}, {"b", 2}}, {{0, 1}, {1, 2}, {1, 3}, {2, 4}});
+        std::get<DepthMix>(document.project.topology.wiring).states[{1, 3}] = projects::ShortcutState::Frozen;
+        const Fragment fragment = fragmentOf(document.project, {1, 3}, {});
+        QCOMPARE(fragment.shortcuts, (std::vector<Shortcut>{{1, 2}}));
+        const auto read = fromClipboard(toClipboard(fragment));
+        QVERIFY(read.ok());
+        QVERIFY(read->blocks == fragment.blocks);
+        QVERIFY(read->stack == fragment.stack);
+        QCOMPARE(read->shortcuts, fragment.shortcuts);
+        QVERIFY(read->states == fragment.states);
+        QVERIFY(!fromClipboard("a text of another program").ok());
+        QVERIFY(!fromClipboard("{}").ok());
+        QVERIFY(toClipboard({}).empty());
+    }
+
+    void pastedShortcutsFollowTheSelectedLayer()
+    {
+        Document document =
+            stackOf({{"a", 6}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {0, 3}, {1, 4}});
+        const Fragment fragment = fragmentOf(document.project, {}, {{0, 3}, {1, 4}});
+        const auto edit = pasteEdit(document, {.layers = {3}, .shortcuts = {}, .nodes = {}}, fragment);
+        QVERIFY(edit.ok());
+        perform(document, *edit);
+        const auto& sources = sourcesOf(document);
+        QVERIFY(std::ranges::binary_search(sources, Shortcut{3, 6}));
+        QVERIFY(std::ranges::binary_search(sources, Shortcut{4, 7}));
+        const auto again = pasteEdit(document, {}, fragment); // where they were, they are
+        QVERIFY(!again.ok());
+    }
+
+    void aBlockOfAnotherProjectComesAlong()
+    {
+        Document source = stackOf({{"a", 1}}, {});
+        source.project.network.blocks.front().preset = "mine";
+        Document target = stackOf({{"b", 2}}, {{0, 1}, {1, 2}, {2, 3}});
+        const auto edit = pasteEdit(target, {}, fragmentOf(source.project, {1}, {}));
+        QVERIFY(edit.ok());
+        perform(target, *edit);
+        QCOMPARE(target.project.network.blocks.back().name, std::string("a2"));
+        QCOMPARE(target.project.network.stack.back().block, std::string("a2"));
+    }
+
+    void groupsAreNamedRenamedAndTakenAway()
+    {
+        Document document = stackOf({{"a", 6}}, {});
+        perform(document, *groupEdit(document, {0, 2, 4}, "middle"));
+        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"middle", 2, 4}}));
+        perform(document, *groupEdit(document, {2, 3, 4}, "core"));
+        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"core", 2, 4}}));
+        QVERIFY(!ungroupEdit(document, {1, 5}));
+        perform(document, *ungroupEdit(document, {3}));
+        QVERIFY(document.layout.groups.empty());
+        QVERIFY(!groupEdit(document, {0, 7}, "ends"));
+    }
+
+    void typingSaysWhatItDoes_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<bool>("valid");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("one") << "1:3" << true << "adds 1 shortcut: +1 parameters";
+        QTest::newRow("several") << "1:3, 0:4" << true << "adds 2 shortcuts";
+        QTest::newRow("span") << "i:i+2" << true << "adds 3 shortcuts";
+        QTest::newRow("final") << "1:5" << true << "adds 1 shortcut";
+        QTest::newRow("there") << "0:1" << false << "is there already";
+        QTest::newRow("backward") << "3:1" << false << "0 <= i < j";
+        QTest::newRow("wiring") << "GRN-v1" << true << "wires the stack as GRN-v1";
+        QTest::newRow("layers") << "3 b" << true << "inserts 3 layers of b at the end";
+        QTest::newRow("no layers") << "0 b" << false << "expected 1 to";
+        QTest::newRow("group") << "group early" << false << "select layers first";
+        QTest::newRow("nonsense") << "hello" << false << "expected shortcuts";
+        QTest::newRow("empty") << "" << false << "type shortcuts";
+    }
+
+    void typingSaysWhatItDoes()
+    {
+        QFETCH(QString, text);
+        QFETCH(bool, valid);
+        QFETCH(QString, says);
+        Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}});
+        const Typed typed = editor::typed(document, {}, text.toStdString());
+        QCOMPARE(typed.answer.valid, valid);
+        QVERIFY2(QString::fromStdString(typed.answer.message).contains(says), typed.answer.message.c_str());
+        QCOMPARE(typed.edit.has_value(), valid);
+        if (typed.edit) {
+            perform(document, *typed.edit);
+        }
+    }
+
+    void completionsBeginWithWhatWasTyped()
+    {
+        const Document document = stackOf({{"a", 4}}, {});
+        const auto completions = typed(document, {}, "anc").answer.completions;
+        QVERIFY(!completions.empty());
+        QVERIFY(completions.front().text.starts_with("ancre"));
+        QVERIFY(typed(document, {}, "zzz").answer.completions.empty());
+        QVERIFY(typed(document, {.layers = {2, 3}, .shortcuts = {}, .nodes = {}}, "group core").answer.valid);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestLayerEdits)
+#include "tst_layer_edits.moc"
