@@ -22,6 +22,7 @@ using projects::Shortcut;
 
 constexpr float kPickTolerance = 6; ///< screen pixels
 constexpr float kClickSlop = 4;     ///< a press that moves less is a click
+constexpr std::size_t kSkylineColumns = 96;
 constexpr Point kChipsAt{16, 12};
 
 Rect between(Point a, Point b)
@@ -46,9 +47,11 @@ protected:
     std::optional<Rect> areaOf(const Selection& selection) const override;
     bool canChange(const Shortcut& shortcut) const override;
     Selection everything() const override;
+    bool inGesture() const override { return m_gesture != Gesture::None; }
     bool giveUpGesture() override { return std::exchange(m_gesture, Gesture::None) != Gesture::None; }
     void handlePointer(Point pointer, bool inside) override;
     void paint(ImDrawList& list) override;
+    void paintOverview(ImDrawList& list, const Minimap& map) override;
     bool leftButtonPans() const override { return ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)); }
 
 private:
@@ -74,6 +77,7 @@ private:
     }
 
     DepthScene m_scene;
+    std::vector<float> m_skyline;  ///< of the minimap
     std::vector<LayerRun> m_folds; ///< apart, ascending
     std::vector<DepthPort> m_ports;
     Gesture m_gesture = Gesture::None;
@@ -90,6 +94,7 @@ void DepthCanvas::rebuild()
                             [&fold](const LayerRun& run) { return run.first <= fold.first && fold.last <= run.last; });
     });
     m_scene.rebuild(project(), document().layout.groups, m_folds);
+    m_skyline = m_scene.skyline(kSkylineColumns);
     updatePorts();
 }
 
@@ -241,6 +246,29 @@ void DepthCanvas::paint(ImDrawList& list)
         paintDrag(list, picture, dragPreview(at));
     } else if (m_gesture == Gesture::BoxSelect) {
         paintSelectionBox(list, picture, between(m_pressedAt, at));
+    }
+}
+
+// The arcs as their skyline, the row as a bar, what is selected on it.
+void DepthCanvas::paintOverview(ImDrawList& list, const Minimap& map)
+{
+    const resources::ThemeColours& c = resources::themeColours(theme());
+    const Rect all = bounds();
+    const auto at = [&](const Rect& r) { return map.toPanel(r, all); };
+    const float column = all.width() / static_cast<float>(m_skyline.size());
+    for (std::size_t i = 0; i < m_skyline.size(); ++i) {
+        const float left = all.left + column * static_cast<float>(i);
+        const Rect r = at({left, -m_skyline[i], left + column, 0});
+        list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(c.muted, 0.25));
+    }
+    const Rect row = at({all.left, 0, all.right, DepthScene::kBoxHeight});
+    const float bottom = std::max(row.bottom, row.top + 3);
+    list.AddRectFilled({row.left, row.top}, {row.right, bottom}, imColour(c.muted, 0.7));
+    for (const std::int64_t layer : selection().layers) {
+        for (const LayerBox& box : m_scene.boxesOf(layer)) {
+            const Rect r = at(box.rect);
+            list.AddRectFilled({r.left, row.top}, {std::max(r.right, r.left + 1), bottom}, imColour(c.accent));
+        }
     }
 }
 

@@ -34,10 +34,12 @@ protected:
     std::optional<Rect> areaOf(const Selection& selection) const override;
     bool canChange(const Shortcut& shortcut) const override { return isRead(m_scene.cell(shortcut)); }
     Selection everything() const override;
+    bool inGesture() const override { return m_stroking; }
     bool giveUpGesture() override;
     void handlePointer(Point pointer, bool inside) override;
     void handleKeys() override;
     void paint(ImDrawList& list) override;
+    void paintOverview(ImDrawList& list, const Minimap& map) override;
     /// Into what the axes leave free.
     Framing framing() const override
     {
@@ -120,6 +122,20 @@ void MatrixCanvas::paint(ImDrawList& list)
     const Point at = pointer();
     for (const Chip& chip : portChips()) {
         paintChip(list, chip, theme(), chip.rect.contains(at));
+    }
+}
+
+// The half below the diagonal, and what is selected in it.
+void MatrixCanvas::paintOverview(ImDrawList& list, const Minimap& map)
+{
+    const resources::ThemeColours& c = resources::themeColours(theme());
+    const Rect& r = map.content;
+    list.AddTriangleFilled({r.left, r.top}, {r.right, r.bottom}, {r.left, r.bottom}, imColour(c.muted, 0.3));
+    for (const Shortcut& shortcut : selection().shortcuts) {
+        const Rect cell = map.toPanel(m_scene.rectOf(shortcut), bounds());
+        list.AddRectFilled({cell.left, cell.top},
+                           {std::max(cell.right, cell.left + 2), std::max(cell.bottom, cell.top + 2)},
+                           imColour(c.accent));
     }
 }
 

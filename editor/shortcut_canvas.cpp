@@ -155,7 +155,27 @@ void ShortcutCanvas::draw(float width, float height, float)
     fitView();
     handleKeys();
     movePointer();
-    paint(*ImGui::GetBackgroundDrawList());
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    paint(list);
+    if (const auto map = minimap()) {
+        paintMinimapPanel(list, *map, m_theme);
+        paintOverview(list, *map);
+        paintMinimapFrame(list, *map, map->toPanel(m_view.visible(m_width, m_height), bounds()), m_theme);
+    }
+}
+
+std::optional<Minimap> ShortcutCanvas::minimap() const
+{
+    return layoutMinimap(bounds(), m_view, m_width, m_height);
+}
+
+void ShortcutCanvas::lookAt(Point onMinimap)
+{
+    if (const auto map = minimap()) {
+        const Point wanted = m_view.toScreen(map->toScene(onMinimap, bounds()));
+        m_view.panBy(m_width / 2 - wanted.x, m_height / 2 - wanted.y);
+        m_fitted = false;
+    }
 }
 
 void ShortcutCanvas::fitView()
@@ -177,7 +197,7 @@ void ShortcutCanvas::movePointer()
     }
     const Point at = pointer();
     const bool inside = ImGui::IsMousePosValid() && at.x >= 0 && at.y >= 0 && at.x < m_width && at.y < m_height;
-    if (inside && beginMoving()) {
+    if (inside && !inGesture() && beginMoving()) {
         return;
     }
     handlePointer(inside || ImGui::IsMousePosValid() ? at : Point{kFar, kFar}, inside);
@@ -191,6 +211,15 @@ bool ShortcutCanvas::beginMoving()
         m_view.zoomAt(pointer(), std::pow(kWheelStep, io.MouseWheel));
         m_view.panBy(io.MouseWheelH * kWheelPixels, 0);
     }
+    const auto map = minimap();
+    if (map && map->panel.contains(pointer())) {
+        if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+            lookAt(pointer());
+            m_moving = Moving::Minimap;
+        }
+        hover(std::nullopt);
+        return true; // what lies under it is out of reach
+    }
     const bool left = ImGui::IsMouseClicked(ImGuiMouseButton_Left) && leftButtonPans();
     if (left || ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) {
         m_moving = Moving::Pan;
@@ -200,9 +229,13 @@ bool ShortcutCanvas::beginMoving()
 
 void ShortcutCanvas::continueMoving()
 {
-    const ImVec2 delta = ImGui::GetIO().MouseDelta;
-    m_fitted = false;
-    m_view.panBy(delta.x, delta.y);
+    if (m_moving == Moving::Minimap) {
+        lookAt(pointer());
+    } else {
+        const ImVec2 delta = ImGui::GetIO().MouseDelta;
+        m_fitted = false;
+        m_view.panBy(delta.x, delta.y);
+    }
     if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseDown(ImGuiMouseButton_Middle)) {
         m_moving = Moving::No;
     }

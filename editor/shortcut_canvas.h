@@ -3,6 +3,7 @@
 
 #include "editor/canvas.h"
 #include "editor/live_weights.h"
+#include "editor/minimap.h"
 #include "editor/viewport.h"
 #include "projects/project.h"
 
@@ -50,12 +51,15 @@ protected:
     /// Whether there is such a shortcut, and it can be pruned or frozen.
     [[nodiscard]] virtual bool canChange(const projects::Shortcut& shortcut) const = 0;
     [[nodiscard]] virtual Selection everything() const = 0;
+    [[nodiscard]] virtual bool inGesture() const = 0;
     /// Ends a gesture without its effect; false where there was none.
     virtual bool giveUpGesture() = 0;
     /// The pointer's frame, unless it moves the view; it is far away where it is not `inside`.
     virtual void handlePointer(Point pointer, bool inside) = 0;
     virtual void handleKeys() {}
     virtual void paint(ImDrawList& list) = 0;
+    /// Draws the scene, small, onto the minimap.
+    virtual void paintOverview(ImDrawList& list, const Minimap& map) = 0;
     /// Whether a press of the left button moves the view.
     [[nodiscard]] virtual bool leftButtonPans() const { return false; }
 
@@ -91,9 +95,11 @@ protected:
     [[nodiscard]] static Point pointer();
 
 private:
-    enum class Moving { No, Pan };
+    enum class Moving { No, Pan, Minimap };
 
     void fitView();
+    [[nodiscard]] std::optional<Minimap> minimap() const;
+    void lookAt(Point onMinimap);
     void movePointer();
     bool beginMoving();
     void continueMoving();

@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 using namespace residua;
@@ -175,6 +176,39 @@ private slots:
         driver.frame();
         QVERIFY(projects::applyEdit(m_document, driver.take<RequestEdit>().front().edit).ok());
         QCOMPARE(m_document.project.network.depth(), std::int64_t{8});
+    }
+
+    void theMinimapMovesTheView()
+    {
+        load(stackOf(40));
+        CanvasDriver driver(*m_canvas);
+        const ScreenPoint corner{CanvasDriver::kWidth - 24, CanvasDriver::kHeight - 24};
+        const float before = m_canvas->locate(40, Spot::Centre)->x;
+        driver.click(corner); // all is in sight: there is no minimap
+        driver.frame();
+        QCOMPARE(m_canvas->locate(40, Spot::Centre)->x, before);
+        driver.moveTo({100, 500});
+        driver.wheel(12);
+        QVERIFY(m_canvas->locate(40, Spot::Centre)->x > CanvasDriver::kWidth);
+        driver.take<SelectionChanged>();
+        driver.drag({corner.x - 60, corner.y}, corner);
+        QVERIFY(m_canvas->locate(40, Spot::Centre)->x < CanvasDriver::kWidth);
+        QVERIFY(driver.take<SelectionChanged>().empty());
+        m_canvas->fit();
+        driver.frame();
+        QCOMPARE(m_canvas->locate(40, Spot::Centre)->x, before);
+    }
+
+    void zoomToSelectionShowsIt()
+    {
+        load(stackOf(96));
+        CanvasDriver driver(*m_canvas);
+        m_canvas->setSelection({.layers = {90}, .shortcuts = {}, .nodes = {}});
+        m_canvas->zoomToSelection();
+        driver.frame();
+        const ScreenPoint at = *m_canvas->locate(90, Spot::Centre);
+        QVERIFY(std::abs(at.x - CanvasDriver::kWidth / 2) < 2);
+        QVERIFY(m_canvas->locate(91, Spot::Centre)->x - at.x > 100);
     }
 
     void leftOutLayersAreDimmed()
