@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/depth_weights.h"
 
-#include "engine/compile/depth_terms.h"
 #include "engine/compile/token_weights.h"
 
 #include <ATen/TensorOperators.h>
@@ -24,7 +23,6 @@
 namespace residua::engine {
 
 using projects::DepthMix;
-using projects::MixPorts;
 using projects::NormaliseOver;
 using projects::Shortcut;
 using projects::ShortcutState;
@@ -33,19 +31,6 @@ using projects::WeightKind;
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-int outputsOf(MixPorts ports)
-{
-    switch (ports) {
-    case MixPorts::Input:
-        return 1;
-    case MixPorts::Qkv:
-        return 3;
-    case MixPorts::QkvResidual:
-        return 4;
-    }
-    return 1;
-}
 
 bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
 {
@@ -221,22 +206,6 @@ std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
 }
 
 } // namespace
-
-std::vector<DepthReader> readersOf(const DepthMix& mix, std::int64_t depth)
-{
-    std::vector<DepthReader> readers;
-    for (std::int64_t target = 1; target <= depth + (mix.finalMix ? 1 : 0); ++target) {
-        DepthReader reader{target, projects::sourcesOf(mix, target, depth),
-                           projects::summedMiddleOf(mix, target, depth), 1};
-        if (reader.middle && !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned)) {
-            reader.sources.push_back(reader.middle->first);
-            std::ranges::sort(reader.sources);
-        }
-        reader.outputs = target <= depth ? outputsOf(mix.ports) : 1;
-        readers.push_back(std::move(reader));
-    }
-    return readers;
-}
 
 Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, const std::vector<DepthReader>& readers,
                                                            std::int64_t width, Parameters& parameters)

@@ -4,31 +4,16 @@
 #include "engine/api/values.h"
 #include "engine/compile/depth_stack.h"
 #include "engine/compile/parameters.h"
+#include "engine/record/mix_terms.h"
 #include "projects/result.h"
 #include "projects/topology.h"
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 namespace residua::engine {
-
-/// Who reads mixes of the stack: layer `target`, or the final output as target L + 1.
-struct DepthReader {
-    std::int64_t target = 1;
-    /// The entries that it weighs, ascending. A summed middle stands under its first entry.
-    std::vector<std::int64_t> sources;
-    std::optional<projects::EntryRange> middle;
-    int outputs = 1; ///< mixes of its own: 1, or one per port
-
-    [[nodiscard]] std::int64_t terms() const { return static_cast<std::int64_t>(sources.size()) * outputs; }
-};
-
-/// Every reader of a topology, layers 1..depth first, then the final output where it has a mix. Readers of nothing are
-/// kept: what they mean is for the trunk to say.
-[[nodiscard]] std::vector<DepthReader> readersOf(const projects::DepthMix& mix, std::int64_t depth);
 
 /// What a reader is about to mix, for weights that depend on it.
 struct DepthReading {

@@ -209,7 +209,10 @@ at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, Mode mode)
     if (!at::GradMode::is_enabled()) {
         return runSteps(inputs, mode);
     }
-    // Ports that are fed the same share one gate, so that what reads it can tell.
+    // What enters passes an alias, a gate of the gradients: those of all readers inside are summed there and leave as
+    // one, as they leave a layer that is computed again. Without it they would meet those of readers outside one by
+    // one, and Keep and Recompute would differ in the order of that sum, so in bits. Ports that are fed the same share
+    // one gate, so that what reads it can tell.
     std::vector<at::Tensor> entering;
     for (const at::Tensor& input : inputs) {
         const auto same = std::ranges::find_if(inputs, [&](const at::Tensor& other) { return other.is_same(input); });

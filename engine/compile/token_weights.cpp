@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/token_weights.h"
 
-#include "engine/compile/depth_terms.h"
 #include "engine/compile/fused.h"
 
 #include <ATen/TensorOperators.h>

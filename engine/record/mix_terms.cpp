@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compile/depth_terms.h"
+#include "engine/record/mix_terms.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,6 +8,7 @@ namespace residua::engine {
 
 using projects::DepthMix;
 using projects::MixInit;
+using projects::MixPorts;
 
 namespace {
 
@@ -23,7 +24,42 @@ std::string suffixOf(int output, int outputs, int most)
     return outputs == 1 ? "/final" : kPorts[output];
 }
 
+bool isPruned(const DepthMix& mix, projects::Shortcut shortcut)
+{
+    const auto state = mix.states.find(shortcut);
+    return state != mix.states.end() && state->second == projects::ShortcutState::Pruned;
+}
+
+int outputsOf(MixPorts ports)
+{
+    switch (ports) {
+    case MixPorts::Input:
+        return 1;
+    case MixPorts::Qkv:
+        return 3;
+    case MixPorts::QkvResidual:
+        return 4;
+    }
+    return 1;
+}
+
 } // namespace
+
+std::vector<DepthReader> readersOf(const DepthMix& mix, std::int64_t depth)
+{
+    std::vector<DepthReader> readers;
+    for (std::int64_t target = 1; target <= depth + (mix.finalMix ? 1 : 0); ++target) {
+        DepthReader reader{target, projects::sourcesOf(mix, target, depth),
+                           projects::summedMiddleOf(mix, target, depth), 1};
+        if (reader.middle && !isPruned(mix, {reader.middle->first, target})) {
+            reader.sources.push_back(reader.middle->first);
+            std::ranges::sort(reader.sources);
+        }
+        reader.outputs = target <= depth ? outputsOf(mix.ports) : 1;
+        readers.push_back(std::move(reader));
+    }
+    return readers;
+}
 
 std::vector<DepthTerm> termsOf(const std::vector<DepthReader>& readers)
 {
