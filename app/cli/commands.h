@@ -23,7 +23,8 @@ struct Command {
 [[nodiscard]] std::vector<Command> projectCommands(); ///< new, validate, info, diff
 [[nodiscard]] std::vector<Command> runCommands();     ///< train, resume, bench
 [[nodiscard]] std::vector<Command> sweepCommands();   ///< sweep
-[[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample
+[[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample, retrofit
+[[nodiscard]] std::vector<Command> analyzeCommands(); ///< analyze
 [[nodiscard]] std::vector<Command> recordCommands();  ///< runs, report, devices
 
 /// The whole program, but for the process around it: `words` are what follows its name.

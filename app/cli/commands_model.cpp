@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/engine_link.h"
+#include "app/cli/project_argument.h"
+#include "engine/api/run_reader.h"
+#include "projects/sweep_grid.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <variant>
 
@@ -75,6 +80,90 @@ Exit runSample(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+/// A preset, shortcuts, or the topology of another project.
+Result<projects::Topology> topologyNamed(const std::string& text, std::int64_t depth)
+{
+    Result<projects::Topology> topology = projects::topologyFrom(text, depth);
+    std::error_code ignored;
+    if (!topology && std::filesystem::exists(text, ignored)) {
+        const Result<NamedProject> project = openProject(text);
+        return project ? Result<projects::Topology>(project->document.project.topology)
+                       : Result<projects::Topology>(project.error());
+    }
+    return topology;
+}
+
+/// "3: a, b, c", or where they are many only how many.
+std::string counted(const std::vector<std::string>& names)
+{
+    constexpr std::size_t kFew = 6;
+    std::string text = grouped(static_cast<std::int64_t>(names.size()));
+    for (std::size_t i = 0; i < names.size() && names.size() <= kFew; ++i) {
+        text += (i == 0 ? ": " : ", ") + names[i];
+    }
+    return text;
+}
+
+std::string exponentText(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2g", value);
+    return text;
+}
+
+void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
+{
+    console.line("run " + ready.runDirectory.string() + " goes on from step " + grouped(ready.step));
+    console.line("kept, with their optimiser state: " + counted(ready.kept));
+    console.line("new: " + counted(ready.added));
+    if (!ready.dropped.empty()) {
+        console.line("dropped: " + counted(ready.dropped));
+    }
+    console.line("outputs on the run's data differ by at most " + exponentText(ready.difference) +
+                 "; in double precision by " + exponentText(ready.differenceInDouble));
+    console.line("train it with: residua-cli resume " + ready.runDirectory.string());
+    console.value({{"run", ready.runDirectory.string()},
+                   {"step", ready.step},
+                   {"kept", ready.kept},
+                   {"added", ready.added},
+                   {"dropped", ready.dropped},
+                   {"difference", ready.difference},
+                   {"differenceInDouble", ready.differenceInDouble}});
+}
+
+Exit runRetrofit(const Arguments& arguments, const Console& console)
+{
+    engine::RetrofitRequest request;
+    setRun(request, arguments);
+    request.runDirectory = std::filesystem::absolute(request.runDirectory).lexically_normal();
+    const Result<engine::RunReader> reader = engine::RunReader::open(request.runDirectory);
+    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    if (!project) {
+        return console.fail(Exit::RunFailed, project.error());
+    }
+    if (!arguments.has("topology")) {
+        return console.fail(Exit::Usage, {"", "--topology is missing: the preset that the new run starts with"});
+    }
+    const auto topology = topologyNamed(arguments.text("topology"), project->network.depth());
+    if (!topology) {
+        return console.fail(Exit::Usage, {"--topology", topology.error().message});
+    }
+    request.topology = *topology;
+    if (arguments.has("steps")) {
+        request.steps = arguments.integer("steps", 0);
+    }
+    const std::string output = arguments.text("output");
+    request.newRun = output.empty() ? engine::newRunDirectory(request.runDirectory.parent_path(), project->name)
+                                    : std::filesystem::absolute(output).lexically_normal();
+    const std::optional<engine::Event> answer = ask(request);
+    const auto* const ready = answer ? std::get_if<engine::RetrofitReady>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console);
+    }
+    showRetrofit(*ready, console);
+    return Exit::Ok;
+}
+
 const PositionalSpec kRun{"RUN", "a run's directory"};
 const OptionSpec kFrom{"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0};
 
@@ -102,6 +191,15 @@ std::vector<Command> modelCommands()
            {"top-k", OptionKind::Integer, "K", "only from the K likeliest (default: all)", {}, 0},
            {"seed", OptionKind::Integer, "N", "of the draws (default 1)"}}},
          &runSample},
+        {"retrofit",
+         "go on with a trained network under another topology that starts as the same function",
+         "residua-cli retrofit my-project/runs/RUN --topology dca -o my-project/runs/dca --steps 2000",
+         {{kRun},
+          {kFrom,
+           {"topology", OptionKind::Text, "NAME", "a preset, shortcuts (0:2+1:3), or a project to take it from"},
+           {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
+           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1}}},
+         &runRetrofit},
     };
 }
 

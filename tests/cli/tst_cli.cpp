@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "projects/presets.h"
 #include "projects/store.h"
+#include "projects/sweep_grid.h"
 
 #include <QDir>
 #include <QJsonArray>
@@ -207,6 +208,89 @@ private slots:
         QVERIFY(QFile(path("page.html")).size() > 1000);
     }
 
+    void retrofitsAndAnalyzes()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("retro"));
+        projects::Document document = *projects::loadProject(path("tiny").toStdString());
+        document.project.topology = *projects::topologyFrom("plain", 2);
+        document.project.training.observeEvery = 2;
+        QVERIFY(projects::saveProject(path("retro/plain").toStdString(), document).ok());
+        const QString plain = path("retro/plain-run");
+        const QString dca = path("retro/dca");
+        QCOMPARE(run({"train", path("retro/plain"), "--steps", "4", "--run", plain}).code, 0);
+        const Ran nothing = run({"analyze", "coefficients", plain});
+        QCOMPARE(nothing.code, 3);
+        QVERIFY2(nothing.errors.contains("plain, learns no weight"), qPrintable(nothing.errors));
+
+        const Ran refused = run({"retrofit", plain, "--topology", "rezero", "-o", dca});
+        QCOMPARE(refused.code, 3);
+        QVERIFY2(refused.errors.contains("factor of 0") && refused.errors.contains("These do: plain, grn-v1"),
+                 qPrintable(refused.errors));
+        QCOMPARE(run({"retrofit", plain, "--topology", "dcb", "-o", dca}).code, 1);
+        QCOMPARE(run({"retrofit", plain}).code, 1);
+        QVERIFY(!QDir(dca).exists());
+        const QJsonObject made =
+            json(run({"retrofit", plain, "--topology", "dca", "-o", dca, "--steps", "8", "--json"})).object();
+        QCOMPARE(made["run"].toString(), dca);
+        QCOMPARE(made["step"].toInt(), 4);
+        QCOMPARE(made["added"].toArray(), (QJsonArray{"topology.coefficient", "topology.gate"}));
+        QVERIFY(made["difference"].toDouble(1) <= 1e-6);
+        QCOMPARE(made["differenceInDouble"].toDouble(1), 0.0);
+        const Ran resumed = run({"resume", dca});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        QCOMPARE(run({"retrofit", dca, "--topology", "plain", "-o", path("retro/back")}).code, 3); // it has learned
+        QVERIFY(!QDir(path("retro/back")).exists());
+
+        // As it started, as it is, and the difference.
+        const auto cells = [&](const QStringList& words) {
+            const QJsonObject shown = json(run(QStringList{"analyze", "coefficients", dca, "--json"} + words)).object();
+            QStringList names;
+            for (const QJsonValue& matrix : shown["matrices"].toArray()) {
+                names << matrix["name"].toString();
+            }
+            return std::pair(names, shown["matrices"].toArray());
+        };
+        const auto cell = [&](const QStringList& words, int row, int column) -> QJsonValue {
+            const QJsonArray all = cells(words).second;
+            return all[0]["values"][row][column];
+        };
+        const auto [names, last] = cells({});
+        QCOMPARE(names,
+                 (QStringList{"mix/q", "mix/k", "mix/v", "mix/final", "coefficient/q", "coefficient/k", "coefficient/v",
+                              "coefficient/final", "spread/q", "spread/k", "spread/v", "spread/final"}));
+        QCOMPARE(last[0]["step"].toInt(), 8);
+        QVERIFY(last[0]["values"][1][2].isNull());
+        const double learned = last[0]["values"][1][0].toDouble();
+        QVERIFY(learned != 1 && std::abs(learned - 1) < 0.1);
+        const QJsonArray change = cells({"--against", "initial", "--port", "q"}).second;
+        QCOMPARE(change.size(), 3);
+        QVERIFY(std::abs(cell({"--against", "initial", "--port", "q"}, 1, 0).toDouble() - (learned - 1)) < 1e-6);
+        QCOMPARE(cell({"--step", "4"}, 1, 0).toDouble(), 1.0);
+        QCOMPARE(cell({"--against", "8"}, 1, 0).toDouble(1), 0.0);
+        QCOMPARE(cell({"--against", dca}, 1, 0).toDouble(1), 0.0);
+        const QStringList ratio{"--log-ratio", "--port", "v"};
+        QCOMPARE(std::max(cell(ratio, 1, 0).toDouble(), cell(ratio, 1, 1).toDouble()), 0.0);
+
+        QVERIFY(cell({"--feature", "15"}, 1, 0).toDouble() != learned);
+        const Ran beyond = run({"analyze", "coefficients", dca, "--feature", "16"});
+        QCOMPARE(beyond.code, 3);
+        QVERIFY2(beyond.errors.contains("got 16, expected 0 to 15"), qPrintable(beyond.errors));
+        QVERIFY(run({"analyze", "coefficients", dca, "--step", "7"}).errors.contains("recorded are the steps 4, 6, 8"));
+        QCOMPARE(run({"analyze", "losses", dca}).code, 1);
+        QCOMPARE(run({"analyze", "coefficients", dca, "--log-ratio", "--against", "initial"}).code, 1);
+
+        QCOMPARE(run({"analyze", "coefficients", dca, "-o", path("retro/c.csv")}).code, 0);
+        QFile csv(path("retro/c.csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        QCOMPARE(csv.readLine(), QByteArray("matrix,step,target,source,value\n"));
+        QVERIFY(csv.readLine().startsWith("mix/q,8,1,0,"));
+        const QJsonObject saved =
+            json(run({"analyze", "coefficients", dca, "-o", path("retro/c.safetensors"), "--json"})).object();
+        QCOMPARE(saved["matrices"].toInt(), 12);
+        QCOMPARE(saved["tensors"].toInt(), 8);
+        QCOMPARE(run({"analyze", "coefficients", dca, "-o", path("retro/c.txt")}).code, 1);
+    }
+
     void sweepsTheCaseStudyWithinItsBounds()
     {
         const QString folder = path("study");
@@ -336,8 +420,8 @@ private:
     static std::vector<Command> commands()
     {
         std::vector<Command> all;
-        for (const auto& table :
-             {projectCommands(), runCommands(), sweepCommands(), modelCommands(), recordCommands()}) {
+        for (const auto& table : {projectCommands(), runCommands(), sweepCommands(), modelCommands(), analyzeCommands(),
+                                  recordCommands()}) {
             all.insert(all.end(), table.begin(), table.end());
         }
         return all;

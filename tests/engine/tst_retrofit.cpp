@@ -2,6 +2,7 @@
 // A trained plain run under another topology: the same outputs, the same optimiser state, and training goes on.
 #include "run_harness.h"
 
+#include "engine/api/coefficients.h"
 #include "engine/api/run_reader.h"
 #include "engine/record/checkpoint.h"
 #include "projects/presets.h"
@@ -43,6 +44,13 @@ bool sameBytes(const StoredTensor& a, const StoredTensor& b)
 {
     return a.type == b.type && a.shape == b.shape && a.bytes.size() == b.bytes.size() &&
            std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
+bool sameCells(const Matrix& a, const Matrix& b)
+{
+    return a.name == b.name && std::ranges::equal(a.values, b.values, [](float x, float y) {
+               return std::isnan(x) == std::isnan(y) && !(std::abs(x - y) > 1e-6F);
+           });
 }
 
 bool isZero(const StoredTensor& tensor)
@@ -155,6 +163,33 @@ private slots:
         const auto trained = loadCheckpoint(directory("on"), std::nullopt, nullptr);
         QVERIFY(!isZero(trained->model.tensors().at("topology.gate")));
         QVERIFY(reader->matrix("mix/q", kDone + 8)->at(2, 1) != 1.0F);
+        // What a checkpoint tells of every feature is what was recorded of them all.
+        const auto tensors = checkpointCoefficients(directory("on"), kDone + 8);
+        QVERIFY(tensors.ok());
+        for (const CoefficientTensor& tensor : *tensors) {
+            QCOMPARE(tensor.features, 16);
+            QVERIFY(sameCells(tensor.mean(), *reader->matrix(tensor.name, kDone + 8)));
+            if (tensor.name == "mix/v") {
+                const Matrix spread = tensor.spread();
+                QVERIFY(sameCells(spread, *reader->matrix("spread/v", kDone + 8)));
+                QVERIFY(spread.at(2, 1) > 0);
+                QVERIFY(tensor.feature(3).at(2, 1) != tensor.feature(4).at(2, 1));
+            }
+        }
+    }
+
+    /// A softmax, over sources and over targets: what is read from the checkpoint is what the network applied.
+    void checkpointsTellTheWeightsThatAreApplied()
+    {
+        for (const char* const name : {"ancre-ingoing", "ancre-outgoing"}) {
+            projects::Project project = plainProject(Precision::Fp32);
+            project.topology = topologyNamed(name);
+            QCOMPARE(tests::lossesOf(project, directory(name)).size(), std::size_t{kDone});
+            const auto tensors = checkpointCoefficients(directory(name), std::nullopt);
+            QVERIFY(tensors.ok());
+            QCOMPARE(tensors->size(), std::size_t{2});
+            QVERIFY(sameCells(tensors->front().mean(), *RunReader::open(directory(name))->matrix("mix", kDone)));
+        }
     }
 
     /// Norms of their own start as the norm that they were.

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The shipped case study (ANCRe section 3), trained by the engine in double precision, beside the simulator in plain
+// C++ that shares nothing with it: the same losses, step by step.
+#include "run_harness.h"
+
+#include "engine/data/dataset.h"
+#include "engine/theory/linear_network.h"
+#include "projects/presets.h"
+#include "projects/sweep_grid.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace residua;
+namespace theory = engine::theory;
+
+namespace {
+
+constexpr std::int64_t kSteps = 50;
+
+const std::vector<projects::SweepMember>& members()
+{
+    static const std::vector<projects::SweepMember> all = [] {
+        projects::Project project = projects::findExample("ancre-case-study")->project;
+        project.training.steps = kSteps;
+        return *projects::expand(project, project.sweeps.front());
+    }();
+    return all;
+}
+
+/// [features, samples] from the engine's rows.
+theory::DenseMatrix columnsOf(const std::vector<double>& rows, std::int64_t samples, std::int64_t features)
+{
+    theory::DenseMatrix result = theory::DenseMatrix::zeros(features, samples);
+    for (std::int64_t sample = 0; sample < samples; ++sample) {
+        for (std::int64_t feature = 0; feature < features; ++feature) {
+            result.at(feature, sample) = rows[static_cast<std::size_t>(sample * features + feature)];
+        }
+    }
+    return result;
+}
+
+/// The simulator's network for a member: every layer starts as a multiple of the identity, the first as nothing.
+theory::LinearNetwork networkOf(const projects::SweepMember& member)
+{
+    theory::LinearNetwork network;
+    const std::int64_t width = member.project.network.width;
+    for (std::int64_t layer = 1; layer <= member.project.network.depth(); ++layer) {
+        network.weights.push_back(theory::DenseMatrix::identity(width));
+        for (double& value : network.weights.back().values) {
+            value *= layer == 1 ? 0.0 : member.project.initialisation.scale;
+        }
+    }
+    const std::string topology = member.values.back();
+    const bool learned = topology == "ancre-ingoing";
+    network.shortcuts = *theory::parseShortcuts(learned ? "all" : topology, member.project.network.depth());
+    network.coefficients.assign(network.shortcuts.size(), learned ? 0.0 : 1.0);
+    network.mode = learned ? theory::ShortcutWeights::Ingoing : theory::ShortcutWeights::Fixed;
+    return network;
+}
+
+} // namespace
+
+class TestCaseStudyTraining : public QObject {
+    Q_OBJECT
+
+private slots:
+    void everyMemberFollowsTheSimulator_data()
+    {
+        QTest::addColumn<int>("index");
+        QCOMPARE(members().size(), std::size_t{14});
+        for (std::size_t i = 0; i < members().size(); ++i) {
+            QTest::newRow(members()[i].label.c_str()) << static_cast<int>(i);
+        }
+    }
+    void everyMemberFollowsTheSimulator()
+    {
+        QFETCH(int, index);
+        const projects::SweepMember& member = members()[static_cast<std::size_t>(index)];
+        QVERIFY(!member.error);
+        const auto trained = tests::lossesOf(member.project, m_folder.filePath(QString::number(index)).toStdString());
+        QCOMPARE(trained.size(), std::size_t{kSteps});
+
+        const auto data = engine::Dataset::open(member.project, {});
+        QVERIFY(data.ok());
+        engine::Batch all;
+        (*data)->fillAll(all, engine::Split::Train);
+        const theory::DenseMatrix x = columnsOf(all.inputs, all.batch, (*data)->shape().inputs);
+        const theory::DenseMatrix y = columnsOf(all.outputs, all.batch, (*data)->shape().outputs);
+        theory::LinearNetwork network = networkOf(member);
+        // The engine's loss is the paper's over the samples, and so is its gradient.
+        const auto samples = static_cast<double>(all.batch);
+        const auto simulated = theory::descend(network, x, y, member.project.training.rate.peak / samples, kSteps);
+        QVERIFY2(simulated.ok(), simulated ? "" : simulated.error().text().c_str());
+        double worst = 0;
+        for (const auto& [step, loss] : trained) {
+            const double expected = (*simulated)[static_cast<std::size_t>(step - 1)] / samples;
+            worst = std::max(worst, std::abs(loss - expected) / expected);
+        }
+        QVERIFY2(worst < 1e-10, qPrintable(QString::number(worst)));
+        // What is compared moves: but from a small start, or where no shortcut lets anything through, it hardly begins.
+        if (member.values.front() == "half" && member.values.back() != "none") {
+            QVERIFY(trained.at(kSteps) < 0.99 * trained.at(1));
+        }
+    }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestCaseStudyTraining)
+#include "tst_case_study_training.moc"
