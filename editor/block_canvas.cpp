@@ -133,14 +133,7 @@ void BlockCanvasView::setSelection(const Selection& selection)
 
 void BlockCanvasView::zoomToSelection()
 {
-    std::optional<Rect> area;
-    for (const NodeId id : m_desk.selection().nodes) {
-        const Rect& r = scene().node(id)->rect;
-        area = area ? spanning({std::min(area->left, r.left), std::min(area->top, r.top)},
-                               {std::max(area->right, r.right), std::max(area->bottom, r.bottom)})
-                    : r;
-    }
-    if (area) {
+    if (const auto area = m_desk.selectedArea()) {
         m_fitted = m_fitDue = false;
         m_view.fit(*area, m_width, m_height, 2 * kFitMargin, 2.0F);
     }

@@ -166,6 +166,15 @@ std::map<NodeId, Rect> BlockDesk::selectedBoxes() const
     return rects;
 }
 
+std::optional<Rect> BlockDesk::selectedArea() const
+{
+    std::optional<Rect> area;
+    for (const auto& [id, rect] : selectedBoxes()) {
+        area = area ? around(*area, rect) : rect;
+    }
+    return area;
+}
+
 std::string BlockDesk::copied() const
 {
     std::map<NodeId, Point> places;

@@ -37,6 +37,8 @@ public:
     [[nodiscard]] BlockScene& scene() { return m_scene; }
     [[nodiscard]] const BlockScene& scene() const { return m_scene; }
     [[nodiscard]] const Selection& selection() const { return m_selection; }
+    /// What the selected nodes cover.
+    [[nodiscard]] std::optional<Rect> selectedArea() const;
     /// Whether another graph has been opened since the last call.
     [[nodiscard]] bool takeOpened() { return std::exchange(m_opened, false); }
     [[nodiscard]] std::vector<Request> takeRequests() { return std::exchange(m_requests, {}); }

@@ -3,6 +3,7 @@
 
 #include "app/canvas/canvas_fonts.h"
 #include "app/canvas/canvas_input.h"
+#include "app/canvas/typing_field.h"
 
 #include <QClipboard>
 #include <QElapsedTimer>
@@ -102,6 +103,9 @@ public:
     ~Surface() override
     {
         releaseOpenGl();
+        if (context()) {
+            context()->disconnect(this); // it is destroyed after this part of the object
+        }
         ImGui::DestroyContext(m_imgui);
     }
 
@@ -170,18 +174,7 @@ private:
     /// Tells the requests from the event loop: an edit in the middle of a frame would change what is drawn.
     void afterFrame(bool another)
     {
-        std::vector<editor::Request> requests = m_host.m_canvas->takeRequests();
-        if (!requests.empty()) {
-            QMetaObject::invokeMethod(
-                &m_host,
-                [host = &m_host, requests = std::move(requests)] {
-                    for (const editor::Request& request : requests) {
-                        emit host->requested(request);
-                    }
-                    host->refresh();
-                },
-                Qt::QueuedConnection);
-        }
+        QMetaObject::invokeMethod(&m_host, &CanvasWidget::passOn, Qt::QueuedConnection);
         if (another) {
             QTimer::singleShot(0, this, [this] { update(); });
         }
@@ -209,10 +202,11 @@ private:
 };
 
 CanvasWidget::CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* parent)
-    : QWidget(parent), m_canvas(std::move(canvas))
+    : QWidget(parent), m_canvas(std::move(canvas)), m_typing(new TypingField(*m_canvas, this))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
+    connect(m_typing, &TypingField::entered, this, &CanvasWidget::passOn);
     const QString reason = whyNoOpenGl();
     if (reason.isEmpty()) {
         m_surface = new Surface(*this);
@@ -223,6 +217,22 @@ CanvasWidget::CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* pare
         message->setAlignment(Qt::AlignCenter);
         message->setProperty("role", QStringLiteral("muted"));
         layout->addWidget(message);
+    }
+}
+
+/// Of a frame, or of a command between two.
+void CanvasWidget::passOn()
+{
+    const std::vector<editor::Request> requests = m_canvas->takeRequests();
+    for (const editor::Request& request : requests) {
+        if (const auto* typing = std::get_if<editor::AskTyping>(&request)) {
+            m_typing->open(QPointF(typing->at.x, typing->at.y).toPoint(), QString::fromStdString(typing->text));
+        } else {
+            emit requested(request);
+        }
+    }
+    if (!requests.empty()) {
+        refresh();
     }
 }
 

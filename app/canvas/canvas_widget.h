@@ -9,8 +9,11 @@
 
 namespace residua::app {
 
+class TypingField;
+
 /// Hosts a canvas of `editor` in a Qt widget, or says why there is no OpenGL to draw it with. It only
-/// translates: events to the canvas, the canvas's requests to a signal. GUI thread.
+/// translates: events to the canvas, the canvas's requests to a signal; what it asks to have typed is typed here. GUI
+/// thread.
 class CanvasWidget : public QWidget {
     Q_OBJECT
 public:
@@ -35,8 +38,10 @@ signals:
 private:
     class Surface;
     void resized();
+    void passOn();
     std::unique_ptr<editor::Canvas> m_canvas;
     Surface* m_surface = nullptr;
+    TypingField* m_typing;
     bool m_fitted = false;
 };
 

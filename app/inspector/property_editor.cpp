@@ -10,12 +10,14 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
 #include <QSignalBlocker>
 #include <QStyle>
 #include <QToolButton>
 #include <QToolTip>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
@@ -42,9 +44,12 @@ QVariant numberFrom(const QString& text, PropertyKind kind)
 
 PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWidget(parent), m_property(property)
 {
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    auto* layout = new QHBoxLayout;
     layout->setSpacing(2);
+    column->addLayout(layout);
     if (property.kind == PropertyKind::Toggle) {
         m_toggle = new QCheckBox(this);
         layout->addWidget(m_toggle);
@@ -60,7 +65,7 @@ PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWid
         connect(m_choice, &QComboBox::activated, this, &PropertyEditor::commit);
         setFocusProxy(m_choice);
     } else {
-        makeField();
+        makeField(*layout);
     }
     for (QWidget* field :
          {static_cast<QWidget*>(m_toggle), static_cast<QWidget*>(m_choice), static_cast<QWidget*>(m_field)}) {
@@ -73,14 +78,15 @@ PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWid
     show(property.value);
 }
 
-void PropertyEditor::makeField()
+void PropertyEditor::makeField(QHBoxLayout& row)
 {
     m_field = new QLineEdit(this);
     m_field->setMinimumWidth(40);
-    layout()->addWidget(m_field);
+    row.addWidget(m_field);
     setFocusProxy(m_field);
     m_field->installEventFilter(this);
     connect(m_field, &QLineEdit::editingFinished, this, &PropertyEditor::commit);
+    connect(m_field, &QLineEdit::textEdited, this, &PropertyEditor::checkText);
     if (m_property.kind != PropertyKind::Text && m_property.kind != PropertyKind::File) {
         m_field->setFont(numberFont());
     }
@@ -89,9 +95,30 @@ void PropertyEditor::makeField()
         button->setIcon(themedIcon(QStringLiteral("open")));
         button->setToolTip(tr("Choose a file"));
         button->setAccessibleName(tr("Choose a file for %1").arg(m_property.title));
-        layout()->addWidget(button);
+        row.addWidget(button);
         connect(button, &QToolButton::clicked, this, &PropertyEditor::browse);
     }
+}
+
+/// As it is typed: a formula tells where it is wrong before it is entered.
+void PropertyEditor::checkText(const QString& text)
+{
+    const QString problem = m_property.check ? m_property.check(text) : QString();
+    if (problem.isEmpty() && !m_complaint) {
+        return;
+    }
+    if (!m_complaint) {
+        m_complaint = new QLabel(this);
+        m_complaint->setObjectName(m_field->objectName() + QStringLiteral(":complaint"));
+        m_complaint->setProperty("role", QStringLiteral("error"));
+        m_complaint->setWordWrap(true);
+        static_cast<QVBoxLayout*>(layout())->addWidget(m_complaint);
+    }
+    m_complaint->setText(problem);
+    m_complaint->setVisible(!problem.isEmpty());
+    m_field->setAccessibleDescription(problem);
+    m_field->setProperty("invalid", !problem.isEmpty());
+    m_field->style()->polish(m_field);
 }
 
 void PropertyEditor::setProperty(const Property& property)
@@ -126,6 +153,7 @@ void PropertyEditor::show(const QVariant& value)
         m_field->setModified(false);
         m_field->setProperty("invalid", false);
         m_field->style()->polish(m_field);
+        checkText(m_field->text());
     }
 }
 
@@ -160,7 +188,7 @@ QString PropertyEditor::problemWith(const QVariant& value) const
         return tr("Expected a number from %1 to %2.")
             .arg(formatReal(m_property.minimum), formatReal(m_property.maximum));
     }
-    return {};
+    return m_property.check ? m_property.check(value.toString()) : QString();
 }
 
 void PropertyEditor::commit()
@@ -174,7 +202,9 @@ void PropertyEditor::commit()
         m_field->setProperty("invalid", !problem.isEmpty());
         m_field->style()->polish(m_field);
         if (!problem.isEmpty()) {
-            QToolTip::showText(m_field->mapToGlobal(QPoint(0, m_field->height())), problem, m_field);
+            if (!m_property.check) { // else it stands below the field
+                QToolTip::showText(m_field->mapToGlobal(QPoint(0, m_field->height())), problem, m_field);
+            }
             return;
         }
         m_field->setModified(false);

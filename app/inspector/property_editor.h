@@ -8,6 +8,8 @@
 
 class QCheckBox;
 class QComboBox;
+class QHBoxLayout;
+class QLabel;
 class QLineEdit;
 
 namespace residua::app {
@@ -31,11 +33,12 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    void makeField();
+    void makeField(QHBoxLayout& row);
     void show(const QVariant& value);
     void commit();
     void browse();
     void stepNumber(int direction);
+    void checkText(const QString& text);
     [[nodiscard]] QVariant shown() const; ///< as value(), of any range
     [[nodiscard]] QString problemWith(const QVariant& value) const;
 
@@ -43,6 +46,7 @@ private:
     QCheckBox* m_toggle = nullptr;
     QComboBox* m_choice = nullptr;
     QLineEdit* m_field = nullptr;
+    QLabel* m_complaint = nullptr; ///< below the field, while what is typed cannot be taken
 };
 
 } // namespace residua::app

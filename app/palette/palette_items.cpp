@@ -2,6 +2,7 @@
 #include "app/palette/palette_items.h"
 
 #include "app/properties/property_list.h"
+#include "editor/block_edits.h"
 #include "projects/node_kinds.h"
 #include "projects/presets.h"
 
@@ -46,35 +47,45 @@ std::vector<std::int64_t> layersOf(const Project& project, const Place& selectio
     return all;
 }
 
-/// `base`, or with the first number from 2 that makes it unlike any of `taken`.
-template <class Taken>
-std::string freeName(const std::string& base, Taken taken)
+/// What an item stands for, as it would be put into the project.
+std::optional<projects::BlockFile> blockOf(const PaletteItem& item)
 {
-    std::string name = base;
-    for (int i = 2; taken(name); ++i) {
-        name = base + std::to_string(i);
+    if (item.own) {
+        return item.own;
     }
-    return name;
+    for (const projects::BlockPreset& preset : projects::blockPresets()) {
+        if (preset.name == item.key) {
+            return projects::BlockFile{{preset.name, preset.name, preset.graph}, {}};
+        }
+    }
+    return std::nullopt;
 }
 
-/// The project's own copy of the preset serves where there is one that was not rewired.
+/// The project's own copy serves where there is one that was not rewired.
 Result<projects::Edit> takeUpBlock(const Project& project, const Place& selection, const PaletteItem& item)
 {
-    const auto& presets = projects::blockPresets();
-    const auto preset =
-        std::find_if(presets.begin(), presets.end(), [&](const auto& each) { return each.name == item.key; });
-    if (preset == presets.end()) {
+    std::optional<projects::BlockFile> taken = blockOf(item);
+    if (!taken) {
         return Error{item.key, "is no block preset"};
     }
     const auto& blocks = project.network.blocks;
-    const auto same = std::find_if(blocks.begin(), blocks.end(), [&](const projects::Block& block) {
-        return block.preset == preset->name && block.graph == preset->graph;
+    const auto isSame = [&](const projects::Block& block) {
+        return block.preset == taken->block.preset && block.graph == taken->block.graph;
+    };
+    const auto named = std::find_if(blocks.begin(), blocks.end(), [&](const projects::Block& block) {
+        return block.name == taken->block.name && isSame(block);
     });
+    const auto same = named != blocks.end() ? named : std::find_if(blocks.begin(), blocks.end(), isSame);
     projects::EditGroup group{Text::tr("Make layers of %1").arg(item.title).toStdString(), {}};
     std::string name = same == blocks.end() ? std::string() : same->name;
     if (name.empty()) {
-        name = freeName(preset->name, [&](const std::string& n) { return project.network.findBlock(n) != nullptr; });
-        group.edits.emplace_back(projects::PutBlock{{name, preset->name, preset->graph}});
+        name = editor::freeName(taken->block.name,
+                                [&](const std::string& n) { return project.network.findBlock(n) != nullptr; });
+        taken->block.name = name;
+        group.edits.emplace_back(projects::PutBlock{taken->block});
+        for (const auto& [node, position] : taken->positions) {
+            group.edits.emplace_back(projects::MoveNode{"block:" + name, node, position});
+        }
     }
     group.edits.emplace_back(stackWith(project.network, layersOf(project, selection), name));
     return projects::Edit{std::move(group)};
@@ -87,15 +98,16 @@ Result<projects::Edit> takeUpNode(const Project& project, const Place& selection
         ref = graph->graph;
     } else if (const auto* node = std::get_if<NodePlace>(&selection)) {
         ref = node->graph;
+    } else if (const auto* layers = std::get_if<LayersPlace>(&selection); layers && layers->layers.size() == 1) {
+        const projects::Block* block = project.network.blockOfLayer(layers->layers.front());
+        ref = block ? "block:" + block->name : projects::GraphRef();
     }
     const projects::Graph* graph = projects::findGraph(project, ref);
     if (!graph) {
-        return Error{item.title.toStdString(), "goes into a graph: select the stem, the head or a block first"};
+        return Error{item.title.toStdString(),
+                     "goes into a graph: select the stem, the head, a block or a layer first"};
     }
-    const std::string name = freeName(item.key, [&](const std::string& n) {
-        return std::any_of(graph->nodes.begin(), graph->nodes.end(), [&](const auto& node) { return node.name == n; });
-    });
-    return projects::Edit{projects::AddNode{ref, {graph->nextId(), item.key, name, {}}, std::nullopt}};
+    return projects::Edit{projects::AddNode{ref, editor::newNode(*graph, item.key), std::nullopt}};
 }
 
 } // namespace
@@ -127,6 +139,34 @@ std::vector<PaletteGroup> paletteGroups()
                                 QString::fromStdString(kind.title),
                                 QString::fromStdString(kind.summary),
                                 {}});
+    }
+    return groups;
+}
+
+std::vector<PaletteGroup> ownBlockGroups(const Project& project, const std::vector<projects::BlockFile>& library)
+{
+    std::vector<PaletteGroup> groups;
+    const auto add = [](PaletteGroup& group, const char* prefix, const QString& summary, projects::BlockFile file) {
+        const QString title = QString::fromStdString(file.block.name);
+        group.items.push_back({PaletteKind::Block,
+                               prefix + file.block.name,
+                               title,
+                               summary.arg(file.block.graph.nodes.size()),
+                               {},
+                               std::move(file)});
+    };
+    PaletteGroup inProject{Text::tr("Blocks of this project"), {}};
+    for (const projects::Block& block : project.network.blocks) {
+        add(inProject, "project:", Text::tr("A block of this project, %1 nodes"), {block, {}});
+    }
+    PaletteGroup inLibrary{Text::tr("My blocks"), {}};
+    for (const projects::BlockFile& file : library) {
+        add(inLibrary, "library:", Text::tr("A block of your library, %1 nodes"), file);
+    }
+    for (PaletteGroup* group : {&inProject, &inLibrary}) {
+        if (!group->items.empty()) {
+            groups.push_back(std::move(*group));
+        }
     }
     return groups;
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "app/properties/place.h"
+#include "projects/block_file.h"
 #include "projects/cost.h"
 #include "projects/edit.h"
 #include "projects/result.h"
 
 #include <QString>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +22,9 @@ struct PaletteItem {
     PaletteKind kind{};
     std::string key; ///< of the preset or the node kind
     QString title;
-    QString summary; ///< one line
-    QString source;  ///< the paper; may be empty
+    QString summary;                             ///< one line
+    QString source;                              ///< the paper; may be empty
+    std::optional<projects::BlockFile> own = {}; ///< the block itself, where it is no preset
     bool operator==(const PaletteItem&) const = default;
 };
 
@@ -33,6 +36,10 @@ struct PaletteGroup {
 
 /// Topology presets, block presets, then the node kinds by category.
 [[nodiscard]] std::vector<PaletteGroup> paletteGroups();
+
+/// The project's blocks, and those of the user's library; groups that hold something.
+[[nodiscard]] std::vector<PaletteGroup> ownBlockGroups(const projects::Project& project,
+                                                       const std::vector<projects::BlockFile>& library);
 
 /// The one edit that takes the item up: a topology for the whole stack, a block for the selected layers (all where
 /// none is selected), a node in the selected graph. Errors say what must be selected first.

@@ -8,6 +8,8 @@
 #include <QFont>
 #include <QMimeData>
 
+#include <iterator>
+
 namespace residua::app {
 
 namespace {
@@ -48,9 +50,32 @@ void PaletteModel::setContext(const projects::Project& project, const Place& sel
     m_costs.clear();
     const auto report = projects::costOf(project);
     m_now = report ? std::optional(report->total) : std::nullopt;
+    regroup();
     for (int group = 0; group < rowCount(); ++group) {
         const QModelIndex parent = index(group, 0);
         emit dataChanged(index(0, Added, parent), index(rowCount(parent) - 1, Added, parent));
+    }
+}
+
+void PaletteModel::setLibrary(const std::vector<projects::BlockFile>& blocks)
+{
+    m_library = blocks;
+    m_costs.clear();
+    regroup();
+}
+
+/// Presets stand first, then what the project and the user have made of them.
+void PaletteModel::regroup()
+{
+    std::vector<PaletteGroup> groups = paletteGroups();
+    std::vector<PaletteGroup> own = ownBlockGroups(m_project, m_library);
+    constexpr std::ptrdiff_t kAfterPresets = 2; // topologies, blocks
+    groups.insert(groups.begin() + kAfterPresets, std::make_move_iterator(own.begin()),
+                  std::make_move_iterator(own.end()));
+    if (groups != m_groups) {
+        beginResetModel();
+        m_groups = std::move(groups);
+        endResetModel();
     }
 }
 

@@ -26,6 +26,8 @@ public:
 
     /// What costs and edits are worked out for.
     void setContext(const projects::Project& project, const Place& selection);
+    /// The user's own blocks.
+    void setLibrary(const std::vector<projects::BlockFile>& blocks);
     /// nullptr for a group.
     [[nodiscard]] const PaletteItem* itemAt(const QModelIndex& index) const;
     /// The item that a drag carries; nullptr for other data.
@@ -45,10 +47,12 @@ public:
     QMimeData* mimeData(const QModelIndexList& indexes) const override;
 
 private:
+    void regroup();
     [[nodiscard]] QVariant itemData(const PaletteItem& item, int column, int role) const;
     [[nodiscard]] QString addedText(const PaletteItem& item) const;
 
     std::vector<PaletteGroup> m_groups;
+    std::vector<projects::BlockFile> m_library;
     projects::Project m_project;
     Place m_selection;
     std::optional<projects::Cost> m_now;

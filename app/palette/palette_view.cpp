@@ -105,6 +105,7 @@ PaletteView::PaletteView(PaletteModel& model, QWidget* parent)
     connect(m_search, &QLineEdit::returnPressed, this, [this] { choose(current()); });
     connect(m_tree, &QTreeView::activated, this, [this] { choose(current()); });
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &PaletteView::showCost);
+    keepExpanded();
     showCost();
 }
 
@@ -118,6 +119,30 @@ void PaletteView::setContext(const projects::Project& project, const Place& sele
 {
     m_model.setContext(project, selection);
     showCost();
+}
+
+void PaletteView::setLibrary(const std::vector<projects::BlockFile>& blocks)
+{
+    m_model.setLibrary(blocks);
+}
+
+/// A block that comes or goes leaves the groups open that were.
+void PaletteView::keepExpanded()
+{
+    connect(&m_model, &PaletteModel::modelAboutToBeReset, this, [this] {
+        m_expanded.clear();
+        for (int row = 0; row < m_filter->rowCount(); ++row) {
+            if (m_tree->isExpanded(m_filter->index(row, 0))) {
+                m_expanded << m_filter->index(row, 0).data().toString();
+            }
+        }
+    });
+    connect(&m_model, &PaletteModel::modelReset, this, [this] {
+        for (int row = 0; row < m_filter->rowCount(); ++row) {
+            m_tree->setExpanded(m_filter->index(row, 0),
+                                m_expanded.contains(m_filter->index(row, 0).data().toString()));
+        }
+    });
 }
 
 void PaletteView::focusSearch()
@@ -144,9 +169,9 @@ void PaletteView::search(const QString& text)
     m_tree->setCurrentIndex(m_filter->index(0, 0, m_filter->index(0, 0)));
 }
 
-void PaletteView::choose(const PaletteItem* item)
+void PaletteView::choose(const PaletteItem* item, QWidget* target, QPoint position)
 {
-    if (!item) {
+    if (!item || (m_taker && m_taker(*item, target, position))) {
         return;
     }
     const auto edit = m_model.editFor(*item);
@@ -206,7 +231,7 @@ bool PaletteView::eventFilter(QObject* watched, QEvent* event)
         if (const PaletteItem* item = m_model.itemOf(*drop->mimeData())) {
             drop->acceptProposedAction();
             if (event->type() == QEvent::Drop) {
-                choose(item);
+                choose(item, static_cast<QWidget*>(watched), drop->position().toPoint());
             }
             return true;
         }

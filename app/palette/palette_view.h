@@ -3,7 +3,11 @@
 
 #include "app/palette/palette_model.h"
 
+#include <QStringList>
 #include <QWidget>
+
+#include <functional>
+#include <vector>
 
 class QGridLayout;
 class QLabel;
@@ -23,6 +27,12 @@ public:
     /// Lets items be dropped on `target` and whatever lies in it.
     void acceptDropsOn(QWidget& target);
     void setContext(const projects::Project& project, const Place& selection);
+    /// The user's own blocks.
+    void setLibrary(const std::vector<projects::BlockFile>& blocks);
+    /// Is asked first what to do with an item, and with where on which target it was dropped (nullptr: it was chosen
+    /// here); false leaves it to its edit.
+    using Taker = std::function<bool(const PaletteItem& item, QWidget* target, QPoint position)>;
+    void setTaker(Taker taker) { m_taker = std::move(taker); }
     void focusSearch();
 
 signals:
@@ -35,10 +45,13 @@ protected:
 private:
     [[nodiscard]] const PaletteItem* current() const;
     void search(const QString& text);
-    void choose(const PaletteItem* item);
+    void choose(const PaletteItem* item, QWidget* target = nullptr, QPoint position = {});
+    void keepExpanded();
     void showCost();
 
     PaletteModel& m_model;
+    Taker m_taker;
+    QStringList m_expanded; ///< groups, while the model is reset
     QSortFilterProxyModel* m_filter;
     QLineEdit* m_search;
     QTreeView* m_tree;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
+#include "projects/expression.h"
 #include "projects/node_kinds.h"
 
 #include <algorithm>
@@ -115,7 +116,46 @@ PropertyKind kindOf(ParamType type)
     return PropertyKind::Text;
 }
 
-Property paramProperty(const NodePlace& place, const Node& node, const ParamSpec& spec)
+QString textOf(const Error& error)
+{
+    return QString::fromStdString(error.place.empty() ? error.message : error.place + ": " + error.message);
+}
+
+/// A size is a number, or a formula over the named sizes.
+QString problemWithSize(const ParamSpec& spec, const Result<projects::Sizes>& sizes, const QString& text)
+{
+    bool whole = false;
+    qlonglong value = text.trimmed().toLongLong(&whole);
+    if (!whole) {
+        if (!sizes) {
+            return {}; // the width or the data is at fault, and says so
+        }
+        const auto size = projects::evaluateSize(text.toStdString(), sizes->named);
+        if (!size) {
+            return textOf(size.error());
+        }
+        value = *size;
+    }
+    const auto real = static_cast<double>(value);
+    return real < spec.minimum || real > spec.maximum ? Text::tr("%1, expected %2 to %3")
+                                                            .arg(value)
+                                                            .arg(static_cast<qlonglong>(spec.minimum))
+                                                            .arg(static_cast<qlonglong>(spec.maximum))
+                                                      : QString();
+}
+
+QString problemWithFormula(const QString& text)
+{
+    const auto formula = projects::parseExpression(text.toStdString());
+    if (!formula) {
+        return textOf(formula.error());
+    }
+    return projects::namesIn(*formula).empty() ? Text::tr("It reads no input: a name in it is an input port.")
+                                               : QString();
+}
+
+Property paramProperty(const NodePlace& place, const Node& node, const ParamSpec& spec,
+                       const Result<projects::Sizes>& sizes)
 {
     const auto given = node.params.find(spec.name);
     Property property;
@@ -130,6 +170,11 @@ Property paramProperty(const NodePlace& place, const Node& node, const ParamSpec
     property.maximum = spec.maximum;
     for (const std::string& choice : spec.choices) {
         property.choices << QString::fromStdString(choice);
+    }
+    if (spec.type == ParamType::Integer) {
+        property.check = [spec, sizes](const QString& text) { return problemWithSize(spec, sizes, text); };
+    } else if (node.kind == "expression" && spec.name == "formula") {
+        property.check = problemWithFormula;
     }
     property.edit = [place, spec](const Project&, const QVariant& value) -> Result<projects::Edit> {
         if (spec.type == ParamType::Choice &&
@@ -220,8 +265,9 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
                                         return projects::RenameNode{place.graph, place.node, std::move(to)};
                                     }));
     if (const projects::NodeKind* kind = projects::findNodeKind(node.kind)) {
+        const auto sizes = projects::sizesOf(project);
         for (const ParamSpec& spec : kind->params) {
-            properties.push_back(paramProperty(place, node, spec));
+            properties.push_back(paramProperty(place, node, spec, sizes));
         }
     }
     return properties;

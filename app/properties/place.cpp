@@ -261,6 +261,10 @@ Place placeOfSelection(const Project& project, const editor::Selection& selectio
     if (!selection.shortcuts.empty()) {
         return ShortcutsPlace{{selection.shortcuts.begin(), selection.shortcuts.end()}};
     }
+    if (selection.layers.empty() && findGraph(project, selection.graph)) {
+        return selection.nodes.size() == 1 ? Place(NodePlace{selection.graph, *selection.nodes.begin()})
+                                           : Place(GraphPlace{selection.graph});
+    }
     const std::int64_t depth = project.network.depth();
     LayersPlace layers;
     for (const std::int64_t layer : selection.layers) {
@@ -293,6 +297,10 @@ editor::Selection selectionOfPlace(const Project& project, const Place& place)
         } else if (graph->graph == "head") {
             selection.layers.insert(project.network.depth() + 1);
         }
+        selection.graph = graph->graph;
+    } else if (const auto* node = std::get_if<NodePlace>(&place)) {
+        selection.nodes = {node->node};
+        selection.graph = node->graph;
     }
     return selection;
 }

@@ -39,6 +39,8 @@ struct Property {
     double minimum = 0;
     double maximum = 1e15;
     QStringList choices;
+    /// What is wrong with a text that is being typed, and where ("column 5: …"); empty where it can be taken.
+    std::function<QString(const QString&)> check;
     /// The edit that sets it in the document as it then is.
     std::function<Result<projects::Edit>(const projects::Project&, const QVariant&)> edit;
 

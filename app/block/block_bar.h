@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/project.h"
+#include "projects/shape.h"
+
+#include <QWidget>
+
+#include <cstdint>
+#include <optional>
+
+class QLabel;
+class QMenu;
+class QToolButton;
+
+namespace residua::app {
+
+/// Above the block canvas: where one is ("Network › Layer 3 › Block “mlp”"), who shares it, and what can be done with
+/// the whole of it. Its names lead back, and to every other graph.
+class BlockBar : public QWidget {
+    Q_OBJECT
+public:
+    explicit BlockBar(QWidget* parent = nullptr);
+
+    /// `layer`: the one through which the block was entered.
+    void show(const projects::Project& project, const projects::GraphRef& graph, std::optional<std::int64_t> layer);
+    /// Below it the popup of saving opens.
+    [[nodiscard]] QToolButton& saveButton() { return *m_save; }
+
+signals:
+    void leaveRequested();
+    void layerChosen(std::int64_t layer);
+    void graphChosen(const residua::projects::GraphRef& graph);
+    void tidyRequested();
+    void saveRequested();
+
+private:
+    void fillGraphs(const projects::Project& project);
+
+    QToolButton* m_network;
+    QLabel* m_layerGap;
+    QToolButton* m_layer;
+    QToolButton* m_graph;
+    QMenu* m_graphs;
+    QLabel* m_note;
+    QToolButton* m_tidy;
+    QToolButton* m_save;
+    std::int64_t m_shownLayer = 0;
+};
+
+} // namespace residua::app
