@@ -71,7 +71,9 @@ WindowFolders foldersFor(const LaunchOptions& options, const QTemporaryDir& scra
     const QString home = QSettings()
                              .value(QStringLiteral("projects/folder"), QDir::home().filePath(QStringLiteral("Residua")))
                              .toString();
-    return {QDir(data).filePath(QStringLiteral("drafts")).toStdString(), home.toStdString()};
+    const QString shared = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+    return {QDir(data).filePath(QStringLiteral("drafts")).toStdString(), home.toStdString(),
+            QDir(shared).filePath(QStringLiteral("blocks")).toStdString()};
 }
 
 Status openDocument(MainWindow& window, const LaunchOptions& options)

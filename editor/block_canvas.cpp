@@ -117,9 +117,10 @@ private:
 
 void BlockCanvasView::setDocument(const projects::Document& document)
 {
-    m_desk.setDocument(document);
-    m_gesture = Gesture::None;
-    m_check.reset();
+    if (m_desk.setDocument(document)) {
+        m_gesture = Gesture::None;
+        m_check.reset();
+    }
 }
 
 void BlockCanvasView::setSelection(const Selection& selection)

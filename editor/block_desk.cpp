@@ -54,17 +54,34 @@ std::optional<Rect> areaOf(const projects::BlockFile& fragment)
 
 } // namespace
 
-void BlockDesk::setDocument(const projects::Document& document)
+bool BlockDesk::setDocument(const projects::Document& document)
 {
-    m_document = document;
-    GraphRef known = ref();
-    if (findGraph(document.project, known) == nullptr) {
-        known = graphOfLayer(document.project.network, 1);
-        known = findGraph(document.project, known) != nullptr ? known : GraphRef("stem");
+    if (document == m_document && !ref().empty()) {
+        return false;
     }
+    const GraphRef known = refIn(document.project);
+    m_document = document;
     open(known);
     std::erase_if(m_selection.nodes, [this](NodeId id) { return m_scene.node(id) == nullptr; });
     std::erase_if(m_selection.wires, [this](const Wire& wire) { return m_scene.wire(wire) == nullptr; });
+    return true;
+}
+
+// A block that was renamed stays open.
+GraphRef BlockDesk::refIn(const projects::Project& project) const
+{
+    if (findGraph(project, ref()) != nullptr) {
+        return ref();
+    }
+    if (const projects::Graph* shown = findGraph(m_document.project, ref())) {
+        const auto& blocks = project.network.blocks;
+        const auto same = std::ranges::find(blocks, *shown, &projects::Block::graph);
+        if (same != blocks.end()) {
+            return "block:" + same->name;
+        }
+    }
+    const GraphRef first = graphOfLayer(project.network, 1);
+    return findGraph(project, first) != nullptr ? first : GraphRef("stem");
 }
 
 void BlockDesk::open(const GraphRef& known)

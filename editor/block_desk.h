@@ -26,8 +26,9 @@ struct WireEnd {
 /// Every edit also keeps the nodes where they are seen (BlockScene::pins), as one step with its name.
 class BlockDesk {
 public:
-    /// Shows the same graph of the new document, or where it is gone, that of the first layer.
-    void setDocument(const projects::Document& document);
+    /// Shows the same graph of the new document, or where it is gone, that of the first layer. False where nothing is
+    /// new, so that a gesture goes on.
+    bool setDocument(const projects::Document& document);
     /// Opens the graph that is meant, if that is another.
     void setSelection(const Selection& selection);
 
@@ -68,6 +69,7 @@ public:
 
 private:
     void open(const projects::GraphRef& ref);
+    [[nodiscard]] projects::GraphRef refIn(const projects::Project& project) const;
     void edit(std::string title, std::vector<projects::Edit> edits,
               const std::map<projects::NodeId, Point>& moved = {});
     void insert(std::string title, const projects::BlockFile& fragment, const Rect& seen);

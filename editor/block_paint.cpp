@@ -57,7 +57,7 @@ ImU32 categoryColour(const BlockPicture& picture, const BlockNode& node, double 
 void paintGround(ImDrawList& list, const BlockPicture& picture)
 {
     const float step = kGroundStep * picture.view.zoom();
-    if (step < 14) {
+    if (step < 20) {
         return;
     }
     const ImU32 colour = imColour(coloursOf(picture).border, 0.7);
@@ -208,11 +208,13 @@ void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& 
     const float lines = nameSize + smallSize + 3;
     const float top = middle - lines / 2;
     const float weights = node.weights.empty() ? 0 : widthOf(*numbers(), smallSize, node.weights);
-    put(list, numbers(), smallSize, {right - weights, top + nameSize + 3}, imColour(c.muted), node.weights);
-    put(list, ImGui::GetFont(), nameSize, {left, top}, imColour(c.text), elided(nameSize, node.name, right - left));
+    put(list, ImGui::GetFont(), nameSize, {left, top}, imColour(c.text),
+        elided(nameSize, node.name, right - left - (weights > 0 ? weights + 8 : 0)));
+    put(list, numbers(), smallSize, {right - weights, top + (nameSize - smallSize) / 2}, imColour(c.muted),
+        node.weights);
     const std::string line = node.detail.empty() ? node.kind : node.kind + "  " + node.detail;
     put(list, ImGui::GetFont(), smallSize, {left, top + nameSize + 3}, imColour(c.muted),
-        elided(smallSize, line, right - left - (weights > 0 ? weights + 8 : 0)));
+        elided(smallSize, line, right - left));
 }
 
 void paintPortNames(ImDrawList& list, const BlockPicture& picture, const BlockNode& node)

@@ -72,7 +72,7 @@ public:
     [[nodiscard]] std::vector<projects::Edit> pins(const std::map<projects::NodeId, Point>& moved = {}) const;
 
     /// The size of a node that is not there yet.
-    static constexpr float kNodeWidth = 160;
+    static constexpr float kNodeWidth = 176;
     static constexpr float kCardHeight = 44;
 
 private:

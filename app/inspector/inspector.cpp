@@ -131,6 +131,13 @@ void Inspector::rebuild(std::vector<Property> properties)
     m_form->show();
 }
 
+void Inspector::takeFocus()
+{
+    if (!m_lines.empty()) {
+        m_lines[m_lines.size() > 1 ? 1 : 0].editor->setFocus(Qt::ShortcutFocusReason);
+    }
+}
+
 void Inspector::addLine(Property property, int row)
 {
     auto* title = label(QStringLiteral("muted"), m_form);

@@ -27,6 +27,8 @@ public:
     /// Shows `place` of `project`. Editors of properties that stay are kept, with what is being typed in them.
     void show(const projects::Project& project, const Place& place);
     [[nodiscard]] CostView& cost() { return *m_cost; }
+    /// Puts the cursor into the first value after the name, or into the name where there is no other.
+    void takeFocus();
 
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);

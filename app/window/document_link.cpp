@@ -142,6 +142,11 @@ void DocumentLink::answer(const editor::Request& request)
     } else if (const auto* block = std::get_if<editor::OpenBlock>(&request)) {
         choose(GraphPlace{block->graph});
         m_workspace.outline().expand(m_workspace.outline().currentIndex());
+        m_workspace.showCanvas(WorkspaceView::Block);
+    } else if (std::holds_alternative<editor::LeaveBlock>(request)) {
+        m_workspace.showCanvas(WorkspaceView::Depth);
+    } else if (std::holds_alternative<editor::EditSelection>(request)) {
+        m_workspace.inspector().takeFocus();
     } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {
         const auto& shortcut = hover->shortcut;
         showHovered(shortcut);

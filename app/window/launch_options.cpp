@@ -39,11 +39,14 @@ Result<WorkspaceView> viewFrom(const QString& text)
     if (text == QLatin1String("matrix")) {
         return WorkspaceView::Matrix;
     }
+    if (text == QLatin1String("block")) {
+        return WorkspaceView::Block;
+    }
     if (text == QLatin1String("plots")) {
         return WorkspaceView::Plots;
     }
     return wrong(QStringLiteral("view"), text,
-                 QStringLiteral("depth, matrix or plots: these are the views that exist"));
+                 QStringLiteral("depth, block, matrix or plots: these are the views that exist"));
 }
 
 void addOptions(QCommandLineParser& parser)
@@ -172,7 +175,7 @@ std::string launchHelp()
   --scale F           scale everything, 0.5 to 4
   --screenshot FILE   draw the window to a PNG and end
     --size WxH        its size, such as 1440x900
-    --view VIEW       depth, matrix or plots
+    --view VIEW       depth, block, matrix or plots
   --help, --version
 
 Example: residua --example ancre-language --steps 100 --screenshot learned.png --theme dark

@@ -10,6 +10,8 @@
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
+#include "app/window/block_link.h"
+#include "app/window/canvas_actions.h"
 #include "app/window/document_link.h"
 #include "app/window/run_link.h"
 #include "projects/presets.h"
@@ -74,8 +76,12 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_runBar = new RunBar(m_runs, m_engine, m_actions.run, m_look, this);
     addToolBar(m_runBar);
     m_menus = fillMenus(*menuBar(), m_actions);
+    m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_workspace);
     m_commands = new Commands(*this);
     m_documents = new DocumentLink(m_session, m_analysis, *m_workspace, this);
+    auto* blocks = new BlockLink(m_session, *m_workspace, *m_documents, m_folders.blocks, this);
+    connect(blocks, &BlockLink::noted, this, &MainWindow::note);
+    connect(blocks, &BlockLink::refused, this, &MainWindow::refuse);
     m_runLink = new RunLink(m_session, m_runs, *m_workspace, *m_documents, this);
     makeStatusBar();
     connectFile();
@@ -156,6 +162,7 @@ void MainWindow::updateState()
     for (QAction* action : m_actions.ofProject()) {
         action->setEnabled(open);
     }
+    m_canvasActions->setEnabled(open);
     m_actions.revert->setEnabled(open && !m_session.isDraft() && m_session.modified());
     const projects::History& history = m_session.history();
     m_actions.undo->setEnabled(open && history.canUndo());
@@ -211,7 +218,9 @@ void MainWindow::updateCanvasKeys()
 {
     const bool shortcuts = std::holds_alternative<ShortcutsPlace>(m_documents->place());
     m_actions.freeze->setEnabled(m_session.isOpen() && shortcuts);
-    m_actions.prune->setEnabled(m_session.isOpen() && shortcuts);
+    const bool nodes = std::holds_alternative<NodePlace>(m_documents->place()) ||
+                       std::holds_alternative<GraphPlace>(m_documents->place()); // several nodes, or wires
+    m_actions.prune->setEnabled(m_session.isOpen() && (shortcuts || nodes));
     QList<QKeySequence> keys = m_commands->keys().keysOf(m_actions.fit);
     if (shortcuts) {
         for (const QKeySequence& key : m_commands->keys().keysOf(m_actions.freeze)) {

@@ -18,6 +18,7 @@ class QStackedWidget;
 namespace residua::app {
 
 class Banner;
+class CanvasActions;
 class Commands;
 class DocumentLink;
 class Look;
@@ -30,8 +31,9 @@ enum class Memory { UserSettings, None };
 
 /// Where the window keeps what has no place of its own.
 struct WindowFolders {
-    std::filesystem::path drafts;   ///< journals of unsaved projects
-    std::filesystem::path projects; ///< where Run and Save put a project without a place
+    std::filesystem::path drafts;      ///< journals of unsaved projects
+    std::filesystem::path projects;    ///< where Run and Save put a project without a place
+    std::filesystem::path blocks = {}; ///< the user's own blocks; empty: there are none
 };
 
 /// The main window. It puts the parts together and connects the commands to them.
@@ -97,6 +99,7 @@ private:
     RunBar* m_runBar = nullptr;
     Banner* m_banner = nullptr;
     DocumentLink* m_documents = nullptr;
+    CanvasActions* m_canvasActions = nullptr;
     Commands* m_commands = nullptr;
     RunLink* m_runLink = nullptr;
     QLabel* m_queueLine = nullptr;

@@ -14,6 +14,7 @@
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
+#include "app/window/canvas_actions.h"
 #include "app/window/document_link.h"
 #include "app/window/run_link.h"
 #include "projects/presets.h"
@@ -126,6 +127,7 @@ void MainWindow::connectEdit()
         canvas->addActions(m_actions.ofCanvas());
     }
     connect(m_documents, &DocumentLink::refused, this, &MainWindow::refuse);
+    connect(m_canvasActions, &CanvasActions::refused, this, &MainWindow::refuse);
     connect(m_documents, &DocumentLink::placeChanged, this, &MainWindow::updateCanvasKeys);
     connect(&m_analysis, &Analysis::updated, this, &MainWindow::updateStatus);
     connect(m_runBar, &RunBar::topologyChosen, this, &MainWindow::chooseTopology);

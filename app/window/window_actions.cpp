@@ -52,14 +52,14 @@ WindowActions::WindowActions(QWidget& window)
     undo = make("undo", Text::tr("&Undo"), {QKeySequence(Qt::CTRL | Qt::Key_Z)}, Text::tr("Undo"));
     redo = make("redo", Text::tr("&Redo"),
                 {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)}, Text::tr("Redo"));
-    prune = make("", Text::tr("&Prune shortcuts"), {QKeySequence(Qt::Key_Delete), QKeySequence(Qt::Key_Backspace)},
-                 Text::tr("Take the selected shortcuts out"));
+    prune = make("", Text::tr("&Delete"), {QKeySequence(Qt::Key_Delete), QKeySequence(Qt::Key_Backspace)},
+                 Text::tr("Prune the selected shortcuts; in a block, take the selected nodes and wires out"));
     freeze = make("", Text::tr("&Freeze or thaw shortcuts"), {QKeySequence(Qt::Key_F)},
                   Text::tr("Keep the selected shortcuts at their value, or let them learn again"));
     selectAll =
-        make("", Text::tr("Select &all"), {QKeySequence::SelectAll}, Text::tr("Select every layer and shortcut"));
-    deselect =
-        make("", Text::tr("&Deselect"), {QKeySequence(Qt::Key_Escape)}, Text::tr("Give up a drag, then the selection"));
+        make("", Text::tr("Select &all"), {QKeySequence::SelectAll}, Text::tr("Select everything on the canvas"));
+    deselect = make("", Text::tr("&Deselect"), {QKeySequence(Qt::Key_Escape)},
+                    Text::tr("Give up a drag, then the selection; leave the block"));
     fit = make("fit", Text::tr("&Fit"), {QKeySequence(Qt::Key_Period), QKeySequence(Qt::Key_F)},
                Text::tr("Show the whole network"));
     zoomToSelection =
@@ -147,7 +147,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     file->addSeparator();
     file->addActions({actions.startPage, actions.quit});
 
-    QMenu* edit = bar.addMenu(Text::tr("&Edit"));
+    QMenu* edit = menus.edit = bar.addMenu(Text::tr("&Edit"));
     edit->addActions({actions.undo, actions.redo});
     edit->addSeparator();
     edit->addActions({actions.prune, actions.freeze});

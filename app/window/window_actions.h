@@ -56,6 +56,7 @@ private:
 
 /// What the menus hold beside the fixed commands.
 struct WindowMenus {
+    QMenu* edit;
     QMenu* examples;
     QMenu* recent;
     QMenu* panels;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/window/workspace.h"
 
+#include "app/block/block_bar.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/inspector/inspector.h"
 #include "app/inspector/problems_view.h"
@@ -8,6 +9,7 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/runs/runs_panel.h"
+#include "editor/block_canvas.h"
 #include "editor/depth_canvas.h"
 #include "editor/matrix_canvas.h"
 #include "visualizers/views.h"
@@ -15,6 +17,7 @@
 #include <QDockWidget>
 #include <QSplitter>
 #include <QTabWidget>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -28,6 +31,20 @@ constexpr int kNarrowestPlot = 280;
 constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
 constexpr double kPlotShare = 0.36;
 constexpr double kPlotShareOfPlots = 0.62;
+constexpr double kPlotShareOfBlock = 0.22; ///< what flows through a block flows upwards
+
+/// A canvas below a bar that belongs to it.
+QWidget* underBar(QWidget* bar, CanvasWidget* canvas)
+{
+    auto* page = new QWidget;
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(bar);
+    column->addWidget(canvas, 1);
+    page->setFocusProxy(canvas);
+    return page;
+}
 
 } // namespace
 
@@ -36,6 +53,9 @@ Workspace::Workspace(const Look& look, QWidget* parent)
       m_look(look),
       m_canvas(new CanvasWidget(editor::makeDepthCanvas(), this)),
       m_matrix(new CanvasWidget(editor::makeMatrixCanvas(), this)),
+      m_blockCanvas(nullptr),
+      m_block(nullptr),
+      m_blockBar(new BlockBar),
       m_centre(new QTabWidget(this)),
       m_outline(new OutlineView(m_outlineModel)),
       m_palette(new PaletteView(m_paletteModel)),
@@ -46,6 +66,9 @@ Workspace::Workspace(const Look& look, QWidget* parent)
       m_metrics(new visualizers::MetricsView),
       m_runs(new RunsPanel(m_runsModel))
 {
+    auto blockCanvas = editor::makeBlockCanvas();
+    m_blockCanvas = blockCanvas.get();
+    m_block = new CanvasWidget(std::move(blockCanvas), this);
     setObjectName(QStringLiteral("workspace"));
     setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -53,10 +76,12 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     m_canvas->setAccessibleName(tr("Depth canvas; the outline holds the same for the keyboard"));
     m_matrix->setAccessibleName(tr("Matrix of shortcuts; the arrows move over its cells, Space adds or prunes"));
+    m_block->setAccessibleName(tr("Block canvas; the arrows follow its wires, the outline holds its nodes"));
     m_centre->setObjectName(QStringLiteral("centre"));
     m_centre->setDocumentMode(true);
     m_centre->addTab(m_canvas, tr("Depth"));
     m_centre->addTab(m_matrix, tr("Matrix"));
+    m_centre->addTab(underBar(m_blockBar, m_block), tr("Block"));
     setCentralWidget(m_centre);
     m_palette->acceptDropsOn(*m_canvas);
 
@@ -107,7 +132,7 @@ void Workspace::arrange(WorkspaceView view, QSize size)
         dock->setFloating(false);
         dock->show();
     }
-    m_centre->setCurrentWidget(view == WorkspaceView::Matrix ? m_matrix : m_canvas);
+    bringForward(view);
     addDockWidget(Qt::LeftDockWidgetArea, m_outlineDock);
     tabifyDockWidget(m_outlineDock, m_paletteDock);
     m_outlineDock->raise();
@@ -128,8 +153,11 @@ void Workspace::arrange(WorkspaceView view, QSize size)
         m_lossDock->raise();
     }
     resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
-    const double share = view == WorkspaceView::Plots ? kPlotShareOfPlots : kPlotShare;
-    resizeDocks({m_lossDock}, {std::max(220, static_cast<int>(size.height() * share))}, Qt::Vertical);
+    const double share = view == WorkspaceView::Plots   ? kPlotShareOfPlots
+                         : view == WorkspaceView::Block ? kPlotShareOfBlock
+                                                        : kPlotShare;
+    const int least = view == WorkspaceView::Block ? 120 : 220;
+    resizeDocks({m_lossDock}, {std::max(least, static_cast<int>(size.height() * share))}, Qt::Vertical);
 }
 
 void Workspace::showPalette()
@@ -141,7 +169,25 @@ void Workspace::showPalette()
 
 CanvasWidget& Workspace::currentCanvas()
 {
-    return m_centre->currentWidget() == m_matrix ? *m_matrix : *m_canvas;
+    for (CanvasWidget* canvas : canvases()) {
+        if (m_centre->currentWidget() == canvas || m_centre->currentWidget()->isAncestorOf(canvas)) {
+            return *canvas;
+        }
+    }
+    return *m_canvas;
+}
+
+void Workspace::bringForward(WorkspaceView view)
+{
+    m_centre->setCurrentWidget(view == WorkspaceView::Matrix  ? static_cast<QWidget*>(m_matrix)
+                               : view == WorkspaceView::Block ? m_block->parentWidget()
+                                                              : m_canvas);
+}
+
+void Workspace::showCanvas(WorkspaceView view)
+{
+    bringForward(view);
+    currentCanvas().surface()->setFocus();
 }
 
 /// A tab names its dock already: a title under it would say the same twice.

@@ -19,8 +19,13 @@ class HeatmapView;
 class MetricsView;
 } // namespace residua::visualizers
 
+namespace residua::editor {
+class BlockCanvas;
+} // namespace residua::editor
+
 namespace residua::app {
 
+class BlockBar;
 class CanvasWidget;
 class Inspector;
 class Look;
@@ -32,6 +37,7 @@ class RunsPanel;
 enum class WorkspaceView {
     Depth,  ///< the depth canvas has the room
     Matrix, ///< the matrix has it
+    Block,  ///< the inside of a block has it, and more height
     Plots,  ///< the plots have it, side by side
 };
 
@@ -44,10 +50,15 @@ public:
     /// The depth canvas.
     [[nodiscard]] CanvasWidget& canvas() { return *m_canvas; }
     [[nodiscard]] CanvasWidget& matrix() { return *m_matrix; }
+    [[nodiscard]] CanvasWidget& block() { return *m_block; }
+    [[nodiscard]] editor::BlockCanvas& blockCanvas() { return *m_blockCanvas; }
+    [[nodiscard]] BlockBar& blockBar() { return *m_blockBar; }
     /// The one in front.
     [[nodiscard]] CanvasWidget& currentCanvas();
+    /// Brings a canvas to the front, and the keys to it.
+    void showCanvas(WorkspaceView view);
     /// All of them: they are pictures of the same document.
-    [[nodiscard]] std::array<CanvasWidget*, 2> canvases() const { return {m_canvas, m_matrix}; }
+    [[nodiscard]] std::array<CanvasWidget*, 3> canvases() const { return {m_canvas, m_matrix, m_block}; }
     [[nodiscard]] OutlineModel& outlineModel() { return m_outlineModel; }
     [[nodiscard]] OutlineView& outline() { return *m_outline; }
     [[nodiscard]] PaletteView& palette() { return *m_palette; }
@@ -67,6 +78,7 @@ public:
 
 private:
     QDockWidget* addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content);
+    void bringForward(WorkspaceView view);
     void applyTheme();
     void updateTitleBars();
 
@@ -76,6 +88,9 @@ private:
     RunsModel m_runsModel;
     CanvasWidget* m_canvas;
     CanvasWidget* m_matrix;
+    editor::BlockCanvas* m_blockCanvas; ///< of m_block
+    CanvasWidget* m_block;
+    BlockBar* m_blockBar;
     QTabWidget* m_centre;
     OutlineView* m_outline;
     PaletteView* m_palette;
