@@ -45,7 +45,6 @@ bool rowsSumToOne(const engine::Matrix& matrix)
 void HeatmapFrames::clear()
 {
     m_series.clear();
-    m_other.clear();
     m_pinned = 0;
 }
 

@@ -31,6 +31,7 @@ public:
 
     /// Keeps steps ascending: a frame takes the place of those at or after its step.
     void append(const engine::Matrix& matrix);
+    /// Forgets every frame; what they are compared with stays.
     void clear();
     /// The frame that SincePinned compares with, of every matrix: the last at or before `step`. At first the first.
     void pin(std::int64_t step);

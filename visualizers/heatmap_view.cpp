@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/cell_labels.h"
 #include "visualizers/heatmap_frames.h"
+#include "visualizers/plot_controls.h"
 #include "visualizers/plot_style.h"
 #include "visualizers/views.h"
 
-#include <QAbstractItemView>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -24,50 +25,8 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr int kPlayInterval = 60;        ///< ms between frames while playing
-constexpr double kSmallestLabelled = 38; ///< pixels a cell needs before its number is written in it
+constexpr int kPlayInterval = 60; ///< ms between frames while playing
 constexpr int kColourBarWidth = 10;
-
-// The cells' numbers, written where there is room for them.
-class CellLabels final : public QCPAbstractItem {
-public:
-    explicit CellLabels(QCPColorMap* map) : QCPAbstractItem(map->parentPlot()), m_map(map) { setSelectable(false); }
-
-    double selectTest(const QPointF&, bool, QVariant*) const override { return -1; }
-
-protected:
-    void draw(QCPPainter* painter) override
-    {
-        QCPColorMapData& data = *m_map->data();
-        const QCPAxis& x = *m_map->keyAxis();
-        const QCPAxis& y = *m_map->valueAxis();
-        const double width = std::abs(x.coordToPixel(1) - x.coordToPixel(0));
-        const double height = std::abs(y.coordToPixel(1) - y.coordToPixel(0));
-        if (width < kSmallestLabelled || height < painter->fontMetrics().height() + 2) {
-            return;
-        }
-        const QCPRange range = m_map->dataRange();
-        QCPColorGradient gradient = m_map->gradient();
-        for (int column = 0; column < data.keySize(); ++column) {
-            for (int row = 0; row < data.valueSize(); ++row) {
-                const double value = data.cell(column, row);
-                if (std::isnan(value)) {
-                    continue;
-                }
-                const QColor ground(gradient.color(value, range));
-                painter->setPen(ground.lightnessF() > 0.5F ? Qt::black : Qt::white);
-                double key = 0;
-                double at = 0;
-                m_map->data()->cellToCoord(column, row, &key, &at);
-                const QRectF cell(x.coordToPixel(key) - width / 2, y.coordToPixel(at) - height / 2, width, height);
-                painter->drawText(cell, Qt::AlignCenter, QString::number(value, 'f', 2));
-            }
-        }
-    }
-
-private:
-    QCPColorMap* m_map;
-};
 
 } // namespace
 
@@ -187,9 +146,7 @@ void HeatmapView::Impl::layOut()
     value->addItems({tr("value"), tr("change since start"), tr("change since pinned step"),
                      tr("difference from other run"), tr("log(p / row maximum)")});
     for (QComboBox* box : {kind, port, value}) {
-        box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        box->setMinimumContentsLength(box == port ? 4 : 8);
-        box->view()->setMinimumWidth(200);
+        showWhole(*box);
     }
     pin->setText(tr("Pin"));
     pin->setToolTip(tr("Compare with this step from now on (P)"));
@@ -207,9 +164,10 @@ void HeatmapView::Impl::layOut()
     auto* choices = new QHBoxLayout;
     choices->setContentsMargins(8, 4, 8, 0);
     choices->setSpacing(8);
-    choices->addWidget(kind, 2);
-    choices->addWidget(port, 1);
-    choices->addWidget(value, 3);
+    choices->addWidget(kind);
+    choices->addWidget(port);
+    choices->addWidget(value);
+    choices->addStretch(1);
     auto* controls = new QHBoxLayout;
     controls->setContentsMargins(8, 0, 8, 0);
     controls->setSpacing(8);
@@ -282,6 +240,8 @@ void HeatmapView::Impl::refreshNames()
         }
     }
     port->setVisible(port->count() > 0);
+    showWhole(*kind);
+    showWhole(*port);
 }
 
 std::string HeatmapView::Impl::current() const
@@ -496,7 +456,6 @@ void HeatmapView::clear()
     m_impl->frames.clear();
     m_impl->kind->clear();
     m_impl->port->clear();
-    m_impl->setOther({}, {});
     m_impl->scrubber->setMaximum(0);
     m_impl->show();
 }

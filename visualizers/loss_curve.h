@@ -4,6 +4,7 @@
 #include "engine/api/values.h"
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace residua::visualizers {
@@ -31,8 +32,8 @@ public:
     /// In steps; 1 draws the raw losses.
     void setWindow(double steps);
     [[nodiscard]] std::vector<Point> validation(XAxis axis) const;
-    /// Training FLOP per token or sample; 1 until it is known.
-    void setFlopPerUnit(double flop) { m_flopPerUnit = flop; }
+    /// Training FLOP per token or sample; 1 until it is known. Tells whether that is a change.
+    bool setFlopPerUnit(double flop) { return std::exchange(m_flopPerUnit, flop) != flop; }
     /// x of `step` on `axis`: that of the last recorded step at or before it.
     [[nodiscard]] double xOf(std::int64_t step, XAxis axis) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/curve_plot.h"
 #include "visualizers/loss_curve.h"
+#include "visualizers/plot_controls.h"
 #include "visualizers/plot_style.h"
 #include "visualizers/transitions_model.h"
 #include "visualizers/views.h"
@@ -112,14 +113,14 @@ void LossView::Impl::layOut(LossView* view)
     axis->addItems({tr("against step"), tr("against tokens or samples"), tr("against FLOP"), tr("against time (s)")});
     axis->setObjectName(QStringLiteral("horizontalAxis"));
     axis->setAccessibleName(tr("Horizontal axis"));
-    axis->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    axis->setMinimumContentsLength(11);
+    showWhole(*axis);
     scale->addItems({tr("linear"), tr("log y"), tr("log x"), tr("log x and y"), tr("symmetric log y")});
+    showWhole(*scale);
     scale->setObjectName(QStringLiteral("scale"));
     scale->setAccessibleName(tr("Scale"));
     smoothing->setRange(0, kSmoothingSteps);
     smoothing->setValue(kDefaultSmoothing);
-    smoothing->setMaximumWidth(140);
+    giveWay(*smoothing);
     smoothing->setAccessibleName(tr("Smoothing"));
     smoothing->setToolTip(tr("Moving average over 1 to 1,000 steps; the raw losses stay faint behind it"));
     empty->setAlignment(Qt::AlignCenter);
@@ -287,9 +288,10 @@ void LossView::setRun(const QString& key, const QString& name)
 void LossView::setFlopPerUnit(const QString& key, double flop)
 {
     Impl::Run& run = m_impl->run(key);
-    run.record.setFlopPerUnit(flop);
-    m_impl->append(run, 0);
-    m_impl->refresh();
+    if (run.record.setFlopPerUnit(flop)) {
+        m_impl->append(run, 0);
+        m_impl->refresh();
+    }
 }
 
 void LossView::setEvents(const QString& key, const std::vector<engine::RunEvent>& events)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/run_reader.h"
 #include "visualizers/curve_plot.h"
+#include "visualizers/plot_controls.h"
 #include "visualizers/plot_style.h"
 #include "visualizers/views.h"
 
@@ -79,6 +80,9 @@ MetricsView::Impl::Impl(MetricsView* view)
         metric->addItem(tr(known.title), QString::fromLatin1(known.name));
     }
     scale->addItems({tr("linear"), tr("log y"), tr("symmetric log y")});
+    for (QComboBox* box : {metric, scale}) {
+        showWhole(*box);
+    }
     scale->setObjectName(QStringLiteral("scale"));
     scale->setAccessibleName(tr("Scale"));
     empty->setAlignment(Qt::AlignCenter);

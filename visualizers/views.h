@@ -83,6 +83,7 @@ public:
     explicit HeatmapView(QWidget* parent = nullptr);
     ~HeatmapView() override;
 
+    /// Forgets every frame, but not the run that they are compared with.
     void clear();
     /// Appends the frame; follows the newest while the scrubber stands at the end.
     void append(const std::vector<residua::engine::Matrix>& matrices);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/pareto_view.h"
+
+#include <QComboBox>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <qcustomplot.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace residua::visualizers;
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// Dear and good, cheap and bad, dear and bad, and one that came to nothing.
+std::vector<ParetoRun> fourRuns()
+{
+    return {{"/a", "a", 100, 1e9, 10, 1.0, 1.5},
+            {"/b", "b", 10, 1e7, 1, 3.0, 3.5},
+            {"/c", "c", 100, 1e9, 10, 4.0, 4.5},
+            {"/d", "d", 10, 1e7, 1, kNone, kNone}};
+}
+
+QString frontIn(const QString& csv)
+{
+    QString names;
+    for (const QString& line : csv.split(QLatin1Char('\n')).mid(1)) {
+        if (line.endsWith(QStringLiteral(",1"))) {
+            names += line.section(QLatin1Char('"'), 1, 1);
+        }
+    }
+    return names;
+}
+
+} // namespace
+
+class TestParetoView : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_view = std::make_unique<ParetoView>();
+        m_view->resize(600, 400);
+        m_view->setRuns(fourRuns());
+        m_view->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_view.get()));
+        plot().replot();
+    }
+
+    void theFrontHoldsWhatNoOtherBeats()
+    {
+        QCOMPARE(frontIn(m_view->csv()), QString("ab"));
+        QCOMPARE(m_view->csv().count(QLatin1Char('\n')), 5); // every run, a header line above them
+        box("cost")->setCurrentIndex(0);
+        QCOMPARE(plot().xAxis->label(), QString("parameters"));
+        QVERIFY(plot().xAxis->range().contains(10) && plot().xAxis->range().contains(100));
+    }
+
+    void aClickChoosesTheRunUnderThePointer()
+    {
+        QSignalSpy chosen(m_view.get(), &ParetoView::runChosen);
+        QTest::mouseClick(&plot(), Qt::LeftButton, {}, pixel(1e7, 3.5));
+        QCOMPARE(chosen.count(), 1);
+        QCOMPARE(chosen.first().first().toString(), QString("/b"));
+        QTest::mouseClick(&plot(), Qt::LeftButton, {}, plot().axisRect()->center());
+        QCOMPARE(chosen.count(), 1);
+    }
+
+    void hoveringNamesTheRun()
+    {
+        QTest::mouseMove(&plot(), pixel(1e9, 1.5));
+        const auto names = [this] {
+            QStringList texts;
+            for (int i = 0; i < plot().itemCount(); ++i) {
+                const auto* text = qobject_cast<QCPItemText*>(plot().item(i));
+                if (text && text->visible()) {
+                    texts << text->text();
+                }
+            }
+            return texts.join(QLatin1Char('|'));
+        };
+        QTRY_VERIFY(names().contains("a\nloss 1.5"));
+    }
+
+    void theKeysGoFromRunToRunByCost()
+    {
+        QSignalSpy chosen(m_view.get(), &ParetoView::runChosen);
+        plot().setFocus();
+        QTest::keyClick(&plot(), Qt::Key_Right);
+        QCOMPARE(chosen.last().first().toString(), QString("/b"));
+        QTest::keyClick(&plot(), Qt::Key_Right);
+        QCOMPARE(chosen.last().first().toString(), QString("/a"));
+        QTest::keyClick(&plot(), Qt::Key_Left);
+        QCOMPARE(chosen.last().first().toString(), QString("/b"));
+    }
+
+    void aRunWithoutLossIsNoPoint()
+    {
+        m_view->setRuns({fourRuns().back()});
+        QVERIFY(!plot().axisRect()->visible());
+        m_view->setRuns({});
+        QVERIFY(!plot().axisRect()->visible());
+    }
+
+    void leavesAsPicturesAndNumbers()
+    {
+        QTemporaryDir folder;
+        for (const char* name : {"a.png", "a.svg", "a.pdf", "a.csv"}) {
+            QVERIFY2(m_view->exportTo(folder.filePath(name)).ok(), name);
+        }
+    }
+
+private:
+    QCustomPlot& plot() { return *m_view->findChild<QCustomPlot*>(); }
+    QComboBox* box(const char* name) { return m_view->findChild<QComboBox*>(QString::fromLatin1(name)); }
+    QPoint pixel(double cost, double loss)
+    {
+        return {static_cast<int>(std::lround(plot().xAxis->coordToPixel(cost))),
+                static_cast<int>(std::lround(plot().yAxis->coordToPixel(loss)))};
+    }
+
+    std::unique_ptr<ParetoView> m_view;
+};
+
+QTEST_MAIN(TestParetoView)
+#include "tst_pareto_view.moc"
