@@ -8,6 +8,7 @@
 
 #include <QGridLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -131,11 +132,35 @@ void Inspector::rebuild(std::vector<Property> properties)
     m_form->show();
 }
 
+<<<<<<< /tmp/residua/rs_m
+const Property* Inspector::focusedProperty() const
+{
+    for (const Line& line : m_lines) {
+        if (line.editor->isAncestorOf(window()->focusWidget())) {
+            return &line.property;
+        }
+    }
+    return nullptr;
+}
+
+void Inspector::openMenu(std::size_t line, const QPoint& position)
+{
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("Sweep this field…"), this,
+                    [this, line] { emit sweepRequested(Property(m_lines.at(line).property)); });
+    QAction* reset = menu->addAction(tr("Back to the default"), this, [this, line] {
+        emit edited(Property(m_lines.at(line).property), m_lines.at(line).property.defaultValue);
+    });
+    reset->setEnabled(!m_lines.at(line).property.isDefault());
+    menu->popup(position);
+=======
 void Inspector::takeFocus()
 {
     if (!m_lines.empty()) {
         m_lines[m_lines.size() > 1 ? 1 : 0].editor->setFocus(Qt::ShortcutFocusReason);
     }
+>>>>>>> /tmp/residua/rs_h
 }
 
 void Inspector::addLine(Property property, int row)
@@ -171,6 +196,9 @@ void Inspector::addLine(Property property, int row)
     }
 
     const std::size_t at = m_lines.size();
+    title->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(title, &QLabel::customContextMenuRequested, this,
+            [this, at, title](const QPoint& position) { openMenu(at, title->mapToGlobal(position)); });
     connect(editor, &PropertyEditor::committed, this,
             [this, at](const QVariant& value) { emit edited(Property(m_lines[at].property), value); });
     connect(reset, &QToolButton::clicked, this,

@@ -27,12 +27,19 @@ public:
     /// Shows `place` of `project`. Editors of properties that stay are kept, with what is being typed in them.
     void show(const projects::Project& project, const Place& place);
     [[nodiscard]] CostView& cost() { return *m_cost; }
+<<<<<<< /tmp/residua/rs_m
+    /// The property whose editor has the keyboard; nullptr where none has.
+    [[nodiscard]] const Property* focusedProperty() const;
+=======
     /// Puts the cursor into the first value after the name, or into the name where there is no other.
     void takeFocus();
+>>>>>>> /tmp/residua/rs_h
 
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);
     void editRequested(const residua::projects::Edit& edit);
+    /// Train once for each of several values of it.
+    void sweepRequested(const residua::app::Property& property);
 
 private:
     struct Line {
@@ -43,6 +50,7 @@ private:
 
     void rebuild(std::vector<Property> properties);
     void addLine(Property property, int row);
+    void openMenu(std::size_t line, const QPoint& position);
     [[nodiscard]] bool fits(const std::vector<Property>& properties) const;
 
     Place m_place;

@@ -2,15 +2,13 @@
 #include "app/runs/run_controller.h"
 
 #include "app/document/document_session.h"
+#include "app/runs/background.h"
 #include "engine/api/run_reader.h"
 #include "engine/api/run_upkeep.h"
 #include "projects/store.h"
 #include "projects/validate.h"
 
-#include <QCoreApplication>
 #include <QDir>
-#include <QPointer>
-#include <QThreadPool>
 
 #include <utility>
 
@@ -101,6 +99,20 @@ void RunController::step()
 
 void RunController::stop()
 {
+    m_held = true;
+    endRun();
+    emit queueChanged();
+}
+
+void RunController::skip()
+{
+    m_held = false;
+    endRun();
+    emit queueChanged();
+}
+
+void RunController::endRun()
+{
     if (m_phase == RunPhase::Running || m_phase == RunPhase::Paused) {
         m_engine.stop();
         setPhase(RunPhase::Stopping);
@@ -133,14 +145,14 @@ void RunController::resume(const std::filesystem::path& runDirectory)
 void RunController::start(std::int64_t pauseAfter)
 {
     if (prepare()) {
-        launch(commandFor(pauseAfter));
+        launch(commandFor(m_session.project(), pauseAfter));
     }
 }
 
-engine::StartRun RunController::commandFor(std::int64_t pauseAfter) const
+engine::StartRun RunController::commandFor(projects::Project project, std::int64_t pauseAfter) const
 {
     engine::StartRun command;
-    command.project = m_session.project();
+    command.project = std::move(project);
     command.projectDirectory = m_session.directory();
     command.device = m_device;
     command.pauseAfter = pauseAfter;
@@ -160,10 +172,34 @@ void RunController::launch(engine::StartRun command)
 
 void RunController::enqueue()
 {
-    if (!prepare()) {
+    enqueue({m_session.project()});
+}
+
+void RunController::enqueue(std::vector<projects::Project> projects)
+{
+    if (projects.empty() || !prepare()) {
         return;
     }
-    m_queue.push_back(commandFor(0));
+    m_held = m_held && !m_queue.empty();
+    for (projects::Project& project : projects) {
+        m_queue.push_back(commandFor(std::move(project), 0));
+    }
+    emit queueChanged();
+    startNext();
+}
+
+std::vector<std::string> RunController::queuedNames() const
+{
+    std::vector<std::string> names;
+    for (const engine::StartRun& command : m_queue) {
+        names.push_back(command.project.name);
+    }
+    return names;
+}
+
+void RunController::goOnWithQueue()
+{
+    m_held = false;
     emit queueChanged();
     startNext();
 }
@@ -176,7 +212,7 @@ void RunController::clearQueue()
 
 void RunController::startNext()
 {
-    if (m_phase != RunPhase::Idle || m_queue.empty()) {
+    if (m_phase != RunPhase::Idle || m_held || m_queue.empty()) {
         return;
     }
     engine::StartRun command = std::move(m_queue.front());
@@ -187,28 +223,25 @@ void RunController::startNext()
 
 void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)
 {
-    const auto source = engine::RunReader::open(runDirectory);
-    const auto info = source ? source->info() : Result<engine::RunInfo>(source.error());
-    if (!info) {
-        emit refused(QString::fromStdString(info.error().text()));
-        return;
-    }
-    const std::filesystem::path copy = engine::newRunDirectory(runDirectory.parent_path(), info->name);
-    QThreadPool::globalInstance()->start([self = QPointer<RunController>(this), runDirectory, step, copy] {
+    const auto copyOf = [runDirectory, step]() -> Result<std::filesystem::path> {
+        const auto source = engine::RunReader::open(runDirectory);
+        const auto info = source ? source->info() : Result<engine::RunInfo>(source.error());
+        if (!info) {
+            return info.error();
+        }
+        const std::filesystem::path copy = engine::newRunDirectory(runDirectory.parent_path(), info->name);
         const Status made = engine::forkRun(runDirectory, step, copy);
-        QMetaObject::invokeMethod(QCoreApplication::instance(), [self, made, copy] {
-            if (!self) {
-                return;
-            }
-            if (!made) {
-                emit self->refused(QString::fromStdString(made.error().text()));
-                return;
-            }
-            emit self->forked(copy);
-            if (self->m_phase == RunPhase::Idle) {
-                self->resume(copy);
-            }
-        });
+        return made ? Result<std::filesystem::path>(copy) : Result<std::filesystem::path>(made.error());
+    };
+    inBackground(*QThreadPool::globalInstance(), this, copyOf, [this](Result<std::filesystem::path> copy) {
+        if (!copy) {
+            emit refused(QString::fromStdString(copy.error().text()));
+            return;
+        }
+        emit forked(*copy);
+        if (m_phase == RunPhase::Idle) {
+            resume(*copy);
+        }
     });
 }
 

@@ -8,7 +8,8 @@
 
 #include <deque>
 #include <filesystem>
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace residua::app {
 
@@ -48,7 +49,10 @@ public:
     void pause();
     /// One step, then pause; starts the run where there is none.
     void step();
+    /// Ends the run. Runs that are queued wait then until goOnWithQueue().
     void stop();
+    /// Ends the run and goes on with the next in the queue.
+    void skip();
     /// Trains so many steps and pauses (pictures, tests).
     void runSteps(std::int64_t steps);
     /// Goes on with an earlier run from its last checkpoint.
@@ -57,7 +61,14 @@ public:
     void fork(const std::filesystem::path& runDirectory, std::int64_t step);
     /// Trains the document as it is now once what is before it has ended; at once where nothing trains.
     void enqueue();
+    /// The same for projects that are made from the document, such as the members of a sweep.
+    void enqueue(std::vector<projects::Project> projects);
+    /// What waits, the next first.
+    [[nodiscard]] std::vector<std::string> queuedNames() const;
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
+    /// Whether the queue waits for goOnWithQueue().
+    [[nodiscard]] bool queueHeld() const { return m_held && !m_queue.empty(); }
+    void goOnWithQueue();
     void clearQueue();
 
 signals:
@@ -75,9 +86,10 @@ signals:
 
 private:
     void start(std::int64_t pauseAfter);
-    [[nodiscard]] engine::StartRun commandFor(std::int64_t pauseAfter) const;
+    [[nodiscard]] engine::StartRun commandFor(projects::Project project, std::int64_t pauseAfter) const;
     void launch(engine::StartRun command);
     void startNext();
+    void endRun();
     [[nodiscard]] bool prepare();
     [[nodiscard]] bool givePlace();
     void setPhase(RunPhase phase);
@@ -93,6 +105,7 @@ private:
     std::filesystem::path m_projectsFolder;
     std::string m_device = "cpu";
     std::deque<engine::StartRun> m_queue; ///< their directories are named when they start
+    bool m_held = false;
 };
 
 /// A folder below `parent` for a project of this name that does not exist yet.

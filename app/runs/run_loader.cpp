@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/run_loader.h"
 
+#include "app/runs/background.h"
 #include "engine/api/run_reader.h"
+#include "projects/cost.h"
 
-#include <QCoreApplication>
-#include <QPointer>
-#include <QThreadPool>
-
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -14,11 +13,11 @@ namespace residua::app {
 
 namespace {
 
-std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader)
+std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::int64_t after)
 {
     std::map<std::int64_t, engine::StepRecord> steps;
     const auto fill = [&](const char* name, auto put) {
-        for (const engine::MetricPoint& point : reader.metric(name)) {
+        for (const engine::MetricPoint& point : reader.metric(name, after)) {
             engine::StepRecord& record = steps[point.step];
             record.step = point.step;
             put(record, point.value);
@@ -37,51 +36,76 @@ std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader)
     return records;
 }
 
-} // namespace
-
-Result<RunRecord> loadRunRecord(const std::string& directory)
+std::vector<engine::Matrix> matricesOf(const engine::RunReader& reader, std::int64_t after)
 {
-    auto reader = engine::RunReader::open(directory);
-    if (!reader) {
-        return reader.error();
-    }
-    RunRecord record;
-    record.directory = directory;
-    const auto info = reader->info();
-    record.name = info ? info->name : directory;
-    record.steps = stepsOf(*reader);
-    for (const engine::MetricPoint& point : reader->metric(engine::metric::kValidationLoss)) {
-        record.validations.push_back({point.step, point.value});
-    }
-    record.events = reader->events();
-    for (const char* name : {engine::metric::kThroughput, engine::metric::kPeakBytes}) {
-        record.figures[name] = reader->metric(name);
-    }
-    for (const std::string& name : reader->matrixNames()) {
-        for (const std::int64_t step : reader->matrixSteps(name)) {
-            if (auto matrix = reader->matrix(name, step)) {
-                record.matrices.push_back(std::move(*matrix));
+    std::vector<engine::Matrix> matrices;
+    for (const std::string& name : reader.matrixNames()) {
+        for (const std::int64_t step : reader.matrixSteps(name)) {
+            auto matrix = step > after ? reader.matrix(name, step) : Result<engine::Matrix>(Error{});
+            if (matrix) {
+                matrices.push_back(std::move(*matrix));
             }
         }
     }
+    return matrices;
+}
+
+} // namespace
+
+RunMark RunRecord::mark() const
+{
+    RunMark mark = since;
+    if (!steps.empty()) {
+        mark.step = steps.back().step;
+    }
+    for (const engine::Matrix& matrix : matrices) {
+        mark.matrixStep = std::max(mark.matrixStep, matrix.step);
+    }
+    return mark;
+}
+
+Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& since)
+{
+    const auto reader = engine::RunReader::open(directory);
+    if (!reader) {
+        return reader.error();
+    }
+    const auto info = reader->info();
+    auto project = reader->project();
+    if (!info || !project) {
+        return info ? project.error() : info.error();
+    }
+    RunRecord record;
+    record.directory = directory;
+    record.name = info->name;
+    record.since = since;
+    record.project = std::move(*project);
+    if (const auto cost = projects::costOf(record.project)) {
+        record.flopPerUnit = cost->total.trainFlops;
+    }
+    record.steps = stepsOf(*reader, since.step);
+    for (const auto& [step, loss] : reader->metric(engine::metric::kValidationLoss, since.step)) {
+        record.validations.push_back({step, loss});
+    }
+    record.events = reader->events();
+    for (const char* name : {engine::metric::kThroughput, engine::metric::kPeakBytes}) {
+        record.figures[name] = reader->metric(name, since.step);
+    }
+    record.matrices = matricesOf(*reader, since.matrixStep);
     return record;
 }
 
-void RunLoader::load(const std::string& directory)
+void RunLoader::load(const std::string& directory, const RunMark& since)
 {
-    QThreadPool::globalInstance()->start([self = QPointer<RunLoader>(this), directory] {
-        auto record = std::make_shared<Result<RunRecord>>(loadRunRecord(directory));
-        QMetaObject::invokeMethod(QCoreApplication::instance(), [self, record] {
-            if (!self) {
-                return;
-            }
-            if (*record) {
-                emit self->loaded(std::make_shared<const RunRecord>(std::move(**record)));
+    inBackground(
+        *QThreadPool::globalInstance(), this, [directory, since] { return loadRunRecord(directory, since); },
+        [this, directory](Result<RunRecord> record) {
+            if (record) {
+                emit loaded(std::make_shared<const RunRecord>(std::move(*record)));
             } else {
-                emit self->failed(QString::fromStdString(record->error().text()));
+                emit failed(directory, QString::fromStdString(record.error().text()));
             }
         });
-    });
 }
 
 } // namespace residua::app

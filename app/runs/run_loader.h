@@ -2,10 +2,13 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "projects/project.h"
 #include "projects/result.h"
 
 #include <QObject>
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,31 +16,47 @@
 
 namespace residua::app {
 
-/// The curves and matrices of a run, as its store holds them.
+/// How much of a run is known: the last step of its curves and of its matrices.
+struct RunMark {
+    std::int64_t step = -1;
+    std::int64_t matrixStep = -1;
+    bool operator==(const RunMark&) const = default;
+};
+/// Of a run whose numbers come from elsewhere: only its events are asked for.
+inline constexpr RunMark kKnownButEvents{std::numeric_limits<std::int64_t>::max(),
+                                         std::numeric_limits<std::int64_t>::max()};
+
+/// The curves and matrices of a run beyond `since`, as its store holds them; the rest whole.
 struct RunRecord {
     std::string directory;
     std::string name;
+    RunMark since;
+    projects::Project project; ///< that is trained
+    double flopPerUnit = 0;    ///< training FLOP per token or sample; 0 where the project's shapes do not tell
     std::vector<engine::StepRecord> steps;
     std::vector<engine::ValidationRecord> validations;
-    std::vector<engine::Matrix> matrices; ///< ascending by step
+    std::vector<engine::Matrix> matrices; ///< of each name ascending by step
     std::vector<engine::RunEvent> events;
     std::map<std::string, std::vector<engine::MetricPoint>> figures; ///< throughput and memory, by name
+
+    /// How much is known with this record.
+    [[nodiscard]] RunMark mark() const;
 };
 
 /// Blocking; any thread.
-[[nodiscard]] Result<RunRecord> loadRunRecord(const std::string& directory);
+[[nodiscard]] Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& since = {});
 
-/// Reads runs on a thread of the pool, so that a long one does not stop the window.
+/// Reads runs on threads of the pool, so that a long one does not stop the window.
 class RunLoader : public QObject {
     Q_OBJECT
 public:
     using QObject::QObject;
 
-    void load(const std::string& directory);
+    void load(const std::string& directory, const RunMark& since = {});
 
 signals:
     void loaded(const std::shared_ptr<const residua::app::RunRecord>& record);
-    void failed(const QString& reason);
+    void failed(const std::string& directory, const QString& reason);
 };
 
 } // namespace residua::app

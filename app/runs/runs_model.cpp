@@ -95,6 +95,12 @@ QModelIndex RunsModel::indexOf(std::size_t run, int column) const
     return createIndex(static_cast<int>(row), column, static_cast<quintptr>(run));
 }
 
+QModelIndex RunsModel::indexOf(const std::string& directory) const
+{
+    const auto found = std::ranges::find(m_runs, directory, &engine::RunInfo::directory);
+    return found == m_runs.end() ? QModelIndex() : indexOf(static_cast<std::size_t>(found - m_runs.begin()), 0);
+}
+
 const engine::RunInfo* RunsModel::runAt(const QModelIndex& index) const
 {
     return index.isValid() ? &m_runs[index.internalId()] : nullptr;

@@ -29,6 +29,8 @@ public:
     void setOverlaid(const std::string& directory, bool overlaid);
     [[nodiscard]] bool isOverlaid(const std::string& directory) const { return m_overlaid.contains(directory); }
     [[nodiscard]] const std::vector<engine::RunInfo>& runs() const { return m_runs; }
+    /// The run's row; invalid for an unknown directory.
+    [[nodiscard]] QModelIndex indexOf(const std::string& directory) const;
     /// nullptr for an index of nothing.
     [[nodiscard]] const engine::RunInfo* runAt(const QModelIndex& index) const;
 

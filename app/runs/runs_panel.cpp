@@ -2,6 +2,7 @@
 #include "app/runs/runs_panel.h"
 
 #include "app/look/icons.h"
+#include "app/runs/queue_strip.h"
 #include "engine/api/run_reader.h"
 
 #include <QAction>
@@ -35,6 +36,7 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     : QWidget(parent),
       m_model(model),
       m_filter(new QSortFilterProxyModel(this)),
+      m_queue(new QueueStrip(this)),
       m_search(new QLineEdit(this)),
       m_tree(new QTreeView(this)),
       m_empty(new QLabel(this)),
@@ -88,6 +90,7 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
+    layout->addWidget(m_queue);
     layout->addWidget(m_empty, 1);
     layout->addWidget(m_tree, 1);
     layout->addWidget(bar);
@@ -96,6 +99,8 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     connect(m_search, &QLineEdit::textChanged, m_filter, &QSortFilterProxyModel::setFilterFixedString);
     connect(m_fork->menu(), &QMenu::aboutToShow, this, &RunsPanel::fillCheckpoints);
     connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::updateState);
+    connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            [this] { emit currentChanged(currentDirectory()); });
     connect(&model, &RunsModel::modelReset, this, [this] {
         m_tree->expandAll();
         updateState();
@@ -147,6 +152,21 @@ std::vector<const engine::RunInfo*> RunsPanel::selected() const
         runs.push_back(m_model.runAt(m_filter->mapToSource(index)));
     }
     return runs;
+}
+
+std::string RunsPanel::currentDirectory() const
+{
+    const engine::RunInfo* run = current();
+    return run ? run->directory : std::string();
+}
+
+void RunsPanel::select(const std::string& directory)
+{
+    const QModelIndex index = m_filter->mapFromSource(m_model.indexOf(directory));
+    if (index.isValid()) {
+        m_tree->setCurrentIndex(index);
+        m_tree->scrollTo(index);
+    }
 }
 
 void RunsPanel::fillCheckpoints()

@@ -17,12 +17,20 @@ class QTreeView;
 
 namespace residua::app {
 
+class QueueStrip;
+
 /// The runs as a tree of forks, with a filter: the check overlays a run's curves, double-click or Enter shows its
 /// coefficients. Two selected runs can be compared.
 class RunsPanel : public QWidget {
     Q_OBJECT
 public:
     explicit RunsPanel(RunsModel& model, QWidget* parent = nullptr);
+
+    [[nodiscard]] QueueStrip& queue() { return *m_queue; }
+    /// Of the current run; empty where there is none.
+    [[nodiscard]] std::string currentDirectory() const;
+    /// Makes this run the current one, where the filter lets it through.
+    void select(const std::string& directory);
 
 signals:
     void showRequested(const std::string& directory);
@@ -31,6 +39,8 @@ signals:
     void forkRequested(const std::string& directory, std::int64_t step);
     void compareRequested(const std::string& first, const std::string& second);
     void removeRequested(const std::string& directory);
+    /// Another run is the current one; empty: none.
+    void currentChanged(const std::string& directory);
 
 private:
     [[nodiscard]] const engine::RunInfo* current() const;
@@ -42,6 +52,7 @@ private:
 
     RunsModel& m_model;
     QSortFilterProxyModel* m_filter;
+    QueueStrip* m_queue;
     QLineEdit* m_search;
     QTreeView* m_tree;
     QLabel* m_empty;

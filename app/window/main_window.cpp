@@ -14,6 +14,8 @@
 #include "app/window/canvas_actions.h"
 #include "app/window/document_link.h"
 #include "app/window/run_link.h"
+#include "app/window/schedule_link.h"
+#include "app/window/sweep_link.h"
 #include "projects/presets.h"
 
 #include <QCloseEvent>
@@ -83,6 +85,8 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connect(blocks, &BlockLink::noted, this, &MainWindow::note);
     connect(blocks, &BlockLink::refused, this, &MainWindow::refuse);
     m_runLink = new RunLink(m_session, m_runs, *m_workspace, *m_documents, this);
+    m_sweepLink = new SweepLink(m_session, m_runs, *m_documents, *m_workspace, this);
+    new ScheduleLink(m_session, m_analysis, m_runs, *m_documents, *m_workspace, this);
     makeStatusBar();
     connectFile();
     connectEdit();
@@ -204,8 +208,13 @@ void MainWindow::updateStatus()
     const auto& problems = m_analysis.problems();
     m_problemCount->setText(open && !problems.empty() ? tr("Problems: %1").arg(problems.size()) : QString());
     const auto& cost = m_analysis.cost();
-    m_queueLine->setText(m_runs.queued() > 0 ? tr("Queued runs: %1").arg(m_runs.queued()) : QString());
-    m_actions.clearQueue->setEnabled(m_runs.queued() > 0);
+    const bool queue = m_runs.queued() > 0;
+    m_queueLine->setText(m_runs.queueHeld() ? tr("Queue stopped: %1").arg(m_runs.queued())
+                         : queue            ? tr("Queued runs: %1").arg(m_runs.queued())
+                                            : QString());
+    m_actions.clearQueue->setEnabled(queue);
+    m_actions.goOnWithQueue->setEnabled(queue && m_runs.phase() == RunPhase::Idle);
+    m_actions.skip->setEnabled(queue && (m_runs.phase() == RunPhase::Running || m_runs.phase() == RunPhase::Paused));
     m_costLine->setText(open && cost ? tr("%1 parameters").arg(formatCount(static_cast<double>(cost->total.parameters)))
                                      : QString());
     m_placeLine->setText(!open                 ? QString()

@@ -25,6 +25,7 @@ class Look;
 class RunBar;
 class RunLink;
 class StartPage;
+class SweepLink;
 
 /// Whether the window takes up, and leaves behind, how it was laid out and what was opened.
 enum class Memory { UserSettings, None };
@@ -83,6 +84,7 @@ private:
     void note(const QString& text);
     void remember(const QString& folder);
     void restoreLayout();
+    void exportReport();
     void about();
 
     Look& m_look;
@@ -102,6 +104,7 @@ private:
     CanvasActions* m_canvasActions = nullptr;
     Commands* m_commands = nullptr;
     RunLink* m_runLink = nullptr;
+    SweepLink* m_sweepLink = nullptr;
     QLabel* m_queueLine = nullptr;
     QLabel* m_problemCount = nullptr;
     QLabel* m_costLine = nullptr;

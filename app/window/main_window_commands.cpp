@@ -9,14 +9,18 @@
 #include "app/look/theme.h"
 #include "app/palette/palette_items.h"
 #include "app/properties/customisation.h"
+#include "app/runs/queue_strip.h"
 #include "app/runs/run_bar.h"
 #include "app/runs/run_comparison.h"
+#include "app/runs/runs_panel.h"
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
+#include "app/sweeps/sweep_panel.h"
 #include "app/window/banner.h"
 #include "app/window/canvas_actions.h"
 #include "app/window/document_link.h"
 #include "app/window/run_link.h"
+#include "app/window/sweep_link.h"
 #include "projects/presets.h"
 
 #include <QApplication>
@@ -148,6 +152,7 @@ void MainWindow::connectView()
     connect(m_actions.resetLayout, &QAction::triggered, this,
             [this] { m_workspace->arrange(WorkspaceView::Depth, m_workspace->size()); });
     connect(m_actions.palette, &QAction::triggered, m_workspace, &Workspace::showPalette);
+    connect(m_actions.schedule, &QAction::triggered, m_workspace, &Workspace::showSchedule);
     connect(m_actions.keys, &QAction::triggered, m_commands, &Commands::showKeys);
     connect(m_actions.commands, &QAction::triggered, this, [this] {
         fillRecent(); // else only opening its menu does
@@ -174,20 +179,26 @@ void MainWindow::connectRun()
     connect(&m_engine, &EngineBridge::noticed, this,
             [this](const engine::Notice& notice) { note(QString::fromStdString(notice.text)); });
     connect(&m_runs, &RunController::refused, this, &MainWindow::refuse);
-    connect(m_actions.enqueue, &QAction::triggered, &m_runs, &RunController::enqueue);
+    connect(m_actions.enqueue, &QAction::triggered, &m_runs, [this] { m_runs.enqueue(); });
+    connect(m_actions.goOnWithQueue, &QAction::triggered, &m_runs, &RunController::goOnWithQueue);
+    connect(m_actions.skip, &QAction::triggered, &m_runs, &RunController::skip);
     connect(m_actions.clearQueue, &QAction::triggered, &m_runs, &RunController::clearQueue);
+    m_workspace->runs().queue().follow(m_runs, m_actions.goOnWithQueue, m_actions.skip, m_actions.clearQueue);
+    connect(&m_runs, &RunController::phaseChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
     connect(m_runLink, &RunLink::refused, this, &MainWindow::refuse);
+    connect(m_runLink, &RunLink::rateKnown, &m_workspace->sweeps(), &SweepPanel::setRate);
+    connect(m_runLink, &RunLink::reportWritten, this,
+            [this](const QString& path) { note(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
+    connect(m_sweepLink, &SweepLink::refused, this, &MainWindow::refuse);
+    connect(m_actions.sweep, &QAction::triggered, m_sweepLink, &SweepLink::begin);
+    connect(m_actions.exportReport, &QAction::triggered, this, &MainWindow::exportReport);
     connect(m_runLink, &RunLink::removed, this, [this](const QString& name, const std::filesystem::path& trashed) {
         m_banner->say(BannerKind::Note, tr("%1 lies in the trash.").arg(name),
                       {{tr("Bring it back"), [this, trashed] { m_runLink->restore(trashed); }}});
     });
-    connect(m_runLink, &RunLink::compareRequested, this, [this](const std::string& first, const std::string& second) {
-        if (const auto comparison = compareRuns(first, second)) {
-            (new RunComparisonDialog(*comparison, this))->show();
-        } else {
-            refuse(QString::fromStdString(comparison.error().text()));
-        }
+    connect(m_runLink, &RunLink::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
+        (new RunComparisonDialog(*comparison, this))->show();
     });
     connect(&m_runs, &RunController::savedTo, this, [this](const QString& folder) {
         note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
@@ -200,6 +211,12 @@ void MainWindow::connectRun()
                      .arg(QString::fromStdString(m_runs.runDirectory().string())));
         } else if (event.status == engine::RunStatus::Stopped) {
             note(tr("Stopped at step %1; it can be resumed from the list of runs").arg(event.step));
+        }
+        if (m_runs.queueHeld()) {
+            m_banner->say(
+                BannerKind::Note,
+                tr("Stop ended the run and holds the queue: %n waiting.", nullptr, static_cast<int>(m_runs.queued())),
+                {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }}});
         }
     });
 }
@@ -304,6 +321,20 @@ void MainWindow::closeEvent(QCloseEvent* event)
     }
     m_session.flushJournal(); // unsaved changes come back on the next start: nothing is asked
     event->accept();
+}
+
+void MainWindow::exportReport()
+{
+    const QString name = m_runLink->chosenRunName();
+    if (name.isEmpty()) {
+        refuse(tr("There is no run to report on: train the project first."));
+        return;
+    }
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export the report of %1").arg(name),
+                                                      name + QStringLiteral(".html"), tr("Page (*.html)"));
+    if (!path.isEmpty()) {
+        m_runLink->writeReport(path);
+    }
 }
 
 void MainWindow::about()

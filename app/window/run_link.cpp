@@ -3,6 +3,9 @@
 
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
+#include "app/engine/engine_bridge.h"
+#include "app/report/report.h"
+#include "app/runs/background.h"
 #include "app/runs/run_controller.h"
 #include "app/runs/runs_panel.h"
 #include "app/window/document_link.h"
@@ -71,6 +74,7 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, Workspace&
                  QObject* parent)
     : QObject(parent), m_session(session), m_controller(controller), m_workspace(workspace), m_documents(documents)
 {
+    m_files.setMaxThreadCount(1);
     m_watch.setInterval(kWatchMilliseconds); // runs of other processes
     connect(&m_watch, &QTimer::timeout, this, &RunLink::listRuns);
     connect(&session, &DocumentSession::opened, this, &RunLink::openAnew);
@@ -79,34 +83,51 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, Workspace&
             m_workspace.outlineModel().clearLive();
         }
     });
-    connect(&controller, &RunController::started, this, &RunLink::onStarted);
-    connect(&controller, &RunController::progressed, this, &RunLink::onProgress);
-    connect(&controller, &RunController::ended, this, &RunLink::listRuns);
-    connect(&controller, &RunController::phaseChanged, this, [this] {
+    connect(&m_loader, &RunLoader::loaded, this, &RunLink::onLoaded);
+    connect(&m_loader, &RunLoader::failed, this, &RunLink::onFailed);
+    connectController();
+    connectRuns();
+}
+
+void RunLink::connectController()
+{
+    connect(&m_controller, &RunController::started, this, &RunLink::onStarted);
+    connect(&m_controller, &RunController::progressed, this, &RunLink::onProgress);
+    connect(&m_controller, &RunController::ended, this, &RunLink::listRuns);
+    connect(&m_controller, &RunController::forked, this, &RunLink::listRuns);
+    connect(&m_controller, &RunController::phaseChanged, this, [this] {
         if (m_controller.phase() == RunPhase::Paused || m_controller.phase() == RunPhase::Running) {
             m_workspace.runsModel().setLive(m_controller.runDirectory().string(), statusOf(m_controller.phase()),
                                             m_controller.progress().step, m_controller.progress().loss);
         }
     });
-    connect(&workspace.runsModel(), &RunsModel::overlayChanged, this, &RunLink::setOverlaid);
-    connect(&workspace.runs(), &RunsPanel::resumeRequested, this,
-            [this](const std::string& directory) { m_controller.resume(directory); });
-    connect(&workspace.runs(), &RunsPanel::showRequested, this, [this](const std::string& directory) {
+}
+
+void RunLink::connectRuns()
+{
+    const RunsPanel& panel = m_workspace.runs();
+    connect(&panel, &RunsPanel::resumeRequested, &m_controller, &RunController::resume);
+    connect(&panel, &RunsPanel::forkRequested, &m_controller, &RunController::fork);
+    connect(&panel, &RunsPanel::compareRequested, this, &RunLink::compare);
+    connect(&panel, &RunsPanel::removeRequested, this, &RunLink::remove);
+    connect(&panel, &RunsPanel::showRequested, this, [this](const std::string& directory) {
         m_shown = directory;
         m_loader.load(directory);
     });
-    connect(&workspace.runs(), &RunsPanel::forkRequested, &controller, &RunController::fork);
-    connect(&controller, &RunController::forked, this, &RunLink::listRuns);
-    connect(&workspace.runs(), &RunsPanel::compareRequested, this, &RunLink::compareRequested);
-    connect(&workspace.runs(), &RunsPanel::removeRequested, this, &RunLink::remove);
-    connect(&workspace.runsModel(), &RunsModel::annotated, this,
-            [this](const std::string& directory, const std::vector<std::string>& tags, const std::string& notes) {
-                if (const Status kept = engine::annotateRun(directory, tags, notes); !kept) {
-                    emit refused(QString::fromStdString(kept.error().text()));
-                }
+    connect(&m_workspace.runsModel(), &RunsModel::overlayChanged, this,
+            [this](const engine::RunInfo& run, bool overlaid) {
+                overlaid ? request(run.directory) : hideRun(run.directory);
             });
-    connect(&m_loader, &RunLoader::loaded, this, &RunLink::onLoaded);
-    connect(&m_loader, &RunLoader::failed, this, &RunLink::refused);
+    connect(&m_workspace.runsModel(), &RunsModel::annotated, this,
+            [this](const std::string& directory, const std::vector<std::string>& tags, const std::string& notes) {
+                inBackground(
+                    m_files, this, [directory, tags, notes] { return engine::annotateRun(directory, tags, notes); },
+                    [this](const Status& kept) {
+                        if (!kept) {
+                            emit refused(QString::fromStdString(kept.error().text()));
+                        }
+                    });
+            });
 }
 
 void RunLink::openAnew()
@@ -114,66 +135,123 @@ void RunLink::openAnew()
     m_workspace.loss().clear();
     m_workspace.metrics().clear();
     m_workspace.heatmap().clear();
+    compareHeatmapWith({}, {}, {});
     m_shown.clear();
-    m_loading.clear();
+    m_wanted.clear();
+    m_marks.clear();
+    m_pending.reset();
     if (m_session.isOpen()) {
         m_topology = m_session.project().topology;
         m_watch.start();
     } else {
         m_watch.stop();
     }
+    takeList({});
     listRuns();
 }
 
 void RunLink::listRuns()
 {
-    std::vector<engine::RunInfo> runs;
-    if (m_session.isOpen() && !m_session.isDraft()) {
-        runs = engine::listRuns(m_session.directory() / projects::kRunsFolder);
+    constexpr int kEnough = 2; // one is being read, one follows it
+    if (m_lists >= kEnough || !m_session.isOpen() || m_session.isDraft()) {
+        return;
     }
+    ++m_lists;
+    inBackground(
+        m_files, this, [folder = m_session.directory() / projects::kRunsFolder] { return engine::listRuns(folder); },
+        [this, of = m_session.directory()](std::vector<engine::RunInfo> runs) {
+            --m_lists;
+            if (m_session.isOpen() && m_session.directory() == of) {
+                takeList(std::move(runs));
+            }
+        });
+}
+
+void RunLink::takeList(std::vector<engine::RunInfo> runs)
+{
     m_documents.setRuns(runs);
     m_workspace.runsModel().setRuns(std::move(runs));
+    for (const engine::RunInfo& run : m_workspace.runsModel().runs()) {
+        follow(run);
+    }
+}
+
+bool RunLink::isLive(const std::string& directory) const
+{
+    return m_controller.phase() != RunPhase::Idle && m_controller.runDirectory() == directory;
+}
+
+/// Reads what a run has grown by. The engine tells its own run's numbers itself, but not its events.
+void RunLink::follow(const engine::RunInfo& run)
+{
+    const auto mark = m_marks.find(run.directory);
+    if (mark == m_marks.end()) {
+        return;
+    }
+    if (isLive(run.directory)) {
+        m_loader.load(run.directory, kKnownButEvents);
+    } else if (run.step > mark->second.step) {
+        m_loader.load(run.directory, mark->second);
+    } else if (run.step < mark->second.step) { // gone on with from an earlier checkpoint
+        request(run.directory);
+    }
+}
+
+/// What the engine tells of the run meanwhile waits for what came before it.
+void RunLink::request(const std::string& directory)
+{
+    m_wanted.insert(directory);
+    if (isLive(directory)) {
+        m_pending.emplace();
+    }
+    m_loader.load(directory);
 }
 
 void RunLink::onStarted(const std::filesystem::path& directory)
 {
     m_shown = directory.string();
-    m_topology = m_session.project().topology;
+    m_marks.erase(m_shown);
+    m_workspace.runsModel().setOverlaid(m_shown, true);
     m_workspace.heatmap().clear();
+    request(m_shown);
     listRuns();
-    const auto info = engine::RunReader::open(directory);
-    const auto run = info ? info->info() : Result<engine::RunInfo>(Error{});
-    m_workspace.loss().setRun(keyOf(directory), run ? QString::fromStdString(run->name) : keyOf(directory.filename()));
-    m_workspace.metrics().setRun(keyOf(directory),
-                                 run ? QString::fromStdString(run->name) : keyOf(directory.filename()));
-    m_workspace.runsModel().setOverlaid(directory.string(), true);
 }
 
 void RunLink::onProgress(const engine::Progress& progress)
 {
-    const std::string directory = m_controller.runDirectory().string();
-    if (m_workspace.runsModel().isOverlaid(directory)) {
-        m_workspace.loss().append(keyOf(directory), progress.steps, progress.validations);
-        showFigures(progress);
+    m_workspace.runsModel().setLive(m_controller.runDirectory().string(), statusOf(m_controller.phase()),
+                                    m_controller.progress().step, m_controller.progress().loss);
+    if (m_pending) {
+        merge(*m_pending, progress);
+    } else {
+        showProgress(progress);
     }
-    m_workspace.runsModel().setLive(directory, statusOf(m_controller.phase()), m_controller.progress().step,
-                                    m_controller.progress().loss);
-    if (m_shown != directory) {
-        return;
-    }
-    m_workspace.heatmap().append(progress.matrices);
-    showWeights(progress.matrices);
 }
 
-void RunLink::showFigures(const engine::Progress& progress)
+void RunLink::showProgress(const engine::Progress& progress)
 {
-    const QString key = keyOf(m_controller.runDirectory());
-    m_workspace.metrics().append(key, progress.steps);
-    if (!progress.steps.empty() && progress.unitsPerSecond > 0) {
-        const std::int64_t step = progress.steps.back().step;
-        m_workspace.metrics().append(key, engine::metric::kThroughput, {{step, progress.unitsPerSecond}});
-        m_workspace.metrics().append(key, engine::metric::kPeakBytes,
-                                     {{step, static_cast<double>(progress.peakBytes)}});
+    const std::string directory = m_controller.runDirectory().string();
+    if (m_workspace.runsModel().isOverlaid(directory)) {
+        const QString key = keyOf(directory);
+        m_workspace.loss().append(key, progress.steps, progress.validations);
+        m_workspace.metrics().append(key, progress.steps);
+        if (!progress.steps.empty() && progress.unitsPerSecond > 0) {
+            const std::int64_t step = progress.steps.back().step;
+            m_workspace.metrics().append(key, engine::metric::kThroughput, {{step, progress.unitsPerSecond}});
+            m_workspace.metrics().append(key, engine::metric::kPeakBytes,
+                                         {{step, static_cast<double>(progress.peakBytes)}});
+        }
+    }
+    if (m_shown == directory) {
+        m_workspace.heatmap().append(progress.matrices);
+        showWeights(progress.matrices);
+    }
+}
+
+void RunLink::applyPending()
+{
+    if (const auto pending = std::exchange(m_pending, std::nullopt)) {
+        showProgress(*pending);
     }
 }
 
@@ -200,65 +278,157 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
     }
 }
 
+void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
+{
+    const bool whole = record->since == RunMark{};
+    const bool overlaid =
+        whole ? m_wanted.erase(record->directory) > 0 : m_workspace.runsModel().isOverlaid(record->directory);
+    if (overlaid) {
+        showRun(*record);
+    }
+    if (m_shown == record->directory) {
+        showMatrices(*record);
+    }
+    if (record->since != kKnownButEvents && (overlaid || m_shown == record->directory)) {
+        m_marks[record->directory] = record->mark();
+    }
+    if (whole && isLive(record->directory)) {
+        applyPending();
+    }
+}
+
+void RunLink::onFailed(const std::string& directory, const QString& reason)
+{
+    m_wanted.erase(directory);
+    emit refused(reason);
+    if (isLive(directory)) {
+        applyPending();
+    }
+}
+
+/// All of a run, or what it has grown by.
+void RunLink::showRun(const RunRecord& record)
+{
+    const QString key = keyOf(record.directory);
+    const QString name = QString::fromStdString(record.name);
+    visualizers::LossView& loss = m_workspace.loss();
+    visualizers::MetricsView& metrics = m_workspace.metrics();
+    loss.setRun(key, name);
+    if (record.flopPerUnit > 0) {
+        loss.setFlopPerUnit(key, record.flopPerUnit);
+    }
+    loss.append(key, record.steps, record.validations);
+    loss.setEvents(key, record.events);
+    metrics.setRun(key, name);
+    metrics.append(key, record.steps);
+    for (const auto& [figure, points] : record.figures) {
+        metrics.append(key, figure, points);
+    }
+    const auto speed = record.figures.find(engine::metric::kThroughput);
+    if (speed != record.figures.end() && !speed->second.empty() && record.flopPerUnit > 0) {
+        emit rateKnown(speed->second.back().value * record.flopPerUnit);
+    }
+    if (record.since == RunMark{} && m_shown != record.directory) {
+        compareHeatmapWith(record.directory, name, record.matrices);
+    }
+}
+
+void RunLink::hideRun(const std::string& directory)
+{
+    m_wanted.erase(directory);
+    m_marks.erase(directory);
+    m_workspace.loss().removeRun(keyOf(directory));
+    m_workspace.metrics().removeRun(keyOf(directory));
+    if (m_compared == directory) {
+        compareHeatmapWith({}, {}, {});
+    }
+}
+
+void RunLink::compareHeatmapWith(const std::string& directory, const QString& name,
+                                 const std::vector<engine::Matrix>& matrices)
+{
+    m_compared = directory;
+    m_workspace.heatmap().compareWith(name, matrices);
+}
+
+void RunLink::showMatrices(const RunRecord& record)
+{
+    if (record.since == RunMark{}) {
+        if (m_compared == record.directory) {
+            compareHeatmapWith({}, {}, {}); // not with itself
+        }
+        m_workspace.heatmap().clear();
+        m_topology = record.project.topology;
+    }
+    m_workspace.heatmap().append(record.matrices);
+    showWeights(record.matrices);
+}
+
+void RunLink::compare(const std::string& first, const std::string& second)
+{
+    inBackground(
+        m_files, this, [first, second] { return compareRuns(first, second); },
+        [this](Result<RunComparison> comparison) {
+            if (comparison) {
+                emit compared(std::make_shared<const RunComparison>(std::move(*comparison)));
+            } else {
+                emit refused(QString::fromStdString(comparison.error().text()));
+            }
+        });
+}
+
 void RunLink::remove(const std::string& directory)
 {
-    const auto trashed = engine::trashRun(directory);
-    if (!trashed) {
-        emit refused(QString::fromStdString(trashed.error().text()));
-        return;
-    }
-    m_loading.erase(directory);
-    m_workspace.runsModel().setOverlaid(directory, false);
-    m_workspace.loss().removeRun(QString::fromStdString(directory));
-    listRuns();
-    emit removed(keyOf(std::filesystem::path(directory).filename()), *trashed);
+    inBackground(
+        m_files, this, [directory] { return engine::trashRun(directory); },
+        [this, directory](const Result<std::filesystem::path>& trashed) {
+            if (!trashed) {
+                emit refused(QString::fromStdString(trashed.error().text()));
+                return;
+            }
+            m_workspace.runsModel().setOverlaid(directory, false);
+            hideRun(directory);
+            listRuns();
+            emit removed(keyOf(std::filesystem::path(directory).filename()), *trashed);
+        });
+}
+
+std::string RunLink::chosenRun() const
+{
+    const std::string current = m_workspace.runs().currentDirectory();
+    return current.empty() ? m_shown : current;
+}
+
+QString RunLink::chosenRunName() const
+{
+    const engine::RunInfo* run = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(chosenRun()));
+    return run ? QString::fromStdString(run->name) : QString();
+}
+
+void RunLink::writeReport(const QString& path)
+{
+    inBackground(
+        *QThreadPool::globalInstance(), this,
+        [run = chosenRun(), path] { return report::writeReport(run, path.toStdString()); },
+        [this, path](const Status& written) {
+            if (written) {
+                emit reportWritten(path);
+            } else {
+                emit refused(QString::fromStdString(written.error().text()));
+            }
+        });
 }
 
 void RunLink::restore(const std::filesystem::path& trashed)
 {
-    if (const auto back = engine::restoreRun(trashed); !back) {
-        emit refused(QString::fromStdString(back.error().text()));
-    }
-    listRuns();
-}
-
-void RunLink::setOverlaid(const engine::RunInfo& run, bool overlaid)
-{
-    if (overlaid) {
-        m_loading.insert(run.directory);
-        m_loader.load(run.directory);
-    } else {
-        m_loading.erase(run.directory);
-        m_workspace.loss().removeRun(QString::fromStdString(run.directory));
-        m_workspace.metrics().removeRun(QString::fromStdString(run.directory));
-    }
-}
-
-void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
-{
-    if (m_loading.erase(record->directory) > 0) {
-        const QString key = QString::fromStdString(record->directory);
-        m_workspace.loss().setRun(key, QString::fromStdString(record->name));
-        m_workspace.loss().append(key, record->steps, record->validations);
-        m_workspace.loss().setEvents(key, record->events);
-        if (m_shown != record->directory) {
-            m_workspace.heatmap().compareWith(QString::fromStdString(record->name), record->matrices);
-        }
-        m_workspace.metrics().setRun(key, QString::fromStdString(record->name));
-        m_workspace.metrics().append(key, record->steps);
-        for (const auto& [name, points] : record->figures) {
-            m_workspace.metrics().append(key, name, points);
-        }
-    }
-    if (m_shown == record->directory && m_controller.phase() == RunPhase::Idle) {
-        m_workspace.heatmap().clear();
-        m_workspace.heatmap().append(record->matrices);
-        if (const auto reader = engine::RunReader::open(record->directory)) {
-            const auto project = reader->project();
-            m_topology = project ? project->topology : projects::Topology{};
-        }
-        showWeights(record->matrices);
-    }
+    inBackground(
+        m_files, this, [trashed] { return engine::restoreRun(trashed); },
+        [this](const Result<std::filesystem::path>& back) {
+            if (!back) {
+                emit refused(QString::fromStdString(back.error().text()));
+            }
+            listRuns();
+        });
 }
 
 } // namespace residua::app

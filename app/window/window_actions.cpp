@@ -72,6 +72,15 @@ WindowActions::WindowActions(QWidget& window)
     keys = make("", Text::tr("&Keyboard shortcuts…"), {}, Text::tr("See and change the keys of every command"));
     enqueue = make("", Text::tr("Add to the &queue"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R)},
                    Text::tr("Train the project as it is now once the runs before it have ended"));
+    goOnWithQueue = make("", Text::tr("&Go on with the queue"), {},
+                         Text::tr("Train the queued runs, one after the other, after Stop has held them back"));
+    skip = make("", Text::tr("S&kip to the next run"), {},
+                Text::tr("Write a checkpoint, end this run and go on with the next in the queue"));
+    sweep = make("", Text::tr("S&weep a field…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_W)},
+                 Text::tr("Train the project once for each of several values of a field"));
+    schedule = make("stages", Text::tr("&Stages of training"), {}, Text::tr("Show and edit which layers train when"));
+    exportReport = make("", Text::tr("Export a run's &report…"), {},
+                        Text::tr("Write the chosen run's plots, heatmaps and tables as one page"));
     clearQueue = make("", Text::tr("&Clear the queue"), {}, Text::tr("Forget the runs that have not begun"));
     palette = make("", Text::tr("Search the &palette"), {QKeySequence(Qt::CTRL | Qt::Key_L)},
                    Text::tr("Find a topology, a block or a node"));
@@ -117,6 +126,11 @@ void WindowActions::nameActions()
         {commands, "commands"},
         {keys, "keys"},
         {enqueue, "enqueue"},
+        {goOnWithQueue, "goOnWithQueue"},
+        {skip, "skip"},
+        {sweep, "sweep"},
+        {schedule, "schedule"},
+        {exportReport, "exportReport"},
         {clearQueue, "clearQueue"},
         {about, "about"},
         {run.run, "run"},
@@ -131,7 +145,7 @@ void WindowActions::nameActions()
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    return QList<QAction*>{save, saveAs, resetLayout, palette, enqueue} + ofCanvas();
+    return QList<QAction*>{save, saveAs, resetLayout, palette, enqueue, sweep, schedule, exportReport} + ofCanvas();
 }
 
 WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
@@ -161,7 +175,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     QMenu* view = bar.addMenu(Text::tr("&View"));
     view->addActions({actions.commands, actions.palette});
     view->addSeparator();
-    view->addActions({actions.fit, actions.zoomToSelection});
+    view->addActions({actions.fit, actions.zoomToSelection, actions.schedule});
     view->addSeparator();
     menus.panels = view->addMenu(Text::tr("&Panels"));
     view->addAction(actions.resetLayout);
@@ -171,7 +185,9 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     QMenu* run = bar.addMenu(Text::tr("&Run"));
     run->addActions({actions.run.run, actions.run.pause, actions.run.step, actions.run.stop});
     run->addSeparator();
-    run->addActions({actions.enqueue, actions.clearQueue});
+    run->addActions({actions.enqueue, actions.goOnWithQueue, actions.skip, actions.clearQueue});
+    run->addSeparator();
+    run->addActions({actions.sweep, actions.exportReport});
 
     bar.addMenu(Text::tr("&Help"))->addAction(actions.about);
     return menus;

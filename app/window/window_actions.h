@@ -36,6 +36,11 @@ struct WindowActions {
     QAction* keys;
     QAction* palette;
     QAction* enqueue;
+    QAction* goOnWithQueue;
+    QAction* skip;
+    QAction* sweep;
+    QAction* schedule;
+    QAction* exportReport;
     QAction* clearQueue;
     QAction* theme;
     QAction* resetLayout;

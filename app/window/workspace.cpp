@@ -9,9 +9,15 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/runs/runs_panel.h"
+<<<<<<< /tmp/residua/rs_m
+#include "app/schedule/schedule_panel.h"
+#include "app/sweeps/sweep_panel.h"
+=======
 #include "editor/block_canvas.h"
+>>>>>>> /tmp/residua/rs_h
 #include "editor/depth_canvas.h"
 #include "editor/matrix_canvas.h"
+#include "visualizers/pareto_view.h"
 #include "visualizers/views.h"
 
 #include <QDockWidget>
@@ -64,7 +70,10 @@ Workspace::Workspace(const Look& look, QWidget* parent)
       m_loss(new visualizers::LossView),
       m_heatmap(new visualizers::HeatmapView),
       m_metrics(new visualizers::MetricsView),
-      m_runs(new RunsPanel(m_runsModel))
+      m_pareto(new visualizers::ParetoView),
+      m_runs(new RunsPanel(m_runsModel)),
+      m_sweeps(new SweepPanel),
+      m_schedule(new SchedulePanel(look))
 {
     auto blockCanvas = editor::makeBlockCanvas();
     m_blockCanvas = blockCanvas.get();
@@ -81,7 +90,11 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_centre->setDocumentMode(true);
     m_centre->addTab(m_canvas, tr("Depth"));
     m_centre->addTab(m_matrix, tr("Matrix"));
+<<<<<<< /tmp/residua/rs_m
+    m_centre->addTab(m_schedule, tr("Schedule"));
+=======
     m_centre->addTab(underBar(m_blockBar, m_block), tr("Block"));
+>>>>>>> /tmp/residua/rs_h
     setCentralWidget(m_centre);
     m_palette->acceptDropsOn(*m_canvas);
 
@@ -99,12 +112,15 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_lossDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("lossDock"), tr("Loss"), m_loss);
     m_heatmapDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("heatmapDock"), tr("Coefficients"), m_heatmap);
     m_metricsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("metricsDock"), tr("Norms and speed"), m_metrics);
+    m_paretoDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("paretoDock"), tr("Pareto"), m_pareto);
     m_runsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("runsDock"), tr("Runs"), m_runs);
+    m_sweepDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("sweepDock"), tr("Sweep"), m_sweeps);
     m_loss->setMinimumWidth(kNarrowestPlot);
     m_heatmap->setMinimumWidth(kNarrowestPlot);
     m_metrics->setMinimumWidth(kNarrowestPlot);
+    m_pareto->setMinimumWidth(kNarrowestPlot);
     // Side by side, the new docks would ask for a very wide window, and get it before they are arranged.
-    for (QDockWidget* dock : {m_heatmapDock, m_metricsDock, m_runsDock}) {
+    for (QDockWidget* dock : {m_heatmapDock, m_metricsDock, m_paretoDock, m_runsDock, m_sweepDock}) {
         tabifyDockWidget(m_lossDock, dock);
     }
     arrange(WorkspaceView::Depth, size());
@@ -132,7 +148,13 @@ void Workspace::arrange(WorkspaceView view, QSize size)
         dock->setFloating(false);
         dock->show();
     }
+<<<<<<< /tmp/residua/rs_m
+    m_centre->setCurrentWidget(view == WorkspaceView::Matrix     ? static_cast<QWidget*>(m_matrix)
+                               : view == WorkspaceView::Schedule ? static_cast<QWidget*>(m_schedule)
+                                                                 : m_canvas);
+=======
     bringForward(view);
+>>>>>>> /tmp/residua/rs_h
     addDockWidget(Qt::LeftDockWidgetArea, m_outlineDock);
     tabifyDockWidget(m_outlineDock, m_paletteDock);
     m_outlineDock->raise();
@@ -142,14 +164,18 @@ void Workspace::arrange(WorkspaceView view, QSize size)
     if (sideBySide) {
         splitDockWidget(m_lossDock, m_heatmapDock, Qt::Horizontal);
         tabifyDockWidget(m_lossDock, m_metricsDock);
+        tabifyDockWidget(m_metricsDock, m_paretoDock);
         m_lossDock->raise();
         tabifyDockWidget(m_heatmapDock, m_runsDock);
+        tabifyDockWidget(m_runsDock, m_sweepDock);
         m_heatmapDock->raise();
         resizeDocks({m_lossDock, m_heatmapDock}, {3, 2}, Qt::Horizontal);
     } else {
         tabifyDockWidget(m_lossDock, m_heatmapDock);
         tabifyDockWidget(m_lossDock, m_metricsDock);
-        tabifyDockWidget(m_heatmapDock, m_runsDock);
+        tabifyDockWidget(m_metricsDock, m_paretoDock);
+        tabifyDockWidget(m_paretoDock, m_runsDock);
+        tabifyDockWidget(m_runsDock, m_sweepDock);
         m_lossDock->raise();
     }
     resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
@@ -165,6 +191,18 @@ void Workspace::showPalette()
     m_paletteDock->show();
     m_paletteDock->raise();
     m_palette->focusSearch();
+}
+
+void Workspace::showSweeps()
+{
+    m_sweepDock->show();
+    m_sweepDock->raise();
+}
+
+void Workspace::showSchedule()
+{
+    m_centre->setCurrentWidget(m_schedule);
+    m_schedule->setFocus();
 }
 
 CanvasWidget& Workspace::currentCanvas()
@@ -214,6 +252,7 @@ void Workspace::applyTheme()
     m_loss->setTheme(kind);
     m_heatmap->setTheme(kind);
     m_metrics->setTheme(kind);
+    m_pareto->setTheme(kind);
 }
 
 } // namespace residua::app

@@ -17,6 +17,7 @@ namespace residua::visualizers {
 class LossView;
 class HeatmapView;
 class MetricsView;
+class ParetoView;
 } // namespace residua::visualizers
 
 namespace residua::editor {
@@ -33,12 +34,21 @@ class OutlineView;
 class PaletteView;
 class ProblemsView;
 class RunsPanel;
+class SchedulePanel;
+class SweepPanel;
 
 enum class WorkspaceView {
+<<<<<<< /tmp/residua/rs_m
+    Depth,    ///< the depth canvas has the room
+    Matrix,   ///< the matrix has it
+    Schedule, ///< the stages of training have it
+    Plots,    ///< the plots have it, side by side
+=======
     Depth,  ///< the depth canvas has the room
     Matrix, ///< the matrix has it
     Block,  ///< the inside of a block has it, and more height
     Plots,  ///< the plots have it, side by side
+>>>>>>> /tmp/residua/rs_h
 };
 
 /// The views of an open project, laid out as docks around the canvases. Assembles them; ties nothing together.
@@ -69,12 +79,19 @@ public:
     [[nodiscard]] visualizers::MetricsView& metrics() { return *m_metrics; }
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
     [[nodiscard]] RunsPanel& runs() { return *m_runs; }
+    [[nodiscard]] visualizers::ParetoView& pareto() { return *m_pareto; }
+    [[nodiscard]] SweepPanel& sweeps() { return *m_sweeps; }
+    [[nodiscard]] SchedulePanel& schedule() { return *m_schedule; }
     [[nodiscard]] const std::vector<QDockWidget*>& docks() const { return m_docks; }
 
     /// Puts every dock where it belongs in a window of this size.
     void arrange(WorkspaceView view, QSize size);
     /// Brings the palette to the front and puts the cursor in its search.
     void showPalette();
+    /// Brings the sweeps to the front.
+    void showSweeps();
+    /// Brings the stages of training to the front.
+    void showSchedule();
 
 private:
     QDockWidget* addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content);
@@ -99,14 +116,19 @@ private:
     visualizers::LossView* m_loss;
     visualizers::HeatmapView* m_heatmap;
     visualizers::MetricsView* m_metrics;
+    visualizers::ParetoView* m_pareto;
     RunsPanel* m_runs;
+    SweepPanel* m_sweeps;
+    SchedulePanel* m_schedule;
     QDockWidget* m_outlineDock = nullptr;
     QDockWidget* m_paletteDock = nullptr;
     QDockWidget* m_inspectorDock = nullptr;
     QDockWidget* m_lossDock = nullptr;
     QDockWidget* m_heatmapDock = nullptr;
     QDockWidget* m_metricsDock = nullptr;
+    QDockWidget* m_paretoDock = nullptr;
     QDockWidget* m_runsDock = nullptr;
+    QDockWidget* m_sweepDock = nullptr;
     std::vector<QDockWidget*> m_docks;
 };
 

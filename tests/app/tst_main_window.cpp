@@ -169,14 +169,17 @@ private slots:
         QCOMPARE(m_window->runs().progress().step, std::int64_t(8));
         QCOMPARE(m_window->bannerText(), QString());
         const std::vector<engine::RunInfo>& runs = m_window->workspace().runsModel().runs();
-        QCOMPARE(runs.size(), std::size_t(1));
-        QCOMPARE(runs.front().status, engine::RunStatus::Finished);
+        QTRY_COMPARE_WITH_TIMEOUT(runs.size(), std::size_t(1), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(runs.front().status, engine::RunStatus::Finished, kPatience);
         QVERIFY(m_window->workspace().runsModel().isOverlaid(runs.front().directory));
         // The weight that the outline reads out is a number now.
         const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{1, 2}}});
-        bool number = false;
-        row.siblingAtColumn(OutlineModel::Value).data().toString().toDouble(&number);
-        QVERIFY(number);
+        const auto isNumber = [&] {
+            bool number = false;
+            row.siblingAtColumn(OutlineModel::Value).data().toString().toDouble(&number);
+            return number;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isNumber(), kPatience);
     }
 
     void stepPausesAndRunGoesOn()

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QCoreApplication>
+#include <QPointer>
+#include <QThreadPool>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace residua::app {
+
+/// Does `work` on a thread of `pool` and hands what it returns to `done` on the GUI thread, unless `owner` is gone by
+/// then. What is handed to a pool of one thread is done in order.
+template <class Work, class Done>
+void inBackground(QThreadPool& pool, QObject* owner, Work work, Done done)
+{
+    pool.start([owner = QPointer<QObject>(owner), work = std::move(work), done = std::move(done)] {
+        const auto result = std::make_shared<std::invoke_result_t<const Work&>>(work());
+        QMetaObject::invokeMethod(
+            QCoreApplication::instance(),
+            [owner, result, done] {
+                if (owner) {
+                    done(std::move(*result));
+                }
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+} // namespace residua::app

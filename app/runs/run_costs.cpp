@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/run_costs.h"
+
+#include "app/runs/background.h"
+#include "engine/api/run_reader.h"
+#include "projects/cost.h"
+
+#include <limits>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kSoonMilliseconds = 500; ///< a live run tells its step far more often
+
+double lastOf(const engine::RunReader& reader, const char* name)
+{
+    const auto points = reader.metric(name);
+    return points.empty() ? 0.0 : points.back().value;
+}
+
+} // namespace
+
+visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
+{
+    visualizers::ParetoRun point;
+    point.key = QString::fromStdString(run.directory);
+    point.name = QString::fromStdString(run.name);
+    point.loss = run.step > 0 ? run.loss : std::numeric_limits<double>::quiet_NaN();
+    point.validationLoss = run.validationLoss;
+    const auto reader = engine::RunReader::open(run.directory);
+    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
+    if (cost) {
+        point.parameters = static_cast<double>(cost->total.parameters);
+        point.flops = cost->total.trainFlops * lastOf(*reader, engine::metric::kUnits);
+        point.seconds = lastOf(*reader, engine::metric::kSeconds);
+    }
+    return point;
+}
+
+RunCosts::RunCosts(QObject* parent) : QObject(parent)
+{
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kSoonMilliseconds);
+    connect(&m_soon, &QTimer::timeout, this, &RunCosts::read);
+}
+
+void RunCosts::setRuns(const std::vector<engine::RunInfo>& runs)
+{
+    m_runs = runs;
+    if (!m_soon.isActive()) {
+        m_soon.start();
+    }
+}
+
+void RunCosts::read()
+{
+    if (m_reading) {
+        m_soon.start();
+        return;
+    }
+    std::vector<engine::RunInfo> grown;
+    for (const engine::RunInfo& run : m_runs) {
+        const auto known = m_known.find(run.directory);
+        if (known == m_known.end() || known->second.step != run.step) {
+            grown.push_back(run);
+        }
+    }
+    if (grown.empty() && m_known.size() == m_runs.size()) {
+        return;
+    }
+    m_reading = true;
+    const auto readAll = [grown] {
+        std::vector<Known> made;
+        for (const engine::RunInfo& run : grown) {
+            made.push_back({run.step, costsOfRun(run)});
+        }
+        return made;
+    };
+    inBackground(*QThreadPool::globalInstance(), this, readAll, [this](std::vector<Known> made) {
+        m_reading = false;
+        for (Known& known : made) {
+            m_known[known.run.key.toStdString()] = std::move(known);
+        }
+        std::vector<visualizers::ParetoRun> points;
+        std::map<std::string, Known> kept;
+        for (const engine::RunInfo& run : m_runs) {
+            if (const auto found = m_known.find(run.directory); found != m_known.end()) {
+                points.push_back(found->second.run);
+                kept.insert(*found);
+            }
+        }
+        m_known = std::move(kept);
+        emit changed(points);
+    });
+}
+
+} // namespace residua::app

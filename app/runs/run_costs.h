@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "visualizers/pareto_view.h"
+
+#include <QObject>
+#include <QTimer>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace residua::app {
+
+/// What each run of a project has cost so far, read off the GUI thread; a run is read again only when it has grown.
+class RunCosts : public QObject {
+    Q_OBJECT
+public:
+    explicit RunCosts(QObject* parent = nullptr);
+
+    /// The runs that there are now. What is known of others is forgotten.
+    void setRuns(const std::vector<engine::RunInfo>& runs);
+
+signals:
+    void changed(const std::vector<residua::visualizers::ParetoRun>& runs);
+
+private:
+    struct Known {
+        std::int64_t step = 0;
+        visualizers::ParetoRun run;
+    };
+
+    void read();
+
+    std::vector<engine::RunInfo> m_runs;
+    std::map<std::string, Known> m_known; ///< by directory
+    QTimer m_soon;
+    bool m_reading = false;
+};
+
+/// Blocking; any thread. Parameters and FLOP of the project that was trained, FLOP and time of the steps so far.
+[[nodiscard]] visualizers::ParetoRun costsOfRun(const engine::RunInfo& run);
+
+} // namespace residua::app

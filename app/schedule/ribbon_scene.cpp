@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/schedule/ribbon_scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::app {
+
+namespace {
+
+constexpr double kRateShare = 0.28; ///< of the height
+constexpr double kGap = 12;
+constexpr double kMargin = 12;
+constexpr double kGrip = 5; ///< pixels on both sides of an edge that take hold of it
+
+} // namespace
+
+void RibbonScene::setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan,
+                          std::int64_t depth)
+{
+    m_schedule = schedule;
+    m_plan = plan;
+    m_plan.steps = std::max<std::int64_t>(plan.steps, 1);
+    m_depth = std::max<std::int64_t>(depth, 1);
+}
+
+void RibbonScene::setRoom(QSizeF size, double left, double below)
+{
+    const double width = std::max(size.width() - left - kMargin, 1.0);
+    const double height = std::max(size.height() - below - 2 * kMargin - kGap, 2.0);
+    m_rate = QRectF(left, kMargin, width, height * kRateShare);
+    m_bars = QRectF(left, m_rate.bottom() + kGap, width, height * (1 - kRateShare));
+}
+
+double RibbonScene::xOf(double step) const
+{
+    return m_bars.left() + m_bars.width() * step / static_cast<double>(m_plan.steps);
+}
+
+double RibbonScene::yOf(double layers) const
+{
+    return m_bars.bottom() - m_bars.height() * layers / static_cast<double>(m_depth);
+}
+
+std::int64_t RibbonScene::stepAt(double x) const
+{
+    const double share = std::clamp((x - m_bars.left()) / m_bars.width(), 0.0, 1.0);
+    return std::llround(share * static_cast<double>(m_plan.steps));
+}
+
+double RibbonScene::layersAt(double y) const
+{
+    const double share = std::clamp((m_bars.bottom() - y) / m_bars.height(), 0.0, 1.0);
+    return std::round(share * static_cast<double>(m_depth));
+}
+
+std::vector<RibbonScene::Bar> RibbonScene::bars() const
+{
+    std::vector<Bar> bars;
+    for (const projects::StageSpan& span : projects::spansOf(m_schedule, m_depth, m_plan.steps)) {
+        const double left = xOf(static_cast<double>(span.from));
+        const double top = yOf(std::clamp(span.averageLength, 0.0, static_cast<double>(m_depth)));
+        bars.push_back({span, QRectF(QPointF(left, top), QPointF(xOf(static_cast<double>(span.to)), m_bars.bottom()))});
+    }
+    return bars;
+}
+
+double RibbonScene::largestRate() const
+{
+    double largest = 0;
+    const std::int64_t columns = std::max<std::int64_t>(static_cast<std::int64_t>(m_rate.width()), 1);
+    for (std::int64_t i = 0; i <= columns; ++i) {
+        largest = std::max(largest, learningRateAt(m_plan, std::max<std::int64_t>(i * m_plan.steps / columns, 1)));
+    }
+    return std::max(largest,
+                    learningRateAt(m_plan, std::clamp<std::int64_t>(m_plan.rate.warmupSteps, 1, m_plan.steps)));
+}
+
+std::vector<QPointF> RibbonScene::rateLine() const
+{
+    const double largest = largestRate();
+    std::vector<QPointF> line;
+    const int columns = std::max(static_cast<int>(m_rate.width()), 1);
+    for (int i = 0; i <= columns && largest > 0; ++i) {
+        const double x = m_rate.left() + m_rate.width() * i / columns;
+        const double rate = learningRateAt(m_plan, std::max<std::int64_t>(stepAt(x), 1));
+        line.emplace_back(x, m_rate.bottom() - m_rate.height() * std::clamp(rate / largest, 0.0, 1.0));
+    }
+    return line;
+}
+
+RibbonHit RibbonScene::hit(QPointF position) const
+{
+    RibbonHit found;
+    for (const Bar& bar : bars()) {
+        if (bar.span.stage == projects::StageSpan::kFull || position.y() > bar.box.bottom()) {
+            continue;
+        }
+        const bool beside = std::abs(position.x() - bar.box.left()) <= kGrip;
+        if (beside && position.y() >= m_bars.top() - kGrip) {
+            return {RibbonPart::Border, bar.span.stage};
+        }
+        if (position.x() < bar.box.left() || position.x() > bar.box.right()) {
+            continue;
+        }
+        if (std::abs(position.y() - bar.box.top()) <= kGrip) {
+            found = {RibbonPart::Top, bar.span.stage};
+        } else if (bar.box.contains(position)) {
+            found = {RibbonPart::Stage, bar.span.stage};
+        }
+    }
+    return found;
+}
+
+std::vector<std::int64_t> RibbonScene::ticks(int count) const
+{
+    const double rough = static_cast<double>(m_plan.steps) / std::max(count, 1);
+    const double decade = std::pow(10.0, std::floor(std::log10(std::max(rough, 1.0))));
+    const double factor = rough / decade;
+    const double step = decade * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
+    std::vector<std::int64_t> ticks;
+    for (double at = 0; at <= static_cast<double>(m_plan.steps); at += std::max(step, 1.0)) {
+        ticks.push_back(std::llround(at));
+    }
+    return ticks;
+}
+
+} // namespace residua::app

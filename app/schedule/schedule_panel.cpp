@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/schedule/schedule_panel.h"
+
+#include "app/look/format.h"
+#include "app/look/theme.h"
+#include "app/schedule/schedule_ribbon.h"
+#include "projects/sweep_grid.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kNarrowest = 200; ///< else its rows would keep a narrow window wide
+constexpr int kNarrowField = 44;
+
+QLineEdit* field(const QString& name, const QString& toolTip, int widest, QWidget* parent)
+{
+    auto* edit = new QLineEdit(parent);
+    edit->setAccessibleName(name);
+    edit->setToolTip(toolTip);
+    edit->setFont(numberFont());
+    edit->setMinimumWidth(kNarrowField);
+    edit->setMaximumWidth(widest);
+    return edit;
+}
+
+QLabel* caption(const QString& text, QWidget* of, QWidget* parent)
+{
+    auto* label = new QLabel(text, parent);
+    label->setProperty("role", QStringLiteral("muted"));
+    label->setBuddy(of);
+    return label;
+}
+
+QHBoxLayout* rowIn(QWidget* widget)
+{
+    auto* row = new QHBoxLayout(widget);
+    row->setContentsMargins(10, 2, 10, 2);
+    row->setSpacing(6);
+    return row;
+}
+
+QString percentText(double share)
+{
+    return QString::number(100 * share, 'f', 1);
+}
+
+} // namespace
+
+std::optional<std::vector<std::int64_t>> layersFrom(const QString& text)
+{
+    std::vector<std::int64_t> layers;
+    for (const QString& part : text.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+        bool ok = false;
+        layers.push_back(part.trimmed().toLongLong(&ok));
+        if (!ok) {
+            return std::nullopt;
+        }
+    }
+    std::ranges::sort(layers);
+    const auto twins = std::ranges::unique(layers);
+    layers.erase(twins.begin(), twins.end());
+    return layers;
+}
+
+SchedulePanel::SchedulePanel(const Look& look, QWidget* parent)
+    : QWidget(parent), m_ribbon(new ScheduleRibbon(look, this)), m_summary(new QLabel(this))
+{
+    m_empty = makeEmpty();
+    m_stageRow = makeStageRow();
+    m_generatorRow = makeGeneratorRow();
+    setObjectName(QStringLiteral("schedulePanel"));
+    setAttribute(Qt::WA_StyledBackground);
+    setMinimumWidth(kNarrowest);
+    setFocusProxy(m_ribbon);
+    m_summary->setObjectName(QStringLiteral("scheduleSummary"));
+    m_summary->setContentsMargins(10, 6, 10, 0);
+    m_summary->setWordWrap(true);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 4);
+    column->setSpacing(2);
+    column->addWidget(m_summary);
+    column->addWidget(m_ribbon, 1);
+    column->addWidget(m_empty);
+    column->addWidget(m_stageRow);
+    column->addWidget(m_generatorRow);
+    connect(m_ribbon, &ScheduleRibbon::edited, this, &SchedulePanel::edited);
+    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::showSummary);
+    connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::showStage);
+    connect(m_ribbon, &ScheduleRibbon::chosenChanged, this, &SchedulePanel::showStage);
+}
+
+QWidget* SchedulePanel::makeEmpty()
+{
+    auto* empty = new QWidget(this);
+    auto* text = new QLabel(tr("Every layer trains at every step. With stages, training begins with a part of the "
+                               "depth, drawn anew at each step, and grows to all of it (RaPTr)."),
+                            empty);
+    text->setProperty("role", QStringLiteral("muted"));
+    text->setWordWrap(true);
+    auto* add = new QPushButton(tr("Add stages"), empty);
+    add->setObjectName(QStringLiteral("addStages"));
+    auto* row = rowIn(empty);
+    row->addWidget(text, 1);
+    row->addWidget(add);
+    connect(add, &QPushButton::clicked, this, &SchedulePanel::addStages);
+    return empty;
+}
+
+QWidget* SchedulePanel::makeStageRow()
+{
+    auto* widget = new QWidget(this);
+    m_stageTitle = new QLabel(widget);
+    m_start = field(tr("Start of the stage"), tr("The step from which on the stage trains"), 110, widget);
+    m_start->setObjectName(QStringLiteral("stageStart"));
+    m_length = field(tr("Average length of the stage"), tr("Layers that a step trains on average"), 70, widget);
+    m_length->setObjectName(QStringLiteral("stageLength"));
+    m_always = field(tr("Always-kept layers"), tr("Layers that no step leaves out, such as 1, 12"), 160, widget);
+    m_always->setObjectName(QStringLiteral("stageAlways"));
+    auto* row = rowIn(widget);
+    row->addWidget(m_stageTitle);
+    row->addWidget(caption(tr("from step"), m_start, widget));
+    row->addWidget(m_start, 2);
+    row->addWidget(caption(tr("layers"), m_length, widget));
+    row->addWidget(m_length, 1);
+    row->addWidget(caption(tr("always"), m_always, widget));
+    row->addWidget(m_always, 2);
+    row->addStretch(1);
+    connect(m_start, &QLineEdit::editingFinished, this, &SchedulePanel::setStart);
+    connect(m_length, &QLineEdit::editingFinished, this, &SchedulePanel::setLength);
+    connect(m_always, &QLineEdit::editingFinished, this, &SchedulePanel::setAlways);
+    return widget;
+}
+
+QWidget* SchedulePanel::makeGeneratorRow()
+{
+    auto* widget = new QWidget(this);
+    m_lengths = field(tr("Lengths of the stages"), tr("Average lengths, such as 6-8-10-12"), 150, widget);
+    m_lengths->setObjectName(QStringLiteral("stageLengths"));
+    m_split = new QComboBox(widget);
+    m_split->setObjectName(QStringLiteral("stageSplit"));
+    m_split->setAccessibleName(tr("How the steps are divided"));
+    m_split->addItems({tr("equal"), tr("proportional"), tr("target average")});
+    m_split->setMinimumWidth(kNarrowField);
+    m_target = field(tr("Target average length"), tr("Layers on average over all of training"), 70, widget);
+    m_target->setObjectName(QStringLiteral("stageTarget"));
+    m_target->setPlaceholderText(tr("layers"));
+    auto* make = new QPushButton(tr("Make stages"), widget);
+    make->setObjectName(QStringLiteral("makeStages"));
+    auto* none = new QPushButton(tr("Remove all"), widget);
+    auto* row = rowIn(widget);
+    row->addWidget(caption(tr("Generate"), m_lengths, widget));
+    row->addWidget(m_lengths, 3);
+    row->addWidget(m_split);
+    row->addWidget(m_target, 1);
+    row->addWidget(make);
+    row->addStretch(1);
+    row->addWidget(none);
+    const auto showTarget = [this] {
+        m_target->setVisible(m_split->currentIndex() == static_cast<int>(projects::StageSplit::TargetAverage));
+    };
+    connect(m_split, &QComboBox::currentIndexChanged, this, showTarget);
+    connect(make, &QPushButton::clicked, this, &SchedulePanel::generate);
+    connect(m_lengths, &QLineEdit::returnPressed, this, &SchedulePanel::generate);
+    connect(m_target, &QLineEdit::returnPressed, this, &SchedulePanel::generate);
+    connect(none, &QPushButton::clicked, this, [this] {
+        projects::StageSchedule schedule = m_project.stages;
+        schedule.stages.clear();
+        emit edited(schedule);
+    });
+    showTarget();
+    return widget;
+}
+
+void SchedulePanel::setProject(const projects::Project& project, const std::optional<projects::CostReport>& cost)
+{
+    const bool other = project.stages != m_project.stages || m_lengths->text().isEmpty();
+    m_project = project;
+    m_cost = cost;
+    const bool staged = !project.stages.stages.empty();
+    m_empty->setVisible(!staged);
+    m_stageRow->setVisible(staged);
+    m_generatorRow->setVisible(staged);
+    if (other && !m_lengths->isModified()) {
+        m_lengths->setText(QString::fromStdString(projects::stageLengthsText(project.stages)));
+    }
+    m_ribbon->setPlan(project.stages, project.training, project.network.depth());
+}
+
+void SchedulePanel::showSummary()
+{
+    projects::Project shown = m_project;
+    shown.stages = m_ribbon->shown();
+    const std::int64_t depth = shown.network.depth();
+    QStringList parts;
+    if (shown.stages.stages.empty()) {
+        parts << tr("No stages: %1 layers at every step").arg(depth);
+    } else {
+        const double length = projects::averageLength(shown.stages, depth, shown.training.steps);
+        parts << tr("%n stages", nullptr, static_cast<int>(shown.stages.stages.size()))
+              << tr("average %1 of %2 layers").arg(QString::number(length, 'f', 2)).arg(depth);
+    }
+    if (m_cost) {
+        const double share = projects::expectedFlopShare(shown, *m_cost);
+        parts << tr("expected %1 FLOP").arg(formatCount(share * projects::trainingFlops(shown, m_cost->total)))
+              << tr("%1 % saved").arg(percentText(1 - share));
+    }
+    m_summary->setText(parts.join(QStringLiteral("  ·  ")));
+}
+
+void SchedulePanel::showStage()
+{
+    const auto chosen = m_ribbon->chosen();
+    if (!chosen) {
+        return;
+    }
+    const projects::Stage& stage = m_ribbon->shown().stages.at(*chosen);
+    QStringList always;
+    for (const std::int64_t layer : stage.always) {
+        always << QString::number(layer);
+    }
+    m_stageTitle->setText(tr("Stage %1").arg(*chosen + 1));
+    m_start->setText(QString::number(stage.start));
+    m_length->setText(formatReal(stage.averageLength));
+    m_always->setText(always.join(QStringLiteral(", ")));
+}
+
+void SchedulePanel::setStart()
+{
+    bool ok = false;
+    const qlonglong start = QLocale::c().toLongLong(m_start->text().trimmed(), &ok);
+    const auto chosen = m_ribbon->chosen();
+    if (ok && chosen) {
+        take(projects::withStart(m_project.stages, *chosen, start, m_project.training.steps));
+    }
+    showStage();
+}
+
+void SchedulePanel::setLength()
+{
+    bool ok = false;
+    const double length = QLocale::c().toDouble(m_length->text().trimmed(), &ok);
+    const auto chosen = m_ribbon->chosen();
+    if (ok && chosen) {
+        take(projects::withLength(m_project.stages, *chosen, length, m_project.network.depth()));
+    }
+    showStage();
+}
+
+void SchedulePanel::setAlways()
+{
+    const auto layers = layersFrom(m_always->text());
+    const auto chosen = m_ribbon->chosen();
+    if (layers && chosen) {
+        projects::StageSchedule schedule = m_project.stages;
+        schedule.stages.at(*chosen).always = *layers;
+        take(schedule);
+    }
+    showStage();
+}
+
+void SchedulePanel::generate()
+{
+    const auto lengths =
+        projects::stageLengthsFrom(m_lengths->text().simplified().remove(QLatin1Char(' ')).toStdString());
+    if (!lengths) {
+        emit refused(QString::fromStdString(lengths.error().text()));
+        return;
+    }
+    m_lengths->setModified(false);
+    take(projects::makeStages(m_project.stages, *lengths, static_cast<projects::StageSplit>(m_split->currentIndex()),
+                              m_project.network.depth(), m_project.training.steps,
+                              QLocale::c().toDouble(m_target->text().trimmed())));
+}
+
+void SchedulePanel::addStages()
+{
+    const std::int64_t depth = m_project.network.depth();
+    take(projects::makeStages(m_project.stages, projects::recommendedLengths(depth), projects::StageSplit::Equal, depth,
+                              m_project.training.steps));
+    m_ribbon->setFocus();
+}
+
+void SchedulePanel::take(const Result<projects::StageSchedule>& schedule)
+{
+    if (!schedule) {
+        emit refused(QString::fromStdString(schedule.error().text()));
+    } else if (*schedule != m_project.stages) {
+        emit edited(*schedule);
+    }
+}
+
+} // namespace residua::app

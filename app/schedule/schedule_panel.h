@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/cost.h"
+#include "projects/project.h"
+#include "projects/stage_schedule.h"
+
+#include <QWidget>
+
+#include <cstdint>
+#include <optional>
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+
+namespace residua::app {
+
+class Look;
+class ScheduleRibbon;
+
+/// The stages of training: the ribbon, what it comes to, the chosen stage's numbers, and generators of whole schedules.
+/// A view of the document: it tells the schedule that a person wants. GUI thread.
+class SchedulePanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit SchedulePanel(const Look& look, QWidget* parent = nullptr);
+
+    /// `cost`: of the project; nullopt while it cannot be worked out.
+    void setProject(const projects::Project& project, const std::optional<projects::CostReport>& cost);
+    [[nodiscard]] ScheduleRibbon& ribbon() { return *m_ribbon; }
+
+signals:
+    void edited(const residua::projects::StageSchedule& schedule);
+    void refused(const QString& reason);
+
+private:
+    [[nodiscard]] QWidget* makeStageRow();
+    [[nodiscard]] QWidget* makeGeneratorRow();
+    [[nodiscard]] QWidget* makeEmpty();
+    void showSummary();
+    void showStage();
+    void setStart();
+    void setLength();
+    void setAlways();
+    void generate();
+    void addStages();
+    void take(const Result<projects::StageSchedule>& schedule);
+
+    projects::Project m_project;
+    std::optional<projects::CostReport> m_cost;
+    ScheduleRibbon* m_ribbon;
+    QLabel* m_summary;
+    QWidget* m_empty = nullptr;
+    QWidget* m_stageRow = nullptr;
+    QWidget* m_generatorRow = nullptr;
+    QLabel* m_stageTitle = nullptr;
+    QLineEdit* m_start = nullptr;
+    QLineEdit* m_length = nullptr;
+    QLineEdit* m_always = nullptr;
+    QLineEdit* m_lengths = nullptr;
+    QComboBox* m_split = nullptr;
+    QLineEdit* m_target = nullptr;
+};
+
+/// "1, 12": layers, ascending. nullopt for what is no such list.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> layersFrom(const QString& text);
+
+} // namespace residua::app

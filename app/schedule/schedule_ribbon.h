@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/schedule/ribbon_scene.h"
+
+#include <QWidget>
+
+#include <cstdint>
+#include <optional>
+
+namespace residua::app {
+
+class Look;
+
+/// The stages of training on the step axis: bars whose borders (start) and upper edges (average length) are dragged,
+/// the learning rate above them, a cursor where a run is. It shows a drag by itself and tells the outcome once.
+/// Keys: Left and Right choose a stage, with Ctrl they move its start, Up and Down its length; Insert or a double click
+/// divides, Delete removes, Esc gives up a drag. GUI thread.
+class ScheduleRibbon : public QWidget {
+    Q_OBJECT
+public:
+    explicit ScheduleRibbon(const Look& look, QWidget* parent = nullptr);
+
+    void setPlan(const projects::StageSchedule& schedule, const projects::TrainingPlan& plan, std::int64_t depth);
+    /// The step of the run that is under way; none: no cursor.
+    void setCursorStep(std::optional<std::int64_t> step);
+    /// The chosen stage; none where there are no stages.
+    [[nodiscard]] std::optional<std::size_t> chosen() const;
+    void choose(std::size_t stage);
+    [[nodiscard]] const RibbonScene& scene() const { return m_scene; }
+    /// What is seen: while a drag lasts, the schedule that it would make.
+    [[nodiscard]] const projects::StageSchedule& shown() const { return m_shown; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {120, 120}; }
+
+signals:
+    void edited(const residua::projects::StageSchedule& schedule);
+    void chosenChanged();
+    /// shown() differs from what was set.
+    void previewed();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void layOut();
+    void preview(projects::StageSchedule schedule);
+    void commit(projects::StageSchedule schedule);
+    void moveChosen(std::int64_t steps);
+    void stretchChosen(double layers);
+    void divideAt(std::int64_t step);
+    void removeChosen();
+    void paintAxes(QPainter& painter) const;
+    void paintRate(QPainter& painter) const;
+    void paintBars(QPainter& painter) const;
+    void paintBar(QPainter& painter, const RibbonScene::Bar& bar) const;
+    void paintCursor(QPainter& painter) const;
+    [[nodiscard]] QString labelOf(const RibbonScene::Bar& bar, double width) const;
+
+    const Look& m_look;
+    RibbonScene m_scene;
+    projects::StageSchedule m_schedule; ///< as the document has it
+    projects::StageSchedule m_shown;
+    projects::TrainingPlan m_plan;
+    std::int64_t m_depth = 1;
+    std::size_t m_chosen = 0;
+    RibbonHit m_drag;
+    std::optional<std::int64_t> m_step;
+};
+
+} // namespace residua::app

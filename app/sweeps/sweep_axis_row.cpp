@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/sweeps/sweep_axis_row.h"
+
+#include "app/look/icons.h"
+#include "app/look/theme.h"
+#include "app/sweeps/sweep_fields.h"
+
+#include <QAbstractItemView>
+#include <QComboBox>
+#include <QCompleter>
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSignalBlocker>
+#include <QToolButton>
+
+#include <algorithm>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kNarrowestField = 80;
+constexpr int kNarrowestValues = 60;
+constexpr int kWidestList = 420;
+
+} // namespace
+
+SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
+    : QWidget(parent), m_field(new QComboBox(this)), m_values(new QLineEdit(this)), m_proposals(new QMenu(this))
+{
+    m_field->setObjectName(QStringLiteral("sweepField%1").arg(number));
+    m_field->setAccessibleName(tr("Field %1").arg(number));
+    m_field->setEditable(true);
+    m_field->setInsertPolicy(QComboBox::NoInsert);
+    m_field->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_field->setMinimumContentsLength(4);
+    m_field->setMinimumWidth(kNarrowestField);
+    m_field->view()->setMinimumWidth(kWidestList);
+    m_field->completer()->setFilterMode(Qt::MatchContains);
+    m_field->completer()->setCompletionMode(QCompleter::PopupCompletion);
+    m_field->lineEdit()->setPlaceholderText(tr("a field, such as /training/learning_rate/peak"));
+    m_values->setObjectName(QStringLiteral("sweepValues%1").arg(number));
+    m_values->setAccessibleName(tr("Values of field %1").arg(number));
+    m_values->setPlaceholderText(tr("values, such as 0.5, 1, 2"));
+    m_values->setMinimumWidth(kNarrowestValues);
+    m_values->setFont(numberFont());
+    auto* propose = new QToolButton(this);
+    propose->setIcon(themedIcon(QStringLiteral("chevron-down")));
+    propose->setToolTip(tr("Proposed values"));
+    propose->setAccessibleName(tr("Proposed values of field %1").arg(number));
+    propose->setPopupMode(QToolButton::InstantPopup);
+    propose->setMenu(m_proposals);
+    auto* remove = new QToolButton(this);
+    remove->setIcon(themedIcon(QStringLiteral("close")));
+    remove->setToolTip(tr("Do not vary this field"));
+    remove->setAccessibleName(tr("Remove field %1").arg(number));
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(4);
+    row->addWidget(m_field, 5);
+    row->addWidget(m_values, 4);
+    row->addWidget(propose);
+    row->addWidget(remove);
+    connect(m_field, &QComboBox::activated, this, &SweepAxisRow::commit);
+    connect(m_field->lineEdit(), &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
+    connect(m_values, &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
+    connect(m_proposals, &QMenu::aboutToShow, this, &SweepAxisRow::propose);
+    connect(remove, &QToolButton::clicked, this, &SweepAxisRow::removeRequested);
+}
+
+void SweepAxisRow::setAxis(const projects::SweepAxis& axis, const projects::Project& project)
+{
+    m_axis = axis;
+    m_project = &project;
+    if (!m_field->lineEdit()->isModified()) {
+        const QSignalBlocker quiet(m_field);
+        m_field->setEditText(QString::fromStdString(axis.field));
+        m_field->lineEdit()->setCursorPosition(0);
+    }
+    if (!m_values->isModified()) {
+        m_values->setText(textOf(axis.values));
+        m_values->setCursorPosition(0);
+    }
+    QStringList labels;
+    for (const projects::SweepValue& value : axis.values) {
+        labels << QString::fromStdString(labelOf(value));
+    }
+    m_values->setToolTip(labels.join(QLatin1Char('\n')));
+    m_field->setToolTip(QString::fromStdString(axis.field));
+}
+
+void SweepAxisRow::setFields(const QStringList& fields)
+{
+    const QSignalBlocker quiet(m_field);
+    const QString typed = m_field->currentText();
+    const bool modified = m_field->lineEdit()->isModified();
+    m_field->clear();
+    m_field->addItems(fields);
+    m_field->setCurrentIndex(m_field->findText(typed));
+    m_field->setEditText(typed);
+    m_field->lineEdit()->setModified(modified);
+    m_field->lineEdit()->setCursorPosition(0);
+}
+
+void SweepAxisRow::focusField()
+{
+    m_field->setFocus();
+    m_field->lineEdit()->selectAll();
+}
+
+void SweepAxisRow::commit()
+{
+    projects::SweepAxis axis = m_axis;
+    axis.field = m_field->currentText().trimmed().toStdString();
+    axis.values = valuesFrom(m_values->text(), m_axis.values);
+    if (axis.field != m_axis.field) {
+        axis.label.clear();
+    }
+    m_field->lineEdit()->setModified(false);
+    m_values->setModified(false);
+    if (axis == m_axis || !m_project) {
+        return;
+    }
+    if (axis.values.empty() && axis.field != m_axis.field) { // something to begin with
+        const auto proposals = proposalsFor(*m_project, axis.field);
+        axis.values = proposals.empty() ? axis.values : proposals.front().values;
+    }
+    emit changed(axis);
+}
+
+void SweepAxisRow::propose()
+{
+    m_proposals->clear();
+    for (const ValueProposal& proposal : proposalsFor(*m_project, m_axis.field)) {
+        m_proposals->addAction(proposal.title, this, [this, values = proposal.values] {
+            projects::SweepAxis axis = m_axis;
+            axis.values = values;
+            m_values->setModified(false);
+            emit changed(axis);
+        });
+    }
+    if (m_proposals->isEmpty()) {
+        m_proposals->addAction(tr("Type values, with commas between them"))->setEnabled(false);
+    }
+}
+
+} // namespace residua::app

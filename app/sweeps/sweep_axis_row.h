@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/project.h"
+
+#include <QStringList>
+#include <QWidget>
+
+class QComboBox;
+class QLineEdit;
+class QMenu;
+
+namespace residua::app {
+
+/// One field of a sweep: which it is, its values, proposals for them, and the way out. It tells what the user wants.
+class SweepAxisRow : public QWidget {
+    Q_OBJECT
+public:
+    /// `number`: which of the fields it is, from 1; for its name.
+    explicit SweepAxisRow(int number, QWidget* parent = nullptr);
+
+    /// Takes up a new state, but not over what is being typed. `project` is what proposals are made for.
+    void setAxis(const projects::SweepAxis& axis, const projects::Project& project);
+    /// The fields to choose from.
+    void setFields(const QStringList& fields);
+    void focusField();
+
+signals:
+    void changed(const residua::projects::SweepAxis& axis);
+    void removeRequested();
+
+private:
+    void commit();
+    void propose();
+
+    projects::SweepAxis m_axis;
+    const projects::Project* m_project = nullptr; ///< the panel's, which outlives the row
+    QComboBox* m_field;
+    QLineEdit* m_values;
+    QMenu* m_proposals;
+};
+
+} // namespace residua::app

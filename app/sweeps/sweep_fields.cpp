@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/sweeps/sweep_fields.h"
+
+#include "projects/json.h"
+#include "projects/presets.h"
+
+#include <QCoreApplication>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace residua::app {
+
+namespace {
+
+using nlohmann::json;
+using projects::SweepAxis;
+using projects::SweepValue;
+
+constexpr const char* kTopology = "/topology";
+constexpr std::int64_t kLongestHop = 4; ///< of the proposed i:i+k
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(Sweeps)
+};
+
+json treeOf(const projects::Project& project)
+{
+    return json::parse(projects::toJson(project), nullptr, false);
+}
+
+/// The document after `value` was set; nullopt where it is refused.
+std::optional<json> treeWith(const projects::Project& project, const Property& property, const QVariant& value)
+{
+    const auto edit = property.edit(project, value);
+    projects::Document document{project, {}};
+    if (!edit || !projects::applyEdit(document, *edit)) {
+        return std::nullopt;
+    }
+    return treeOf(document.project);
+}
+
+/// Down to the one place below which all differences lie.
+std::string placeOfDifference(const json& a, const json& b)
+{
+    if (a.type() != b.type() || a.size() != b.size() || !a.is_structured()) {
+        return {};
+    }
+    std::string place;
+    int differing = 0;
+    const auto compare = [&](const json& x, const json& y, const std::string& key) {
+        if (x != y) {
+            ++differing;
+            place = "/" + key + placeOfDifference(x, y);
+        }
+    };
+    if (a.is_array()) {
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            compare(a[i], b[i], std::to_string(i));
+        }
+    } else {
+        for (const auto& [key, value] : a.items()) {
+            if (!b.contains(key)) {
+                return {};
+            }
+            compare(value, b[key], key);
+        }
+    }
+    return differing == 1 ? place : std::string();
+}
+
+SweepValue valueFrom(const json& tree, const std::string& pointer, std::string label = {})
+{
+    return {std::move(label), {tree.at(json::json_pointer(pointer)).dump()}};
+}
+
+/// Other values of a property, the present one among them where it is a number.
+std::vector<QVariant> alternativesOf(const Property& property)
+{
+    std::vector<QVariant> values;
+    switch (property.kind) {
+    case PropertyKind::Toggle:
+        return {false, true};
+    case PropertyKind::Choice:
+        for (int i = 0; i < property.choices.size(); ++i) {
+            values.emplace_back(i);
+        }
+        return values;
+    case PropertyKind::Integer:
+    case PropertyKind::Real:
+        for (const double factor : {0.5, 1.0, 2.0}) {
+            const double present = property.value.toDouble();
+            const double value = present == 0 ? factor - 0.5 : present * factor;
+            values.emplace_back(property.kind == PropertyKind::Integer ? QVariant(qlonglong(std::llround(value)))
+                                                                       : QVariant(value));
+        }
+        return values;
+    case PropertyKind::Size:
+        for (const int factor : {1, 2}) {
+            values.emplace_back(factor == 1 ? property.value.toString()
+                                            : QStringLiteral("2*(%1)").arg(property.value.toString()));
+        }
+        return values;
+    case PropertyKind::Text:
+    case PropertyKind::File:
+        return {property.value, property.value.toString() + QStringLiteral("2")};
+    }
+    return values;
+}
+
+SweepValue number(double value)
+{
+    return {{}, {json(value).dump()}};
+}
+
+std::vector<ValueProposal> topologyProposals(const projects::Project& project)
+{
+    const std::int64_t depth = project.network.depth();
+    ValueProposal presets{Text::tr("Every topology preset"), {}};
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
+        presets.values.push_back({{}, {json(preset.name).dump()}});
+    }
+    ValueProposal hops{Text::tr("All shortcuts i:i+k, for k = 1, 2, …"), {}};
+    for (std::int64_t k = 1; k <= std::min(kLongestHop, depth); ++k) {
+        std::string shortcuts;
+        for (std::int64_t i = 0; i + k <= depth; ++i) {
+            shortcuts += (i == 0 ? "" : "+") + std::to_string(i) + ":" + std::to_string(i + k);
+        }
+        hops.values.push_back({"i:i+" + std::to_string(k), {json(shortcuts).dump()}});
+    }
+    ValueProposal single{Text::tr("One shortcut from the input, 0:j, for each j"), {}};
+    for (std::int64_t j = 1; j <= depth && j <= 32; ++j) {
+        single.values.push_back({{}, {json("0:" + std::to_string(j)).dump()}});
+    }
+    return {presets, hops, single};
+}
+
+std::vector<ValueProposal> numberProposals(const json& present)
+{
+    const bool whole = present.is_number_integer();
+    const double base = present.get<double>() == 0 ? 1 : present.get<double>();
+    const auto around = [&](QString title, std::initializer_list<double> factors) {
+        ValueProposal proposal{std::move(title), {}};
+        for (const double factor : factors) {
+            const SweepValue value =
+                whole ? SweepValue{{}, {json(std::llround(base * factor)).dump()}} : number(base * factor);
+            if (std::ranges::find(proposal.values, value) == proposal.values.end()) {
+                proposal.values.push_back(value);
+            }
+        }
+        return proposal;
+    };
+    std::vector<ValueProposal> proposals{
+        around(Text::tr("½, 1 and 2 times the present value"), {0.5, 1, 2}),
+        around(Text::tr("⅟₄ to 4 times, five values"), {0.25, 0.5, 1, 2, 4}),
+        around(Text::tr("A tenth to ten times, five values"), {0.1, 0.316227766, 1, 3.16227766, 10})};
+    if (whole) {
+        ValueProposal following{Text::tr("Five whole numbers from the present one"), {}};
+        for (std::int64_t i = 0; i < 5; ++i) {
+            following.values.push_back({{}, {json(present.get<std::int64_t>() + i).dump()}});
+        }
+        proposals.push_back(std::move(following));
+    }
+    return proposals;
+}
+
+} // namespace
+
+QStringList sweepableFields(const projects::Project& project)
+{
+    static constexpr std::array kParts{"/data/",     "/network/",  "/topology/", "/initialisation/",
+                                       "/training/", "/schedule/", "/seeds/"};
+    QStringList fields{QString::fromLatin1(kTopology)};
+    const json leaves = treeOf(project).flatten();
+    for (const auto& [pointer, value] : leaves.items()) {
+        const bool trained =
+            std::ranges::any_of(kParts, [&](const char* part) { return std::string_view(pointer).starts_with(part); });
+        if (trained && !value.is_structured()) {
+            fields << QString::fromStdString(pointer);
+        }
+    }
+    return fields;
+}
+
+std::string valueAt(const projects::Project& project, const std::string& pointer)
+{
+    const json tree = treeOf(project);
+    if (pointer.empty() || pointer.front() != '/') {
+        return {};
+    }
+    const json::json_pointer at(pointer);
+    return tree.contains(at) ? tree.at(at).dump() : std::string();
+}
+
+std::optional<SweepAxis> sweepAxisOf(const projects::Project& project, const Property& property)
+{
+    const json before = treeOf(project);
+    SweepAxis axis;
+    std::vector<std::pair<json, QVariant>> trees;
+    for (const QVariant& value : alternativesOf(property)) {
+        if (auto tree = treeWith(project, property, value)) {
+            const std::string place = placeOfDifference(before, *tree);
+            if (!place.empty() && (axis.field.empty() || axis.field.starts_with(place))) {
+                axis.field = place; // the widest of them holds all
+            }
+            trees.emplace_back(std::move(*tree), value);
+        }
+    }
+    if (axis.field.empty()) {
+        return std::nullopt;
+    }
+    axis.label = property.title.toStdString();
+    for (const auto& [tree, value] : trees) {
+        const std::string label =
+            property.kind == PropertyKind::Choice ? property.choices.at(value.toInt()).toStdString() : std::string();
+        const SweepValue made = valueFrom(tree, axis.field, label);
+        const auto same = [&](const SweepValue& other) { return other.value == made.value; };
+        if (std::ranges::none_of(axis.values, same)) {
+            axis.values.push_back(made);
+        }
+    }
+    return axis;
+}
+
+std::vector<ValueProposal> proposalsFor(const projects::Project& project, const std::string& pointer)
+{
+    if (pointer == kTopology) {
+        return topologyProposals(project);
+    }
+    const json present = json::parse(valueAt(project, pointer), nullptr, false);
+    if (present.is_number()) {
+        return numberProposals(present);
+    }
+    if (present.is_boolean()) {
+        return {{Text::tr("Both"), {{{}, {"false"}}, {{}, {"true"}}}}};
+    }
+    return {};
+}
+
+QString textOf(const std::vector<SweepValue>& values)
+{
+    QStringList texts;
+    for (const SweepValue& value : values) {
+        const json parsed = json::parse(value.value.json, nullptr, false);
+        const bool plain =
+            parsed.is_string() && parsed.get<std::string>().find_first_of(",[]{}\" ") == std::string::npos;
+        texts << QString::fromStdString(plain ? parsed.get<std::string>() : value.value.json);
+    }
+    return texts.join(QStringLiteral(", "));
+}
+
+std::vector<SweepValue> valuesFrom(const QString& text, const std::vector<SweepValue>& known)
+{
+    std::vector<SweepValue> values = projects::axisFrom("/=" + text.toStdString()).values;
+    for (SweepValue& value : values) {
+        const std::string typed = QString::fromStdString(value.value.json).trimmed().toStdString();
+        const json parsed = json::parse(typed, nullptr, false);
+        value.value.json = parsed.is_discarded() ? json(typed).dump() : parsed.dump();
+        const auto before = std::ranges::find(known, value.value, &SweepValue::value);
+        value.label = before == known.end() ? std::string() : before->label;
+    }
+    std::erase_if(values, [](const SweepValue& value) { return value.value.json == "\"\""; });
+    return values;
+}
+
+} // namespace residua::app

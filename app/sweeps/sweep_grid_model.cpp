@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/sweeps/sweep_grid_model.h"
+
+#include "app/look/format.h"
+#include "app/look/theme.h"
+
+namespace residua::app {
+
+void SweepGridModel::setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes)
+{
+    beginResetModel();
+    m_members = std::move(members);
+    m_axes = std::move(axes);
+    endResetModel();
+}
+
+void SweepGridModel::setRate(double flopPerSecond)
+{
+    m_rate = flopPerSecond;
+    if (!m_members.empty()) {
+        const int column = axisCount() + Time;
+        emit dataChanged(index(0, column), index(rowCount() - 1, column));
+    }
+}
+
+double SweepGridModel::totalFlops() const
+{
+    double total = 0;
+    for (const projects::SweepMember& member : m_members) {
+        total += member.error ? 0 : member.trainFlops;
+    }
+    return total;
+}
+
+std::vector<projects::Project> SweepGridModel::trainable() const
+{
+    std::vector<projects::Project> projects;
+    for (const projects::SweepMember& member : m_members) {
+        if (!member.error) {
+            projects.push_back(member.project);
+        }
+    }
+    return projects;
+}
+
+int SweepGridModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_members.size());
+}
+
+int SweepGridModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : axisCount() + FixedColumns;
+}
+
+QString SweepGridModel::textOf(const projects::SweepMember& member, int column) const
+{
+    if (column < axisCount()) {
+        return QString::fromStdString(member.values[static_cast<std::size_t>(column)]);
+    }
+    const bool known = member.cost.parameters > 0;
+    switch (column - axisCount()) {
+    case Parameters:
+        return known ? formatCount(static_cast<double>(member.cost.parameters)) : QStringLiteral("—");
+    case Flop:
+        return known ? formatCount(member.trainFlops) : QStringLiteral("—");
+    case Time:
+        return known && m_rate > 0 ? formatDuration(member.trainFlops / m_rate) : QStringLiteral("—");
+    case Problem:
+        return member.error ? QString::fromStdString(member.error->message) : QString();
+    default:
+        return {};
+    }
+}
+
+QVariant SweepGridModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
+        return {};
+    }
+    const projects::SweepMember& member = m_members[static_cast<std::size_t>(index.row())];
+    const int column = index.column() - axisCount();
+    const bool number = column >= Parameters && column <= Time;
+    switch (role) {
+    case Qt::DisplayRole:
+        return textOf(member, index.column());
+    case Qt::ToolTipRole:
+        return QString::fromStdString(member.error ? member.error->text() : member.label);
+    case Qt::TextAlignmentRole:
+        return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::FontRole:
+        return number ? QVariant(numberFont()) : QVariant();
+    default:
+        return {};
+    }
+}
+
+QVariant SweepGridModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal) {
+        return {};
+    }
+    if (role == Qt::TextAlignmentRole) {
+        const int column = section - axisCount();
+        return QVariant((column >= Parameters && column <= Time ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    }
+    if (role != Qt::DisplayRole) {
+        return {};
+    }
+    if (section < axisCount()) {
+        return QString::fromStdString(m_axes[static_cast<std::size_t>(section)]);
+    }
+    const QString titles[] = {tr("Parameters"), tr("FLOP"), tr("Time"), tr("Problem")};
+    return section - axisCount() < FixedColumns ? titles[section - axisCount()] : QVariant();
+}
+
+} // namespace residua::app

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/sweep_grid.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace residua::app {
+
+/// The members of a sweep's grid: their values, what each costs, how long it takes, and what stands in its way.
+class SweepGridModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    /// `axes`: the fields' labels.
+    void setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes);
+    /// FLOP a second, for the estimated time; 0: not known.
+    void setRate(double flopPerSecond);
+    [[nodiscard]] const std::vector<projects::SweepMember>& members() const { return m_members; }
+    /// FLOP of all members that can train.
+    [[nodiscard]] double totalFlops() const;
+    [[nodiscard]] double rate() const { return m_rate; }
+    /// The projects of those that can train.
+    [[nodiscard]] std::vector<projects::Project> trainable() const;
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    enum Column { Parameters, Flop, Time, Problem, FixedColumns }; ///< after the axes
+    [[nodiscard]] QString textOf(const projects::SweepMember& member, int column) const;
+    [[nodiscard]] int axisCount() const { return static_cast<int>(m_axes.size()); }
+
+    std::vector<projects::SweepMember> m_members;
+    std::vector<std::string> m_axes;
+    double m_rate = 0;
+};
+
+} // namespace residua::app

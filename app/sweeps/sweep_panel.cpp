@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/sweeps/sweep_panel.h"
+
+#include "app/look/format.h"
+#include "app/look/icons.h"
+#include "app/runs/background.h"
+#include "app/sweeps/sweep_axis_row.h"
+#include "app/sweeps/sweep_fields.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QStackedLayout>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kSoonMilliseconds = 120;
+
+struct Preview {
+    QStringList fields;
+    Result<std::vector<projects::SweepMember>> grid;
+};
+
+QToolButton* iconButton(const QString& icon, const QString& toolTip, QWidget* parent)
+{
+    auto* button = new QToolButton(parent);
+    button->setIcon(themedIcon(icon));
+    button->setToolTip(toolTip);
+    button->setAccessibleName(toolTip);
+    return button;
+}
+
+std::string freeName(const std::vector<projects::Sweep>& sweeps)
+{
+    for (int number = 1;; ++number) {
+        const std::string name = number == 1 ? "sweep" : "sweep " + std::to_string(number);
+        if (!projects::findSweep(sweeps, name)) {
+            return name;
+        }
+    }
+}
+
+} // namespace
+
+SweepPanel::SweepPanel(QWidget* parent)
+    : QWidget(parent), m_pages(new QStackedLayout(this)), m_sweeps(new QComboBox(this))
+{
+    setObjectName(QStringLiteral("sweepPanel"));
+    setAttribute(Qt::WA_StyledBackground);
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kSoonMilliseconds);
+    connect(&m_soon, &QTimer::timeout, this, &SweepPanel::preview);
+    auto* split = new QSplitter(Qt::Horizontal, this);
+    split->addWidget(makeForm());
+    split->addWidget(makeGrid());
+    split->setStretchFactor(0, 2);
+    split->setStretchFactor(1, 3);
+    split->setChildrenCollapsible(false);
+    m_pages->addWidget(makeEmpty());
+    m_pages->addWidget(split);
+}
+
+QWidget* SweepPanel::makeEmpty()
+{
+    auto* page = new QWidget(this);
+    auto* text = new QLabel(tr("A sweep trains this project once for each point of a grid: up to three fields, each "
+                               "with the values you choose. Right-click a field in the inspector, or begin here."),
+                            page);
+    text->setProperty("role", QStringLiteral("muted"));
+    text->setWordWrap(true);
+    text->setAlignment(Qt::AlignCenter);
+    auto* create = new QPushButton(tr("New sweep"), page);
+    create->setObjectName(QStringLiteral("newSweep"));
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(32, 12, 32, 12);
+    column->addStretch();
+    column->addWidget(text);
+    column->addSpacing(8);
+    column->addWidget(create, 0, Qt::AlignHCenter);
+    column->addStretch();
+    connect(create, &QPushButton::clicked, this, &SweepPanel::begin);
+    return page;
+}
+
+QWidget* SweepPanel::makeForm()
+{
+    auto* form = new QWidget;
+    m_sweeps->setEditable(true);
+    m_sweeps->setInsertPolicy(QComboBox::NoInsert);
+    m_sweeps->setAccessibleName(tr("Sweep"));
+    m_sweeps->setToolTip(tr("Which sweep is shown; type to rename it"));
+    m_sweeps->setMinimumWidth(80);
+    auto* create = iconButton(QStringLiteral("new"), tr("New sweep"), form);
+    auto* remove = iconButton(QStringLiteral("close"), tr("Remove this sweep from the project"), form);
+    auto* header = new QHBoxLayout;
+    header->setSpacing(4);
+    header->addWidget(m_sweeps, 1);
+    header->addWidget(create);
+    header->addWidget(remove);
+    m_rowColumn = new QVBoxLayout;
+    m_rowColumn->setSpacing(4);
+    m_add = new QPushButton(tr("Add a field"), form);
+    m_add->setObjectName(QStringLiteral("addSweepField"));
+    auto* column = new QVBoxLayout(form);
+    column->setContentsMargins(8, 6, 8, 6);
+    column->setSpacing(6);
+    column->addLayout(header);
+    column->addLayout(m_rowColumn);
+    column->addWidget(m_add, 0, Qt::AlignLeft);
+    column->addStretch();
+    connect(m_sweeps, &QComboBox::activated, this, [this](int index) {
+        m_name = m_project.sweeps.at(static_cast<std::size_t>(index)).name;
+        showSweep();
+    });
+    connect(m_sweeps->lineEdit(), &QLineEdit::editingFinished, this, &SweepPanel::rename);
+    connect(create, &QToolButton::clicked, this, [this] { createSweep({{}}); });
+    connect(remove, &QToolButton::clicked, this, &SweepPanel::removeSweep);
+    connect(m_add, &QPushButton::clicked, this, [this] {
+        addAxis({});
+        if (!m_rows.empty()) {
+            m_rows.back()->focusField();
+        }
+    });
+    auto* scroll = new QScrollArea;
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(form);
+    scroll->setMinimumWidth(220);
+    return scroll;
+}
+
+QWidget* SweepPanel::makeGrid()
+{
+    auto* page = new QWidget;
+    m_table = new QTableView(page);
+    m_table->setModel(&m_grid);
+    m_table->setAccessibleName(tr("Members of the sweep"));
+    m_table->setObjectName(QStringLiteral("sweepGrid"));
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->verticalHeader()->hide();
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_total = new QLabel(page);
+    m_total->setWordWrap(true);
+    m_total->setObjectName(QStringLiteral("sweepTotal"));
+    m_queue = new QPushButton(page);
+    m_queue->setObjectName(QStringLiteral("queueSweep"));
+    m_queue->setProperty("primary", true);
+    auto* bottom = new QHBoxLayout;
+    bottom->setContentsMargins(8, 2, 8, 6);
+    bottom->addWidget(m_total, 1);
+    bottom->addWidget(m_queue);
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addWidget(m_table, 1);
+    column->addLayout(bottom);
+    connect(m_queue, &QPushButton::clicked, this, &SweepPanel::queue);
+    return page;
+}
+
+const projects::Sweep* SweepPanel::current() const
+{
+    if (const projects::Sweep* named = projects::findSweep(m_project.sweeps, m_name)) {
+        return named;
+    }
+    return m_project.sweeps.empty() ? nullptr : &m_project.sweeps.front();
+}
+
+void SweepPanel::setProject(const projects::Project& project)
+{
+    m_project = project;
+    if (isVisible()) {
+        showSweep();
+    } else {
+        m_stale = true;
+    }
+}
+
+void SweepPanel::setRate(double flopPerSecond)
+{
+    m_grid.setRate(flopPerSecond);
+    showTotal();
+}
+
+void SweepPanel::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    if (m_stale) {
+        showSweep();
+    }
+}
+
+void SweepPanel::showSweep()
+{
+    const projects::Sweep* sweep = current();
+    m_pages->setCurrentIndex(sweep ? 1 : 0);
+    if (!sweep) {
+        m_grid.setMembers({}, {});
+        return;
+    }
+    m_name = sweep->name;
+    if (!m_sweeps->lineEdit()->isModified()) {
+        const QSignalBlocker quiet(m_sweeps);
+        m_sweeps->clear();
+        for (const projects::Sweep& each : m_project.sweeps) {
+            m_sweeps->addItem(QString::fromStdString(each.name));
+        }
+        m_sweeps->setCurrentText(QString::fromStdString(m_name));
+        m_sweeps->setCurrentIndex(m_sweeps->findText(QString::fromStdString(m_name)));
+    }
+    showRows(*sweep);
+    previewSoon();
+}
+
+void SweepPanel::showRows(const projects::Sweep& sweep)
+{
+    while (m_rows.size() > sweep.axes.size()) {
+        m_rows.back()->hide();
+        m_rows.back()->deleteLater(); // its own button may be what asked for this
+        m_rows.pop_back();
+    }
+    while (m_rows.size() < sweep.axes.size()) {
+        const std::size_t at = m_rows.size();
+        auto* row = new SweepAxisRow(static_cast<int>(at) + 1, this);
+        row->setFields(m_fields);
+        m_rowColumn->addWidget(row);
+        connect(row, &SweepAxisRow::changed, this, [this, at](const projects::SweepAxis& axis) {
+            projects::Sweep changed = *current();
+            changed.axes.at(at) = axis;
+            change(std::move(changed));
+        });
+        connect(row, &SweepAxisRow::removeRequested, this, [this, at] {
+            projects::Sweep changed = *current();
+            changed.axes.erase(changed.axes.begin() + static_cast<std::ptrdiff_t>(at));
+            change(std::move(changed));
+        });
+        m_rows.push_back(row);
+    }
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        m_rows[i]->setAxis(sweep.axes[i], m_project);
+    }
+    m_add->setVisible(sweep.axes.size() < projects::kMaxSweepAxes);
+}
+
+void SweepPanel::previewSoon()
+{
+    m_stale = true;
+    m_soon.start();
+}
+
+void SweepPanel::preview()
+{
+    const projects::Sweep* sweep = current();
+    if (!sweep) {
+        return;
+    }
+    m_stale = false;
+    const auto make = [project = m_project, sweep = *sweep] {
+        return Preview{sweepableFields(project), projects::expand(project, sweep)};
+    };
+    inBackground(*QThreadPool::globalInstance(), this, make, [this, asked = ++m_asked](const Preview& made) {
+        if (asked != m_asked) {
+            return;
+        }
+        if (made.fields != m_fields) {
+            m_fields = made.fields;
+            for (SweepAxisRow* row : m_rows) {
+                row->setFields(m_fields);
+            }
+        }
+        takeGrid(made.grid);
+    });
+}
+
+void SweepPanel::takeGrid(const Result<std::vector<projects::SweepMember>>& grid)
+{
+    const projects::Sweep* sweep = current();
+    std::vector<std::string> axes;
+    for (const projects::SweepAxis& axis : sweep ? sweep->axes : std::vector<projects::SweepAxis>{}) {
+        axes.push_back(labelOf(axis));
+    }
+    if (grid) {
+        m_grid.setMembers(*grid, std::move(axes));
+    } else {
+        m_grid.setMembers({}, {});
+    }
+    showTotal();
+    if (!grid) {
+        m_total->setText(QString::fromStdString(grid.error().message));
+    }
+}
+
+void SweepPanel::showTotal()
+{
+    const int members = m_grid.rowCount();
+    const int count = static_cast<int>(m_grid.trainable().size());
+    QStringList parts;
+    parts << (count == members ? tr("%n members", nullptr, count)
+                               : tr("%1 of %n can train", nullptr, members).arg(count))
+          << tr("%1 FLOP in all").arg(formatCount(m_grid.totalFlops()));
+    parts << (m_grid.rate() > 0 ? tr("about %1").arg(formatDuration(m_grid.totalFlops() / m_grid.rate()))
+                                : tr("time not known before a first run"));
+    m_total->setText(members > 0 ? parts.join(QStringLiteral("  ·  ")) : QString());
+    m_queue->setText(tr("Queue %n runs", nullptr, count));
+    m_queue->setEnabled(count > 0);
+}
+
+/// Puts the sweep in the place of the one that is shown.
+void SweepPanel::change(projects::Sweep sweep)
+{
+    std::vector<projects::Sweep> sweeps = m_project.sweeps;
+    const auto found = std::ranges::find(sweeps, m_name, &projects::Sweep::name);
+    if (found == sweeps.end()) {
+        return;
+    }
+    m_name = sweep.name;
+    *found = std::move(sweep);
+    emit editRequested(projects::SetSweeps{std::move(sweeps)});
+}
+
+void SweepPanel::createSweep(std::vector<projects::SweepAxis> axes)
+{
+    std::vector<projects::Sweep> sweeps = m_project.sweeps;
+    m_name = freeName(sweeps);
+    sweeps.push_back({m_name, std::move(axes)});
+    emit editRequested(projects::SetSweeps{std::move(sweeps)});
+}
+
+void SweepPanel::removeSweep()
+{
+    std::vector<projects::Sweep> sweeps = m_project.sweeps;
+    std::erase_if(sweeps, [this](const projects::Sweep& sweep) { return sweep.name == m_name; });
+    emit editRequested(projects::SetSweeps{std::move(sweeps)});
+}
+
+void SweepPanel::rename()
+{
+    m_sweeps->lineEdit()->setModified(false);
+    const std::string name = m_sweeps->currentText().trimmed().toStdString();
+    const projects::Sweep* sweep = current();
+    if (!sweep || name == sweep->name) {
+        return;
+    }
+    if (name.empty() || projects::findSweep(m_project.sweeps, name)) {
+        showSweep(); // the name stands for one sweep
+        return;
+    }
+    projects::Sweep changed = *sweep;
+    changed.name = name;
+    change(std::move(changed));
+}
+
+void SweepPanel::addAxis(const projects::SweepAxis& axis)
+{
+    const projects::Sweep* sweep = current();
+    if (!sweep) {
+        createSweep({axis});
+        return;
+    }
+    projects::Sweep changed = *sweep;
+    const auto same = std::ranges::find(changed.axes, axis.field, &projects::SweepAxis::field);
+    if (same != changed.axes.end()) {
+        *same = axis;
+    } else if (changed.axes.size() < projects::kMaxSweepAxes) {
+        changed.axes.push_back(axis);
+    } else {
+        createSweep({axis});
+        return;
+    }
+    change(std::move(changed));
+}
+
+void SweepPanel::begin()
+{
+    if (!current()) {
+        createSweep({{}});
+    }
+    if (!m_rows.empty()) {
+        m_rows.front()->focusField();
+    }
+}
+
+void SweepPanel::queue()
+{
+    emit queueRequested(m_grid.trainable());
+}
+
+} // namespace residua::app

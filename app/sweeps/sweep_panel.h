@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/sweeps/sweep_grid_model.h"
+#include "projects/edit.h"
+
+#include <QStringList>
+#include <QTimer>
+#include <QWidget>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QStackedLayout;
+class QTableView;
+class QVBoxLayout;
+
+namespace residua::app {
+
+class SweepAxisRow;
+
+/// The document's sweeps, one at a time: its fields and their values on the left, the grid they make with the cost of
+/// each member on the right. A view of the document: it tells the edits it asks for. The grid is worked out on another
+/// thread. GUI thread.
+class SweepPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit SweepPanel(QWidget* parent = nullptr);
+
+    void setProject(const projects::Project& project);
+    /// FLOP a second that a run has reached here; 0: not known.
+    void setRate(double flopPerSecond);
+    /// Varies one more field in the sweep that is shown, or in a new one where it has no room.
+    void addAxis(const projects::SweepAxis& axis);
+    /// The cursor goes to the first field; a sweep is begun where there is none.
+    void begin();
+
+signals:
+    void editRequested(const residua::projects::Edit& edit);
+    void queueRequested(const std::vector<residua::projects::Project>& projects);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    [[nodiscard]] QWidget* makeForm();
+    [[nodiscard]] QWidget* makeGrid();
+    [[nodiscard]] QWidget* makeEmpty();
+    [[nodiscard]] const projects::Sweep* current() const;
+    void showSweep();
+    void showRows(const projects::Sweep& sweep);
+    void previewSoon();
+    void preview();
+    void takeGrid(const Result<std::vector<projects::SweepMember>>& grid);
+    void showTotal();
+    void change(projects::Sweep sweep);
+    void createSweep(std::vector<projects::SweepAxis> axes);
+    void removeSweep();
+    void rename();
+    void queue();
+
+    projects::Project m_project;
+    std::string m_name; ///< of the sweep that is shown
+    std::vector<SweepAxisRow*> m_rows;
+    QStringList m_fields;
+    SweepGridModel m_grid;
+    std::uint64_t m_asked = 0; ///< previews; an answer to an older one is dropped
+    QTimer m_soon;
+    bool m_stale = true;
+    QStackedLayout* m_pages;
+    QComboBox* m_sweeps;
+    QVBoxLayout* m_rowColumn = nullptr;
+    QPushButton* m_add = nullptr;
+    QPushButton* m_queue = nullptr;
+    QLabel* m_total = nullptr;
+    QTableView* m_table = nullptr;
+};
+
+} // namespace residua::app

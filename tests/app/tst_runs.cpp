@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs in the window: queue, overlays, comparison, and runs that another process writes.
+#include "app/look/theme.h"
+#include "app/runs/run_comparison.h"
+#include "app/runs/runs_panel.h"
+#include "app/window/main_window.h"
+#include "engine/api/run_reader.h"
+#include "engine/record/run_writer.h"
+#include "projects/cost.h"
+#include "projects/presets.h"
+#include "projects/store.h"
+#include "visualizers/views.h"
+
+#include <QAbstractItemModelTester>
+#include <QComboBox>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <QTreeView>
+
+#include <cmath>
+#include <optional>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+constexpr int kPatience = 20000;
+
+projects::Project tinyProject()
+{
+    projects::Project project = projects::findExample("linear-ancre")->project;
+    project.training.steps = 8;
+    return project;
+}
+
+} // namespace
+
+class TestRuns : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { m_look = std::make_unique<Look>(ThemeKind::Light); }
+
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_project = m_folder->filePath("tiny").toStdString();
+        QVERIFY(projects::saveProject(m_project, {tinyProject(), {}}).ok());
+        const WindowFolders folders{m_folder->filePath("drafts").toStdString(),
+                                    m_folder->filePath("Residua").toStdString()};
+        m_window = std::make_unique<MainWindow>(*m_look, folders, Memory::None);
+        m_window->resize(1280, 800);
+        m_window->show();
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_window->openProject(m_project);
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void aDeletedRunLeavesEveryPlotAndComesBack()
+    {
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(points(lossCsv()) > 0);
+        QVERIFY(points(m_window->workspace().metrics().csv()) > 0);
+        tree()->setFocus();
+        tree()->setCurrentIndex(tree()->model()->index(0, 0));
+        QTest::keyClick(tree(), Qt::Key_Delete);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
+        QCOMPARE(points(lossCsv()), 0);
+        QCOMPARE(points(m_window->workspace().metrics().csv()), 0);
+        QTRY_VERIFY(m_window->bannerText().contains("trash"));
+        button(QStringLiteral("Bring it back"))->click();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+    }
+
+    void theFlopAxisCountsFlop()
+    {
+        train();
+        const auto cost = projects::costOf(tinyProject());
+        QVERIFY(cost.ok());
+        loss().findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(1);
+        QTRY_VERIFY(lastX() > 0);
+        const double units = lastX();
+        loss().findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(2);
+        QTRY_COMPARE(lastX(), units * cost->total.trainFlops);
+    }
+
+    void aComparisonEndsWithItsOverlay()
+    {
+        write("other", 0.25F);
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        const QModelIndex other = indexOf("other");
+        QVERIFY(model().setData(other, Qt::Checked, Qt::CheckStateRole));
+        auto* value = heatmap().findChild<QComboBox*>("value");
+        value->setCurrentIndex(3); // difference from the other run
+        QTRY_VERIFY_WITH_TIMEOUT(points(heatmap().csv()) > 0, kPatience);
+        QVERIFY(model().setData(indexOf("other"), Qt::Unchecked, Qt::CheckStateRole));
+        QCOMPARE(points(heatmap().csv()), 0);
+    }
+
+    void aResumedRunKeepsWhatItHadBefore()
+    {
+        m_window->runs().runSteps(4);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->runs().stop();
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
+        const std::string directory = m_window->runs().runDirectory().string();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(model().setData(model().index(0, 0), Qt::Unchecked, Qt::CheckStateRole));
+        QCOMPARE(points(lossCsv()), 0);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->runs().resume(directory);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+    }
+
+    void stopHoldsTheQueueAndItsCommandGoesOn()
+    {
+        m_window->runs().runSteps(2);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->actions().enqueue->trigger();
+        m_window->actions().enqueue->trigger();
+        QCOMPARE(m_window->runs().queued(), std::size_t(2));
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.stop->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QCOMPARE(m_window->runs().phase(), RunPhase::Idle);
+        QCOMPARE(m_window->runs().queued(), std::size_t(2));
+        QVERIFY(m_window->bannerText().contains("queue"));
+        QVERIFY(m_window->actions().goOnWithQueue->isEnabled());
+        m_window->actions().goOnWithQueue->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 3, kPatience);
+        QVERIFY(!m_window->runs().queueHeld());
+    }
+
+    void skipGoesOnWithTheNext()
+    {
+        m_window->runs().runSteps(2);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->actions().enqueue->trigger();
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().skip->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QCOMPARE(m_window->runs().progress().step, std::int64_t(8));
+    }
+
+    void aRunOfAnotherProcessIsFollowedWithItsStages()
+    {
+        auto writer = create("elsewhere");
+        QVERIFY(writer.has_value());
+        put(*writer, 1, 3);
+        QVERIFY(writer->flush().ok());
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(model().setData(model().index(0, 0), Qt::Checked, Qt::CheckStateRole));
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        auto* table = loss().findChild<QTableView*>();
+        QVERIFY(table->isHidden());
+        put(*writer, 4, 6);
+        writer->event({4, "stage", "12 layers"});
+        QVERIFY(writer->flush().ok());
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
+        QVERIFY(!table->isHidden());
+        QCOMPARE(table->model()->index(0, 1).data().toString(), QString("12 layers"));
+    }
+
+    void twoRunsAreComparedByTheirButton()
+    {
+        write("a", 0.25F);
+        write("b", 0.75F);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        const QAbstractItemModelTester tester(&model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        tree()->selectAll();
+        QTest::mouseClick(button(QStringLiteral("Compare")), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->findChild<RunComparisonDialog*>(), kPatience);
+    }
+
+private:
+    RunsModel& model() { return m_window->workspace().runsModel(); }
+    visualizers::LossView& loss() { return m_window->workspace().loss(); }
+    visualizers::HeatmapView& heatmap() { return m_window->workspace().heatmap(); }
+    QTreeView* tree() { return m_window->findChild<QTreeView*>("runsTree"); }
+    QString lossCsv() { return loss().csv(); }
+
+    static int points(const QString& csv) { return static_cast<int>(csv.count(QLatin1Char('\n'))) - 1; }
+
+    /// Points of the training curve.
+    int stepsShown() { return static_cast<int>(lossCsv().count(QStringLiteral(", training\""))); }
+
+    double lastX()
+    {
+        const QStringList lines = lossCsv().split(QLatin1Char('\n')).filter(QStringLiteral(", training\""));
+        return lines.isEmpty() ? 0 : lines.last().section(QLatin1Char(','), -2, -2).toDouble();
+    }
+
+    template <class Button = QAbstractButton>
+    Button* button(const QString& text)
+    {
+        for (Button* each : m_window->findChildren<Button*>()) {
+            if (each->text() == text) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+
+    QModelIndex indexOf(const std::string& name)
+    {
+        for (int row = 0; row < model().rowCount(); ++row) {
+            if (model().runAt(model().index(row, 0))->name == name) {
+                return model().index(row, 0);
+            }
+        }
+        return {};
+    }
+
+    void train()
+    {
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.run->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+    }
+
+    std::optional<engine::RunWriter> create(const char* name)
+    {
+        engine::RunInfo info;
+        info.name = name;
+        info.steps = 8;
+        auto writer =
+            engine::RunWriter::create(m_project / projects::kRunsFolder / name, info, tinyProject(), m_project);
+        return writer ? std::optional(std::move(*writer)) : std::nullopt;
+    }
+
+    static void put(engine::RunWriter& writer, std::int64_t from, std::int64_t to)
+    {
+        for (std::int64_t step = from; step <= to; ++step) {
+            const auto x = static_cast<double>(step);
+            writer.step({step, 1 / x, 1e-3, 1, step * 4, x});
+        }
+    }
+
+    /// A finished run whose applied weights are all `weight`.
+    void write(const char* name, float weight)
+    {
+        auto writer = create(name);
+        QVERIFY(writer.has_value());
+        put(*writer, 1, 8);
+        const std::int64_t depth = tinyProject().network.depth();
+        std::vector<float> weights(static_cast<std::size_t>(depth * depth), weight);
+        writer->matrix({"mix", 0, depth, depth, weights});
+        QVERIFY(writer->flush().ok());
+        engine::RunInfo info = writer->info();
+        info.status = engine::RunStatus::Finished;
+        QVERIFY(writer->update(info).ok());
+    }
+
+    std::unique_ptr<Look> m_look;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<MainWindow> m_window;
+    std::filesystem::path m_project;
+};
+
+QTEST_MAIN(TestRuns)
+#include "tst_runs.moc"

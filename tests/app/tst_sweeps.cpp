@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sweeps in the window, as a person makes them: fields, values, the grid and its cost.
+#include "app/sweeps/sweep_fields.h"
+#include "app/sweeps/sweep_panel.h"
+#include "projects/presets.h"
+
+#include <QAbstractItemModelTester>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+constexpr int kPatience = 30000;
+
+projects::Project tinyProject()
+{
+    return projects::findExample("linear-ancre")->project;
+}
+
+} // namespace
+
+class TestSweeps : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_document = {tinyProject(), {}};
+        m_panel = std::make_unique<SweepPanel>();
+        m_panel->resize(900, 300);
+        connect(m_panel.get(), &SweepPanel::editRequested, this, [this](const projects::Edit& edit) {
+            QVERIFY(projects::applyEdit(m_document, edit).ok());
+            m_panel->setProject(m_document.project);
+        });
+        m_panel->setProject(m_document.project);
+        m_panel->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
+    }
+
+    /// Whatever property the inspector shows, its proposed values are taken by the field that was found for it.
+    void everyPropertyLeadsToItsField()
+    {
+        int found = 0;
+        for (const Section section : {Section::Training, Section::Topology, Section::Initialisation, Section::Seeds,
+                                      Section::Network, Section::Stages}) {
+            for (const Property& property : propertiesOf(tinyProject(), SectionPlace{section})) {
+                const auto axis = sweepAxisOf(tinyProject(), property);
+                if (!axis) {
+                    continue;
+                }
+                ++found;
+                QVERIFY2(axis->values.size() >= 1, qPrintable(property.title));
+                for (const projects::SweepValue& value : axis->values) {
+                    const auto set = projects::withField(tinyProject(), axis->field, value.value);
+                    QVERIFY2(set.ok(), set.ok() ? "" : qPrintable(QString::fromStdString(set.error().text())));
+                }
+            }
+        }
+        QVERIFY(found > 20);
+    }
+
+    void aPropertysFieldIsTheOneThatItEdits()
+    {
+        for (const Property& property : propertiesOf(tinyProject(), SectionPlace{Section::Training})) {
+            if (property.key == "rate.peak") {
+                const auto axis = sweepAxisOf(tinyProject(), property);
+                QVERIFY(axis.has_value());
+                QCOMPARE(axis->field, std::string("/training/learning_rate/peak"));
+                QCOMPARE(axis->values.size(), std::size_t(3));
+                return;
+            }
+        }
+        QFAIL("no peak rate among the properties");
+    }
+
+    void valuesAreTypedWithCommas()
+    {
+        const auto values = valuesFrom("0.5, 1, plain, {\"kind\": \"all\"}", {});
+        QCOMPARE(values.size(), std::size_t(4));
+        QCOMPARE(values[0].value.json, std::string("0.5"));
+        QCOMPARE(values[2].value.json, std::string("\"plain\""));
+        QCOMPARE(valuesFrom(textOf(values), {}), values);
+        const std::vector<projects::SweepValue> known{{"half", {"0.5"}}};
+        QCOMPARE(valuesFrom("0.5, 2", known)[0].label, std::string("half"));
+        QCOMPARE(valuesFrom("0.5, 2", known)[1].label, std::string());
+        QVERIFY(valuesFrom("", {}).empty());
+    }
+
+    void shortcutsOfEachSpanAreProposed()
+    {
+        const auto proposals = proposalsFor(tinyProject(), "/topology");
+        QVERIFY(proposals.size() >= 2);
+        for (const ValueProposal& proposal : proposals) {
+            for (const projects::SweepValue& value : proposal.values) {
+                const auto set = projects::withField(tinyProject(), "/topology", value.value);
+                QVERIFY2(set.ok(), set.ok() ? "" : qPrintable(QString::fromStdString(set.error().text())));
+            }
+        }
+    }
+
+    void aSweepIsMadeByKeyboardAndQueued()
+    {
+        const QAbstractItemModelTester tester(table()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("newSweep"), Qt::LeftButton);
+        QCOMPARE(m_document.project.sweeps.size(), std::size_t(1));
+        type(1, "/seeds/init", "1, 2, 3");
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 3, kPatience);
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("addSweepField"), Qt::LeftButton);
+        type(2, "/training/learning_rate/peak", "0.1, 0.01");
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kPatience);
+        const projects::Sweep& sweep = m_document.project.sweeps.front();
+        QCOMPARE(sweep.axes[1].field, std::string("/training/learning_rate/peak"));
+        QCOMPARE(sweep.axes[0].values.size(), std::size_t(3));
+        QVERIFY(m_panel->findChild<QLabel*>("sweepTotal")->text().contains("FLOP"));
+        QVERIFY(!m_panel->findChild<QLabel*>("sweepTotal")->text().contains("about"));
+        m_panel->setRate(1e6);
+        QVERIFY(m_panel->findChild<QLabel*>("sweepTotal")->text().contains("about"));
+        QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
+        QCOMPARE(queued.count(), 1);
+        const auto projects = queued.first().first().value<std::vector<projects::Project>>();
+        QCOMPARE(projects.size(), std::size_t(6));
+        QCOMPARE(projects.back().seeds.init, std::int64_t(3));
+        QCOMPARE(projects.back().training.rate.peak, 0.01);
+    }
+
+    void aMemberThatCannotTrainSaysWhyAndIsNotQueued()
+    {
+        m_panel->addAxis({"/training/batch", {}, {{{}, {"4"}}, {{}, {"0"}}}});
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kPatience);
+        const QAbstractItemModel& grid = *table()->model();
+        const int problem = grid.columnCount() - 1;
+        QVERIFY(grid.index(0, problem).data().toString().isEmpty());
+        QVERIFY(grid.index(1, problem).data().toString().contains("batch"));
+        QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
+        QCOMPARE(queued.first().first().value<std::vector<projects::Project>>().size(), std::size_t(1));
+    }
+
+    void aWrongFieldIsAnErrorOfEachMember()
+    {
+        m_panel->addAxis({"/training/bacth", {}, {{{}, {"4"}}}});
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 1, kPatience);
+        const QAbstractItemModel& grid = *table()->model();
+        QVERIFY(!grid.index(0, grid.columnCount() - 1).data().toString().isEmpty());
+        QVERIFY(!m_panel->findChild<QPushButton*>("queueSweep")->isEnabled());
+    }
+
+    void threeFieldsAtMostAndAnotherStartsASweepOfItsOwn()
+    {
+        for (const char* field : {"/seeds/init", "/seeds/data", "/seeds/order", "/seeds/stages"}) {
+            m_panel->addAxis({field, {}, {{{}, {"1"}}}});
+        }
+        QCOMPARE(m_document.project.sweeps.size(), std::size_t(2));
+        QCOMPARE(m_document.project.sweeps[0].axes.size(), std::size_t(3));
+        QCOMPARE(m_document.project.sweeps[1].axes.size(), std::size_t(1));
+    }
+
+private:
+    QTableView* table() { return m_panel->findChild<QTableView*>("sweepGrid"); }
+
+    void type(int number, const QString& field, const QString& values)
+    {
+        auto* box = m_panel->findChild<QComboBox*>(QString("sweepField%1").arg(number));
+        box->setFocus();
+        box->lineEdit()->selectAll();
+        QTest::keyClicks(box->lineEdit(), field);
+        QTest::keyClick(box->lineEdit(), Qt::Key_Return);
+        auto* edit = m_panel->findChild<QLineEdit*>(QString("sweepValues%1").arg(number));
+        edit->setFocus();
+        edit->selectAll();
+        QTest::keyClicks(edit, values);
+        QTest::keyClick(edit, Qt::Key_Return);
+    }
+
+    projects::Document m_document;
+    std::unique_ptr<SweepPanel> m_panel;
+};
+
+QTEST_MAIN(TestSweeps)
+#include "tst_sweeps.moc"
