@@ -132,7 +132,6 @@ void Inspector::rebuild(std::vector<Property> properties)
     m_form->show();
 }
 
-<<<<<<< /tmp/residua/rs_m
 const Property* Inspector::focusedProperty() const
 {
     for (const Line& line : m_lines) {
@@ -154,13 +153,13 @@ void Inspector::openMenu(std::size_t line, const QPoint& position)
     });
     reset->setEnabled(!m_lines.at(line).property.isDefault());
     menu->popup(position);
-=======
+}
+
 void Inspector::takeFocus()
 {
     if (!m_lines.empty()) {
         m_lines[m_lines.size() > 1 ? 1 : 0].editor->setFocus(Qt::ShortcutFocusReason);
     }
->>>>>>> /tmp/residua/rs_h
 }
 
 void Inspector::addLine(Property property, int row)

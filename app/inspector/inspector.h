@@ -27,13 +27,10 @@ public:
     /// Shows `place` of `project`. Editors of properties that stay are kept, with what is being typed in them.
     void show(const projects::Project& project, const Place& place);
     [[nodiscard]] CostView& cost() { return *m_cost; }
-<<<<<<< /tmp/residua/rs_m
-    /// The property whose editor has the keyboard; nullptr where none has.
-    [[nodiscard]] const Property* focusedProperty() const;
-=======
     /// Puts the cursor into the first value after the name, or into the name where there is no other.
     void takeFocus();
->>>>>>> /tmp/residua/rs_h
+    /// The property whose editor has the keyboard; nullptr where none has.
+    [[nodiscard]] const Property* focusedProperty() const;
 
 signals:
     void edited(const residua::app::Property& property, const QVariant& value);

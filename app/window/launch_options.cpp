@@ -39,23 +39,17 @@ Result<WorkspaceView> viewFrom(const QString& text)
     if (text == QLatin1String("matrix")) {
         return WorkspaceView::Matrix;
     }
-<<<<<<< /tmp/residua/rs_m
-    if (text == QLatin1String("schedule")) {
-        return WorkspaceView::Schedule;
-=======
     if (text == QLatin1String("block")) {
         return WorkspaceView::Block;
->>>>>>> /tmp/residua/rs_h
+    }
+    if (text == QLatin1String("schedule")) {
+        return WorkspaceView::Schedule;
     }
     if (text == QLatin1String("plots")) {
         return WorkspaceView::Plots;
     }
     return wrong(QStringLiteral("view"), text,
-<<<<<<< /tmp/residua/rs_m
-                 QStringLiteral("depth, matrix, schedule or plots: these are the views that exist"));
-=======
-                 QStringLiteral("depth, block, matrix or plots: these are the views that exist"));
->>>>>>> /tmp/residua/rs_h
+                 QStringLiteral("depth, block, matrix, schedule or plots: these are the views that exist"));
 }
 
 void addOptions(QCommandLineParser& parser)
@@ -184,11 +178,7 @@ std::string launchHelp()
   --scale F           scale everything, 0.5 to 4
   --screenshot FILE   draw the window to a PNG and end
     --size WxH        its size, such as 1440x900
-<<<<<<< /tmp/residua/rs_m
-    --view VIEW       depth, matrix, schedule or plots
-=======
-    --view VIEW       depth, block, matrix or plots
->>>>>>> /tmp/residua/rs_h
+    --view VIEW       depth, block, matrix, schedule or plots
   --help, --version
 
 Example: residua --example ancre-language --steps 100 --screenshot learned.png --theme dark

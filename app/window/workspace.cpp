@@ -9,12 +9,9 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/runs/runs_panel.h"
-<<<<<<< /tmp/residua/rs_m
 #include "app/schedule/schedule_panel.h"
 #include "app/sweeps/sweep_panel.h"
-=======
 #include "editor/block_canvas.h"
->>>>>>> /tmp/residua/rs_h
 #include "editor/depth_canvas.h"
 #include "editor/matrix_canvas.h"
 #include "visualizers/pareto_view.h"
@@ -90,11 +87,8 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_centre->setDocumentMode(true);
     m_centre->addTab(m_canvas, tr("Depth"));
     m_centre->addTab(m_matrix, tr("Matrix"));
-<<<<<<< /tmp/residua/rs_m
-    m_centre->addTab(m_schedule, tr("Schedule"));
-=======
     m_centre->addTab(underBar(m_blockBar, m_block), tr("Block"));
->>>>>>> /tmp/residua/rs_h
+    m_centre->addTab(m_schedule, tr("Schedule"));
     setCentralWidget(m_centre);
     m_palette->acceptDropsOn(*m_canvas);
 
@@ -148,13 +142,7 @@ void Workspace::arrange(WorkspaceView view, QSize size)
         dock->setFloating(false);
         dock->show();
     }
-<<<<<<< /tmp/residua/rs_m
-    m_centre->setCurrentWidget(view == WorkspaceView::Matrix     ? static_cast<QWidget*>(m_matrix)
-                               : view == WorkspaceView::Schedule ? static_cast<QWidget*>(m_schedule)
-                                                                 : m_canvas);
-=======
     bringForward(view);
->>>>>>> /tmp/residua/rs_h
     addDockWidget(Qt::LeftDockWidgetArea, m_outlineDock);
     tabifyDockWidget(m_outlineDock, m_paletteDock);
     m_outlineDock->raise();
@@ -217,9 +205,10 @@ CanvasWidget& Workspace::currentCanvas()
 
 void Workspace::bringForward(WorkspaceView view)
 {
-    m_centre->setCurrentWidget(view == WorkspaceView::Matrix  ? static_cast<QWidget*>(m_matrix)
-                               : view == WorkspaceView::Block ? m_block->parentWidget()
-                                                              : m_canvas);
+    m_centre->setCurrentWidget(view == WorkspaceView::Matrix     ? static_cast<QWidget*>(m_matrix)
+                               : view == WorkspaceView::Schedule ? static_cast<QWidget*>(m_schedule)
+                               : view == WorkspaceView::Block    ? m_block->parentWidget()
+                                                                 : m_canvas);
 }
 
 void Workspace::showCanvas(WorkspaceView view)

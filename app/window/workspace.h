@@ -38,17 +38,11 @@ class SchedulePanel;
 class SweepPanel;
 
 enum class WorkspaceView {
-<<<<<<< /tmp/residua/rs_m
     Depth,    ///< the depth canvas has the room
     Matrix,   ///< the matrix has it
+    Block,    ///< the inside of a block has it, and more height
     Schedule, ///< the stages of training have it
     Plots,    ///< the plots have it, side by side
-=======
-    Depth,  ///< the depth canvas has the room
-    Matrix, ///< the matrix has it
-    Block,  ///< the inside of a block has it, and more height
-    Plots,  ///< the plots have it, side by side
->>>>>>> /tmp/residua/rs_h
 };
 
 /// The views of an open project, laid out as docks around the canvases. Assembles them; ties nothing together.
