@@ -33,13 +33,13 @@ struct Selection {
 };
 
 /// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
-/// where there is no shortcut, and the layers that the current step leaves out.
+/// where there is no shortcut, and the layers that the current step leaves out. Either may be empty.
 struct LiveValues {
     std::string_view port; ///< "q", "k", "v", "residual", "final"; empty where a layer has one mix
     std::span<const float> mix;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    std::span<const std::uint8_t> active; ///< [depth]; empty: all
+    std::span<const std::uint8_t> active; ///< [layers], 0: left out; empty: as was last told
     std::int64_t step = 0;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr float kMergedPitch = 12; ///< screen pixels from layer to layer, below which arcs are merged
 constexpr std::size_t kCrowded = 2000;
 constexpr int kFinestSegments = 64;  ///< of an arc
-constexpr int kCrowdedSegments = 20; ///< where so many are drawn that corners do not show
+constexpr int kCrowdedSegments = 16; ///< where so many are drawn that corners do not show
 constexpr float kStrandGap = 3.5F;   ///< screen pixels between the ports of one shortcut
 constexpr float kSmallestCount = 9;  ///< screen pixels of an arc's height, below which a bundle's number is left out
 

@@ -66,10 +66,12 @@ private:
     void click(const Hit& hit);
     void doubleClick(const Hit& hit);
     bool clickChip(Point pointer);
+    [[nodiscard]] bool overChip(Point pointer) const;
     void unfold(std::int64_t layer);
     void finishConnect();
     void selectBox(Point pointer);
     [[nodiscard]] std::vector<Chip> chips() const;
+    [[nodiscard]] std::optional<Chip> foldChip() const;
     [[nodiscard]] DragPreview dragPreview(Point pointer) const;
     [[nodiscard]] bool overBox() const
     {
@@ -242,6 +244,9 @@ void DepthCanvas::paint(ImDrawList& list)
     for (const Chip& chip : chips()) {
         paintChip(list, chip, theme(), chip.rect.contains(at));
     }
+    if (const auto fold = foldChip()) {
+        paintChip(list, *fold, theme(), fold->rect.contains(at));
+    }
     if (m_gesture == Gesture::Connect) {
         paintDrag(list, picture, dragPreview(at));
     } else if (m_gesture == Gesture::BoxSelect) {
@@ -290,8 +295,24 @@ std::vector<Chip> DepthCanvas::chips() const
     return chips;
 }
 
+// Top right, where there is something to fold.
+std::optional<Chip> DepthCanvas::foldChip() const
+{
+    if (identicalRuns(project().network).empty()) {
+        return std::nullopt;
+    }
+    Chip chip = layoutChips({m_folds.empty() ? "Fold ×N" : "Unfold"}, ChipKind::Choice, {0, kChipsAt.y}).front();
+    const float right = width() - kChipsAt.x;
+    chip.rect = {right - chip.rect.width(), chip.rect.top, right, chip.rect.bottom};
+    return chip;
+}
+
 bool DepthCanvas::clickChip(Point pointer)
 {
+    if (const auto fold = foldChip(); fold && fold->rect.contains(pointer)) {
+        toggleFold();
+        return true;
+    }
     const std::vector<Chip> row = chips();
     const auto hit =
         std::find_if(row.begin(), row.end(), [pointer](const Chip& chip) { return chip.rect.contains(pointer); });
@@ -307,6 +328,14 @@ bool DepthCanvas::clickChip(Point pointer)
         m_ports[port].shown = !m_ports[port].shown;
     }
     return true;
+}
+
+bool DepthCanvas::overChip(Point pointer) const
+{
+    const std::vector<Chip> row = chips();
+    const auto fold = foldChip();
+    return (fold && fold->rect.contains(pointer)) ||
+           std::any_of(row.begin(), row.end(), [pointer](const Chip& chip) { return chip.rect.contains(pointer); });
 }
 
 void DepthCanvas::handlePointer(Point pointer, bool inside)
@@ -326,7 +355,7 @@ void DepthCanvas::handlePointer(Point pointer, bool inside)
 
 void DepthCanvas::updateHover(Point pointer)
 {
-    m_hover = m_scene.hitTest(view().toScene(pointer), kPickTolerance / view().zoom());
+    m_hover = overChip(pointer) ? Hit{} : m_scene.hitTest(view().toScene(pointer), kPickTolerance / view().zoom());
     hover(m_hover.kind == Hit::Kind::Shortcut ? std::optional(m_hover.shortcut) : std::nullopt);
     if (m_hover.kind == Hit::Kind::Handle || m_hover.kind == Hit::Kind::Fold) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

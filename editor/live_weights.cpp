@@ -40,17 +40,27 @@ std::optional<float> PortWeights::of(const projects::Shortcut& shortcut) const
     return weight || final == nullptr ? weight : final->of(shortcut);
 }
 
+void LiveWeights::clear()
+{
+    const std::uint64_t revision = m_revision + 1;
+    *this = {};
+    m_revision = revision;
+}
+
 void LiveWeights::take(const LiveValues& live, const projects::Project& project)
 {
+    ++m_revision;
+    if (!live.active.empty()) {
+        m_active.assign(live.active.begin(), live.active.end());
+    }
     const auto cells = static_cast<std::size_t>(std::max<std::int64_t>(live.rows * live.columns, 0));
-    if (live.mix.size() < cells) {
+    if (cells == 0 || live.mix.size() < cells) {
         return; // a grid that lacks values is of no use
     }
     WeightGrid& grid = m_grids[std::string(live.port)];
     grid.mix.assign(live.mix.begin(), live.mix.end());
     grid.rows = live.rows;
     grid.columns = live.columns;
-    m_active.assign(live.active.begin(), live.active.end());
     m_step = live.step;
     rescale(project);
 }

@@ -48,7 +48,9 @@ class LiveWeights {
 public:
     /// Takes the grid of one port in place of what that port had.
     void take(const LiveValues& live, const projects::Project& project);
-    void clear() { *this = {}; }
+    void clear();
+    /// Another number whenever something changed.
+    [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
     [[nodiscard]] bool empty() const { return m_grids.empty(); }
     [[nodiscard]] std::int64_t step() const { return m_step; }
@@ -62,6 +64,7 @@ private:
     std::map<std::string, WeightGrid, std::less<>> m_grids;
     std::vector<std::uint8_t> m_active;
     std::int64_t m_step = 0;
+    std::uint64_t m_revision = 0;
     WeightScale m_scale;
 };
 

@@ -60,6 +60,7 @@ private:
     MatrixScene m_scene;
     bool m_stroking = false;
     MatrixStroke m_stroke;
+    MatrixBlocks m_blocks;
     Point m_strokeAt;
     std::size_t m_port = 0;
     std::optional<Shortcut> m_cursor;
@@ -117,8 +118,8 @@ bool MatrixCanvas::giveUpGesture()
 
 void MatrixCanvas::paint(ImDrawList& list)
 {
-    paintMatrix(list, {m_scene, view(), selection(), weights(), project(), m_stroke, port(), shownHover(), m_cursor,
-                       theme(), width(), height()});
+    paintMatrix(list, {m_scene, view(), selection(), weights(), project(), m_stroke, m_blocks, port(), shownHover(),
+                       m_cursor, theme(), width(), height()});
     const Point at = pointer();
     for (const Chip& chip : portChips()) {
         paintChip(list, chip, theme(), chip.rect.contains(at));

@@ -12,50 +12,102 @@ namespace {
 using projects::Shortcut;
 using resources::ThemeColours;
 
-constexpr float kSmallestCell = 3;    ///< screen pixels; smaller ones are drawn as blocks of several
+constexpr float kSmallestCell = 4;    ///< screen pixels; smaller ones are drawn as blocks of several
 constexpr float kSmallestMarked = 10; ///< with a mark for frozen and pruned
 constexpr float kSmallestNumbered = 38;
-constexpr float kLabelRoom = 26; ///< between two labels of an axis
+constexpr float kSmallestRounded = 16;
+constexpr float kLabelGap = 8; ///< between two labels of an axis
 
 const ThemeColours& coloursOf(const MatrixPicture& picture)
 {
     return resources::themeColours(picture.theme);
 }
 
-struct Fill {
-    ImU32 colour = 0;
-    double strength = -1; ///< which cell of a block stands for it: the strongest
-    resources::Rgb rgb;
+/// How cells are filled, with what a frame looks up but once.
+class CellFills {
+public:
+    explicit CellFills(const MatrixPicture& picture)
+        : m_picture(picture), m_weights(picture.weights.port(picture.port)), m_each(modulesPerLayer(picture.project))
+    {
+    }
+
+    [[nodiscard]] std::optional<float> weightOf(const Shortcut& shortcut) const { return m_weights.of(shortcut); }
+    /// Which cell of a block stands for it: the strongest. Below 0: there is no cell.
+    [[nodiscard]] double strengthOf(const Shortcut& shortcut) const;
+    [[nodiscard]] resources::Rgb colourOf(const Shortcut& shortcut) const;
+    [[nodiscard]] ImU32 fillOf(const Shortcut& shortcut) const
+    {
+        return imColour(colourOf(shortcut), opacityOf(shortcut));
+    }
+
+private:
+    [[nodiscard]] double opacityOf(const Shortcut& shortcut) const;
+
+    const MatrixPicture& m_picture;
+    PortWeights m_weights;
+    std::int64_t m_each;
 };
 
-Fill fillOf(const MatrixPicture& picture, const Shortcut& shortcut)
+double CellFills::strengthOf(const Shortcut& shortcut) const
 {
-    const ThemeColours& c = coloursOf(picture);
-    const MatrixCell cell = picture.scene.cell(shortcut);
-    const double alpha = picture.weights.isActive(shortcut.target) ? 1.0 : 0.35;
+    const MatrixCell cell = m_picture.scene.cell(shortcut);
     if (isRead(cell)) {
-        if (const auto weight = picture.weights.port(picture.port).of(shortcut)) {
-            const WeightScale& scale = picture.weights.scale();
-            const resources::Rgb rgb = scale.colour(*weight, picture.theme);
-            return {imColour(rgb, alpha), 1 + scale.strength(*weight), rgb};
+        if (const auto weight = m_weights.of(shortcut)) {
+            return 1 + m_picture.weights.scale().strength(*weight);
         }
     }
     switch (cell) {
     case MatrixCell::Outside:
-        return {};
+        return -1;
     case MatrixCell::Empty:
     case MatrixCell::Pruned:
-        return {imColour(c.surface), 0, c.surface};
+        return 0;
     case MatrixCell::Summed:
-        return {imColour(c.muted, 0.15), 0.1, c.muted};
+        return 0.1;
     case MatrixCell::Fixed:
-        return {imColour(c.muted, 0.45 * alpha), 0.2, c.muted};
+        return 0.2;
     case MatrixCell::Learned:
     case MatrixCell::Frozen:
         break;
     }
-    const resources::Rgb learned = resources::curveColour(0, picture.theme);
-    return {imColour(learned, 0.45 * alpha), 0.3, learned};
+    return 0.3;
+}
+
+resources::Rgb CellFills::colourOf(const Shortcut& shortcut) const
+{
+    const ThemeColours& c = coloursOf(m_picture);
+    const MatrixCell cell = m_picture.scene.cell(shortcut);
+    if (isRead(cell)) {
+        if (const auto weight = m_weights.of(shortcut)) {
+            return m_picture.weights.scale().colour(*weight, m_picture.theme);
+        }
+    }
+    switch (cell) {
+    case MatrixCell::Outside:
+    case MatrixCell::Empty:
+    case MatrixCell::Pruned:
+        return c.surface;
+    case MatrixCell::Summed:
+    case MatrixCell::Fixed:
+        return c.muted;
+    case MatrixCell::Learned:
+    case MatrixCell::Frozen:
+        break;
+    }
+    return resources::curveColour(0, m_picture.theme);
+}
+
+double CellFills::opacityOf(const Shortcut& shortcut) const
+{
+    const MatrixCell cell = m_picture.scene.cell(shortcut);
+    if (cell == MatrixCell::Empty || cell == MatrixCell::Pruned) {
+        return 1;
+    }
+    if (cell == MatrixCell::Summed) {
+        return 0.15;
+    }
+    const bool runs = m_picture.weights.isActive((shortcut.target + m_each - 1) / m_each);
+    return (m_weights.of(shortcut) ? 1.0 : 0.45) * (runs ? 1.0 : 0.35);
 }
 
 // Black or white, whichever reads better on the cell.
@@ -65,7 +117,8 @@ ImU32 inkOn(resources::Rgb ground)
     return light > 140000 ? IM_COL32(10, 14, 22, 255) : IM_COL32(255, 255, 255, 255);
 }
 
-void paintMarks(ImDrawList& list, const MatrixPicture& picture, const Shortcut& shortcut, const Rect& r)
+void paintMarks(ImDrawList& list, const MatrixPicture& picture, const CellFills& fills, const Shortcut& shortcut,
+                const Rect& r)
 {
     const ThemeColours& c = coloursOf(picture);
     const float size = r.right - r.left;
@@ -93,46 +146,71 @@ void paintMarks(ImDrawList& list, const MatrixPicture& picture, const Shortcut& 
         break;
     }
     if (size >= kSmallestNumbered && isRead(picture.scene.cell(shortcut))) {
-        if (const auto weight = picture.weights.port(picture.port).of(shortcut)) {
-            centredText(list, kTextSize, centre, size - 4, inkOn(fillOf(picture, shortcut).rgb), shortNumber(*weight));
+        if (const auto weight = fills.weightOf(shortcut)) {
+            centredText(list, kTextSize, centre, size - 4, inkOn(fills.colourOf(shortcut)), shortNumber(*weight));
         }
     }
 }
 
-// The strongest of a block of cells stands for all of them: none is sampled away.
-void paintBlock(ImDrawList& list, const MatrixPicture& picture, const Shortcut& first, std::int64_t side)
+// The strongest of a block's cells.
+ImU32 colourOfBlock(const CellFills& fills, const Shortcut& first, std::int64_t side)
 {
-    Fill strongest;
-    Shortcut last = first;
+    Shortcut strongest = first;
+    double most = -1;
     for (std::int64_t target = first.target; target < first.target + side; ++target) {
-        for (std::int64_t source = first.source; source < first.source + side; ++source) {
-            const Fill fill = fillOf(picture, {source, target});
-            if (fill.strength > strongest.strength) {
-                strongest = fill;
+        for (std::int64_t source = first.source; source < std::min(first.source + side, target); ++source) {
+            if (const double strength = fills.strengthOf({source, target}); strength > most) {
+                most = strength;
+                strongest = {source, target};
             }
         }
     }
-    last = {std::min(first.source + side, picture.scene.size()) - 1,
-            std::min(first.target + side - 1, picture.scene.size())};
-    if (strongest.strength < 0) {
-        return;
-    }
-    const Rect from = picture.view.rectToScreen(picture.scene.rectOf(first));
-    const Rect to = picture.view.rectToScreen(picture.scene.rectOf(last));
-    list.AddRectFilled({from.left, from.top}, {to.right, to.bottom}, strongest.colour);
+    return most < 0 ? 0 : fills.fillOf(strongest);
 }
 
-void paintCell(ImDrawList& list, const MatrixPicture& picture, const Shortcut& shortcut)
+void refresh(MatrixBlocks& blocks, const MatrixPicture& picture, const CellFills& fills, std::int64_t side)
 {
-    const Fill fill = fillOf(picture, shortcut);
-    if (fill.strength < 0) {
+    const std::tuple of{side, picture.port, picture.theme, picture.weights.revision(), picture.scene.revision()};
+    if (blocks.of == of) {
+        return;
+    }
+    blocks.of = of;
+    const std::int64_t across = (picture.scene.size() + side - 1) / side;
+    blocks.colours.assign(static_cast<std::size_t>(across * across), 0);
+    for (std::int64_t row = 0; row < across; ++row) {
+        for (std::int64_t column = 0; column <= row; ++column) {
+            blocks.colours[static_cast<std::size_t>(row * across + column)] =
+                colourOfBlock(fills, {column * side, row * side + 1}, side);
+        }
+    }
+}
+
+void paintBlock(ImDrawList& list, const MatrixPicture& picture, const Shortcut& first, std::int64_t side)
+{
+    const std::int64_t across = (picture.scene.size() + side - 1) / side;
+    const ImU32 colour =
+        picture.blocks.colours[static_cast<std::size_t>((first.target - 1) / side * across + first.source / side)];
+    if (colour == 0) {
+        return;
+    }
+    const Shortcut last{std::min(first.source + side, picture.scene.size()) - 1,
+                        std::min(first.target + side - 1, picture.scene.size())};
+    const Rect from = picture.view.rectToScreen(picture.scene.rectOf(first));
+    const Rect to = picture.view.rectToScreen(picture.scene.rectOf(last));
+    list.AddRectFilled({from.left, from.top}, {to.right, to.bottom}, colour);
+}
+
+void paintCell(ImDrawList& list, const MatrixPicture& picture, const CellFills& fills, const Shortcut& shortcut)
+{
+    if (picture.scene.cell(shortcut) == MatrixCell::Outside) {
         return;
     }
     const Rect r = picture.view.rectToScreen(picture.scene.rectOf(shortcut));
-    const float gap = r.right - r.left > 8 ? 1.0F : 0.0F;
-    list.AddRectFilled({r.left + gap, r.top + gap}, {r.right - gap, r.bottom - gap}, fill.colour, gap * 2);
-    if (r.right - r.left >= kSmallestMarked) {
-        paintMarks(list, picture, shortcut, r);
+    const float gap = r.width() > 8 ? 1.0F : 0.0F;
+    list.AddRectFilled({r.left + gap, r.top + gap}, {r.right - gap, r.bottom - gap}, fills.fillOf(shortcut),
+                       r.width() >= kSmallestRounded ? 2.0F : 0.0F);
+    if (r.width() >= kSmallestMarked) {
+        paintMarks(list, picture, fills, shortcut, r);
     }
 }
 
@@ -143,17 +221,19 @@ void paintCells(ImDrawList& list, const MatrixPicture& picture)
     const auto targets = picture.scene.targetsIn(seen.top, seen.bottom);
     const float size = MatrixScene::kCell * picture.view.zoom();
     const auto side = static_cast<std::int64_t>(std::ceil(kSmallestCell / size));
+    const CellFills fills(picture);
+    if (side > 1) {
+        refresh(picture.blocks, picture, fills, side);
+    }
     // Blocks begin at multiples of their side, so that they do not flicker while the view moves.
     const std::int64_t firstTarget = (targets.first - 1) / side * side + 1;
     for (std::int64_t target = firstTarget; target <= targets.last; target += side) {
-        for (std::int64_t source = columns.first / side * side; source <= columns.last; source += side) {
-            if (source >= target + side) {
-                break; // above the diagonal
-            }
+        const std::int64_t last = std::min(columns.last, target + side - 2); // no further than the diagonal
+        for (std::int64_t source = columns.first / side * side; source <= last; source += side) {
             if (side > 1) {
                 paintBlock(list, picture, {source, target}, side);
             } else {
-                paintCell(list, picture, {source, target});
+                paintCell(list, picture, fills, {source, target});
             }
         }
     }
@@ -176,36 +256,50 @@ void paintCross(ImDrawList& list, const MatrixPicture& picture, const Shortcut& 
     list.AddRectFilled({r.left, r.top}, {r.right, all.bottom}, tint);
 }
 
+// 1, 2, 5, 10, 20 … so that labels `apart` cells from each other have room.
+std::int64_t labelStep(float apart)
+{
+    std::int64_t step = 1;
+    for (int i = 0; static_cast<float>(step) < apart; ++i) {
+        step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+    }
+    return step;
+}
+
 void paintAxes(ImDrawList& list, const MatrixPicture& picture)
 {
     const ThemeColours& c = coloursOf(picture);
     const Rect all = picture.view.rectToScreen(picture.scene.bounds());
     const Rect seen = picture.view.visible(picture.width, picture.height);
     const float size = MatrixScene::kCell * picture.view.zoom();
-    const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(kLabelRoom / size)));
     // Numbers stay in sight when the grid's edge does not.
     const float left = std::max(all.left, kMatrixAxis);
     const float top = std::max(all.top, kMatrixTop);
     list.AddRectFilled({0, 0}, {left - 2, picture.height}, imColour(c.background, 0.92));
     list.AddRectFilled({left - 2, 0}, {picture.width, top - 2}, imColour(c.background, 0.92));
     const auto ink = [&](bool marked) { return imColour(marked ? c.accent : c.muted); };
+    const std::int64_t last = picture.scene.size();
+    const float widest = textWidth(kTextSize, moduleName(picture.project, last - 1)) + kLabelGap;
     const auto columns = picture.scene.columnsIn(seen.left, seen.right);
+    const std::int64_t everyColumn = labelStep(widest / size);
     for (std::int64_t i = columns.first; i <= columns.last; ++i) {
         const bool marked = picture.hovered && picture.hovered->source == i;
         const Point at = picture.view.rectToScreen(picture.scene.rectOf({i, 1})).centre();
-        if (at.x >= left && (marked || i % every == 0)) {
-            centredText(list, kTextSize, {at.x, top - 12}, 2 * kLabelRoom, ink(marked), std::to_string(i));
+        if (at.x >= left && (marked || i % everyColumn == 0)) {
+            centredText(list, kTextSize, {at.x, top - 12}, kMatrixAxis, ink(marked), moduleName(picture.project, i));
         }
     }
     const auto targets = picture.scene.targetsIn(seen.top, seen.bottom);
+    const std::int64_t everyRow = labelStep((kTextSize + 2) / size);
     for (std::int64_t j = targets.first; j <= targets.last; ++j) {
-        const bool final = j == picture.scene.size();
+        const bool final = j == last;
         const bool marked = picture.hovered && picture.hovered->target == j;
-        const bool beside = picture.scene.size() - j < every && !final; // would run into "out"
+        const bool beside = last - j < everyRow && everyRow > 1 && !final; // would run into "out"
         const Point at = picture.view.rectToScreen(picture.scene.rectOf({0, j})).centre();
-        if (at.y >= top && (marked || final || (j % every == 0 && !beside))) {
-            centredText(list, kTextSize, {left - 20, at.y}, 2 * kLabelRoom, ink(marked),
-                        final ? std::string("out") : std::to_string(j));
+        if (at.y >= top && (marked || final || (j % everyRow == 0 && !beside))) {
+            const std::string name = moduleName(picture.project, j);
+            centredText(list, kTextSize, {left - 10 - textWidth(kTextSize, name) / 2, at.y}, kMatrixAxis, ink(marked),
+                        name);
         }
     }
     const float middle =
@@ -216,8 +310,12 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
 
 std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& shortcut)
 {
-    const std::string name = nameOf(shortcut);
-    std::vector<std::string> lines{picture.port.empty() ? name : name + "  (" + picture.port + ")"};
+    std::string name = nameOf(shortcut);
+    if (modulesPerLayer(picture.project) > 1) {
+        name += "  (" + moduleName(picture.project, shortcut.source) + " to " +
+                moduleName(picture.project, shortcut.target) + ")";
+    }
+    std::vector<std::string> lines{picture.port.empty() ? name : name + "  " + picture.port};
     switch (picture.scene.cell(shortcut)) {
     case MatrixCell::Empty:
         lines.emplace_back("not read: click or drag to add");

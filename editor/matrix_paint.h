@@ -9,9 +9,11 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace residua::editor {
@@ -23,6 +25,13 @@ struct MatrixStroke {
     std::set<projects::Shortcut> cells;
 };
 
+/// Colours where cells are smaller than can be seen: one for each block of `side` by `side` cells, that of the
+/// strongest of them, so that none is sampled away. Kept from frame to frame until what they show changes.
+struct MatrixBlocks {
+    std::tuple<std::int64_t, std::string, resources::Theme, std::uint64_t, std::uint64_t> of{};
+    std::vector<ImU32> colours; ///< row-major [target, source] in blocks; 0: nothing there
+};
+
 /// Everything that the drawing of one frame of the matrix reads.
 struct MatrixPicture {
     const MatrixScene& scene;
@@ -31,6 +40,7 @@ struct MatrixPicture {
     const LiveWeights& weights;
     const projects::Project& project;
     const MatrixStroke& stroke;
+    MatrixBlocks& blocks;
     std::string port;
     std::optional<projects::Shortcut> hovered;
     std::optional<projects::Shortcut> cursor; ///< of the keyboard

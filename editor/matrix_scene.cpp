@@ -55,6 +55,7 @@ bool isRead(MatrixCell cell)
 
 void MatrixScene::rebuild(const projects::Project& project)
 {
+    ++m_revision;
     m_depth = modulesOf(project);
     m_note = noteFor(project);
     m_ports = portsOf(project.topology);

@@ -35,6 +35,8 @@ public:
 
     void rebuild(const projects::Project& project);
 
+    /// Another number after each rebuild.
+    [[nodiscard]] std::uint64_t revision() const { return m_revision; }
     /// Why there is no grid, and what to do about it; empty where there is one.
     [[nodiscard]] const std::string& note() const { return m_note; }
     /// K: the layers, or their halves (modulesOf).
@@ -64,6 +66,7 @@ private:
     MatrixCell& at(const projects::Shortcut& shortcut);
 
     std::vector<MatrixCell> m_cells; ///< row-major [target − 1, source]
+    std::uint64_t m_revision = 0;
     std::int64_t m_depth = 0;
     std::int64_t m_size = 0;
     std::vector<std::string> m_ports;

@@ -93,6 +93,18 @@ private slots:
         QVERIFY(!m_canvas->locate(8, Spot::Fold).has_value());
     }
 
+    void theButtonFoldsAndUnfolds()
+    {
+        load(stackOf(5));
+        CanvasDriver driver(*m_canvas);
+        const ScreenPoint button{CanvasDriver::kWidth - 36, 24};
+        driver.click(button);
+        QVERIFY(m_canvas->locate(3, Spot::Fold).has_value());
+        driver.click(button);
+        QVERIFY(!m_canvas->locate(3, Spot::Fold).has_value());
+        QVERIFY(driver.take<SelectionChanged>().empty());
+    }
+
     void aClickOnAFoldedRunSelectsItWhole()
     {
         load(stackOf(5));
