@@ -82,9 +82,9 @@ private:
 
 HeatmapView::Impl::Impl(HeatmapView* view)
     : plot(new QCustomPlot(view)),
-      kind(new QComboBox(view)),
-      port(new QComboBox(view)),
-      value(new QComboBox(view)),
+      kind(new PlotChoice(view)),
+      port(new PlotChoice(view)),
+      value(new PlotChoice(view)),
       pin(new QToolButton(view)),
       play(new QToolButton(view)),
       scrubber(new QSlider(Qt::Horizontal, view)),
@@ -145,9 +145,6 @@ void HeatmapView::Impl::layOut()
     value->setObjectName(QStringLiteral("value"));
     value->addItems({tr("value"), tr("change since start"), tr("change since pinned step"),
                      tr("difference from other run"), tr("log(p / row maximum)")});
-    for (QComboBox* box : {kind, port, value}) {
-        showWhole(*box);
-    }
     pin->setText(tr("Pin"));
     pin->setToolTip(tr("Compare with this step from now on (P)"));
     pin->setAccessibleName(tr("Pin this step"));
@@ -240,8 +237,6 @@ void HeatmapView::Impl::refreshNames()
         }
     }
     port->setVisible(port->count() > 0);
-    showWhole(*kind);
-    showWhole(*port);
 }
 
 std::string HeatmapView::Impl::current() const

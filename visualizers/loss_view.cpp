@@ -86,9 +86,9 @@ private:
 
 LossView::Impl::Impl(LossView* view)
     : plot(new CurvePlot(view)),
-      scale(new QComboBox(view)),
+      scale(new PlotChoice(view)),
       smoothing(new QSlider(Qt::Horizontal, view)),
-      axis(new QComboBox(view)),
+      axis(new PlotChoice(view)),
       empty(new QLabel(tr("Run the project to see its loss."), plot)),
       table(new QTableView(view))
 {
@@ -110,12 +110,10 @@ void LossView::Impl::layOut(LossView* view)
     view->setAccessibleName(tr("Loss"));
     plot->setAccessibleName(tr("Loss plot"));
     plot->setMinimumHeight(80);
-    axis->addItems({tr("against step"), tr("against tokens or samples"), tr("against FLOP"), tr("against time (s)")});
+    axis->addItems({tr("by step"), tr("by tokens or samples"), tr("by FLOP"), tr("by time (s)")});
     axis->setObjectName(QStringLiteral("horizontalAxis"));
     axis->setAccessibleName(tr("Horizontal axis"));
-    showWhole(*axis);
     scale->addItems({tr("linear"), tr("log y"), tr("log x"), tr("log x and y"), tr("symmetric log y")});
-    showWhole(*scale);
     scale->setObjectName(QStringLiteral("scale"));
     scale->setAccessibleName(tr("Scale"));
     smoothing->setRange(0, kSmoothingSteps);

@@ -65,8 +65,8 @@ private:
 
 MetricsView::Impl::Impl(MetricsView* view)
     : plot(new CurvePlot(view)),
-      metric(new QComboBox(view)),
-      scale(new QComboBox(view)),
+      metric(new PlotChoice(view)),
+      scale(new PlotChoice(view)),
       empty(new QLabel(tr("Norms, speed and memory of a run appear here while it trains."), plot))
 {
     view->setAccessibleName(tr("Norms and speed"));
@@ -80,9 +80,6 @@ MetricsView::Impl::Impl(MetricsView* view)
         metric->addItem(tr(known.title), QString::fromLatin1(known.name));
     }
     scale->addItems({tr("linear"), tr("log y"), tr("symmetric log y")});
-    for (QComboBox* box : {metric, scale}) {
-        showWhole(*box);
-    }
     scale->setObjectName(QStringLiteral("scale"));
     scale->setAccessibleName(tr("Scale"));
     empty->setAlignment(Qt::AlignCenter);

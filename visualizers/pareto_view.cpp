@@ -98,9 +98,9 @@ private:
 
 ParetoView::Impl::Impl(ParetoView* view)
     : plot(new QCustomPlot(view)),
-      cost(new QComboBox(view)),
-      scale(new QComboBox(view)),
-      measure(new QComboBox(view)),
+      cost(new PlotChoice(view)),
+      scale(new PlotChoice(view)),
+      measure(new PlotChoice(view)),
       empty(new QLabel(tr("Train two runs or a sweep: each becomes a point of loss against cost."), plot)),
       m_view(view),
       m_others(plot->addGraph()),
@@ -137,7 +137,7 @@ void ParetoView::Impl::layOut()
     plot->setFocusPolicy(Qt::StrongFocus);
     plot->setMouseTracking(true);
     plot->setMinimumHeight(80);
-    cost->addItems({tr("against parameters"), tr("against FLOP"), tr("against time (s)")});
+    cost->addItems({tr("by parameters"), tr("by FLOP"), tr("by time (s)")});
     cost->setCurrentIndex(1);
     cost->setAccessibleName(tr("Cost"));
     cost->setObjectName(QStringLiteral("cost"));
@@ -154,7 +154,6 @@ void ParetoView::Impl::layOut()
     controls->setContentsMargins(8, 4, 8, 0);
     controls->setSpacing(10);
     for (QComboBox* box : {measure, cost, scale}) {
-        showWhole(*box);
         controls->addWidget(box);
     }
     controls->addStretch(1);

@@ -2,24 +2,46 @@
 #include "visualizers/plot_controls.h"
 
 #include <QAbstractItemView>
-#include <QComboBox>
 #include <QSlider>
+
+#include <algorithm>
 
 namespace residua::visualizers {
 namespace {
 
-constexpr int kNarrowestChoice = 64;
+constexpr int kNarrowestChoice = 56;
 constexpr int kNarrowestSlider = 36;
 constexpr int kWidestSlider = 140;
 
 } // namespace
 
-void showWhole(QComboBox& choice)
+PlotChoice::PlotChoice(QWidget* parent) : QComboBox(parent)
 {
-    choice.setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    choice.setMinimumWidth(kNarrowestChoice); // else the layout keeps room for the longest text
-    choice.view()->setMinimumWidth(choice.view()->sizeHintForColumn(0));
-    choice.view()->setTextElideMode(Qt::ElideNone);
+    setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    connect(this, &QComboBox::currentTextChanged, this, &QWidget::updateGeometry);
+}
+
+/// The box's own hint is for the longest text.
+QSize PlotChoice::sizeHint() const
+{
+    const QFontMetrics metrics = fontMetrics();
+    int longest = 0;
+    for (int i = 0; i < count(); ++i) {
+        longest = std::max(longest, metrics.horizontalAdvance(itemText(i)));
+    }
+    const QSize whole = QComboBox::sizeHint();
+    return {whole.width() - longest + metrics.horizontalAdvance(currentText()), whole.height()};
+}
+
+QSize PlotChoice::minimumSizeHint() const
+{
+    return {std::min(kNarrowestChoice, sizeHint().width()), sizeHint().height()};
+}
+
+void PlotChoice::showPopup()
+{
+    view()->setMinimumWidth(QComboBox::sizeHint().width());
+    QComboBox::showPopup();
 }
 
 void giveWay(QSlider& slider)

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-class QComboBox;
+#include <QComboBox>
+
 class QSlider;
 
 namespace residua::visualizers {
 
-/// A choice above a plot that is as wide as its longest text where there is room, and gives way where there is not:
-/// its list is then wider than itself.
-void showWhole(QComboBox& choice);
+/// A choice above a plot: as wide as what it says now, and narrower where there is no room, so that several fit side by
+/// side in a narrow dock. Its list is as wide as its longest text.
+class PlotChoice : public QComboBox {
+    Q_OBJECT
+public:
+    explicit PlotChoice(QWidget* parent);
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+    void showPopup() override;
+};
+
 /// As wide as it likes to be, down to a thumb's room.
 void giveWay(QSlider& slider);
 

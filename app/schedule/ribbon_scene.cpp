@@ -9,7 +9,7 @@ namespace residua::app {
 namespace {
 
 constexpr double kRateShare = 0.28; ///< of the height
-constexpr double kGap = 12;
+constexpr double kGap = 24;         ///< room for the last label of the rate and the first of the layers
 constexpr double kMargin = 12;
 constexpr double kGrip = 5; ///< pixels on both sides of an edge that take hold of it
 

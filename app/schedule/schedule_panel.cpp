@@ -210,7 +210,9 @@ void SchedulePanel::showSummary()
         parts << tr("%n stages", nullptr, static_cast<int>(shown.stages.stages.size()))
               << tr("average %1 of %2 layers").arg(QString::number(length, 'f', 2)).arg(depth);
     }
-    if (m_cost) {
+    if (m_cost && shown.stages.stages.empty()) {
+        parts << tr("%1 FLOP in all").arg(formatCount(projects::trainingFlops(shown, m_cost->total)));
+    } else if (m_cost) {
         const double share = projects::expectedFlopShare(shown, *m_cost);
         parts << tr("expected %1 FLOP").arg(formatCount(share * projects::trainingFlops(shown, m_cost->total)))
               << tr("%1 % saved").arg(percentText(1 - share));

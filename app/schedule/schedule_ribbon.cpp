@@ -226,7 +226,7 @@ void ScheduleRibbon::paintAxes(QPainter& painter) const
     const auto left = [&](double y, const QString& text) {
         painter.drawText(QRectF(0, y - height / 2, bars.left() - 8, height), Qt::AlignRight | Qt::AlignVCenter, text);
     };
-    painter.setPen(QPen(m_look.theme().colour(QStringLiteral("grid")), 1));
+    painter.setPen(QPen(toColour(resources::themeColours(m_look.theme().kind()).grid), 1));
     for (const std::int64_t step : m_scene.ticks(static_cast<int>(bars.width() / kTickWidth))) {
         const double x = m_scene.xOf(static_cast<double>(step));
         painter.drawLine(QPointF(x, rate.top()), QPointF(x, bars.bottom()));
@@ -306,7 +306,7 @@ void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar) co
     const bool full = bar.span.stage == projects::StageSpan::kFull;
     const double keep = full ? 1 : projects::keepProbability(m_shown.stages[bar.span.stage], m_depth);
     const ThemeKind kind = m_look.theme().kind();
-    QColor fill = full ? m_look.theme().colour(QStringLiteral("raised")) : toColour(resources::magnitude(keep, kind));
+    QColor fill = full ? m_look.theme().colour(QStringLiteral("hover")) : toColour(resources::magnitude(keep, kind));
     const QColor text = full                      ? m_look.theme().colour(QStringLiteral("muted"))
                         : fill.lightnessF() > 0.5 ? QColor(Qt::black)
                                                   : QColor(Qt::white);
