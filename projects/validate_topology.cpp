@@ -65,10 +65,12 @@ private:
     {
         if (const auto* const ends = std::get_if<FirstAndLast>(&m_mix.sources)) {
             m_problems.atLeast(kPath + "/sources/k", "topology · sources · k", ends->k, 1);
-            if (ends->k >= 1 && ends->k >= m_depth - 1) {
+            if (ends->k >= 1 && ends->k >= m_depth - 2) {
+                // A sum of one entry is that entry.
+                const bool sumsAtLast = m_mix.finalMix && ends->k == m_depth - 2;
                 warning("/sources/k", " · sources · k",
-                        "the input, the sum and the last " + std::to_string(ends->k) + " are all that " +
-                            std::to_string(m_depth) + " layers put out");
+                        "with k + 2 ≥ " + std::to_string(m_depth) + " every layer reads the full stack" +
+                            (sumsAtLast ? ", and only the final output a sum" : ""));
             }
         } else if (const auto* const steps = std::get_if<Dilated>(&m_mix.sources)) {
             m_problems.atLeast(kPath + "/sources/dilation", "topology · sources · dilation", steps->dilation, 1);

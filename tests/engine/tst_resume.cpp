@@ -123,6 +123,41 @@ private slots:
         QCOMPARE(tests::recordedLosses(directory("stopped")), m_whole);
     }
 
+    /// Which layers a step drops is drawn from the step's number, not from what was drawn before it.
+    void stochasticDepthIsBitEqualToo()
+    {
+        projects::Project dropping = project();
+        dropping.training.steps = 12;
+        dropping.network.stack.front().repeat = 4;
+        for (projects::Node& node : dropping.network.blocks.front().graph.nodes) {
+            node.params.erase("dropout"); // so that layers alone are drawn
+        }
+        dropping.topology.preset = "stochastic-depth";
+        dropping.topology.wiring =
+            projects::BranchGate{.kind = projects::BranchGateKind::StochasticDepth, .keepProbability = 0.3};
+        const auto whole = tests::lossesOf(dropping, directory("dropping"));
+        QCOMPARE(whole.size(), std::size_t{12});
+        {
+            SessionProbe probe;
+            StartRun command = start(directory("dropping-stopped"));
+            command.project = dropping;
+            command.pauseAfter = 5; // after a checkpoint by Stop, none of the plan's
+            probe.post(command);
+            QVERIFY(probe.waitFor<RunPaused>());
+            probe.post(Stop{kRun});
+            QVERIFY(probe.waitFor<RunEnded>());
+        }
+        SessionProbe probe;
+        probe.post(resume(directory("dropping-stopped")));
+        QVERIFY(probe.waitFor<RunEnded>());
+        QCOMPARE(probe.all<RunStarted>().at(0).firstStep, 5);
+        QCOMPARE(tests::recordedLosses(directory("dropping-stopped")), whole);
+        // They are dropped, and by their own seed.
+        dropping.seeds.stages += 1;
+        const auto other = tests::lossesOf(dropping, directory("dropping-otherwise"));
+        QVERIFY(other != whole);
+    }
+
     void goesBackToAnIntactCheckpoint()
     {
         const std::filesystem::path run = copyOfWhole("broken");

@@ -335,8 +335,25 @@ void TestValidate::topology_data()
             usePreset(p, "plain");
             mixOf(p).sources = FirstAndLast{7};
         },
-        "W /topology/wiring/sources/k [topology · sources · k] the input, the sum and the last 7 are all that 8 layers "
-        "put out");
+        "W /topology/wiring/sources/k [topology · sources · k] with k + 2 ≥ 8 every layer reads the full stack");
+    row(
+        "k of the full stack but for the output",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{6};
+        },
+        "W /topology/wiring/sources/k [topology · sources · k] with k + 2 ≥ 8 every layer reads the full stack, and "
+        "only the final output a sum");
+    row(
+        "k below the full stack",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{5};
+        },
+        "");
+    row(
+        "a temperature below 0", [](Project& p) { mixOf(p).temperature = -0.1; },
+        "E /topology/wiring/temperature [topology · temperature] got -0.1, expected more than 0");
     row(
         "streams", [](Project& p) { p.topology.wiring = MultiStream{.streams = 0}; },
         "E /topology/wiring/streams [topology · streams] got 0, expected 1 to 64");
