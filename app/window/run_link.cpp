@@ -16,6 +16,8 @@
 #include "visualizers/views.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -53,6 +55,23 @@ std::map<std::string_view, const engine::Matrix*> newestByPort(const std::vector
         }
     }
     return newest;
+}
+
+/// 1 for each layer that the newest step ran, 0 for those that it left out; empty where none was left out.
+std::vector<std::uint8_t> newestActive(const std::vector<engine::Matrix>& matrices)
+{
+    const engine::Matrix* newest = nullptr;
+    for (const engine::Matrix& matrix : matrices) {
+        if (matrix.name == "active" && (!newest || matrix.step >= newest->step)) {
+            newest = &matrix;
+        }
+    }
+    std::vector<std::uint8_t> active;
+    if (newest) {
+        std::transform(newest->values.begin(), newest->values.end(), std::back_inserter(active),
+                       [](float runs) { return static_cast<std::uint8_t>(runs != 0); });
+    }
+    return active;
 }
 
 } // namespace
@@ -261,7 +280,11 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
         return; // the wiring was edited while the run goes on: these weights are not of this picture
     }
     const auto newest = newestByPort(matrices);
+    const std::vector<std::uint8_t> active = newestActive(matrices);
     for (CanvasWidget* canvas : m_workspace.canvases()) {
+        editor::LiveValues left;
+        left.active = active;
+        canvas->canvas().setLive(left);
         for (const auto& [port, matrix] : newest) {
             editor::LiveValues live;
             live.port = port;

@@ -275,6 +275,12 @@ public:
         }
         // Where all are dropped, the last runs and counts nothing: a network of layers alone must have a gradient.
         m_silent = std::ranges::all_of(m_factors, [](double factor) { return factor == 0; });
+        if (mode == Mode::Train) {
+            m_active.clear();
+            for (const double factor : m_factors) {
+                m_active.push_back(factor != 0 ? 1.0F : 0.0F);
+            }
+        }
     }
     [[nodiscard]] bool runs(std::size_t layer) const override
     {
@@ -284,10 +290,19 @@ public:
     {
         return m_factors[layer] == 1 ? x + branch : x + branch * m_factors[layer];
     }
+    /// "active" of the last training step; none before the first. No wait for the device.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        if (m_active.empty()) {
+            return {};
+        }
+        return {{"active", step, 1, static_cast<std::int64_t>(m_active.size()), m_active}};
+    }
 
 private:
     std::vector<double> m_keep;
     std::vector<double> m_factors; ///< of this pass
+    std::vector<float> m_active;   ///< of the last training step: 1 where the layer's branch counts
     bool m_silent = false;
 };
 

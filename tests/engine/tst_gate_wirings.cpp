@@ -298,7 +298,13 @@ private Q_SLOTS:
             const auto hit =
                 std::ranges::find_if(outcomes, [&](const at::Tensor& o) { return distance(o, got) < 1e-12; });
             QVERIFY(hit != outcomes.end());
-            ++counts[static_cast<std::size_t>(hit - outcomes.begin())];
+            const auto outcome = static_cast<std::size_t>(hit - outcomes.begin());
+            ++counts[outcome];
+            const auto told = network->coefficients(pass); // which layers ran
+            QCOMPARE(told.size(), std::size_t{1});
+            QCOMPARE(told.front().name, std::string("active"));
+            QCOMPARE(told.front().values,
+                     (std::vector<float>{outcome % 2 == 1 ? 1.0F : 0.0F, outcome >= 2 ? 1.0F : 0.0F}));
         }
         for (std::size_t i = 0; i < 4; ++i) {
             // Five standard deviations.
