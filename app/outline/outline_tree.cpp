@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/properties/customisation.h"
+#include "editor/shortcuts.h"
 #include "engine/api/run_reader.h"
 #include "projects/node_kinds.h"
 
@@ -116,9 +117,27 @@ std::vector<projects::Shortcut> shortcutsInto(const DepthMix& mix, std::int64_t 
 void addShortcuts(OutlineRow& row, const Project& project, std::int64_t target)
 {
     if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
-        for (const projects::Shortcut& shortcut : shortcutsInto(*mix, target, project.network.depth())) {
+        for (const projects::Shortcut& shortcut : shortcutsInto(*mix, target, editor::modulesOf(project))) {
             row.children.push_back(shortcutRow(project, shortcut));
         }
+    }
+}
+
+/// What the layer reads: under its own row, or under a row for each half where both halves read mixes of their own.
+void addReads(OutlineRow& row, const Project& project, std::int64_t layer)
+{
+    if (editor::modulesPerLayer(project) == 1) {
+        addShortcuts(row, project, layer);
+        return;
+    }
+    for (const std::int64_t module : {2 * layer - 1, 2 * layer}) {
+        const QString name = QString::fromStdString(editor::moduleName(project, module));
+        OutlineRow half =
+            rowOf("module:" + std::to_string(module),
+                  module % 2 == 1 ? Text::tr("%1, after attention").arg(name) : Text::tr("%1, after the FFN").arg(name),
+                  "layer", LayersPlace{{layer}});
+        addShortcuts(half, project, module);
+        row.children.push_back(std::move(half));
     }
 }
 
@@ -132,11 +151,11 @@ OutlineRow layersRow(const Project& project)
         OutlineRow row = rowOf("layer:" + std::to_string(layer), titleOf(project, place), "layer", place);
         row.value = subtitleOf(project, place);
         addProperties(row, project);
-        addShortcuts(row, project, layer);
+        addReads(row, project, layer);
         layers.children.push_back(std::move(row));
     }
     OutlineRow output = rowOf("output", Text::tr("Final output"), "layer", GraphPlace{"head"});
-    addShortcuts(output, project, depth + 1);
+    addShortcuts(output, project, editor::modulesOf(project) + 1);
     if (!output.children.empty()) {
         layers.children.push_back(std::move(output));
     }

@@ -2,6 +2,7 @@
 #include "app/properties/place.h"
 
 #include "app/properties/property_list.h"
+#include "editor/shortcuts.h"
 #include "projects/node_kinds.h"
 #include "projects/presets.h"
 
@@ -87,14 +88,19 @@ QString subtitleOfSection(const Project& project, Section section)
     return {};
 }
 
-QString subtitleOfShortcuts(const ShortcutsPlace& place)
+QString subtitleOfShortcuts(const Project& project, const ShortcutsPlace& place)
 {
     if (place.shortcuts.size() != 1) {
         return {};
     }
     const projects::Shortcut& shortcut = place.shortcuts.front();
-    return shortcut.source == 0 ? Text::tr("From the stack's input to layer %1").arg(shortcut.target)
-                                : Text::tr("From layer %1 to %2").arg(shortcut.source).arg(shortcut.target);
+    const auto name = [&project](std::int64_t module) {
+        return QString::fromStdString(editor::moduleName(project, module));
+    };
+    const bool final = shortcut.target == editor::modulesOf(project) + 1;
+    const QString target = final ? Text::tr("the final output") : Text::tr("layer %1").arg(name(shortcut.target));
+    return shortcut.source == 0 ? Text::tr("From the stack's input to %1").arg(target)
+                                : Text::tr("From layer %1 to %2").arg(name(shortcut.source), target);
 }
 
 /// "/network/blocks/0/graph" as its parts; "~1" and "~0" stand for / and ~.
@@ -139,7 +145,7 @@ Place placeInGraph(const Project& project, const projects::GraphRef& ref, const 
 bool exists(const Project& project, const projects::Shortcut& shortcut)
 {
     const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
-    const std::int64_t depth = project.network.depth();
+    const std::int64_t depth = editor::modulesOf(project);
     if (!mix || shortcut.target < 1 || shortcut.target > depth + 1) {
         return false;
     }
@@ -230,7 +236,7 @@ QString subtitleOf(const Project& project, const Place& place)
                                   p.layers.empty() ? nullptr : project.network.blockOfLayer(p.layers.front());
                               return block && p.layers.size() == 1 ? QString::fromStdString(block->name) : QString();
                           },
-                          [](const ShortcutsPlace& p) { return subtitleOfShortcuts(p); },
+                          [&](const ShortcutsPlace& p) { return subtitleOfShortcuts(project, p); },
                       },
                       place);
 }

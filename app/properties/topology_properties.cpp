@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
+#include "editor/shortcuts.h"
 #include "projects/stream_start.h"
 #include "projects/topology.h"
 
@@ -222,33 +223,36 @@ void addPreset(PropertyList<Wiring>& list, const Project& project)
     list.addChoice("preset", Text::tr("Preset"), current, QVariant(), std::move(details), [](Wiring&, int) {});
 }
 
-/// The shortcuts to add and to remove so that `layer` reads just what `text` lists.
-Result<projects::Edit> setSources(const Project& project, std::int64_t layer, const QString& text)
+/// The shortcuts to add and to remove so that `module` reads just what `text` lists.
+Result<projects::Edit> setSources(const Project& project, std::int64_t module, const QString& text)
 {
     static const QRegularExpression kSeparators(QStringLiteral("[\\s,;]+"));
     std::set<std::int64_t> wanted;
     for (const QString& word : text.split(kSeparators, Qt::SkipEmptyParts)) {
         bool whole = false;
         const qlonglong source = word.toLongLong(&whole);
-        if (!whole || source < 0 || source >= layer) {
-            return Error{"layer " + std::to_string(layer), "cannot read “" + word.toStdString() +
-                                                               "”: expected numbers from 0 to " +
-                                                               std::to_string(layer - 1)};
+        if (!whole || source < 0 || source >= module) {
+            return Error{"layer " + editor::moduleName(project, module), "cannot read “" + word.toStdString() +
+                                                                             "”: expected numbers from 0 to " +
+                                                                             std::to_string(module - 1)};
         }
         wanted.insert(source);
     }
     const auto& mix = std::get<DepthMix>(project.topology.wiring);
-    const auto now = sourcesOf(mix, layer, project.network.depth());
+    const auto now = sourcesOf(mix, module, editor::modulesOf(project));
     const std::set<std::int64_t> present(now.begin(), now.end());
-    projects::EditGroup group{Text::tr("Set what layer %1 reads").arg(layer).toStdString(), {}};
+    projects::EditGroup group{Text::tr("Set what layer %1 reads")
+                                  .arg(QString::fromStdString(editor::moduleName(project, module)))
+                                  .toStdString(),
+                              {}};
     for (const std::int64_t source : wanted) {
         if (!present.contains(source)) {
-            group.edits.emplace_back(projects::AddShortcut{{source, layer}});
+            group.edits.emplace_back(projects::AddShortcut{{source, module}});
         }
     }
     for (const std::int64_t source : present) {
         if (!wanted.contains(source)) {
-            group.edits.emplace_back(projects::RemoveShortcut{{source, layer}});
+            group.edits.emplace_back(projects::RemoveShortcut{{source, module}});
         }
     }
     return projects::Edit{std::move(group)};
@@ -290,19 +294,31 @@ std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
     if (!mix) {
         return {};
     }
-    QStringList sources;
-    for (const std::int64_t source : sourcesOf(*mix, layer, project.network.depth())) {
-        sources << QString::number(source);
+    const std::int64_t each = editor::modulesPerLayer(project);
+    std::vector<Property> properties;
+    for (std::int64_t module = (layer - 1) * each + 1; module <= layer * each; ++module) {
+        QStringList sources;
+        for (const std::int64_t source : sourcesOf(*mix, module, editor::modulesOf(project))) {
+            sources << QString::number(source);
+        }
+        Property property;
+        property.key = each == 1 ? "reads" : "reads." + std::to_string(module);
+        property.title = each == 1         ? Text::tr("Reads")
+                         : module % 2 == 1 ? Text::tr("Attention reads")
+                                           : Text::tr("FFN reads");
+        property.value = sources.join(QLatin1Char(' '));
+        property.help = each == 1
+                            ? Text::tr("The stack entries that reach this layer: 0 is the stack's input, 1 what layer "
+                                       "1 puts there. Add or take away numbers to add or remove shortcuts.")
+                            : Text::tr("The stack entries that reach this half of the layer: 0 is the stack's input, "
+                                       "2j − 1 what follows the attention of layer j, 2j its output. Add or take away "
+                                       "numbers to add or remove shortcuts.");
+        property.edit = [module](const Project& p, const QVariant& given) {
+            return setSources(p, module, given.toString());
+        };
+        properties.push_back(std::move(property));
     }
-    Property property;
-    property.key = "reads";
-    property.title = Text::tr("Reads");
-    property.value = sources.join(QLatin1Char(' '));
-    property.help =
-        Text::tr("The stack entries that reach this layer: 0 is the stack's input, 1 what layer 1 puts there. "
-                 "Add or take away numbers to add or remove shortcuts.");
-    property.edit = [layer](const Project& p, const QVariant& given) { return setSources(p, layer, given.toString()); };
-    return {std::move(property)};
+    return properties;
 }
 
 std::vector<Property> shortcutsProperties(const Project& project, const ShortcutsPlace& place)

@@ -2,6 +2,7 @@
 #include "app/start/arc_thumbnail.h"
 
 #include "app/look/theme.h"
+#include "editor/shortcuts.h"
 
 #include <QPainter>
 #include <QPainterPath>
@@ -20,7 +21,7 @@ constexpr double kLargestBox = 16;
 std::vector<projects::Shortcut> shortcutsOf(const projects::Project& project)
 {
     std::vector<projects::Shortcut> shortcuts;
-    const std::int64_t depth = project.network.depth();
+    const std::int64_t depth = editor::modulesOf(project);
     if (const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring)) {
         for (std::int64_t target = 1; target <= depth + 1; ++target) {
             for (const std::int64_t source : sourcesOf(*mix, target, depth)) {
@@ -42,7 +43,7 @@ bool learned(const projects::Project& project)
 ArcThumbnail::ArcThumbnail(const projects::Project& project, const Look& look, QWidget* parent)
     : QWidget(parent),
       m_look(look),
-      m_depth(project.network.depth()),
+      m_depth(editor::modulesOf(project)),
       m_learned(learned(project)),
       m_shortcuts(shortcutsOf(project))
 {

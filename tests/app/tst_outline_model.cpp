@@ -55,6 +55,30 @@ private slots:
         }
     }
 
+    void bothHalvesOfALayerHaveRowsWhereBothAreBridged()
+    {
+        auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
+        mix.sites = projects::MixSites::Both;
+        refresh();
+        const std::int64_t depth = m_document.project.network.depth();
+        for (std::int64_t target = 1; target <= 2 * depth + 1; ++target) {
+            for (const std::int64_t source : sourcesOf(mix, target, 2 * depth)) {
+                const QModelIndex index = m_model->indexOf(ShortcutsPlace{{{source, target}}});
+                QVERIFY2(index.isValid(), qPrintable(QString("%1:%2").arg(source).arg(target)));
+                if (target <= 2 * depth) {
+                    const QString half = QString::number((target + 1) / 2) + (target % 2 == 1 ? "a" : "f");
+                    QVERIFY(index.parent().data().toString().startsWith(half + ','));
+                }
+            }
+        }
+        const ShortcutsPlace last{{{2 * depth - 1, 2 * depth}}};
+        QVERIFY(exists(m_document.project, last));
+        QCOMPARE(subtitleOf(m_document.project, last), QString("From layer %1a to layer %1f").arg(depth));
+        const auto properties = propertiesOf(m_document.project, LayersPlace{{1}});
+        QVERIFY(
+            std::any_of(properties.begin(), properties.end(), [](const Property& p) { return p.key == "reads.2"; }));
+    }
+
     void aRefreshEqualsAFreshModel()
     {
         const std::vector<projects::Edit> edits{
