@@ -16,9 +16,11 @@ namespace {
 constexpr float kMergedPitch = 12; ///< screen pixels from layer to layer, below which arcs are merged
 constexpr std::size_t kCrowded = 2000;
 constexpr int kFinestSegments = 64;  ///< of an arc
-constexpr int kCrowdedSegments = 16; ///< where so many are drawn that corners do not show
-constexpr float kStrandGap = 3.5F;   ///< screen pixels between the ports of one shortcut
-constexpr float kSmallestCount = 9;  ///< screen pixels of an arc's height, below which a bundle's number is left out
+constexpr int kCrowdedSegments = 26; ///< where so many are drawn that corners do not show
+constexpr double kReadable = 120;    ///< arcs in sight, above which those that do not stand out fade
+constexpr double kFaintest = 0.12;
+constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
+constexpr float kSmallestCount = 9; ///< screen pixels of an arc's height, below which a bundle's number is left out
 
 struct Strand {
     ArcShape shape;
@@ -91,6 +93,7 @@ private:
     const DepthPicture& m_picture;
     ArcPainter m_painter;
     std::vector<Port> m_ports;
+    double m_fade = 1; ///< of arcs that do not stand out
 };
 
 Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
@@ -100,12 +103,12 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
         return {imColour(c.accent), 3.0F};
     }
     const float emphasis = isHovered(m_picture, arc) ? 1.5F : 0.0F;
-    double alpha = 1.0;
+    double alpha = isHovered(m_picture, arc) ? 1 / m_fade : 1.0;
     if (m_picture.hoveredModule) {
         const LayerBox* over = m_picture.scene.box(*m_picture.hoveredModule);
         const bool touches =
             over == m_picture.scene.box(arc.shortcut.source) || over == m_picture.scene.box(arc.shortcut.target);
-        alpha = touches ? 1.0 : 0.15;
+        alpha = touches ? 1 / m_fade : 0.15;
     }
     const bool runs = m_picture.weights.isActive(m_picture.scene.box(arc.shortcut.target)->layer);
     alpha *= runs ? 1.0 : 0.35;
@@ -113,21 +116,21 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
         const double strength = m_picture.weights.scale().strength(*weight);
         const resources::Rgb colour =
             apart() ? port.port->colour : m_picture.weights.scale().colour(*weight, m_picture.theme);
-        return {imColour(colour, alpha * (0.25 + 0.75 * strength)),
+        return {imColour(colour, alpha * (0.25 * m_fade + (1 - 0.25 * m_fade) * strength)),
                 1.0F + 3.5F * static_cast<float>(strength) + emphasis};
     }
     switch (arc.kind) {
     case ShortcutKind::Stream:
         return {imColour(c.muted, alpha), 2.0F + emphasis};
     case ShortcutKind::Fixed:
-        return {imColour(c.muted, 0.8 * alpha), 1.3F + emphasis};
+        return {imColour(c.muted, 0.8 * alpha * m_fade), 1.3F + emphasis};
     case ShortcutKind::Pruned:
-        return {imColour(c.muted, 0.35 * alpha), 1.0F + emphasis};
+        return {imColour(c.muted, 0.35 * alpha * m_fade), 1.0F + emphasis};
     case ShortcutKind::Learned:
     case ShortcutKind::Frozen:
         break;
     }
-    return {imColour(port.port->colour, 0.55 * alpha), 1.4F + emphasis};
+    return {imColour(port.port->colour, 0.55 * alpha * m_fade), 1.4F + emphasis};
 }
 
 // One strand for each port that is shown, side by side.
@@ -199,14 +202,24 @@ void Arcs::paintCount(const Arc& arc) const
 
 void Arcs::paint()
 {
-    std::vector<Strand> below;
-    std::vector<Strand> onTop;
+    std::vector<const Arc*> inSight;
     for (const Arc& arc : m_picture.scene.arcs()) {
         if (m_painter.inSight(arc)) {
-            addStrands(arc, isHovered(m_picture, arc) || isSelected(m_picture, arc) ? onTop : below);
+            inSight.push_back(&arc);
         }
     }
+    const auto crowd = static_cast<double>(inSight.size() * m_ports.size());
+    m_fade = std::clamp(std::sqrt(kReadable / std::max(crowd, 1.0)), kFaintest, 1.0);
+    std::vector<Strand> below;
+    std::vector<Strand> onTop;
+    for (const Arc* arc : inSight) {
+        addStrands(*arc, isHovered(m_picture, *arc) || isSelected(m_picture, *arc) ? onTop : below);
+    }
     below = worthDrawing(std::move(below));
+    if (m_fade < 1) { // the strong ones over the faint
+        std::stable_sort(below.begin(), below.end(),
+                         [](const Strand& a, const Strand& b) { return a.stroke.width < b.stroke.width; });
+    }
     m_painter.setFinest(below.size() > kCrowded ? kCrowdedSegments : kFinestSegments);
     for (const Strand& strand : below) {
         paintStrand(strand);

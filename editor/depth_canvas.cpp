@@ -22,6 +22,7 @@ using projects::Shortcut;
 
 constexpr float kPickTolerance = 6; ///< screen pixels
 constexpr float kClickSlop = 4;     ///< a press that moves less is a click
+constexpr float kChipsRoom = 28;
 constexpr std::size_t kSkylineColumns = 96;
 constexpr Point kChipsAt{16, 12};
 
@@ -52,6 +53,8 @@ protected:
     void handlePointer(Point pointer, bool inside) override;
     void paint(ImDrawList& list) override;
     void paintOverview(ImDrawList& list, const Minimap& map) override;
+    Framing framing() const override { return {.top = chips().empty() ? 0.0F : kChipsRoom}; }
+    void suit(float width, float height) override;
     bool leftButtonPans() const override { return ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)); }
 
 private:
@@ -82,6 +85,7 @@ private:
     std::vector<float> m_skyline;  ///< of the minimap
     std::vector<LayerRun> m_folds; ///< apart, ascending
     std::vector<DepthPort> m_ports;
+    float m_rise = 1;
     Gesture m_gesture = Gesture::None;
     Point m_pressedAt;
     Hit m_hover;
@@ -98,6 +102,17 @@ void DepthCanvas::rebuild()
     m_scene.rebuild(project(), document().layout.groups, m_folds);
     m_skyline = m_scene.skyline(kSkylineColumns);
     updatePorts();
+}
+
+void DepthCanvas::suit(float width, float height)
+{
+    // No more than at the largest scale of a fit: short rows are not stretched.
+    const float shown = std::min(width, bounds().width() * framing().maxZoom);
+    if (const float rise = m_scene.riseFor(shown, height); rise != m_rise) {
+        m_rise = rise;
+        m_scene.setRise(rise);
+        m_skyline = m_scene.skyline(kSkylineColumns);
+    }
 }
 
 // What a person hid stays hidden while the topology has the same ports.

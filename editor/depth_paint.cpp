@@ -71,7 +71,7 @@ void paintBoxText(ImDrawList& list, const LayerBox& box, const Rect& r, ImU32 ti
         return;
     }
     const Point centre = r.centre();
-    const float inside = r.width() - 8;
+    const float inside = r.width() - 3;
     if (r.height() <= 38 || r.width() <= 44) {
         centredText(list, kTextSize, centre, inside, title, box.title);
         return;
@@ -116,6 +116,28 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     paintBoxText(list, box, r, imColour(c.text, alpha), imColour(c.muted, alpha));
     if (box.folded()) {
         paintFoldMark(list, picture, box);
+    }
+}
+
+// Numbers below boxes that are too small for them.
+void paintTicks(ImDrawList& list, const DepthPicture& picture)
+{
+    const auto& boxes = picture.scene.boxes();
+    const float width = boxes.front().rect.width() * picture.view.zoom();
+    if (width >= kSmallestLabelledBox) {
+        return;
+    }
+    const float apart = textWidth(kTextSize, boxes[boxes.size() - 2].title) + 8;
+    const auto every = labelStep(apart / (DepthScene::kPitch * picture.view.zoom()));
+    const auto last = static_cast<std::int64_t>(boxes.size()) - 1;
+    for (std::int64_t i = 0; i <= last; ++i) {
+        const LayerBox& box = boxes[static_cast<std::size_t>(i)];
+        const Rect r = picture.view.rectToScreen(box.rect);
+        const bool beside = i != last && last - i < every; // would run into the head's
+        if ((i % every == 0 && !beside) || i == last) {
+            centredText(list, kTextSize, {r.centre().x, r.bottom + 10}, 80, imColour(coloursOf(picture).muted),
+                        box.title);
+        }
     }
 }
 
@@ -247,6 +269,7 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
         paintChain(list, picture);
     }
     paintBoxes(list, picture);
+    paintTicks(list, picture);
     paintBrackets(list, picture);
     paintHandles(list, picture);
     const Rect row = picture.view.rectToScreen(picture.scene.bounds());

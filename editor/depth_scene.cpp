@@ -15,6 +15,9 @@ using projects::Shortcut;
 constexpr float kMargin = 10; // from a box's corner to its outermost arc
 constexpr float kHalfGap = 8; // between arcs that enter and arcs that leave
 constexpr float kHeightUnit = 30;
+constexpr float kLowestRise = 0.5F;
+constexpr float kHighestRise = 3.5F;
+constexpr float kRisePerLayer = 0.15F;
 constexpr float kStrip = 16 * DepthScene::kPitch; // of the row, for looking up arcs
 constexpr float kBracketGap = 14;                 // below the boxes, and between brackets over each other
 constexpr float kBracketHeight = 24;
@@ -243,7 +246,28 @@ void DepthScene::addBrackets(const std::vector<projects::LayerGroup>& groups)
 float DepthScene::heightOf(const Shortcut& shortcut) const
 {
     const auto span = static_cast<float>(boxIndex(shortcut.target)) - static_cast<float>(boxIndex(shortcut.source));
-    return kHeightUnit * std::pow(span, 0.85F) - 4;
+    return (kHeightUnit * std::pow(span, 0.85F) - 4) * m_rise;
+}
+
+void DepthScene::setRise(float rise)
+{
+    const float change = rise / m_rise;
+    m_rise = rise;
+    for (Arc& arc : m_arcs) {
+        arc.height *= change;
+    }
+}
+
+float DepthScene::riseFor(float width, float height) const
+{
+    const Rect all = bounds();
+    const float tallest = -all.top / m_rise;
+    if (tallest <= 0 || width <= 0 || height <= 0) {
+        return 1;
+    }
+    const float room = height * all.width() / width - all.bottom;
+    const float most = std::min(kHighestRise, 1 + kRisePerLayer * static_cast<float>(m_layers)); // few: no towers
+    return std::clamp(room / tallest, kLowestRise, most);
 }
 
 // Arcs share a box's top edge: those that enter stand on its left half, those that leave on its right,

@@ -90,6 +90,11 @@ public:
     void rebuild(const projects::Project& project, const std::vector<projects::LayerGroup>& groups = {},
                  const std::vector<LayerRun>& folds = {});
 
+    /// Makes every arc so many times as high as it is by itself, so that a long row uses a tall canvas. Boxes stay.
+    void setRise(float rise);
+    /// The rise at which all of it, shown as wide as `width`, fills `height` best.
+    [[nodiscard]] float riseFor(float width, float height) const;
+
     [[nodiscard]] const std::vector<LayerBox>& boxes() const { return m_boxes; }
     [[nodiscard]] const std::vector<Arc>& arcs() const { return m_arcs; } ///< shortest first
     [[nodiscard]] const std::vector<GroupBracket>& brackets() const { return m_brackets; }
@@ -141,6 +146,7 @@ private:
     std::vector<GroupBracket> m_brackets;
     std::vector<std::pair<projects::Shortcut, std::uint32_t>> m_byName; ///< shortcut to place in m_arcs, ascending
     std::vector<std::vector<std::uint32_t>> m_strips; ///< places of the arcs above each stretch of the row
+    float m_rise = 1;
     std::int64_t m_layers = 0;
     std::int64_t m_modules = 0;
     bool m_chained = false;

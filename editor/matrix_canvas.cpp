@@ -24,7 +24,7 @@ constexpr Point kChipsAt{16, 12};
 class MatrixCanvas final : public ShortcutCanvas {
 public:
     void setSelection(const Selection& selection) override;
-    void askTyping() override { request(AskTyping{{width() / 2, kMatrixTop}, {}}); }
+    void askTyping() override { request(AskTyping{{width() / 2, top()}, {}}); }
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
     std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
 
@@ -43,7 +43,7 @@ protected:
     /// Into what the axes leave free.
     Framing framing() const override
     {
-        return {.left = kMatrixAxis, .top = kMatrixTop, .margin = kFitMargin, .maxZoom = kFitMaxZoom};
+        return {.left = kMatrixAxis, .top = top(), .margin = kFitMargin, .maxZoom = kFitMaxZoom};
     }
 
 private:
@@ -55,6 +55,8 @@ private:
     void addToStroke(const Shortcut& shortcut);
     bool clickChip(Point pointer);
     [[nodiscard]] std::vector<Chip> portChips() const;
+    /// Where the grid begins.
+    [[nodiscard]] float top() const { return kMatrixAxis + (m_scene.ports().size() > 1 ? kMatrixPorts : 0); }
     [[nodiscard]] const std::string& port() const { return m_scene.ports()[m_port]; }
 
     MatrixScene m_scene;
@@ -119,7 +121,7 @@ bool MatrixCanvas::giveUpGesture()
 void MatrixCanvas::paint(ImDrawList& list)
 {
     paintMatrix(list, {m_scene, view(), selection(), weights(), project(), m_stroke, m_blocks, port(), shownHover(),
-                       m_cursor, theme(), width(), height()});
+                       m_cursor, theme(), width(), height(), top()});
     const Point at = pointer();
     for (const Chip& chip : portChips()) {
         paintChip(list, chip, theme(), chip.rect.contains(at));
@@ -200,7 +202,7 @@ void MatrixCanvas::handlePointer(Point pointer, bool inside)
         continueStroke(pointer);
         return;
     }
-    const bool onGrid = inside && pointer.x >= kMatrixAxis && pointer.y >= kMatrixTop && m_scene.note().empty();
+    const bool onGrid = inside && pointer.x >= kMatrixAxis && pointer.y >= top() && m_scene.note().empty();
     m_hover = onGrid ? m_scene.hitTest(view().toScene(pointer)) : std::nullopt;
     hover(m_hover);
     if (inside && ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !clickChip(pointer)) {

@@ -16,7 +16,7 @@ constexpr float kSmallestCell = 4;    ///< screen pixels; smaller ones are drawn
 constexpr float kSmallestMarked = 10; ///< with a mark for frozen and pruned
 constexpr float kSmallestNumbered = 38;
 constexpr float kSmallestRounded = 16;
-constexpr float kLabelGap = 8; ///< between two labels of an axis
+constexpr float kLabelGap = 2; ///< between two labels of an axis
 
 const ThemeColours& coloursOf(const MatrixPicture& picture)
 {
@@ -256,16 +256,6 @@ void paintCross(ImDrawList& list, const MatrixPicture& picture, const Shortcut& 
     list.AddRectFilled({r.left, r.top}, {r.right, all.bottom}, tint);
 }
 
-// 1, 2, 5, 10, 20 … so that labels `apart` cells from each other have room.
-std::int64_t labelStep(float apart)
-{
-    std::int64_t step = 1;
-    for (int i = 0; static_cast<float>(step) < apart; ++i) {
-        step = i % 3 == 1 ? step / 2 * 5 : step * 2;
-    }
-    return step;
-}
-
 void paintAxes(ImDrawList& list, const MatrixPicture& picture)
 {
     const ThemeColours& c = coloursOf(picture);
@@ -274,7 +264,7 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     const float size = MatrixScene::kCell * picture.view.zoom();
     // Numbers stay in sight when the grid's edge does not.
     const float left = std::max(all.left, kMatrixAxis);
-    const float top = std::max(all.top, kMatrixTop);
+    const float top = std::max(all.top, picture.top);
     list.AddRectFilled({0, 0}, {left - 2, picture.height}, imColour(c.background, 0.92));
     list.AddRectFilled({left - 2, 0}, {picture.width, top - 2}, imColour(c.background, 0.92));
     const auto ink = [&](bool marked) { return imColour(marked ? c.accent : c.muted); };

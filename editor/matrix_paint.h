@@ -18,6 +18,10 @@
 
 namespace residua::editor {
 
+/// Room that the axes' numbers and titles take at the left and the top of the grid, on the screen.
+inline constexpr float kMatrixAxis = 52;
+inline constexpr float kMatrixPorts = 40; ///< more of it at the top, where there are several ports
+
 /// A stroke over the grid that is not yet let go.
 struct MatrixStroke {
     enum class Does { Add, Prune };
@@ -47,11 +51,8 @@ struct MatrixPicture {
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;
+    float top = kMatrixAxis; ///< where the column numbers end
 };
-
-/// Room that the axes' numbers and titles take at the left and the top of the grid, on the screen.
-inline constexpr float kMatrixAxis = 52;
-inline constexpr float kMatrixTop = kMatrixAxis + 40; ///< with the ports
 
 void paintMatrix(ImDrawList& list, const MatrixPicture& picture);
 

@@ -7,6 +7,7 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ inline constexpr float kTextSize = 12;
 [[nodiscard]] float textWidth(float size, const std::string& text);
 /// Three significant digits.
 [[nodiscard]] std::string shortNumber(double value);
+
+/// 1, 2, 5, 10, 20 … such that labels on every so many places, of which each wants the room of `apart`, do not touch.
+[[nodiscard]] std::int64_t labelStep(float apart);
 
 /// Cut with an ellipsis to `width`; empty where not even that has room.
 [[nodiscard]] std::string elided(float size, const std::string& text, float width);

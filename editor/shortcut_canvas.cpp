@@ -184,6 +184,7 @@ void ShortcutCanvas::fitView()
     const float across = m_width - frame.left;
     const float down = m_height - frame.top;
     if (m_fitted && across > 2 * frame.margin && down > 2 * frame.margin) {
+        suit(across - 2 * frame.margin, down - 2 * frame.margin);
         m_view.fit(bounds(), across, down, frame.margin, frame.maxZoom);
         m_view.panBy(frame.left, frame.top);
     }

@@ -71,6 +71,8 @@ protected:
         float maxZoom = 1.3F;
     };
     [[nodiscard]] virtual Framing framing() const { return {}; }
+    /// Before all of it is fitted into so many pixels.
+    virtual void suit(float /*width*/, float /*height*/) {}
 
     [[nodiscard]] const projects::Document& document() const { return m_document; }
     [[nodiscard]] const projects::Project& project() const { return m_document.project; }

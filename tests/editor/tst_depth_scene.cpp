@@ -234,6 +234,24 @@ private slots:
         QVERIFY(scene.bounds().bottom >= brackets[2].rect.bottom);
     }
 
+    void arcsRiseWithTheCanvasAndBoxesStay()
+    {
+        DepthScene scene = sceneOf(stackOf(24, allLearned()));
+        const DepthScene low = scene;
+        const float rise = scene.riseFor(1200, 900);
+        QVERIFY(rise > 1);
+        scene.setRise(rise);
+        QCOMPARE(scene.riseFor(1200, 900), rise);
+        Viewport view;
+        view.fit(scene.bounds(), 1200, 900, 0, 2);
+        QVERIFY(view.rectToScreen(scene.bounds()).height() <= 901);
+        for (std::size_t i = 0; i < scene.arcs().size(); ++i) {
+            QVERIFY(std::abs(scene.arcs()[i].height - rise * low.arcs()[i].height) < 0.01F);
+            QCOMPARE(scene.arcs()[i].left, low.arcs()[i].left);
+        }
+        QVERIFY(sceneOf(stackOf(1, allLearned())).riseFor(200, 2000) < 1.3F);
+    }
+
     void theSkylineIsTheTallestArc()
     {
         const DepthScene scene = sceneOf(stackOf(30, allLearned()));
