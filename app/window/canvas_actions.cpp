@@ -45,15 +45,30 @@ CanvasActions::CanvasActions(QWidget& window, QMenu& edit, Workspace& workspace)
                        tr("Add what is selected once more, beside itself")}),
             &QAction::triggered, this, ask(&editor::Canvas::duplicateSelection));
     edit.addSeparator();
+    QAction* open = add(edit, {"openBlock", tr("&Open block"), QKeySequence(Qt::Key_Return),
+                               tr("Look inside the selected layer, the stem or the head")});
+    connect(open, &QAction::triggered, this, [this] { m_workspace.showCanvas(WorkspaceView::Block); });
     connect(add(edit, {"typeToAdd", tr("&Add by typing…"), QKeySequence(Qt::Key_Tab),
                        tr("Type what to add: a node, a formula, a shortcut such as 3:7")}),
             &QAction::triggered, this, ask(&editor::Canvas::askTyping));
+    edit.addSeparator();
+    connect(add(edit, {"fold", tr("&Fold or unfold layers"), QKeySequence(Qt::Key_X),
+                       tr("Draw runs of identical layers as one box, the selected ones or all; or each by itself")}),
+            &QAction::triggered, this, ask(&editor::Canvas::toggleFold));
+    connect(add(edit, {"group", tr("&Group layers…"), QKeySequence(Qt::CTRL | Qt::Key_G),
+                       tr("Give the selected run of layers a name")}),
+            &QAction::triggered, this, ask(&editor::Canvas::groupSelection));
+    connect(add(edit, {"ungroup", tr("U&ngroup layers"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_G),
+                       tr("Take the names of the selected layers' groups away")}),
+            &QAction::triggered, this, ask(&editor::Canvas::ungroupSelection));
+    edit.addSeparator();
     connect(add(edit, {"tidy", tr("T&idy up"), QKeySequence(Qt::Key_L), tr("Lay every node of the block out anew")}),
             &QAction::triggered, this, ask(&editor::Canvas::tidy));
     addAlignments(*edit.addMenu(tr("A&lign nodes")));
     for (CanvasWidget* canvas : workspace.canvases()) {
         canvas->addActions(m_actions);
     }
+    workspace.block().removeAction(open); // there Enter leads on to a node's values
 }
 
 QAction* CanvasActions::add(QMenu& menu, const Words& words)

@@ -229,7 +229,8 @@ void MainWindow::updateCanvasKeys()
     m_actions.freeze->setEnabled(m_session.isOpen() && shortcuts);
     const bool nodes = std::holds_alternative<NodePlace>(m_documents->place()) ||
                        std::holds_alternative<GraphPlace>(m_documents->place()); // several nodes, or wires
-    m_actions.prune->setEnabled(m_session.isOpen() && (shortcuts || nodes));
+    const bool layers = std::holds_alternative<LayersPlace>(m_documents->place());
+    m_actions.prune->setEnabled(m_session.isOpen() && (shortcuts || layers || nodes));
     QList<QKeySequence> keys = m_commands->keys().keysOf(m_actions.fit);
     if (shortcuts) {
         for (const QKeySequence& key : m_commands->keys().keysOf(m_actions.freeze)) {

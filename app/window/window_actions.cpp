@@ -53,7 +53,7 @@ WindowActions::WindowActions(QWidget& window)
     redo = make("redo", Text::tr("&Redo"),
                 {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)}, Text::tr("Redo"));
     prune = make("", Text::tr("&Delete"), {QKeySequence(Qt::Key_Delete), QKeySequence(Qt::Key_Backspace)},
-                 Text::tr("Prune the selected shortcuts; in a block, take the selected nodes and wires out"));
+                 Text::tr("Prune the selected shortcuts, or take the selected layers, nodes and wires out"));
     freeze = make("", Text::tr("&Freeze or thaw shortcuts"), {QKeySequence(Qt::Key_F)},
                   Text::tr("Keep the selected shortcuts at their value, or let them learn again"));
     selectAll =

@@ -91,6 +91,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_centre->addTab(m_schedule, tr("Schedule"));
     setCentralWidget(m_centre);
     m_palette->acceptDropsOn(*m_canvas);
+    m_palette->acceptDropsOn(*m_matrix);
 
     auto* right = new QSplitter(Qt::Vertical);
     right->addWidget(m_inspector);
