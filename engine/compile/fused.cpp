@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/fused.h"
 
+#include "engine/compile/host_products.h"
 #include "kernels/transformer.h"
 
 #include <ATen/TensorOperators.h>
@@ -10,6 +11,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/rms_norm.h>
@@ -94,6 +96,31 @@ std::int64_t rowStride(const at::Tensor& x)
     }
     return x.stride(-2);
 }
+
+class LinearFunction : public Function<LinearFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight)
+    {
+        const at::Tensor rows = x.reshape({-1, x.size(-1)});
+        context->save_for_backward({rows, weight});
+        std::vector<std::int64_t> shape = x.sizes().vec();
+        shape.back() = weight.size(0);
+        return timesTransposed(rows, weight).view(shape);
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor rowsGrad = grads[0].reshape({-1, grads[0].size(-1)});
+        at::Tensor xGrad;
+        if (context->needs_input_grad(0)) {
+            std::vector<std::int64_t> shape = grads[0].sizes().vec();
+            shape.back() = saved[1].size(1);
+            xGrad = times(rowsGrad, saved[1]).view(shape);
+        }
+        return {xGrad, at::mm(rowsGrad.t(), saved[0])};
+    }
+};
 
 class SwigluFunction : public Function<SwigluFunction> {
 public:
@@ -239,6 +266,9 @@ at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)
 {
     const at::ScalarType type = compute.activationType;
+    if (x.is_cpu() && type == at::kFloat && !bias.defined()) {
+        return LinearFunction::apply(x.to(type), weight.to(type));
+    }
     return at::linear(x.to(type), weight.to(type), bias.defined() ? bias.to(type) : bias);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/joined_linear.h"
 
+#include "engine/compile/host_products.h"
 #include "kernels/transformer.h"
 
 #include <ATen/TensorOperators.h>
@@ -85,7 +86,7 @@ public:
     {
         const at::Tensor x = rows(input);
         const at::Tensor weight = joined.to(x.scalar_type());
-        const at::Tensor y = at::mm(x, weight.t());
+        const at::Tensor y = timesTransposed(x, weight);
         std::vector<std::int64_t> shape = input.sizes().vec();
         shape.back() = gate.size(0);
         context->saved_data["shape"] = input.sizes();
@@ -102,7 +103,7 @@ public:
         const std::int64_t width = weightGrad.size(0) / 2;
         at::Tensor inputGrad;
         if (context->needs_input_grad(0)) {
-            inputGrad = at::mm(yGrad, saved[2]).view(context->saved_data["shape"].toIntVector());
+            inputGrad = times(yGrad, saved[2]).view(context->saved_data["shape"].toIntVector());
         }
         return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, width, width), Variable()};
     }
@@ -167,7 +168,7 @@ public:
                 at::mm_out(out, saved[part].defined() ? saved[part] : saved[0], weight.narrow(0, row, width).t());
             }
         } else {
-            y = at::mm(saved[0], weight.t());
+            y = timesTransposed(saved[0], weight);
         }
         if (cosine) {
             for (const std::int64_t part : {0, 1}) {
@@ -202,12 +203,12 @@ public:
             const auto at = static_cast<std::int64_t>(part) * width;
             if (!shared) {
                 const at::Tensor grad = yGrad.narrow(1, at, width);
-                result[part] = at::mm(grad, weight.narrow(0, at, width)).view(shape);
+                result[part] = times(grad, weight.narrow(0, at, width)).view(shape);
                 result[3 + part] = at::mm(grad.t(), saved[part]).to(type);
             }
         }
         if (shared) {
-            result[0] = at::mm(yGrad, weight).view(shape);
+            result[0] = times(yGrad, weight).view(shape);
             const at::Tensor weightGrad = at::mm(yGrad.t(), saved[0]).to(type);
             for (std::size_t part = 0; part < 3; ++part) {
                 result[3 + part] = weightGrad.narrow(0, static_cast<std::int64_t>(part) * width, width);

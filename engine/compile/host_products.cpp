@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compile/host_products.h"
+
+#include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/mm.h>
+
+#include <optional>
+#include <string_view>
+
+namespace residua::engine {
+namespace {
+
+using Pointwise = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, std::string_view,
+                             c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
+using PointwiseHandle = c10::TypedOperatorHandle<Pointwise>;
+
+/// Below so many multiplications, making oneDNN's primitive costs more than it saves.
+constexpr std::int64_t kLeastProducts = std::int64_t{1} << 22;
+
+bool processorWantsOneDnn()
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") && !__builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
+
+/// oneDNN's linear layer; absent where MKL is as good or LibTorch was built without it.
+const std::optional<PointwiseHandle>& oneDnnLinear()
+{
+    static const std::optional<PointwiseHandle> handle = []() -> std::optional<PointwiseHandle> {
+        const auto found = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
+        return found && processorWantsOneDnn() ? std::optional(found->typed<Pointwise>()) : std::nullopt;
+    }();
+    return handle;
+}
+
+} // namespace
+
+at::Tensor timesTransposed(const at::Tensor& x, const at::Tensor& weight)
+{
+    const bool fits = x.is_cpu() && x.scalar_type() == at::kFloat && weight.scalar_type() == at::kFloat &&
+                      x.size(0) * weight.numel() >= kLeastProducts;
+    if (!fits || !oneDnnLinear()) {
+        return at::mm(x, weight.t());
+    }
+    const c10::List<std::optional<at::Scalar>> noScalars;
+    return oneDnnLinear()->call(x, weight, std::nullopt, "none", noScalars, std::nullopt);
+}
+
+at::Tensor times(const at::Tensor& y, const at::Tensor& weight)
+{
+    return timesTransposed(y, weight.t());
+}
+
+} // namespace residua::engine

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// kill -9 at random moments of training: every run goes on, and ends as if nothing had happened.
+#include "run_harness.h"
+
+#include "engine/api/run_reader.h"
+
+#include <QCoreApplication>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cstdio>
+#include <random>
+
+using namespace residua;
+using namespace residua::engine;
+using residua::tests::SessionProbe;
+
+namespace {
+
+constexpr int kKills = 60;
+constexpr int kLongestLife = 120; ///< milliseconds from the start of the training to the kill
+constexpr RunId kRun{1};
+constexpr const char* kChild = "--train-until-killed";
+
+projects::Project project()
+{
+    projects::Project made = tests::quickLanguage(150);
+    made.training.checkpointEvery = 3;
+    made.training.validateEvery = 25;
+    return made;
+}
+
+/// Starts the run, or goes on with it, to its end.
+int trainUntilKilled(const std::filesystem::path& directory)
+{
+    SessionProbe probe;
+    if (std::filesystem::exists(directory)) {
+        ResumeRun command;
+        command.run = kRun;
+        command.runDirectory = directory;
+        probe.post(command);
+    } else {
+        StartRun command;
+        command.run = kRun;
+        command.project = project();
+        command.runDirectory = directory;
+        probe.post(command);
+    }
+    probe.waitUntil([](const Event& event) {
+        return std::holds_alternative<RunStarted>(event) || std::holds_alternative<RunEnded>(event);
+    });
+    std::puts("started");
+    std::fflush(stdout);
+    if (!probe.waitFor<RunEnded>()) {
+        return 1;
+    }
+    const RunEnded ended = probe.all<RunEnded>()[0];
+    std::fputs(ended.error.message.c_str(), stderr);
+    return ended.status == RunStatus::Finished ? 0 : 1;
+}
+
+class TestKillTraining : public QObject {
+    Q_OBJECT
+
+private slots:
+    void everyRunGoesOn()
+    {
+        const QTemporaryDir folder;
+        const std::filesystem::path root = folder.path().toStdString();
+        const std::map<std::int64_t, double> whole = tests::lossesOf(project(), root / "whole");
+        std::mt19937 random(11);
+        int run = 0;
+        for (int kills = 0; kills < kKills;) {
+            const std::filesystem::path directory = root / std::to_string(run);
+            QProcess child;
+            child.start(QCoreApplication::applicationFilePath(), {kChild, QString::fromStdString(directory.string())});
+            QVERIFY(child.waitForReadyRead(60'000));
+            if (!child.waitForFinished(1 + static_cast<int>(random() % kLongestLife))) {
+                child.kill();
+                QVERIFY(child.waitForFinished(60'000));
+            }
+            if (child.exitStatus() == QProcess::CrashExit) {
+                ++kills;
+                QVERIFY(RunReader::open(directory)->info()->status == RunStatus::Interrupted);
+                continue;
+            }
+            QVERIFY2(child.exitCode() == 0, child.readAllStandardError().constData());
+            QCOMPARE(tests::recordedLosses(directory), whole);
+            ++run;
+        }
+        // The one that was killed last, or a new one.
+        QCOMPARE(trainUntilKilled(root / std::to_string(run)), 0);
+        QCOMPARE(tests::recordedLosses(root / std::to_string(run)), whole);
+    }
+};
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const QCoreApplication application(argc, argv);
+    if (argc == 3 && QByteArray(argv[1]) == kChild) {
+        return trainUntilKilled(argv[2]);
+    }
+    TestKillTraining test;
+    return QTest::qExec(&test, argc, argv);
+}
+#include "tst_kill_training.moc"
