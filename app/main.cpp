@@ -3,6 +3,7 @@
 #include "app/window/launch_options.h"
 #include "app/window/main_window.h"
 #include "app/window/screenshot.h"
+#include "engine/api/host_threads.h"
 
 #include <QApplication>
 #include <QDir>
@@ -139,5 +140,6 @@ int main(int argc, char** argv)
     case LaunchVerb::Screenshot:
         break;
     }
+    engine::restartWithShortSpins(argv);
     return runWindow(argc, argv, *options);
 }

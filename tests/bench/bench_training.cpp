@@ -6,6 +6,7 @@
 // With --record also what observing and recording the run cost, in a new run directory DIR, as a share of the training.
 #include "engine/train/trainer.h"
 
+#include "engine/api/host_threads.h"
 #include "engine/device.h"
 #include "engine/observe/observer.h"
 #include "engine/session/recorder.h"
@@ -178,6 +179,7 @@ std::optional<Recording> makeRecording(engine::Trainer& trainer, const Options& 
 
 int main(int argc, char** argv)
 {
+    engine::restartWithShortSpins(argv);
     const Options options = parse(argc, argv);
     at::set_num_threads(options.threads);
     Result<engine::TrainerParts> parts = engine::openParts(makeProject(options), ".", options.device);
