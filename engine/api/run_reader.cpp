@@ -208,6 +208,9 @@ std::vector<RunInfo> listRuns(const fs::path& folder)
 
 double finalLoss(const RunInfo& info)
 {
+    if (info.status == RunStatus::Failed) {
+        return std::nan(""); // what a run had before it diverged is no result
+    }
     return std::isfinite(info.validationLoss) ? info.validationLoss : info.loss;
 }
 

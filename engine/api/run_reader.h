@@ -56,7 +56,8 @@ private:
 /// Every run below `folder` (usually <project>/runs), newest first. Unreadable ones come with status
 /// Failed and the reason as their message.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder);
-/// What runs are compared by: the validation loss where there is one, otherwise the training loss.
+/// What runs are compared by: the validation loss where there is one, otherwise the training loss; NaN for a run that
+/// failed.
 [[nodiscard]] double finalLoss(const RunInfo& info);
 /// Replaces tags and notes in run.json.
 [[nodiscard]] Status annotateRun(const std::filesystem::path& runDirectory, const std::vector<std::string>& tags,
