@@ -4,6 +4,8 @@
 #include "editor/block_desk.h"
 #include "editor/block_layout.h"
 #include "editor/block_paint.h"
+#include "editor/block_wiring.h"
+#include "editor/minimap.h"
 #include "editor/viewport.h"
 
 #include <imgui.h>
@@ -71,27 +73,25 @@ public:
     std::optional<ScreenPoint> locatePort(const PortRef& port, PortSide side) const override;
 
 private:
-    enum class Gesture { None, Press, Pan, BoxSelect, Move, Connect };
+    enum class Gesture { None, Press, Pan, Map, BoxSelect, Move, Connect };
 
     [[nodiscard]] const BlockScene& scene() const { return m_desk.scene(); }
     [[nodiscard]] Rect seen() const { return m_view.visible(m_width, m_height); }
+    [[nodiscard]] std::optional<Minimap> minimap() const
+    {
+        return layoutMinimap(scene().bounds(), m_view, m_width, m_height);
+    }
+    void lookAt(Point onMinimap);
     void ask(Point sceneAt, std::optional<WireEnd> end);
     void handleKeys();
     void handlePointer();
     void beginGesture(Point pointer);
     bool beginDoubleClick(Point pointer);
-    void beginConnect();
     void continueGesture(Point pointer);
     void endGesture(Point pointer);
     void click();
     void selectBox(Point pointer);
     void finishConnect(Point pointer);
-    [[nodiscard]] std::optional<Wire> wireHere() const;
-    [[nodiscard]] const WireCheck& checked(const Wire& wire);
-    [[nodiscard]] PortSide wantedSide() const
-    {
-        return m_fixed.side == PortSide::Output ? PortSide::Input : PortSide::Output;
-    }
     void paint(Point pointer);
     [[nodiscard]] WirePreview wirePreview(Point pointer);
 
@@ -103,12 +103,10 @@ private:
     Point m_pressedAt;
     BlockHit m_pressed;
     BlockHit m_hover;
-    Point m_moved; ///< of the selected nodes, so far
-    WireEnd m_fixed;
-    std::optional<Wire> m_lifted;
-    std::optional<std::pair<Wire, WireCheck>> m_check; ///< of the wire under the pointer
-    Point m_addAt;                                     ///< centre of the node that is being typed
-    std::optional<WireEnd> m_addEnd;                   ///< and what it is to be wired to
+    Point m_moved;                   ///< of the selected nodes, so far
+    BlockWiring m_wiring;            ///< while Connect
+    Point m_addAt;                   ///< centre of the node that is being typed
+    std::optional<WireEnd> m_addEnd; ///< and what it is to be wired to
     float m_width = 0;
     float m_height = 0;
     bool m_fitted = true; ///< shows everything when the canvas changes, until a person moves the view
@@ -119,7 +117,7 @@ void BlockCanvasView::setDocument(const projects::Document& document)
 {
     if (m_desk.setDocument(document)) {
         m_gesture = Gesture::None;
-        m_check.reset();
+        m_wiring.forgetChecks();
     }
 }
 
@@ -157,6 +155,15 @@ void BlockCanvasView::tidy()
 {
     m_desk.tidy();
     fit();
+}
+
+void BlockCanvasView::lookAt(Point onMinimap)
+{
+    if (const auto map = minimap()) {
+        const Point wanted = m_view.toScreen(map->toScene(onMinimap, scene().bounds()));
+        m_view.panBy(m_width / 2 - wanted.x, m_height / 2 - wanted.y);
+        m_fitted = false;
+    }
 }
 
 void BlockCanvasView::ask(Point sceneAt, std::optional<WireEnd> end)
@@ -274,6 +281,13 @@ void BlockCanvasView::beginGesture(Point pointer)
 {
     const bool left = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
     const bool middle = ImGui::IsMouseClicked(ImGuiMouseButton_Middle);
+    if (const auto map = minimap(); map && map->panel.contains(pointer)) { // what lies under it is out of reach
+        if (left) {
+            m_gesture = Gesture::Map;
+            lookAt(pointer);
+        }
+        return;
+    }
     if (beginDoubleClick(pointer) || (!left && !middle)) {
         return;
     }
@@ -283,26 +297,10 @@ void BlockCanvasView::beginGesture(Point pointer)
     if (middle || ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space))) {
         m_gesture = Gesture::Pan;
     } else if (m_hover.kind == BlockHit::Kind::Port) {
-        beginConnect();
+        m_gesture = Gesture::Connect;
+        m_wiring.begin(scene(), m_hover);
     } else {
         m_gesture = Gesture::Press;
-    }
-}
-
-// From an input that is wired the wire is picked up: its other end stays.
-void BlockCanvasView::beginConnect()
-{
-    m_gesture = Gesture::Connect;
-    m_check.reset();
-    m_lifted.reset();
-    m_fixed = {{m_hover.node, m_hover.port}, m_hover.side};
-    if (m_hover.side == PortSide::Input) {
-        const auto wire =
-            std::ranges::find(scene().wires(), m_fixed.port, [](const BlockWire& w) { return w.wire.to; });
-        if (wire != scene().wires().end()) {
-            m_lifted = wire->wire;
-            m_fixed = {wire->wire.from, PortSide::Output};
-        }
     }
 }
 
@@ -315,7 +313,9 @@ void BlockCanvasView::continueGesture(Point pointer)
             m_desk.select({m_pressed.node});
         }
     }
-    if (m_gesture == Gesture::Pan) {
+    if (m_gesture == Gesture::Map) {
+        lookAt(pointer);
+    } else if (m_gesture == Gesture::Pan) {
         const ImVec2 delta = ImGui::GetIO().MouseDelta;
         m_fitted = false;
         m_view.panBy(delta.x, delta.y);
@@ -350,6 +350,7 @@ void BlockCanvasView::endGesture(Point pointer)
         finishConnect(pointer);
         break;
     case Gesture::Pan:
+    case Gesture::Map:
     case Gesture::None:
         break;
     }
@@ -388,63 +389,29 @@ void BlockCanvasView::selectBox(Point pointer)
     m_desk.select(std::move(nodes), std::move(wires));
 }
 
-// The wire that would be drawn if the button were let go here. Anywhere on a node means its first input that waits.
-std::optional<Wire> BlockCanvasView::wireHere() const
-{
-    const PortSide wanted = wantedSide();
-    std::optional<PortRef> end;
-    if (m_hover.kind == BlockHit::Kind::Port && m_hover.side == wanted) {
-        end = PortRef{m_hover.node, m_hover.port};
-    } else if (m_hover.kind == BlockHit::Kind::Node || m_hover.kind == BlockHit::Kind::Port) {
-        const BlockNode& node = *scene().node(m_hover.node);
-        const std::vector<BlockPort>& ports = wanted == PortSide::Input ? node.inputs : node.outputs;
-        auto port = std::ranges::find_if(ports, [](const BlockPort& p) { return p.state != BlockPort::State::Wired; });
-        port = port == ports.end() || wanted == PortSide::Output ? ports.begin() : port;
-        if (port != ports.end() && PortRef{node.id, port->name} != m_fixed.port) {
-            end = PortRef{node.id, port->name};
-        }
-    }
-    if (!end) {
-        return std::nullopt;
-    }
-    return wanted == PortSide::Input ? Wire{m_fixed.port, *end} : Wire{*end, m_fixed.port};
-}
-
-const WireCheck& BlockCanvasView::checked(const Wire& wire)
-{
-    if (!m_check || m_check->first != wire) {
-        m_check.emplace(wire, checkWire(m_desk.project(), graph(), wire));
-    }
-    return m_check->second;
-}
-
 void BlockCanvasView::finishConnect(Point pointer)
 {
-    if (const auto wire = wireHere()) {
-        if (checked(*wire).possible) {
+    if (const auto wire = m_wiring.over(scene(), m_hover)) {
+        if (m_wiring.check(m_desk.project(), graph(), *wire).possible) {
             m_fitted = false;
-            m_desk.connect(*wire, m_lifted);
+            m_desk.connect(*wire, m_wiring.lifted());
         }
     } else if (m_hover.kind == BlockHit::Kind::Nothing || m_hover.kind == BlockHit::Kind::Wire) {
-        if (m_lifted) {
-            m_desk.takeOut(*m_lifted);
+        if (m_wiring.lifted()) {
+            m_desk.takeOut(*m_wiring.lifted());
         } else {
-            ask(m_view.toScene(pointer), m_fixed);
+            ask(m_view.toScene(pointer), m_wiring.fixed());
         }
     }
 }
 
 WirePreview BlockCanvasView::wirePreview(Point pointer)
 {
-    const BlockPort* fixed = scene().port(m_fixed.port, m_fixed.side);
-    const auto name = [this](NodeId id) { return scene().node(id)->name; };
-    WirePreview preview{m_view.toScreen(fixed->at), pointer, name(m_fixed.port.node), std::nullopt};
-    if (const auto wire = wireHere()) {
-        preview.check = checked(*wire);
-        preview.title = name(wire->from.node) + " > " + name(wire->to.node) + "." + wire->to.port;
-    } else {
-        preview.title += m_lifted ? ": drop on an input, or beside it to take the wire out"
-                                  : ": drop on a port, or on the ground to add a node";
+    const auto wire = m_wiring.over(scene(), m_hover);
+    const BlockPort* fixed = scene().port(m_wiring.fixed().port, m_wiring.fixed().side);
+    WirePreview preview{m_view.toScreen(fixed->at), pointer, m_wiring.title(scene(), wire), std::nullopt};
+    if (wire) {
+        preview.check = m_wiring.check(m_desk.project(), graph(), *wire);
     }
     return preview;
 }
@@ -456,13 +423,16 @@ void BlockCanvasView::paint(Point pointer)
                                m_view,
                                m_desk.selection(),
                                m_hover,
-                               connecting ? std::optional(wantedSide()) : std::nullopt,
-                               connecting ? m_lifted : std::nullopt,
+                               connecting ? std::optional(m_wiring.wanted()) : std::nullopt,
+                               connecting ? m_wiring.lifted() : std::nullopt,
                                m_theme,
                                m_width,
                                m_height};
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
     paintBlock(list, picture);
+    if (const auto map = minimap()) {
+        paintBlockMap(list, picture, *map);
+    }
     if (connecting) {
         paintWirePreview(list, picture, wirePreview(pointer));
     } else if (m_gesture == Gesture::BoxSelect) {

@@ -233,7 +233,7 @@ std::vector<Point> layoutBlock(const std::vector<LayoutBox>& boxes, const std::v
 Point freePlace(const Rect& wanted, const std::vector<Rect>& taken)
 {
     constexpr float kClear = 3 * kBlockGrid;
-    constexpr int kFurthest = 64;
+    constexpr int kFurthest = 192;
     const float width = wanted.right - wanted.left;
     const float height = wanted.bottom - wanted.top;
     const auto isFree = [&](Point at) {
@@ -242,13 +242,14 @@ Point freePlace(const Rect& wanted, const std::vector<Rect>& taken)
     };
     const Point snapped{std::round(wanted.left / kBlockGrid) * kBlockGrid,
                         std::round(wanted.top / kBlockGrid) * kBlockGrid};
-    // Rings around it, the sides first: a row has more room than a column.
+    // Ever farther, to the sides three times as far as up and down: there is more room beside a column of nodes than
+    // in it, and above or below it a node would be out of sight.
+    constexpr float kStep = 4 * kBlockGrid;
     for (int ring = 0; ring <= kFurthest; ++ring) {
-        const float far = static_cast<float>(ring) * 4 * kBlockGrid;
-        for (int step = 0; step <= ring; ++step) {
-            const float near = static_cast<float>(step) * 4 * kBlockGrid;
-            for (const Point d : {Point{far, -near}, Point{far, near}, Point{-far, -near}, Point{-far, near},
-                                  Point{near, -far}, Point{near, far}, Point{-near, -far}, Point{-near, far}}) {
+        for (int rows = 0; 3 * rows <= ring; ++rows) {
+            const float dx = static_cast<float>(ring - 3 * rows) * kStep;
+            const float dy = static_cast<float>(rows) * kStep;
+            for (const Point d : {Point{dx, -dy}, Point{-dx, -dy}, Point{dx, dy}, Point{-dx, dy}}) {
                 if (const Point at{snapped.x + d.x, snapped.y + d.y}; isFree(at)) {
                     return at;
                 }

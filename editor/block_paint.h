@@ -4,6 +4,7 @@
 #include "editor/block_edits.h"
 #include "editor/block_scene.h"
 #include "editor/canvas.h"
+#include "editor/minimap.h"
 #include "editor/viewport.h"
 #include "resources/colours.h"
 
@@ -36,6 +37,10 @@ struct WirePreview {
 };
 
 void paintBlock(ImDrawList& list, const BlockPicture& picture);
+/// The shapes at the wires and the messages at the nodes; part of paintBlock.
+void paintBlockLabels(ImDrawList& list, const BlockPicture& picture);
+/// All nodes, small, and what of them is in sight.
+void paintBlockMap(ImDrawList& list, const BlockPicture& picture, const Minimap& map);
 void paintWirePreview(ImDrawList& list, const BlockPicture& picture, const WirePreview& preview);
 /// What lies under the pointer, in full.
 void paintBlockBadge(ImDrawList& list, const BlockPicture& picture, Point pointer);

@@ -50,7 +50,7 @@ QString noteFor(const projects::Network& network, const projects::GraphRef& grap
     const std::int64_t layers = layersOf(network, graph);
     return layers == 0   ? BlockBar::tr("no layer uses it")
            : layers == 1 ? BlockBar::tr("one layer is made of it")
-                         : BlockBar::tr("shared by %1 layers: an edit here changes all of them").arg(layers);
+                         : BlockBar::tr("shared by %1 layers").arg(layers);
 }
 
 } // namespace
@@ -100,10 +100,10 @@ void BlockBar::show(const projects::Project& project, const projects::GraphRef& 
     m_layerGap->setVisible(layer.has_value());
     m_layer->setVisible(layer.has_value());
     m_layer->setText(tr("Layer %1").arg(m_shownLayer));
-    m_graph->setText(titleOf(project, GraphPlace{graph}));
+    m_graph->setText(tr("%1 ▾").arg(titleOf(project, GraphPlace{graph})));
     const QString note = noteFor(project.network, graph);
     m_note->setText(note);
-    m_note->setToolTip(note);
+    m_note->setToolTip(tr("An edit here changes every layer that is made of it"));
     m_save->setVisible(graph.starts_with(kBlockPrefix));
     fillGraphs(project);
 }

@@ -226,7 +226,7 @@ private slots:
         QVERIFY(good.possible && good.fits);
         QCOMPARE(good.carries, std::string("[batch, time, 64]"));
         QVERIFY(good.message.find("instead of add_attention.out") != std::string::npos);
-        const WireCheck wide = check("up", "add_attention", "in3");
+        const WireCheck wide = check("up", "branch", "in3");
         QVERIFY(wide.possible && !wide.fits);
         QVERIFY(wide.message.find("192") != std::string::npos);
         const WireCheck round = check("down", "norm_ffn", "in");

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/block_paint.h"
+#include "editor/paint_tools.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <string>
+
+// Text on the block canvas. Private to its drawing.
+namespace residua::editor {
+
+inline constexpr float kLabelSize = 11; ///< of shapes and of what stands under a name
+
+inline const resources::ThemeColours& coloursOf(const BlockPicture& picture)
+{
+    return resources::themeColours(picture.theme);
+}
+
+inline ImFont* numbers()
+{
+    const ImFontAtlas& fonts = *ImGui::GetIO().Fonts;
+    return fonts.Fonts.Size > 1 ? fonts.Fonts[1] : ImGui::GetFont();
+}
+
+inline float widthOf(ImFont& font, float size, const std::string& words)
+{
+    return font.CalcTextSizeA(size, FLT_MAX, 0, words.c_str()).x;
+}
+
+inline void put(ImDrawList& list, ImFont* font, float size, Point at, ImU32 colour, const std::string& words)
+{
+    list.AddText(font, size, {std::round(at.x), std::round(at.y)}, colour, words.c_str());
+}
+
+// Text follows the zoom within what can be read.
+inline float textSize(const BlockPicture& picture, float atOne)
+{
+    return std::clamp(atOne * picture.view.zoom(), 9.0F, atOne * 1.25F);
+}
+
+} // namespace residua::editor

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The inside of a block as a person works on it: mouse and keyboard, on a real screen.
+#include "app/canvas/canvas_widget.h"
+#include "app/look/theme.h"
+#include "app/palette/palette_model.h"
+#include "app/window/document_link.h"
+#include "app/window/main_window.h"
+#include "editor/block_canvas.h"
+#include "projects/node_kinds.h"
+#include "projects/presets.h"
+#include "projects/validate.h"
+
+#include <QAbstractItemView>
+#include <QClipboard>
+#include <QDropEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include <algorithm>
+
+using namespace residua;
+using namespace residua::app;
+using projects::NodeId;
+using projects::PortRef;
+
+namespace {
+
+const projects::GraphRef kRef = "block:mlp";
+
+projects::Project tinyProject()
+{
+    projects::Project project = projects::findExample("linear-ancre")->project;
+    const auto& presets = projects::blockPresets();
+    const auto mlp = std::ranges::find(presets, "mlp", &projects::BlockPreset::name);
+    project.network.blocks = {{"mlp", "mlp", mlp->graph}};
+    project.network.stack = {{"mlp", 3}};
+    return project;
+}
+
+} // namespace
+
+class TestBlock : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { m_look = std::make_unique<Look>(ThemeKind::Light); }
+
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        const auto folder = [this](const char* name) { return m_folder->filePath(name).toStdString(); };
+        m_window = std::make_unique<MainWindow>(
+            *m_look, WindowFolders{folder("drafts"), folder("Residua"), folder("blocks")}, Memory::None);
+        m_window->resize(1300, 900);
+        m_window->show();
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_window->session().start({tinyProject(), {}});
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void aDoubleClickOpensAndEscLeaves()
+    {
+        CanvasWidget& depth = m_window->workspace().canvas();
+        QTRY_VERIFY(depth.canvas().locate(2, editor::Spot::Centre).has_value());
+        settle(depth, [&] { return pointOf(depth.canvas().locate(2, editor::Spot::Centre)); });
+        const QPoint layer = pointOf(depth.canvas().locate(2, editor::Spot::Centre));
+        QTest::mouseMove(depth.surface(), layer);
+        QTest::mouseClick(depth.surface(), Qt::LeftButton, {}, layer);
+        QTest::mouseDClick(depth.surface(), Qt::LeftButton, {}, layer);
+        QTRY_VERIFY(block().isVisible());
+        QCOMPARE(canvas().graph(), kRef);
+        QTRY_COMPARE(button("blockLayer")->text(), QString("Layer 2"));
+        QVERIFY(m_window->findChild<QLabel*>("blockNote")->text().contains("3 layers"));
+        QTest::keyClick(block().surface(), Qt::Key_Escape);
+        QTRY_VERIFY(depth.isVisible());
+        QVERIFY(!block().isVisible());
+    }
+
+    void aNodeIsTypedWiredFoundFaultyAndTakenBack()
+    {
+        const projects::Project before = project();
+        openBlock();
+        QTest::keyClick(block().surface(), Qt::Key_Tab);
+        auto* typing = m_window->findChildren<QLineEdit*>("typingText").last();
+        QTRY_VERIFY(typing->isVisible());
+        QTest::keyClicks(typing, "low rank");
+        QTest::keyClick(typing, Qt::Key_Return);
+        QTRY_VERIFY(node("low_rank_linear").has_value());
+        QTRY_COMPARE(m_window->actions().undo->text(), QString("&Undo Add low_rank_linear"));
+        const NodeId added = *node("low_rank_linear");
+        QVERIFY(m_window->documents().place() == Place(NodePlace{kRef, added}));
+
+        // Its output has 64 features where `down` still takes what `up` makes: wiring it there is no fault …
+        drag(port({*node("up"), "out"}, editor::PortSide::Output), port({added, "in"}, editor::PortSide::Input));
+        QTRY_VERIFY(wired({*node("up"), "out"}, {added, "in"}));
+        // … but a sum of both is: the canvas draws the wire all the same, and says what is wrong.
+        QTest::keyClick(block().surface(), Qt::Key_Tab);
+        QTRY_VERIFY(typing->isVisible());
+        QTest::keyClicks(typing, "multiply");
+        QTest::keyClick(typing, Qt::Key_Return);
+        QTRY_VERIFY(node("multiply").has_value());
+        const NodeId product = *node("multiply");
+        drag(port({*node("up"), "out"}, editor::PortSide::Output), port({product, "in1"}, editor::PortSide::Input));
+        drag(port({added, "out"}, editor::PortSide::Output), port({product, "in2"}, editor::PortSide::Input));
+        QTRY_VERIFY(wired({added, "out"}, {product, "in2"}));
+        const auto problems = projects::validate(project());
+        QVERIFY(std::ranges::any_of(problems, [](const projects::Problem& problem) {
+            return problem.place.find("low_rank_linear.out > multiply.in2") != std::string::npos;
+        }));
+
+        for (int step = 0; step < 5; ++step) {
+            QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        }
+        QCOMPARE(project(), before);
+        QVERIFY(m_window->session().document().layout.positions.empty());
+    }
+
+    void aWireThatWouldGoRoundIsRefused()
+    {
+        openBlock();
+        const projects::Project before = project();
+        drag(port({*node("down"), "out"}, editor::PortSide::Output),
+             port({*node("up"), "in"}, editor::PortSide::Input));
+        QTest::qWait(1);
+        QCOMPARE(project(), before);
+    }
+
+    void anInputTakesOneWire()
+    {
+        openBlock();
+        const PortRef input{*node("input"), "out"};
+        const PortRef down{*node("down"), "in"};
+        drag(port(input, editor::PortSide::Output), port(down, editor::PortSide::Input));
+        QTRY_VERIFY(wired(input, down));
+        QVERIFY(!wired({*node("relu"), "out"}, down));
+        // And a wire that is picked up at its end and dropped beside it is gone.
+        const QPoint end = port(down, editor::PortSide::Input);
+        drag(end, QPoint(30, 30));
+        QTRY_VERIFY(!wired(input, down));
+    }
+
+    void nodesAreSelectedCopiedMovedAndDeleted()
+    {
+        openBlock();
+        click(nodePoint("relu"));
+        QTRY_VERIFY(m_window->documents().place() == Place(NodePlace{kRef, *node("relu")}));
+        QTest::keyClick(block().surface(), Qt::Key_Up);
+        QTRY_VERIFY(m_window->documents().place() == Place(NodePlace{kRef, *node("down")}));
+        QTest::keyClick(block().surface(), Qt::Key_C, Qt::ControlModifier);
+        QVERIFY(QGuiApplication::clipboard()->text().contains("\"down\""));
+        QTest::keyClick(block().surface(), Qt::Key_V, Qt::ControlModifier);
+        QTRY_VERIFY(node("down2").has_value());
+        QTest::keyClick(block().surface(), Qt::Key_D, Qt::ControlModifier);
+        QTRY_VERIFY(node("down3").has_value());
+        QTest::keyClick(block().surface(), Qt::Key_Delete);
+        QTRY_VERIFY(!node("down3").has_value());
+
+        const QPoint from = nodePoint("down2"); // a copy is in sight
+        QVERIFY(block().rect().contains(from));
+        drag(from, from + QPoint(-120, 40));
+        QTRY_COMPARE(m_window->actions().undo->text(), QString("&Undo Move down2"));
+        QTRY_VERIFY((nodePoint("down2") - from - QPoint(-120, 40)).manhattanLength() < 16);
+        QTest::keyClick(block().surface(), Qt::Key_A, Qt::ControlModifier);
+        QTest::keyClick(block().surface(), Qt::Key_Delete);
+        QTRY_VERIFY(graph().nodes.empty());
+    }
+
+    void aNodeLandsWhereItIsDropped()
+    {
+        openBlock();
+        const PaletteModel model;
+        const QModelIndexList found = model.match(model.index(0, 0), PaletteModel::kSearchRole, "RMS norm", 1,
+                                                  Qt::MatchStartsWith | Qt::MatchRecursive);
+        QCOMPARE(found.size(), 1);
+        const std::unique_ptr<QMimeData> data(model.mimeData(found));
+        const QPoint at(block().width() / 6, block().height() / 3);
+        QDragEnterEvent enter(at, Qt::CopyAction, data.get(), Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&block(), &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent drop(at, Qt::CopyAction, data.get(), Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&block(), &drop);
+        QTRY_VERIFY(node("rms_norm").has_value());
+        settle(block(), [&] { return nodePoint("rms_norm"); });
+        QVERIFY((nodePoint("rms_norm") - at).manhattanLength() < 40);
+    }
+
+    void aFormulaIsCheckedAsItIsTyped()
+    {
+        openBlock();
+        QTest::keyClick(block().surface(), Qt::Key_Tab);
+        auto* typing = m_window->findChildren<QLineEdit*>("typingText").last();
+        QTRY_VERIFY(typing->isVisible());
+        QTest::keyClicks(typing, "x * sigmoid(gate)");
+        QTest::keyClick(typing, Qt::Key_Return);
+        QTRY_VERIFY(node("expression").has_value());
+        settle(block(), [&] { return nodePoint("expression"); });
+        QTest::keyClick(block().surface(), Qt::Key_Return); // to its values
+        QLineEdit* field = nullptr;
+        QTRY_VERIFY((field = visible<QLineEdit>("property:param.formula")) != nullptr && field->hasFocus());
+        QTest::keyClick(field, Qt::Key_End);
+        QTest::keyClicks(field, " + ");
+        auto* complaint = m_window->findChild<QLabel*>("property:param.formula:complaint");
+        QVERIFY(complaint && complaint->isVisible());
+        QVERIFY(complaint->text().contains("column"));
+        QTest::keyClick(field, Qt::Key_Return);
+        QVERIFY(std::get<std::string>(graph().find(*node("expression"))->params.at("formula")) == "x * sigmoid(gate)");
+        QTest::keyClicks(field, "bias");
+        QVERIFY(!complaint->isVisible());
+        QTest::keyClick(field, Qt::Key_Return);
+        QTRY_COMPARE(inputPortsOf(*graph().find(*node("expression")), graph()).size(), std::size_t(3));
+    }
+
+    void aBlockIsKeptInTheProjectAndInTheLibrary()
+    {
+        m_window->documents().choose(LayersPlace{{2}});
+        openBlock();
+        QTest::mouseClick(button("blockSave"), Qt::LeftButton);
+        auto* name = m_window->findChild<QLineEdit*>("saveName");
+        QTRY_VERIFY(name->isVisible());
+        QCOMPARE(name->text(), QString("mlp2"));
+        name->setText("mlp");
+        QVERIFY(!m_window->findChild<QPushButton*>("saveToProject")->isEnabled());
+        name->setText("mine/yours");
+        QTest::mouseClick(m_window->findChild<QPushButton*>("saveToLibrary"), Qt::LeftButton);
+        const QDir folder(m_folder->filePath("blocks"));
+        QCOMPARE(folder.entryList({"*.json"}).size(), 1);
+        QVERIFY(paletteHas("mine/yours"));
+
+        QTest::mouseClick(button("blockSave"), Qt::LeftButton);
+        QTRY_VERIFY(name->isVisible());
+        name->setText("special");
+        QTest::keyClick(name, Qt::Key_Return);
+        QTRY_COMPARE(canvas().graph(), projects::GraphRef("block:special"));
+        QCOMPARE(project().network.blockOfLayer(2)->name, std::string("special"));
+        QCOMPARE(project().network.blockOfLayer(1)->name, std::string("mlp"));
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(project(), tinyProject());
+    }
+
+    void whatTheLibraryCannotReadIsNamed()
+    {
+        m_window.reset();
+        QDir().mkpath(m_folder->filePath("blocks"));
+        QFile broken(m_folder->filePath("blocks/broken.json"));
+        QVERIFY(broken.open(QIODevice::WriteOnly) && broken.write("{\"schema\": 1, \"blok\": {}}") > 0);
+        broken.close();
+        const auto folder = [this](const char* each) { return m_folder->filePath(each).toStdString(); };
+        m_window = std::make_unique<MainWindow>(
+            *m_look, WindowFolders{folder("drafts"), folder("Residua"), folder("blocks")}, Memory::None);
+        QTRY_VERIFY(m_window->bannerText().contains("broken.json"));
+    }
+
+private:
+    CanvasWidget& block() const { return m_window->workspace().block(); }
+    editor::BlockCanvas& canvas() const { return m_window->workspace().blockCanvas(); }
+    const projects::Project& project() const { return m_window->session().project(); }
+    const projects::Graph& graph() const { return *findGraph(project(), kRef); }
+    QToolButton* button(const char* name) const { return m_window->findChild<QToolButton*>(name); }
+
+    std::optional<NodeId> node(const std::string& name) const
+    {
+        const auto found = std::ranges::find(graph().nodes, name, &projects::Node::name);
+        return found == graph().nodes.end() ? std::nullopt : std::optional(found->id);
+    }
+
+    bool wired(const PortRef& from, const PortRef& to) const
+    {
+        return std::ranges::find(graph().wires, projects::Wire{from, to}) != graph().wires.end();
+    }
+
+    bool paletteHas(const QString& title) const
+    {
+        const auto* tree = m_window->findChild<QAbstractItemView*>("paletteTree");
+        return !tree->model()
+                    ->match(tree->model()->index(0, 0), Qt::DisplayRole, title, 1,
+                            Qt::MatchExactly | Qt::MatchRecursive)
+                    .isEmpty();
+    }
+
+    template <class T>
+    T* visible(const QString& name) const
+    {
+        for (T* each : m_window->findChildren<T*>(name)) {
+            if (each->isVisible()) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+
+    void openBlock()
+    {
+        m_window->workspace().showCanvas(WorkspaceView::Block);
+        QVERIFY(block().drawable());
+        QCOMPARE(canvas().graph(), kRef);
+        settle(block(), [&] { return nodePoint("up"); });
+    }
+
+    QPoint nodePoint(const std::string& name) const
+    {
+        const auto id = node(name);
+        return id ? pointOf(canvas().locateNode(*id)) : QPoint();
+    }
+    QPoint port(const PortRef& ref, editor::PortSide side) const
+    {
+        settle(block(), [&] { return pointOf(canvas().locatePort(ref, side)); });
+        return pointOf(canvas().locatePort(ref, side));
+    }
+    static QPoint pointOf(const std::optional<editor::ScreenPoint>& point)
+    {
+        return point ? QPoint(qRound(point->x), qRound(point->y)) : QPoint();
+    }
+
+    void click(QPoint at) const
+    {
+        QTest::mouseMove(block().surface(), at);
+        QTest::mouseClick(block().surface(), Qt::LeftButton, {}, at);
+    }
+    void drag(QPoint from, QPoint to) const
+    {
+        QWidget* surface = block().surface();
+        QTest::mouseMove(surface, from);
+        QTest::mousePress(surface, Qt::LeftButton, {}, from);
+        QTest::mouseMove(surface, (from + to) / 2);
+        QTest::mouseMove(surface, to);
+        QTest::mouseRelease(surface, Qt::LeftButton, {}, to);
+    }
+
+    /// Until what `where` tells stays where it is.
+    template <class Where>
+    static void settle(CanvasWidget& widget, Where where)
+    {
+        QPoint last;
+        QTRY_VERIFY([&] {
+            const QPoint now = where();
+            const bool still = !now.isNull() && now == last;
+            last = now;
+            widget.refresh();
+            return still;
+        }());
+    }
+
+    std::unique_ptr<Look> m_look;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(TestBlock)
+#include "tst_block.moc"
