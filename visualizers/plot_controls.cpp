@@ -9,9 +9,9 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr int kNarrowestChoice = 56;
+constexpr int kNarrowestChoice = 100;
 constexpr int kNarrowestSlider = 36;
-constexpr int kWidestSlider = 140;
+constexpr int kWidestSlider = 120;
 
 } // namespace
 

@@ -110,10 +110,9 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_paretoDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("paretoDock"), tr("Pareto"), m_pareto);
     m_runsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("runsDock"), tr("Runs"), m_runs);
     m_sweepDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("sweepDock"), tr("Sweep"), m_sweeps);
-    m_loss->setMinimumWidth(kNarrowestPlot);
-    m_heatmap->setMinimumWidth(kNarrowestPlot);
-    m_metrics->setMinimumWidth(kNarrowestPlot);
-    m_pareto->setMinimumWidth(kNarrowestPlot);
+    for (QWidget* view : std::initializer_list<QWidget*>{m_loss, m_heatmap, m_metrics, m_pareto, m_runs, m_sweeps}) {
+        view->setMinimumWidth(kNarrowestPlot); // else its rows of controls would keep a narrow window wide
+    }
     // Side by side, the new docks would ask for a very wide window, and get it before they are arranged.
     for (QDockWidget* dock : {m_heatmapDock, m_metricsDock, m_paretoDock, m_runsDock, m_sweepDock}) {
         tabifyDockWidget(m_lossDock, dock);
@@ -139,14 +138,14 @@ QDockWidget* Workspace::addDock(Qt::DockWidgetArea area, const QString& name, co
 
 void Workspace::arrange(WorkspaceView view, QSize size)
 {
+    // Out first: on its way to its place a dock would else stand beside others, and ask for more width than there is.
     for (QDockWidget* dock : m_docks) {
         dock->setFloating(false);
-        dock->show();
+        removeDockWidget(dock);
     }
     bringForward(view);
     addDockWidget(Qt::LeftDockWidgetArea, m_outlineDock);
     tabifyDockWidget(m_outlineDock, m_paletteDock);
-    m_outlineDock->raise();
     addDockWidget(Qt::RightDockWidgetArea, m_inspectorDock);
     addDockWidget(Qt::BottomDockWidgetArea, m_lossDock);
     const bool sideBySide = view == WorkspaceView::Plots || size.width() >= kWideEnough;
@@ -154,18 +153,23 @@ void Workspace::arrange(WorkspaceView view, QSize size)
         splitDockWidget(m_lossDock, m_heatmapDock, Qt::Horizontal);
         tabifyDockWidget(m_lossDock, m_metricsDock);
         tabifyDockWidget(m_metricsDock, m_paretoDock);
-        m_lossDock->raise();
         tabifyDockWidget(m_heatmapDock, m_runsDock);
         tabifyDockWidget(m_runsDock, m_sweepDock);
-        m_heatmapDock->raise();
-        resizeDocks({m_lossDock, m_heatmapDock}, {3, 2}, Qt::Horizontal);
     } else {
         tabifyDockWidget(m_lossDock, m_heatmapDock);
         tabifyDockWidget(m_lossDock, m_metricsDock);
         tabifyDockWidget(m_metricsDock, m_paretoDock);
         tabifyDockWidget(m_paretoDock, m_runsDock);
         tabifyDockWidget(m_runsDock, m_sweepDock);
-        m_lossDock->raise();
+    }
+    for (QDockWidget* dock : m_docks) {
+        dock->show();
+    }
+    for (QDockWidget* dock : {m_outlineDock, m_heatmapDock, m_lossDock}) {
+        dock->raise();
+    }
+    if (sideBySide) {
+        resizeDocks({m_lossDock, m_heatmapDock}, {3, 2}, Qt::Horizontal);
     }
     resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
     const double share = view == WorkspaceView::Plots   ? kPlotShareOfPlots

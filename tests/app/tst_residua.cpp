@@ -135,7 +135,7 @@ private slots:
         QCOMPARE(outcome.code, 1);
         QVERIFY(outcome.errors.contains("nothing-of-that-name"));
         QVERIFY(outcome.errors.contains("ancre-language")); // what there is
-        QCOMPARE(runProgram({"--view", "block"}).code, 1);
+        QCOMPARE(runProgram({"--view", "nothing"}).code, 1);
         QCOMPARE(runProgram({"report", "no-such-run", "-o", "x.html"}).code, 1);
     }
 
