@@ -70,6 +70,20 @@ bool hasSeparateNorms(const Topology& topology)
     return mix && mix->separateNorms;
 }
 
+/// Whether the backward pass of a node needs what the node read. Sums do not, nor does what only passes on.
+bool keepsInputs(const std::string& kind)
+{
+    return kind != "add" && kind != "concat";
+}
+
+/// Whether a node's output, which its cost includes, is kept for its readers alone.
+bool isKeptForReaders(const std::string& kind)
+{
+    static constexpr const char* kKinds[] = {"linear", "low_rank_linear", "attention", "add",
+                                             "concat", "rms_norm",        "layer_norm"};
+    return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
 /// Costs the nodes of a project's graphs.
 class Costing {
 public:
@@ -117,9 +131,23 @@ public:
                 cost.parameters -=
                     countOf(static_cast<double>(in[0].features()) * static_cast<double>(out[0].features()));
             }
+            if (isKeptForReaders(node.kind) && !isKept(ref, graph, node.id)) {
+                cost.activationElements -= static_cast<double>(out[0].features());
+            }
             costs.emplace(node.id, scaled(cost, m_scale));
         }
         return costs;
+    }
+
+    /// Whether some reader of a node needs its output again. What leaves a block is for the topology to say; what
+    /// enters the stack and what the loss is made of are kept.
+    bool isKept(const GraphRef& ref, const Graph& graph, NodeId node) const
+    {
+        return std::ranges::any_of(graph.wires, [&](const Wire& wire) {
+            const std::string& reader = graph.find(wire.to.node)->kind;
+            const bool leavesBlock = reader == "output" && ref != kStem && ref != kHead;
+            return wire.from.node == node && (leavesBlock ? keepsBranches(m_project.topology) : keepsInputs(reader));
+        });
     }
 
     const Scale& scale() const { return m_scale; }

@@ -52,10 +52,13 @@ double readerParameters(const DepthMix& mix, double n, double o, double d)
 }
 
 /// Mixing: 2·n·d·O. A gate: its logits 2·n·d·O and one addition to each weight n·d·O. Depth attention: norms 4·n·d and
-/// logits 2·n·d·O. Per token: twice its weights.
-double readerFlops(const DepthMix& mix, double n, double o, double d)
+/// logits 2·n·d·O. Per token: twice its weights. Full outputs: mix and branch are added, d.
+double readerFlops(const DepthMix& mix, double n, double o, double d, bool isFinal)
 {
     double flops = 2 * n * d * o;
+    if (mix.entry == StackEntry::Full && mix.feeds == MixFeeds::LayerInput && !isFinal) {
+        flops += d;
+    }
     if (mix.gate.kind != GateKind::None) {
         flops += 3 * n * d * o;
     }
@@ -68,11 +71,12 @@ double readerFlops(const DepthMix& mix, double n, double o, double d)
     return flops;
 }
 
-/// The mixes O·d (beside a branch: the sum x_j, d), x_j itself where full outputs are stacked, and what a weight that
-/// depends on the token keeps: n·O, for per-token weights the hidden features too.
+/// The mixes O·d (beside a branch: the sum x_j, d, or the branch alone where nothing is beside it), x_j itself where
+/// full outputs are stacked, and what a weight that depends on the token keeps: n·O, for per-token weights the hidden
+/// features too.
 double readerActivations(const DepthMix& mix, double n, double o, double d, bool isFinal)
 {
-    double elements = n > 0 ? d * o : 0;
+    double elements = n > 0 || mix.feeds == MixFeeds::ResidualBesideBranch ? d * o : 0;
     if (mix.entry == StackEntry::Full && mix.feeds == MixFeeds::LayerInput && !isFinal) {
         elements += d;
     }
@@ -189,9 +193,9 @@ NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entri
     const double o = outputsOf(mix, isFinal);
     const double d = real(width);
     if (isRunningSum(mix)) {
-        return {0, d, d};
+        return target == 1 ? NodeCost{} : NodeCost{0, d, d}; // layer 1 reads the input as it is
     }
-    return {countOf(readerParameters(mix, n, o, d)), readerFlops(mix, n, o, d),
+    return {countOf(readerParameters(mix, n, o, d)), readerFlops(mix, n, o, d, isFinal),
             readerActivations(mix, n, o, d, isFinal)};
 }
 
@@ -207,6 +211,17 @@ NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t
         return branchGateCost(*gate, depth, width);
     }
     return concatenationCost(depth, width);
+}
+
+bool keepsBranches(const Topology& topology)
+{
+    if (const auto* const mix = std::get_if<DepthMix>(&topology.wiring)) {
+        return mix->entry == StackEntry::Branch && !isRunningSum(*mix);
+    }
+    if (const auto* const gate = std::get_if<BranchGate>(&topology.wiring)) {
+        return gate->kind == BranchGateKind::ReZero || gate->kind == BranchGateKind::LaurelRw;
+    }
+    return true;
 }
 
 } // namespace residua::projects

@@ -18,4 +18,8 @@ namespace residua::projects {
 
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);
 
+/// Whether the backward pass needs the layers' branches: they lie on the stack, or are weighed by what is learned.
+/// Where they are only added to something they go at once.
+[[nodiscard]] bool keepsBranches(const Topology& topology);
+
 } // namespace residua::projects

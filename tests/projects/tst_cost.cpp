@@ -90,7 +90,8 @@ void TestCost::node()
     QFETCH(qint64, parameters);
     QFETCH(double, flops);
     QFETCH(double, elements);
-    const Project project = languageProject("x input; " + node.toStdString() + "; y output; x > a; a > y");
+    Project project = languageProject("x input; " + node.toStdString() + "; y output; x > a; a > y");
+    std::get<DepthMix>(project.topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
     const auto report = costOf(project);
     QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
     const Cost& cost = report->nodes.at("block:test").at(NodeId{2});
@@ -210,6 +211,7 @@ void TestCost::fullBatchHoldsTheTrainingSet()
     project.data.source = LowRankRegression{.samples = 1000};
     project.data.validationFraction = 0.25;
     project.training.batching = BatchKind::Full;
+    std::get<DepthMix>(project.topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
     const Cost& cost = costOf(project)->nodes.at("block:test").at(NodeId{2});
     QCOMPARE(cost.activationBytes, 100.0 * 750 * 4);
 }

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a project is said to cost before it trains (projects/cost.h), beside what its network does: the products that
+// LibTorch is seen to carry out, and the memory that a forward pass leaves in use for the backward pass.
+
+// LibTorch is built so, and what its observers are given has another layout without.
+#ifndef NDEBUG
+#define NDEBUG
+#endif
+
+#include "mix_reference.h"
+#include "network_harness.h"
+
+#include "projects/cost.h"
+#include "projects/retrofit.h"
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/record_function.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
+
+#include <QtTest>
+
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+using namespace residua;
+using namespace residua::tests;
+using projects::Project;
+
+namespace {
+
+constexpr std::int64_t kDepth = 6;
+constexpr std::int64_t kBatch = 2;
+constexpr std::int64_t kTime = 32;
+
+/// LibTorch's memory on the host, counted. For the life of the process.
+class CountingAllocator final : public c10::Allocator {
+public:
+    static CountingAllocator& instance()
+    {
+        static auto* const allocator = new CountingAllocator;
+        return *allocator;
+    }
+
+    c10::DataPtr allocate(std::size_t bytes) override
+    {
+        void* const data = c10::alloc_cpu(bytes);
+        const std::scoped_lock lock(m_mutex);
+        m_sizes[data] = bytes;
+        m_live += bytes;
+        return {data, data, raw_deleter(), at::Device(at::kCPU)};
+    }
+    [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override
+    {
+        return [](void* data) { instance().release(data); };
+    }
+    void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
+
+    [[nodiscard]] double live() const { return static_cast<double>(m_live); }
+
+private:
+    void release(void* data)
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            const auto found = m_sizes.find(data);
+            if (found != m_sizes.end()) {
+                m_live -= found->second;
+                m_sizes.erase(found);
+            }
+        }
+        c10::free_cpu(data);
+    }
+
+    std::mutex m_mutex;
+    std::unordered_map<void*, std::size_t> m_sizes;
+    std::size_t m_live = 0;
+};
+
+/// FLOP that LibTorch is seen to carry out, multiply and add counted as two.
+struct Seen {
+    double products = 0; ///< of matrices, and attention
+    double elements = 0; ///< sums and products of elements, and products with a vector
+};
+Seen g_seen;
+
+double sizeOf(const c10::IValue& value)
+{
+    return static_cast<double>(value.toTensor().numel());
+}
+
+/// Elements of a result of two operands, either of which may be repeated, or the second a number.
+double resultSize(c10::ArrayRef<const c10::IValue> inputs)
+{
+    if (!inputs[1].isTensor()) {
+        return sizeOf(inputs[0]);
+    }
+    double size = 1;
+    for (const std::int64_t extent : at::infer_size(inputs[0].toTensor().sizes(), inputs[1].toTensor().sizes())) {
+        size *= static_cast<double>(extent);
+    }
+    return size;
+}
+
+std::unique_ptr<at::ObserverContext> observe(const at::RecordFunction& function)
+{
+    const std::string name = function.name();
+    const auto inputs = function.inputs();
+    if (name == "aten::mm" || name == "aten::bmm") {
+        g_seen.products += 2 * sizeOf(inputs[0]) * static_cast<double>(inputs[1].toTensor().size(-1));
+    } else if (name == "aten::addmm" || name == "aten::addmm_") {
+        g_seen.products += 2 * sizeOf(inputs[1]) * static_cast<double>(inputs[2].toTensor().size(-1));
+    } else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu") {
+        // Scores and values, over half of the keys each: it is causal.
+        g_seen.products += 2 * sizeOf(inputs[0]) * static_cast<double>(inputs[1].toTensor().size(2));
+    } else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward") {
+        g_seen.products += 4 * sizeOf(inputs[1]) * static_cast<double>(inputs[2].toTensor().size(2));
+    } else if (name == "aten::add" || name == "aten::mul") {
+        g_seen.elements += resultSize(inputs);
+    } else if (name == "aten::mv") {
+        g_seen.elements += 2 * sizeOf(inputs[0]);
+    }
+    return nullptr;
+}
+
+/// Watches while it lives.
+class Watch {
+public:
+    Watch() : m_handle(add()) { g_seen = {}; }
+    ~Watch() { at::removeCallback(m_handle); }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+private:
+    static at::CallbackHandle add()
+    {
+        return at::addGlobalCallback(
+            at::RecordFunctionCallback(&observe).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
+    }
+
+    at::CallbackHandle m_handle;
+};
+
+/// A language model wide enough for its products to be what counts.
+Project languageUnder(const std::string& topology)
+{
+    Project project = tinyLanguage("transformer", topology, kDepth);
+    project = *projects::rewired(project, project.topology);
+    project.network.width = 64;
+    project.training.batch = kBatch;
+    project.training.sequenceLength = kTime;
+    return project;
+}
+
+} // namespace
+
+class TestCostMeasured : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        at::set_num_threads(1);
+        c10::SetCPUAllocator(&CountingAllocator::instance(), 100);
+    }
+
+    void everyPreset_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        }
+    }
+    /// In double precision, whose products all are LibTorch's own. What is said includes what is done element by
+    /// element, which is little at this width: norms, activations, and mixing (below).
+    void everyPreset()
+    {
+        QFETCH(QString, topology);
+        const Project project = languageUnder(topology.toStdString());
+        const auto cost = projects::costOf(project);
+        QVERIFY(cost.ok());
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 5);
+        network->setTraining(topology != "stochastic-depth"); // which is said for all layers
+        network->loss(batch).backward();                      // what is made once is there now
+        for (engine::NamedParameter& parameter : network->parameters()) {
+            parameter.tensor.mutable_grad().reset();
+        }
+        const double before = CountingAllocator::instance().live();
+        const Watch watch;
+        const at::Tensor loss = network->loss(batch);
+        const double forward = g_seen.products;
+        const double kept = CountingAllocator::instance().live() - before;
+        loss.backward();
+        constexpr double kTokens = kBatch * kTime;
+        QCOMPARE(parameterCount(*network), cost->total.parameters);
+        within("forward FLOP", cost->total.forwardFlops * kTokens / forward, 1, 1.06);
+        within("training FLOP", cost->total.trainFlops * kTokens / g_seen.products, 1, 1.06);
+        within("memory", cost->total.activationBytes / kept, 0.975, 1.01);
+    }
+
+    /// Mixing beside an equation written out as sums and products, whose layers are single matrices.
+    void mixing_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const char* const name :
+             {"none", "grn-v1", "grn-v2", "grn-v3", "dca", "k-dca", "ancre-ingoing", "ancre-outgoing", "ancre-none",
+              "ancre-fixed", "ancre-cascaded", "denseformer", "denseformer-dilated"}) {
+            QTest::newRow(name) << QString(name);
+        }
+    }
+    void mixing()
+    {
+        QFETCH(QString, topology);
+        constexpr std::int64_t kSamples = 512; // beside them what makes the weights is nothing
+        const Project project = portedVectors(topology.toStdString(), kDepth);
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, kSamples, 1, 5);
+        const at::NoGradGuard noGrad;
+        const Watch watch;
+        const at::Tensor output = referenceOutput(project, *network, batch.input);
+        const double seen = g_seen.products + g_seen.elements;
+        QVERIFY(topology == "none" || g_seen.elements > 0.1 * g_seen.products);
+        within("FLOP", projects::costOf(project)->total.forwardFlops * kSamples / seen, 0.99, 1.01);
+    }
+
+private:
+    static void within(const char* what, double ratio, double low, double high)
+    {
+        QVERIFY2(ratio >= low && ratio <= high,
+                 qPrintable(QString("%1: %2 times what is measured").arg(what).arg(ratio)));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCostMeasured)
+#include "tst_cost_measured.moc"
