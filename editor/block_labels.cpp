@@ -97,33 +97,38 @@ void paintShape(ImDrawList& list, const BlockPicture& picture, const BlockWire& 
     }
 }
 
-void paintErrors(ImDrawList& list, const BlockPicture& picture)
+// Beside the node where that covers nothing; it is seen in any case.
+void paintError(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, Labels& labels)
 {
+    constexpr float kGap = 10;
+    constexpr float kLineHeight = kTextSize + 4;
     const ThemeColours& c = coloursOf(picture);
-    for (const BlockNode& node : picture.scene.nodes()) {
-        if (node.error.empty()) {
-            continue;
+    const std::vector<std::string> lines = wrapped(kTextSize, node.error, kErrorWidth);
+    float width = 0;
+    for (const std::string& line : lines) {
+        width = std::max(width, textWidth(kTextSize, line) + 16);
+    }
+    const float height = kLineHeight * static_cast<float>(lines.size()) + 6;
+    const Rect r = picture.view.rectToScreen(node.rect);
+    const float top = (r.top + r.bottom - height) / 2;
+    const float left = (r.left + r.right - width) / 2;
+    std::vector<Rect> places;
+    for (const Point corner : {Point{r.right + kGap, top}, Point{r.left - kGap - width, top},
+                               Point{left, r.bottom + kGap}, Point{left, r.top - kGap - height}}) {
+        const Rect place{corner.x, corner.y, corner.x + width, corner.y + height};
+        if (place.left >= 0 && place.right <= picture.width && place.top >= 0 && place.bottom <= picture.height) {
+            places.push_back(place);
         }
-        const Rect r = picture.view.rectToScreen(node.rect);
-        const std::vector<std::string> lines = wrapped(kTextSize, node.error, kErrorWidth);
-        float wide = 0;
-        for (const std::string& line : lines) {
-            wide = std::max(wide, textWidth(kTextSize, line));
-        }
-        const float lineHeight = kTextSize + 4;
-        const float tall = lineHeight * static_cast<float>(lines.size()) + 6;
-        const float top = (r.top + r.bottom - tall) / 2;
-        // At the right of the node, or at the left where the canvas ends.
-        const bool fits = r.right + 10 + wide + 16 <= picture.width;
-        const float left = fits ? r.right + 10 : std::max(4.0F, r.left - 26 - wide);
-        list.AddRectFilled({left, top}, {left + wide + 16, top + tall}, imColour(c.surface), 5);
-        list.AddRectFilled({left, top}, {left + wide + 16, top + tall}, imColour(c.error, 0.12), 5);
-        list.AddRect({left, top}, {left + wide + 16, top + tall}, imColour(c.error, 0.6), 5);
-        float y = top + 4;
-        for (const std::string& line : lines) {
-            put(list, ImGui::GetFont(), kTextSize, {left + 8, y}, imColour(c.error), line);
-            y += lineHeight;
-        }
+    }
+    const Rect fallback{r.right + kGap, top, r.right + kGap + width, top + height};
+    const Rect plate = labels.claim(places).value_or(fallback);
+    list.AddRectFilled({plate.left, plate.top}, {plate.right, plate.bottom}, imColour(c.surface), 5);
+    list.AddRectFilled({plate.left, plate.top}, {plate.right, plate.bottom}, imColour(c.error, 0.12), 5);
+    list.AddRect({plate.left, plate.top}, {plate.right, plate.bottom}, imColour(c.error, 0.6), 5);
+    float y = plate.top + 4;
+    for (const std::string& line : lines) {
+        put(list, ImGui::GetFont(), kTextSize, {plate.left + 8, y}, imColour(c.error), line);
+        y += kLineHeight;
     }
 }
 
@@ -132,12 +137,16 @@ void paintErrors(ImDrawList& list, const BlockPicture& picture)
 void paintBlockLabels(ImDrawList& list, const BlockPicture& picture)
 {
     Labels labels(picture);
+    for (const BlockNode& node : picture.scene.nodes()) { // first: they matter more
+        if (!node.error.empty()) {
+            paintError(list, picture, node, labels);
+        }
+    }
     for (const BlockWire& wire : picture.scene.wires()) {
         if (wire.labelled && !wire.shape.empty()) {
             paintShape(list, picture, wire, labels);
         }
     }
-    paintErrors(list, picture);
 }
 
 } // namespace residua::editor

@@ -27,6 +27,9 @@ void BlockWiring::begin(const BlockScene& scene, const BlockHit& pressed)
 std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& hover) const
 {
     std::optional<PortRef> end;
+    if (hover.node == m_fixed.port.node) {
+        return std::nullopt; // where it begins: nothing is meant yet
+    }
     if (hover.kind == BlockHit::Kind::Port && hover.side == wanted()) {
         end = PortRef{hover.node, hover.port};
     } else if (hover.kind == BlockHit::Kind::Node || hover.kind == BlockHit::Kind::Port) {
@@ -35,7 +38,7 @@ std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& h
         const std::vector<BlockPort>& ports = inwards ? node.inputs : node.outputs;
         auto port = std::ranges::find_if(ports, [](const BlockPort& p) { return p.state != BlockPort::State::Wired; });
         port = port == ports.end() || !inwards ? ports.begin() : port;
-        if (port != ports.end() && PortRef{node.id, port->name} != m_fixed.port) {
+        if (port != ports.end()) {
             end = PortRef{node.id, port->name};
         }
     }
