@@ -108,6 +108,9 @@ HeatmapView::Impl::Impl(HeatmapView* view)
 void HeatmapView::Impl::setUpPlot()
 {
     plot->axisRect()->setupFullAxesBox(false);
+    for (QCPAxis* axis : {plot->xAxis2, plot->yAxis2}) {
+        axis->setTicks(false);
+    }
     plot->plotLayout()->addElement(0, 1, scale);
     scale->setType(QCPAxis::atRight);
     scale->setBarWidth(kColourBarWidth);

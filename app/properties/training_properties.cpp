@@ -3,6 +3,8 @@
 
 #include "projects/training_plan.h"
 
+#include <utility>
+
 namespace residua::app {
 
 namespace {
@@ -157,8 +159,10 @@ std::vector<Property> trainingProperties(const Project& project)
 
 std::vector<Property> stagesProperties(const Project& project)
 {
+    StageSchedule defaults;
+    defaults.stages = project.stages.stages; // a stage has no default
     PropertyList<StageSchedule> list(
-        project, {}, [](const Project& p) { return p.stages; },
+        project, std::move(defaults), [](const Project& p) { return p.stages; },
         [](const Project&, StageSchedule stages) { return projects::SetStages{std::move(stages)}; });
     list.group(Text::tr("Subnetworks"));
     list.add("axis", Text::tr("Drop"), [](auto& s) -> auto& { return s.axis; },

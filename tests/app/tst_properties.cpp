@@ -64,6 +64,15 @@ class TestProperties : public QObject {
     Q_OBJECT
 
 private slots:
+    void everyStageHasItsProperties()
+    {
+        projects::Project project = projects::examples().front().project;
+        project.stages.stages = {{0, 2, {1}}, {100, 4, {1}}};
+        const auto before = propertiesOf(project, SectionPlace{Section::Stages}).size();
+        project.stages.stages.pop_back();
+        QVERIFY(propertiesOf(project, SectionPlace{Section::Stages}).size() < before);
+    }
+
     void everyPropertyOfEveryExampleIsReadWrittenAndUndone_data()
     {
         QTest::addColumn<QString>("example");
