@@ -280,13 +280,14 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
         }
     }
     const auto targets = picture.scene.targetsIn(seen.top, seen.bottom);
+    const bool read = picture.scene.cell({last - 1, last}) != MatrixCell::Outside; // the final output's mix
     const std::int64_t everyRow = labelStep((kTextSize + 2) / size);
     for (std::int64_t j = targets.first; j <= targets.last; ++j) {
         const bool final = j == last;
         const bool marked = picture.hovered && picture.hovered->target == j;
-        const bool beside = last - j < everyRow && everyRow > 1 && !final; // would run into "out"
+        const bool beside = read && last - j < everyRow && everyRow > 1; // would run into "out"
         const Point at = picture.view.rectToScreen(picture.scene.rectOf({0, j})).centre();
-        if (at.y >= top && (marked || final || (j % everyRow == 0 && !beside))) {
+        if (at.y >= top && (marked || (final && read) || (j % everyRow == 0 && !final && !beside))) {
             const std::string name = moduleName(picture.project, j);
             centredText(list, kTextSize, {left - 10 - textWidth(kTextSize, name) / 2, at.y}, kMatrixAxis, ink(marked),
                         name);

@@ -93,7 +93,8 @@ bool CanvasInput::take(const QEvent& event)
         m_actions.push_back(Modifiers{mouse.modifiers()});
         m_actions.push_back(Move{mouse.position()});
         if (const int index = buttonNumber(mouse.button()); index >= 0) {
-            m_actions.push_back(Button{index, event.type() != QEvent::MouseButtonRelease});
+            m_actions.push_back(
+                Button{index, event.type() != QEvent::MouseButtonRelease, event.type() == QEvent::MouseButtonDblClick});
         }
         return true;
     }
@@ -151,6 +152,8 @@ bool CanvasInput::apply(ImGuiIO& io)
             io.MousePos = {-FLT_MAX, -FLT_MAX};
         } else if (const auto* button = std::get_if<Button>(&action)) {
             io.MouseDown[button->index] = button->down;
+            // The system says what a double click is: slow frames would tear it apart.
+            io.MouseDoubleClickTime = button->second ? FLT_MAX : 0.0F;
         } else if (const auto* wheel = std::get_if<Wheel>(&action)) {
             io.MouseWheelH += static_cast<float>(wheel->steps.x());
             io.MouseWheel += static_cast<float>(wheel->steps.y());

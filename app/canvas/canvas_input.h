@@ -30,6 +30,7 @@ private:
     struct Button {
         int index;
         bool down;
+        bool second; ///< of a double click
     };
     struct Wheel {
         QPointF steps;

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Depth canvas and matrix in the window: layers folded, named, copied and typed by mouse and keyboard alone.
+#include "app/canvas/canvas_widget.h"
+#include "app/look/theme.h"
+#include "app/outline/outline_view.h"
+#include "app/palette/palette_view.h"
+#include "app/window/document_link.h"
+#include "app/window/main_window.h"
+#include "projects/presets.h"
+#include "projects/store.h"
+
+#include <QClipboard>
+#include <QDropEvent>
+#include <QGuiApplication>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTreeView>
+
+#include <algorithm>
+#include <memory>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestTopologyCanvases : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { m_look = std::make_unique<Look>(ThemeKind::Light); }
+
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        projects::Project chosen = projects::findExample("linear-ancre")->project;
+        chosen.network.stack.front().repeat = 6;
+        chosen.network.stack.resize(1);
+        auto& mix = std::get<projects::DepthMix>(chosen.topology.wiring);
+        mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}};
+        const std::filesystem::path path = m_folder->filePath("six").toStdString();
+        QVERIFY(projects::saveProject(path, {chosen, {}}).ok());
+        const WindowFolders folders{m_folder->filePath("drafts").toStdString(),
+                                    m_folder->filePath("Residua").toStdString()};
+        m_window = std::make_unique<MainWindow>(*m_look, folders, Memory::None);
+        m_window->resize(1280, 800);
+        m_window->show();
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        m_window->openProject(path);
+        m_depth = &m_window->workspace().canvas();
+        QVERIFY(m_depth->drawable());
+        QTRY_VERIFY(m_depth->canvas().locate(1, editor::Spot::Centre).has_value());
+        settle();
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void aKeyFoldsAndAClickUnfolds()
+    {
+        QTest::keyClick(m_depth->surface(), Qt::Key_X);
+        QTRY_VERIFY(m_depth->canvas().locate(3, editor::Spot::Fold).has_value());
+        QVERIFY(!m_window->isWindowModified()); // a state of the view
+        settle();
+        click(m_depth->canvas().locate(3, editor::Spot::Fold));
+        QTRY_VERIFY(!m_depth->canvas().locate(3, editor::Spot::Fold).has_value());
+    }
+
+    void tabAddsByTyping()
+    {
+        type(Qt::Key_Tab, {}, "0:4, 1:5");
+        QTRY_VERIFY(reads({0, 4}) && reads({1, 5}));
+        QCOMPARE(m_window->documents().place(), Place(ShortcutsPlace{{{0, 4}, {1, 5}}}));
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(!reads({0, 4}) && !reads({1, 5})); // one step
+    }
+
+    void aDoubleClickOnEmptyGroundAddsByTyping()
+    {
+        const QPoint empty(40, m_depth->surface()->height() - 20);
+        QTest::mouseMove(m_depth->surface(), empty);
+        QTest::mouseClick(m_depth->surface(), Qt::LeftButton, {}, empty);
+        QTest::mouseDClick(m_depth->surface(), Qt::LeftButton, {}, empty);
+        QTest::mouseRelease(m_depth->surface(), Qt::LeftButton, {}, empty);
+        QTRY_VERIFY(field() != nullptr);
+        QTest::keyClicks(field(), "i:i+3");
+        QTest::keyClick(field(), Qt::Key_Return);
+        QTRY_VERIFY(reads({0, 3}) && reads({3, 6}));
+    }
+
+    void layersAreNamedAndTheNameTakenAway()
+    {
+        selectLayers({2, 3, 4});
+        type(Qt::Key_G, Qt::ControlModifier, "middle");
+        const auto& groups = m_window->session().document().layout.groups;
+        QTRY_COMPARE(groups, (std::vector<projects::LayerGroup>{{"middle", 2, 4}}));
+        QTest::keyClick(m_depth->surface(), Qt::Key_G, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(groups.empty());
+    }
+
+    void layersAreCopiedPastedDuplicatedAndDeleted()
+    {
+        selectLayers({1, 2});
+        QTest::keyClick(m_depth->surface(), Qt::Key_C, Qt::ControlModifier);
+        QVERIFY(QGuiApplication::clipboard()->text().contains("\"stack\""));
+        QTest::keyClick(m_depth->surface(), Qt::Key_V, Qt::ControlModifier);
+        QTRY_COMPARE(project().network.depth(), std::int64_t{8});
+        QVERIFY(reads({3, 4})); // 1:2 came along
+        selectLayers({1, 2});
+        QTest::keyClick(m_depth->surface(), Qt::Key_D, Qt::ControlModifier);
+        QTRY_COMPARE(project().network.depth(), std::int64_t{10});
+        selectLayers({1, 2, 3, 4, 5});
+        QTest::keyClick(m_depth->surface(), Qt::Key_Delete);
+        QTRY_COMPARE(project().network.depth(), std::int64_t{5});
+        for (int i = 0; i < 3; ++i) {
+            QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        }
+        QCOMPARE(project().network.depth(), std::int64_t{6});
+        QVERIFY(!m_window->isWindowModified());
+    }
+
+    void shortcutsGoFromOneLayerToAnother()
+    {
+        m_window->documents().choose(ShortcutsPlace{{{1, 2}}});
+        m_depth->surface()->setFocus();
+        QTest::keyClick(m_depth->surface(), Qt::Key_C, Qt::ControlModifier);
+        selectLayers({4});
+        QTest::keyClick(m_depth->surface(), Qt::Key_V, Qt::ControlModifier);
+        QTRY_VERIFY(reads({4, 5}));
+    }
+
+    void boxAndAdditiveSelection()
+    {
+        QWidget* surface = m_depth->surface();
+        const QPoint first = pointOf(m_depth->canvas().locate(1, editor::Spot::Centre));
+        const QPoint third = pointOf(m_depth->canvas().locate(3, editor::Spot::Centre));
+        const QPoint below(first.x() - 8, first.y() + 60);
+        QTest::mouseMove(surface, below);
+        QTest::mousePress(surface, Qt::LeftButton, {}, below);
+        QTest::mouseMove(surface, QPoint(third.x(), third.y() + 30));
+        QTest::mouseMove(surface, third);
+        QTest::mouseRelease(surface, Qt::LeftButton, {}, third);
+        QTRY_COMPARE(m_window->documents().place(), Place(LayersPlace{{1, 2, 3}}));
+        QTest::mouseClick(surface, Qt::LeftButton, Qt::ShiftModifier,
+                          pointOf(m_depth->canvas().locate(5, editor::Spot::Centre)));
+        QTRY_COMPARE(m_window->documents().place(), Place(LayersPlace{{1, 2, 3, 5}}));
+    }
+
+    void thePaletteDropsOnDepthAndMatrix()
+    {
+        auto* tree = m_window->workspace().palette().findChild<QTreeView*>(QStringLiteral("paletteTree"));
+        const QAbstractItemModel& model = *tree->model();
+        const std::vector<std::pair<CanvasWidget*, QString>> drops{{m_depth, "GRN-v1"},
+                                                                   {&m_window->workspace().matrix(), "DenseFormer"}};
+        for (const auto& [canvas, title] : drops) {
+            const QModelIndexList found =
+                model.match(model.index(0, 0, model.index(0, 0)), Qt::DisplayRole, title, 1, Qt::MatchExactly);
+            QCOMPARE(found.size(), 1);
+            const std::unique_ptr<QMimeData> data(model.mimeData(found));
+            QDragEnterEvent enter({60, 60}, Qt::CopyAction, data.get(), Qt::LeftButton, Qt::NoModifier);
+            QCoreApplication::sendEvent(canvas, &enter);
+            QVERIFY(enter.isAccepted());
+            QDropEvent drop(QPointF(60, 60), Qt::CopyAction, data.get(), Qt::LeftButton, Qt::NoModifier);
+            QCoreApplication::sendEvent(canvas, &drop);
+            QCOMPARE(QString::fromStdString(project().topology.preset), title.toLower());
+        }
+    }
+
+private:
+    const projects::Project& project() const { return m_window->session().project(); }
+
+    bool reads(const projects::Shortcut& shortcut) const
+    {
+        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
+        const auto sources = sourcesOf(mix, shortcut.target, project().network.depth());
+        return std::find(sources.begin(), sources.end(), shortcut.source) != sources.end();
+    }
+
+    static QPoint pointOf(const std::optional<editor::ScreenPoint>& point)
+    {
+        return point ? QPoint(static_cast<int>(point->x), static_cast<int>(point->y)) : QPoint();
+    }
+
+    void click(const std::optional<editor::ScreenPoint>& point)
+    {
+        QTest::mouseMove(m_depth->surface(), pointOf(point));
+        QTest::mouseClick(m_depth->surface(), Qt::LeftButton, {}, pointOf(point));
+    }
+
+    void selectLayers(const std::vector<std::int64_t>& layers)
+    {
+        m_window->documents().choose(LayersPlace{layers});
+        m_depth->surface()->setFocus();
+    }
+
+    /// The field for typing, while it is open.
+    QLineEdit* field() const
+    {
+        auto* edit = m_depth->findChild<QLineEdit*>(QStringLiteral("typingText"));
+        return edit && edit->isVisible() ? edit : nullptr;
+    }
+
+    void type(Qt::Key key, Qt::KeyboardModifiers modifiers, const QString& text)
+    {
+        m_depth->surface()->setFocus();
+        QTest::keyClick(m_depth->surface(), key, modifiers);
+        QTRY_VERIFY(field() != nullptr);
+        QTest::keyClicks(field(), text);
+        QTest::keyClick(field(), Qt::Key_Return);
+    }
+
+    /// Until the canvas has fitted the network and stays where it is.
+    void settle()
+    {
+        QPoint last;
+        QTRY_VERIFY([&] {
+            const QPoint now = pointOf(m_depth->canvas().locate(3, editor::Spot::Centre));
+            m_depth->refresh();
+            return std::exchange(last, now) == now;
+        }());
+    }
+
+    std::unique_ptr<Look> m_look;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<MainWindow> m_window;
+    CanvasWidget* m_depth = nullptr;
+};
+
+QTEST_MAIN(TestTopologyCanvases)
+#include "tst_topology_canvases.moc"
