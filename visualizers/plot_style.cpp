@@ -40,6 +40,7 @@ void applyTheme(QCustomPlot& plot, resources::Theme theme)
 
 void setMuted(QWidget& text, resources::Theme theme)
 {
+    text.setProperty("role", QStringLiteral("muted")); // for a style sheet, which would overrule the palette
     QPalette palette = text.palette();
     palette.setColor(QPalette::WindowText, toQColor(resources::themeColours(theme).muted));
     text.setPalette(palette);

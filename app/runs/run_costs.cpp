@@ -27,8 +27,10 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     visualizers::ParetoRun point;
     point.key = QString::fromStdString(run.directory);
     point.name = QString::fromStdString(run.name);
-    point.loss = run.step > 0 ? run.loss : std::numeric_limits<double>::quiet_NaN();
-    point.validationLoss = run.validationLoss;
+    // What a run had before it diverged is no result.
+    const bool counts = run.step > 0 && run.status != engine::RunStatus::Failed;
+    point.loss = counts ? run.loss : std::numeric_limits<double>::quiet_NaN();
+    point.validationLoss = counts ? run.validationLoss : point.loss;
     const auto reader = engine::RunReader::open(run.directory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());

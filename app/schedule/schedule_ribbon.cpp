@@ -21,6 +21,15 @@ constexpr std::int64_t kNudges = 100; ///< a key moves a border by a hundredth o
 constexpr std::size_t kRateColour = 1;
 constexpr double kBarAlpha = 0.85;
 
+/// Black or white, whichever stands out more (WCAG's relative luminance, its gamma taken as 2).
+QColor inkOn(const QColor& ground)
+{
+    const auto light = [](float c) { return c * c; };
+    const float luminance =
+        0.2126F * light(ground.redF()) + 0.7152F * light(ground.greenF()) + 0.0722F * light(ground.blueF());
+    return luminance > 0.18F ? Qt::black : Qt::white;
+}
+
 QString probability(double p)
 {
     return QString::number(p, 'f', 2);
@@ -243,10 +252,10 @@ void ScheduleRibbon::paintAxes(QPainter& painter) const
     const double labelY = bars.bottom() + 4;
     double free = bars.left() - 30;
     for (const std::int64_t step : m_scene.ticks(static_cast<int>(bars.width() / kTickWidth))) {
-        const double x = m_scene.xOf(static_cast<double>(step));
         const QString text = formatWhole(step);
         const double half = painter.fontMetrics().horizontalAdvance(text) / 2.0;
-        if (x - half > free && x + half < width()) {
+        const double x = std::min(m_scene.xOf(static_cast<double>(step)), width() - half - 3);
+        if (x - half > free) {
             painter.drawText(QRectF(x - half - 2, labelY, 2 * half + 4, height), Qt::AlignCenter, text);
             free = x + half + 8;
         }
@@ -307,9 +316,7 @@ void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar) co
     const double keep = full ? 1 : projects::keepProbability(m_shown.stages[bar.span.stage], m_depth);
     const ThemeKind kind = m_look.theme().kind();
     QColor fill = full ? m_look.theme().colour(QStringLiteral("hover")) : toColour(resources::magnitude(keep, kind));
-    const QColor text = full                      ? m_look.theme().colour(QStringLiteral("muted"))
-                        : fill.lightnessF() > 0.5 ? QColor(Qt::black)
-                                                  : QColor(Qt::white);
+    const QColor text = full ? m_look.theme().colour(QStringLiteral("muted")) : inkOn(fill);
     fill.setAlphaF(full ? 1.0F : static_cast<float>(kBarAlpha));
     const bool isChosen = !full && bar.span.stage == m_chosen;
     const QRectF box = bar.box.adjusted(0.5, 0, -0.5, 0);

@@ -178,28 +178,46 @@ std::vector<std::int64_t> RunReader::checkpoints() const
     return checkpointSteps(m_impl->directory);
 }
 
-std::vector<RunInfo> listRuns(const fs::path& folder)
+namespace {
+
+/// Of the folder, or of the folders in it too: a sweep keeps its runs in one of its own.
+enum class Depth { Alone, AndFolders };
+
+RunInfo listed(const fs::path& run)
 {
-    std::vector<RunInfo> runs;
+    const auto reader = RunReader::open(run);
+    const auto info = reader ? reader->info() : Result<RunInfo>(reader.error());
+    if (info) {
+        return *info;
+    }
+    RunInfo unreadable;
+    unreadable.directory = run.string();
+    unreadable.name = run.filename().string();
+    unreadable.status = RunStatus::Failed;
+    unreadable.message = info.error().text();
+    return unreadable;
+}
+
+void addRuns(const fs::path& folder, Depth depth, std::vector<RunInfo>& runs)
+{
     std::error_code code;
     for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
         std::error_code ignored;
-        if (!fs::exists(entry->path() / kRunFile, ignored)) {
-            continue;
+        const bool hidden = entry->path().filename().string().starts_with('.'); // the trash
+        if (fs::exists(entry->path() / kRunFile, ignored)) {
+            runs.push_back(listed(entry->path()));
+        } else if (depth == Depth::AndFolders && !hidden && entry->is_directory(ignored)) {
+            addRuns(entry->path(), Depth::Alone, runs);
         }
-        const auto reader = RunReader::open(entry->path());
-        const auto info = reader ? reader->info() : Result<RunInfo>(reader.error());
-        if (info) {
-            runs.push_back(*info);
-            continue;
-        }
-        RunInfo unreadable;
-        unreadable.directory = entry->path().string();
-        unreadable.name = entry->path().filename().string();
-        unreadable.status = RunStatus::Failed;
-        unreadable.message = info.error().text();
-        runs.push_back(unreadable);
     }
+}
+
+} // namespace
+
+std::vector<RunInfo> listRuns(const fs::path& folder)
+{
+    std::vector<RunInfo> runs;
+    addRuns(folder, Depth::AndFolders, runs);
     std::sort(runs.begin(), runs.end(), [](const RunInfo& a, const RunInfo& b) {
         return std::tie(b.created, b.directory) < std::tie(a.created, a.directory);
     });

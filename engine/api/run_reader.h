@@ -53,8 +53,8 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Every run below `folder` (usually <project>/runs), newest first. Unreadable ones come with status
-/// Failed and the reason as their message.
+/// Every run in `folder` (usually <project>/runs) and in the folders in it (a sweep's), newest first. Unreadable ones
+/// come with status Failed and the reason as their message.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder);
 /// What runs are compared by: the validation loss where there is one, otherwise the training loss; NaN for a run that
 /// failed.

@@ -315,6 +315,17 @@ private slots:
         QVERIFY(listRuns(m_folder / "missing").empty());
     }
 
+    void aSweepsFolderIsListedAndTheTrashIsNot()
+    {
+        for (const char* place : {"alone", "sweep/first", "sweep/second", ".trash/gone", "sweep/deeper/third"}) {
+            fs::create_directories((m_folder / place).parent_path());
+            RunInfo info = example();
+            info.name = place;
+            QVERIFY(RunWriter::create(m_folder / place, info, project(), m_folder.parent_path()));
+        }
+        QCOMPARE(listRuns(m_folder).size(), 3u);
+    }
+
     void freshDirectoryNames()
     {
         const fs::path first = newRunDirectory(m_folder, "My net: 12/24 (π)");
