@@ -14,6 +14,8 @@ struct RouteEnds {
     Point from;
     Point to;
     std::size_t bundle = 0;
+
+    bool operator==(const RouteEnds&) const = default;
 };
 
 /// How near a wire comes to a box.

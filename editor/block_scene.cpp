@@ -2,7 +2,6 @@
 #include "editor/block_scene.h"
 
 #include "editor/block_layout.h"
-#include "editor/block_router.h"
 
 #include <algorithm>
 #include <cmath>
@@ -203,9 +202,14 @@ void BlockScene::route()
         const std::size_t bundle = bundles.emplace(wire.wire.from, bundles.size()).first->second;
         ends.push_back({port(wire.wire.from, PortSide::Output)->at, port(wire.wire.to, PortSide::Input)->at, bundle});
     }
-    std::vector<std::vector<Point>> paths = routeWires(boxes, ends);
+    // What only changes words leaves the ways as they are.
+    if (boxes != m_routedBoxes || ends != m_routedEnds) {
+        m_paths = routeWires(boxes, ends);
+        m_routedBoxes = std::move(boxes);
+        m_routedEnds = std::move(ends);
+    }
     for (std::size_t i = 0; i < m_wires.size(); ++i) {
-        m_wires[i].path = std::move(paths[i]);
+        m_wires[i].path = m_paths[i];
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "editor/block_node.h"
+#include "editor/block_router.h"
 #include "projects/edit.h"
 
 #include <map>
@@ -88,6 +89,9 @@ private:
     std::map<projects::NodeId, Point> m_places; ///< of nodes without a place in the document, ever since they came
     std::set<projects::NodeId> m_pinned;        ///< nodes with one
     std::map<projects::NodeId, std::size_t> m_index;
+    std::vector<Rect> m_routedBoxes; ///< what m_paths goes around, and between which ends
+    std::vector<RouteEnds> m_routedEnds;
+    std::vector<std::vector<Point>> m_paths;
 };
 
 } // namespace residua::editor

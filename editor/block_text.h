@@ -35,10 +35,11 @@ inline void put(ImDrawList& list, ImFont* font, float size, Point at, ImU32 colo
     list.AddText(font, size, {std::round(at.x), std::round(at.y)}, colour, words.c_str());
 }
 
-// Text follows the zoom within what can be read.
+// Text follows the zoom, more slowly than the boxes where they shrink, within what can be read.
 inline float textSize(const BlockPicture& picture, float atOne)
 {
-    return std::clamp(atOne * picture.view.zoom(), 9.0F, atOne * 1.25F);
+    const float zoom = picture.view.zoom();
+    return std::clamp(atOne * (zoom < 1 ? std::sqrt(zoom) : zoom), 9.0F, atOne * 1.25F);
 }
 
 } // namespace residua::editor

@@ -6,6 +6,8 @@ namespace residua::editor {
 struct Point {
     float x = 0;
     float y = 0;
+
+    bool operator==(const Point&) const = default;
 };
 struct Rect {
     float left = 0;
@@ -21,6 +23,7 @@ struct Rect {
     [[nodiscard]] Point centre() const { return {(left + right) / 2, (top + bottom) / 2}; }
     [[nodiscard]] float width() const { return right - left; }
     [[nodiscard]] float height() const { return bottom - top; }
+    bool operator==(const Rect&) const = default;
 };
 
 } // namespace residua::editor
