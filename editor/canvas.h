@@ -99,6 +99,8 @@ public:
 
     /// Takes what it needs from the document. Unchanged parts keep their places.
     virtual void setDocument(const projects::Document& document) = 0;
+    /// Another project follows: what the view remembers of this one is forgotten.
+    virtual void forget() {}
     virtual void setTheme(Theme theme) = 0;
     virtual void setSelection(const Selection& selection) = 0;
     virtual void setHovered(std::optional<projects::Shortcut> shortcut) = 0;

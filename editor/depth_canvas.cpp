@@ -33,6 +33,7 @@ Rect between(Point a, Point b)
 
 class DepthCanvas final : public ShortcutCanvas {
 public:
+    void forget() override { m_folds.clear(); }
     void deleteSelection() override;
     void toggleFold() override;
     void groupSelection() override;

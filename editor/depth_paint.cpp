@@ -45,11 +45,16 @@ void paintChain(ImDrawList& list, const DepthPicture& picture)
 void paintFoldMark(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
 {
     const ThemeColours& c = coloursOf(picture);
-    const Rect r = picture.view.rectToScreen(DepthScene::foldMarkOf(box));
+    const Rect mark = picture.view.rectToScreen(DepthScene::foldMarkOf(box));
     const std::string count = "×" + std::to_string(box.lastLayer - box.layer + 1);
-    if (r.height() < kTextSize) {
+    if (box.rect.width() * picture.view.zoom() < kSmallestLabelledBox) {
         return;
     }
+    // As large as its text, however small the box is.
+    const float across = std::max(mark.width(), textWidth(kTextSize, count) + 10) / 2;
+    const float down = std::max(mark.height(), kTextSize + 3) / 2;
+    const Point at = mark.centre();
+    const Rect r{at.x - across, at.y - down, at.x + across, at.y + down};
     list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(c.raised), r.height() / 2);
     list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(c.border), r.height() / 2);
     centredText(list, kTextSize, r.centre(), r.width() - 4, imColour(c.text), count);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 
 namespace residua::editor {
 namespace {
@@ -340,23 +339,15 @@ Rect DepthScene::bounds() const
 std::vector<float> DepthScene::skyline(std::size_t columns) const
 {
     std::vector<float> heights(columns, 0.0F);
-    // Tallest first, each filling only what is still free: next[i] is the first free column from i on.
-    std::vector<std::size_t> next(columns + 1);
-    std::iota(next.begin(), next.end(), std::size_t{0});
-    const auto freeFrom = [&next](std::size_t i) {
-        while (next[i] != i) {
-            next[i] = next[next[i]];
-            i = next[i];
-        }
-        return i;
-    };
-    const float scale = static_cast<float>(columns) / std::max(bounds().right, 1.0F);
+    const float column = std::max(bounds().right, 1.0F) / static_cast<float>(columns);
+    // Tallest first: most of the others then reach above nothing and cost no more than a glance.
     for (auto arc = m_arcs.rbegin(); arc != m_arcs.rend(); ++arc) {
-        const auto last = static_cast<std::size_t>(arc->right * scale);
-        for (std::size_t i = freeFrom(static_cast<std::size_t>(arc->left * scale)); i <= last && i < columns;
-             i = freeFrom(i)) {
-            heights[i] = arc->height;
-            next[i] = i + 1;
+        const auto last = std::min(static_cast<std::size_t>(arc->right / column), columns - 1);
+        for (auto i = static_cast<std::size_t>(arc->left / column); i <= last; ++i) {
+            if (heights[i] < arc->height) {
+                const float x = (static_cast<float>(i) + 0.5F) * column;
+                heights[i] = std::max(heights[i], -arc->at(arc->atX(x)).y);
+            }
         }
     }
     return heights;
@@ -410,7 +401,10 @@ Hit DepthScene::hitTest(Point point, float tolerance) const
         if (hasHandle && std::hypot(point.x - handle.x, point.y - handle.y) <= kHandleRadius + tolerance) {
             return {Hit::Kind::Handle, near->module, {}, 0};
         }
-        if (near->folded() && foldMarkOf(*near).contains(point)) {
+        const Rect mark = foldMarkOf(*near);
+        const Rect reached{mark.left - tolerance / 2, mark.top - tolerance / 2, mark.right + tolerance / 2,
+                           mark.bottom + tolerance};
+        if (near->folded() && reached.contains(point)) {
             return {Hit::Kind::Fold, near->module, {}, 0};
         }
     }

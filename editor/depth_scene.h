@@ -108,7 +108,7 @@ public:
     /// What the wiring is when it is not plain to see, for a line below the row; else empty.
     [[nodiscard]] const std::string& note() const { return m_note; }
     [[nodiscard]] Rect bounds() const;
-    /// The tallest arc above each of `columns` equal stretches of the row, as the minimap draws it.
+    /// How high the arcs reach above the middle of each of `columns` equal stretches of the row, for the minimap.
     [[nodiscard]] std::vector<float> skyline(std::size_t columns) const;
 
     /// The box that a module is in.

@@ -54,6 +54,7 @@ void DocumentLink::openAnew()
     if (m_session.isOpen()) {
         for (CanvasWidget* canvas : m_workspace.canvases()) {
             canvas->canvas().clearLive();
+            canvas->canvas().forget();
         }
         m_workspace.outlineModel().clearLive();
         refresh();

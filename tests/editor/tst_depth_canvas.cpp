@@ -91,6 +91,10 @@ private slots:
         QVERIFY(m_canvas->locate(8, Spot::Fold).has_value());
         m_canvas->toggleFold();
         QVERIFY(!m_canvas->locate(8, Spot::Fold).has_value());
+        m_canvas->toggleFold();
+        m_canvas->forget(); // another project follows
+        m_canvas->setDocument(m_document);
+        QVERIFY(!m_canvas->locate(8, Spot::Fold).has_value());
     }
 
     void theButtonFoldsAndUnfolds()
