@@ -48,6 +48,12 @@ void HeatmapFrames::clear()
     m_pinned = 0;
 }
 
+void HeatmapFrames::drop(const std::string& kind)
+{
+    std::erase_if(m_series,
+                  [&kind](const auto& series) { return series.first == kind || series.first.starts_with(kind + "/"); });
+}
+
 void HeatmapFrames::pin(std::int64_t step)
 {
     m_pinned = step;

@@ -33,6 +33,8 @@ public:
     void append(const engine::Matrix& matrix);
     /// Forgets every frame; what they are compared with stays.
     void clear();
+    /// Forgets the matrices "<kind>" of every port.
+    void drop(const std::string& kind);
     /// The frame that SincePinned compares with, of every matrix: the last at or before `step`. At first the first.
     void pin(std::int64_t step);
     /// The run that AgainstRun compares with; empty: none, and there is no difference to show.

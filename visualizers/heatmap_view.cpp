@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSlider>
+#include <QSpinBox>
 #include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -27,6 +28,9 @@ namespace {
 
 constexpr int kPlayInterval = 60; ///< ms between frames while playing
 constexpr int kColourBarWidth = 10;
+constexpr int kAllFeatures = -1;
+constexpr int kMostFeatures = 1'000'000;
+constexpr const char* kFeature = "feature"; ///< the kind of a single feature's weights
 
 } // namespace
 
@@ -42,12 +46,15 @@ public:
     void retheme();
     void moveCell(int rows, int columns);
     void setOther(const QString& name, const std::vector<engine::Matrix>& matrices);
+    void setFeature(int number, const std::vector<engine::Matrix>& matrices);
+    void dropFeature();
     [[nodiscard]] QString csv() const;
 
     HeatmapFrames frames;
     QCustomPlot* plot;
     QComboBox* kind;
     QComboBox* port;
+    QSpinBox* feature;
     QComboBox* value;
     QToolButton* pin;
     QToolButton* play;
@@ -84,6 +91,7 @@ HeatmapView::Impl::Impl(HeatmapView* view)
     : plot(new QCustomPlot(view)),
       kind(new PlotChoice(view)),
       port(new PlotChoice(view)),
+      feature(new QSpinBox(view)),
       value(new PlotChoice(view)),
       pin(new QToolButton(view)),
       play(new QToolButton(view)),
@@ -144,6 +152,15 @@ void HeatmapView::Impl::layOut()
     kind->setObjectName(QStringLiteral("kind"));
     port->setAccessibleName(tr("Port"));
     port->setObjectName(QStringLiteral("port"));
+    feature->setAccessibleName(tr("Feature"));
+    feature->setObjectName(QStringLiteral("feature"));
+    feature->setRange(kAllFeatures, kMostFeatures);
+    feature->setSpecialValueText(tr("all features"));
+    feature->setPrefix(tr("feature "));
+    feature->setKeyboardTracking(false); // a checkpoint is read for each
+    feature->setToolTip(tr("The weights of one feature, at the steps that have a checkpoint"));
+    feature->setValue(kAllFeatures);
+    feature->hide();
     value->setAccessibleName(tr("Cell value"));
     value->setObjectName(QStringLiteral("value"));
     value->addItems({tr("value"), tr("change since start"), tr("change since pinned step"),
@@ -166,6 +183,7 @@ void HeatmapView::Impl::layOut()
     choices->setSpacing(8);
     choices->addWidget(kind);
     choices->addWidget(port);
+    choices->addWidget(feature);
     choices->addWidget(value);
     choices->addStretch(1);
     auto* controls = new QHBoxLayout;
@@ -192,6 +210,14 @@ void HeatmapView::Impl::connectControls()
     for (QComboBox* box : {kind, port}) {
         QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { frameArrived(); });
     }
+    QObject::connect(feature, &QSpinBox::valueChanged, m_view, [this](int number) {
+        if (number == kAllFeatures) {
+            dropFeature();
+            frameArrived();
+        } else {
+            emit m_view->featureWanted(number);
+        }
+    });
     QObject::connect(pin, &QToolButton::clicked, m_view, [this] { pinStep(); });
     QObject::connect(value, &QComboBox::currentIndexChanged, m_view, [this] { show(); });
     QObject::connect(scrubber, &QSlider::valueChanged, m_view, [this] { show(); });
@@ -225,7 +251,8 @@ void HeatmapView::Impl::refreshNames()
                                                            {QStringLiteral("coefficient"), tr("coefficients learned")},
                                                            {QStringLiteral("spread"), tr("spread over features")}};
             const auto title = titles.find(kindName);
-            kind->addItem(title == titles.end() ? kindName : title->second, kindName);
+            const QString other = kindName == QLatin1String(kFeature) ? feature->text() : kindName;
+            kind->addItem(title == titles.end() ? other : title->second, kindName);
             // What is applied tells more than what is learned.
             if (known.starts_with("mix")) {
                 kind->setCurrentIndex(kind->count() - 1);
@@ -313,6 +340,32 @@ void HeatmapView::Impl::setOther(const QString& name, const std::vector<engine::
     show();
 }
 
+void HeatmapView::Impl::dropFeature()
+{
+    const QSignalBlocker quiet(kind);
+    frames.drop(kFeature);
+    if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
+        kind->removeItem(item);
+        kind->setCurrentIndex(std::max(kind->findData(QStringLiteral("mix")), 0));
+    }
+}
+
+void HeatmapView::Impl::setFeature(int number, const std::vector<engine::Matrix>& matrices)
+{
+    const QSignalBlocker quiet(feature);
+    dropFeature();
+    feature->setValue(matrices.empty() ? kAllFeatures : number);
+    for (engine::Matrix matrix : matrices) {
+        matrix.name = kFeature + matrix.name.substr(std::min(matrix.name.find('/'), matrix.name.size()));
+        frames.append(matrix);
+    }
+    refreshNames();
+    if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
+        kind->setCurrentIndex(item);
+    }
+    frameArrived();
+}
+
 void HeatmapView::Impl::show()
 {
     const std::string series = current();
@@ -320,11 +373,12 @@ void HeatmapView::Impl::show()
     empty->setVisible(!any);
     kind->setVisible(kind->count() > 0);
     port->setVisible(port->count() > 0);
+    feature->setVisible(kind->findData(QStringLiteral("spread")) >= 0); // a weight for each
     plot->axisRect()->setVisible(any);
     map->setVisible(any);
     scale->setVisible(any);
     labels->setVisible(any);
-    for (QWidget* control : std::initializer_list<QWidget*>{kind, port, value, pin, play, scrubber}) {
+    for (QWidget* control : std::initializer_list<QWidget*>{kind, port, feature, value, pin, play, scrubber}) {
         control->setEnabled(any);
     }
     if (any) {
@@ -455,6 +509,9 @@ void HeatmapView::clear()
     m_impl->frames.clear();
     m_impl->kind->clear();
     m_impl->port->clear();
+    const QSignalBlocker quiet(m_impl->feature);
+    m_impl->feature->setValue(kAllFeatures);
+    m_impl->feature->hide();
     m_impl->scrubber->setMaximum(0);
     m_impl->show();
 }
@@ -469,6 +526,11 @@ void HeatmapView::append(const std::vector<engine::Matrix>& matrices)
     }
     m_impl->refreshNames();
     m_impl->frameArrived();
+}
+
+void HeatmapView::setFeature(int feature, const std::vector<engine::Matrix>& matrices)
+{
+    m_impl->setFeature(feature, matrices);
 }
 
 void HeatmapView::compareWith(const QString& name, const std::vector<engine::Matrix>& matrices)

@@ -89,6 +89,8 @@ public:
     void append(const std::vector<residua::engine::Matrix>& matrices);
     /// The run to show the difference from; no matrices: none.
     void compareWith(const QString& name, const std::vector<residua::engine::Matrix>& matrices);
+    /// The applied weights ("mix", "mix/q") of one feature by step, as featureWanted asked for; none: of all again.
+    void setFeature(int feature, const std::vector<residua::engine::Matrix>& matrices);
     void setTheme(Theme theme);
     /// Outlines a cell (hover on the canvas); row = target − 1. A negative row: none.
     void setHighlighted(int row, int column);
@@ -96,6 +98,7 @@ public:
 
 signals:
     void cellHovered(int row, int column); ///< −1, −1 when the pointer leaves
+    void featureWanted(int feature);       ///< a person asks for a single feature's weights
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;

@@ -10,6 +10,7 @@
 #include "app/runs/runs_panel.h"
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
+#include "engine/api/coefficients.h"
 #include "engine/api/run_reader.h"
 #include "engine/api/run_upkeep.h"
 #include "projects/store.h"
@@ -104,6 +105,7 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, Workspace&
     });
     connect(&m_loader, &RunLoader::loaded, this, &RunLink::onLoaded);
     connect(&m_loader, &RunLoader::failed, this, &RunLink::onFailed);
+    connect(&workspace.heatmap(), &visualizers::HeatmapView::featureWanted, this, &RunLink::showFeature);
     connectController();
     connectRuns();
 }
@@ -385,6 +387,21 @@ void RunLink::showMatrices(const RunRecord& record)
     }
     m_workspace.heatmap().append(record.matrices);
     showWeights(record.matrices);
+}
+
+void RunLink::showFeature(int feature)
+{
+    const std::string run = m_shown;
+    inBackground(
+        m_files, this, [run, feature] { return engine::featureHistory(run, feature); },
+        [this, run, feature](const Result<std::vector<engine::Matrix>>& history) {
+            if (!history) {
+                emit refused(QString::fromStdString(history.error().text()));
+            }
+            if (run == m_shown) {
+                m_workspace.heatmap().setFeature(feature, history ? *history : std::vector<engine::Matrix>());
+            }
+        });
 }
 
 void RunLink::compare(const std::string& first, const std::string& second)

@@ -65,6 +65,7 @@ private:
     void applyPending();
     void compareHeatmapWith(const std::string& directory, const QString& name,
                             const std::vector<engine::Matrix>& matrices);
+    void showFeature(int feature);
     void compare(const std::string& first, const std::string& second);
     void remove(const std::string& directory);
     void showProgress(const engine::Progress& progress);

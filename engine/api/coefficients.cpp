@@ -11,6 +11,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <sstream>
@@ -333,6 +334,23 @@ Result<std::vector<Matrix>> coefficientsAt(const fs::path& run, std::optional<st
                                     (features == 1 ? ": one weight serves all features" : "")};
     }
     return viewsOf(*tensors, feature);
+}
+
+Result<std::vector<Matrix>> featureHistory(const fs::path& run, std::int64_t feature)
+{
+    std::vector<Matrix> history;
+    for (const std::int64_t step : checkpointSteps(run)) {
+        auto matrices = coefficientsAt(run, step, feature);
+        if (!matrices) {
+            return matrices;
+        }
+        std::erase_if(*matrices, [](const Matrix& matrix) { return partsOf(matrix.name).first != "mix"; });
+        std::ranges::move(*matrices, std::back_inserter(history));
+    }
+    if (history.empty()) {
+        return Error{run.string(), "has no checkpoint, which alone holds the weights of single features"};
+    }
+    return history;
 }
 
 Result<std::vector<Matrix>> firstCoefficients(const fs::path& run)

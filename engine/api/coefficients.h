@@ -42,6 +42,9 @@ struct CoefficientTensor {
 [[nodiscard]] Result<std::vector<Matrix>> coefficientsAt(const std::filesystem::path& run,
                                                          std::optional<std::int64_t> step,
                                                          std::optional<std::int64_t> feature = std::nullopt);
+/// "mix" of one feature at every checkpoint of the run, ascending. Errors as checkpointCoefficients, and where there is
+/// no such feature.
+[[nodiscard]] Result<std::vector<Matrix>> featureHistory(const std::filesystem::path& run, std::int64_t feature);
 /// How the run began: what was recorded first.
 [[nodiscard]] Result<std::vector<Matrix>> firstCoefficients(const std::filesystem::path& run);
 

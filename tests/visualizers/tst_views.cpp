@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QSpinBox>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -180,6 +181,40 @@ private slots:
         QTest::keyClick(plot, Qt::Key_Down);
         QTest::keyClick(plot, Qt::Key_Right);
         QCOMPARE(hovered.last(), (QVariantList{1, 1}));
+    }
+
+    /// Where each feature has a weight of its own, one of them can be asked for and put back.
+    void heatmapShowsOneFeature()
+    {
+        HeatmapView view;
+        view.resize(500, 400);
+        auto* feature = view.findChild<QSpinBox*>("feature");
+        auto* kind = view.findChild<QComboBox*>("kind");
+        auto* map = view.findChild<QCustomPlot*>()->findChild<QCPColorMap*>();
+        view.append({triangle(0, 0.5F), triangle(10, 0.6F)});
+        QVERIFY(feature->isHidden()); // one weight for all
+        Matrix spread = triangle(10, 0.1F);
+        spread.name = "spread";
+        view.append({spread});
+        QVERIFY(!feature->isHidden());
+        QCOMPARE(kind->count(), 2);
+        QSignalSpy wanted(&view, &HeatmapView::featureWanted);
+        feature->setValue(7);
+        QCOMPARE(wanted.takeFirst(), QVariantList{7});
+        view.setFeature(7, {triangle(10, 0.9F)});
+        QCOMPARE(kind->currentText(), QString("feature 7"));
+        QVERIFY(std::abs(map->data()->cell(1, 1) - 0.9) < 1e-6);
+        view.append({triangle(20, 0.7F)}); // training goes on beside it
+        QCOMPARE(kind->currentText(), QString("feature 7"));
+        view.setFeature(8, {}); // there is none
+        QCOMPARE(feature->value(), -1);
+        QCOMPARE(kind->count(), 2);
+        QCOMPARE(kind->currentData().toString(), QString("mix"));
+        QVERIFY(std::abs(map->data()->cell(1, 1) - 0.7) < 1e-6);
+        view.setFeature(7, {triangle(10, 0.9F)});
+        feature->setValue(-1);
+        QCOMPARE(kind->currentData().toString(), QString("mix"));
+        QCOMPARE(wanted.count(), 0);
     }
 
     void heatmapFollowsTheNewestUntilScrubbed()
