@@ -19,6 +19,7 @@ constexpr int kFinestSegments = 64;  ///< of an arc
 constexpr int kCrowdedSegments = 26; ///< where so many are drawn that corners do not show
 constexpr double kReadable = 120;    ///< arcs in sight, above which those that do not stand out fade
 constexpr double kFaintest = 0.12;
+constexpr double kWeakest = 0.45;   ///< opacity of a weight that does not stand out, by itself
 constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
 constexpr float kSmallestCount = 9; ///< screen pixels of an arc's height, below which a bundle's number is left out
 
@@ -114,9 +115,10 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
     alpha *= runs ? 1.0 : 0.35;
     if (const auto weight = weightOf(m_picture, arc, port.weights); weight && arc.kind != ShortcutKind::Pruned) {
         const double strength = m_picture.weights.scale().strength(*weight);
+        const double faintest = kWeakest * m_fade;
         const resources::Rgb colour =
             apart() ? port.port->colour : m_picture.weights.scale().colour(*weight, m_picture.theme);
-        return {imColour(colour, alpha * (0.25 * m_fade + (1 - 0.25 * m_fade) * strength)),
+        return {imColour(colour, alpha * (faintest + (1 - faintest) * strength)),
                 1.0F + 3.5F * static_cast<float>(strength) + emphasis};
     }
     switch (arc.kind) {

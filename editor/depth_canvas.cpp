@@ -4,8 +4,11 @@
 #include "editor/clipboard.h"
 #include "editor/depth_paint.h"
 #include "editor/depth_scene.h"
+#include "editor/depth_steps.h"
+#include "editor/folds.h"
 #include "editor/layer_edits.h"
 #include "editor/paint_tools.h"
+#include "editor/port_row.h"
 #include "editor/shortcut_canvas.h"
 #include "editor/shortcuts.h"
 
@@ -22,9 +25,8 @@ using projects::Shortcut;
 
 constexpr float kPickTolerance = 6; ///< screen pixels
 constexpr float kClickSlop = 4;     ///< a press that moves less is a click
-constexpr float kChipsRoom = 28;
 constexpr std::size_t kSkylineColumns = 96;
-constexpr Point kChipsAt{16, 12};
+constexpr Point kFoldChipInset{16, 12}; ///< from the top right corner
 
 Rect between(Point a, Point b)
 {
@@ -36,10 +38,10 @@ public:
     void forget() override { m_folds.clear(); }
     void deleteSelection() override;
     void toggleFold() override;
-    void groupSelection() override;
+    void groupSelection() override { requestTyping(typingPlace(), "group "); }
     void ungroupSelection() override { requestEdit(ungroupEdit(document(), selection().layers)); }
     void duplicateSelection() override;
-    void askTyping() override;
+    void askTyping() override { requestTyping(typingPlace(), {}); }
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
     std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
 
@@ -52,9 +54,10 @@ protected:
     bool inGesture() const override { return m_gesture != Gesture::None; }
     bool giveUpGesture() override { return std::exchange(m_gesture, Gesture::None) != Gesture::None; }
     void handlePointer(Point pointer, bool inside) override;
+    void handleKeys() override;
     void paint(ImDrawList& list) override;
     void paintOverview(ImDrawList& list, const Minimap& map) override;
-    Framing framing() const override { return {.top = chips().empty() ? 0.0F : kChipsRoom}; }
+    Framing framing() const override { return {.top = m_ports.empty() ? 0.0F : PortRow::kRoom}; }
     void suit(float width, float height) override;
     bool leftButtonPans() const override { return ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)); }
 
@@ -62,7 +65,6 @@ private:
     enum class Gesture { None, Press, BoxSelect, Connect };
 
     [[nodiscard]] Point typingPlace() const;
-    void updatePorts();
     void updateHover(Point pointer);
     void beginGesture(Point pointer);
     void continueGesture(Point pointer);
@@ -74,7 +76,6 @@ private:
     void unfold(std::int64_t layer);
     void finishConnect();
     void selectBox(Point pointer);
-    [[nodiscard]] std::vector<Chip> chips() const;
     [[nodiscard]] std::optional<Chip> foldChip() const;
     [[nodiscard]] DragPreview dragPreview(Point pointer) const;
     [[nodiscard]] bool overBox() const
@@ -85,7 +86,7 @@ private:
     DepthScene m_scene;
     std::vector<float> m_skyline;  ///< of the minimap
     std::vector<LayerRun> m_folds; ///< apart, ascending
-    std::vector<DepthPort> m_ports;
+    PortRow m_ports;
     float m_rise = 1;
     Gesture m_gesture = Gesture::None;
     Point m_pressedAt;
@@ -95,14 +96,10 @@ private:
 
 void DepthCanvas::rebuild()
 {
-    const auto runs = identicalRuns(project().network);
-    std::erase_if(m_folds, [&runs](const LayerRun& fold) {
-        return std::none_of(runs.begin(), runs.end(),
-                            [&fold](const LayerRun& run) { return run.first <= fold.first && fold.last <= run.last; });
-    });
+    m_folds = stillFolded(project().network, std::move(m_folds));
     m_scene.rebuild(project(), document().layout.groups, m_folds);
     m_skyline = m_scene.skyline(kSkylineColumns);
-    updatePorts();
+    m_ports.follow(project().topology, theme());
 }
 
 void DepthCanvas::suit(float width, float height)
@@ -113,20 +110,6 @@ void DepthCanvas::suit(float width, float height)
         m_rise = rise;
         m_scene.setRise(rise);
         m_skyline = m_scene.skyline(kSkylineColumns);
-    }
-}
-
-// What a person hid stays hidden while the topology has the same ports.
-void DepthCanvas::updatePorts()
-{
-    const std::vector<std::string> names = portsOf(project().topology);
-    const bool same = std::equal(names.begin(), names.end(), m_ports.begin(), m_ports.end(),
-                                 [](const std::string& name, const DepthPort& port) { return name == port.name; });
-    if (!same) {
-        m_ports.clear();
-        for (const std::string& name : names) {
-            m_ports.push_back({name, {}, true});
-        }
     }
 }
 
@@ -165,28 +148,9 @@ Selection DepthCanvas::everything() const
     return all;
 }
 
-// Unfolds what is folded among the selected layers, or folds their runs; all of them where none is selected.
 void DepthCanvas::toggleFold()
 {
-    const auto chosen = [this](const LayerRun& run) {
-        const auto from = selection().layers.lower_bound(run.first);
-        return selection().layers.empty() || (from != selection().layers.end() && *from <= run.last);
-    };
-    if (std::erase_if(m_folds, chosen) == 0) {
-        for (LayerRun run : identicalRuns(project().network)) {
-            while (!selection().layers.empty() && run.first <= run.last && !selection().layers.contains(run.first)) {
-                ++run.first;
-            }
-            LayerRun part{run.first, run.first};
-            while (part.last < run.last && (selection().layers.empty() || selection().layers.contains(part.last + 1))) {
-                ++part.last;
-            }
-            if (part.first < part.last) {
-                m_folds.push_back(part);
-            }
-        }
-        std::sort(m_folds.begin(), m_folds.end());
-    }
+    m_folds = toggled(project().network, std::move(m_folds), selection().layers);
     rebuild();
 }
 
@@ -229,18 +193,6 @@ Point DepthCanvas::typingPlace() const
     return {width() / 2, height() / 2};
 }
 
-void DepthCanvas::askTyping()
-{
-    const Point at = typingPlace();
-    request(AskTyping{{at.x, at.y}, {}});
-}
-
-void DepthCanvas::groupSelection()
-{
-    const Point at = typingPlace();
-    request(AskTyping{{at.x, at.y}, "group "});
-}
-
 void DepthCanvas::unfold(std::int64_t layer)
 {
     std::erase_if(m_folds, [layer](const LayerRun& run) { return run.first <= layer && layer <= run.last; });
@@ -249,17 +201,13 @@ void DepthCanvas::unfold(std::int64_t layer)
 
 void DepthCanvas::paint(ImDrawList& list)
 {
-    for (std::size_t i = 0; i < m_ports.size(); ++i) {
-        m_ports[i].colour = resources::curveColour(i, theme());
-    }
+    m_ports.setTheme(theme());
     const auto hoveredModule = overBox() ? std::optional(m_hover.module) : std::nullopt;
-    const DepthPicture picture{m_scene,      view(),        selection(), weights(), project(), m_ports,
+    const DepthPicture picture{m_scene,      view(),        selection(), weights(), project(), m_ports.ports(),
                                shownHover(), hoveredModule, theme(),     width(),   height()};
     paintDepth(list, picture);
     const Point at = pointer();
-    for (const Chip& chip : chips()) {
-        paintChip(list, chip, theme(), chip.rect.contains(at));
-    }
+    m_ports.paint(list, theme(), at);
     if (const auto fold = foldChip()) {
         paintChip(list, *fold, theme(), fold->rect.contains(at));
     }
@@ -293,32 +241,14 @@ void DepthCanvas::paintOverview(ImDrawList& list, const Minimap& map)
     }
 }
 
-// One for each port, where there are several.
-std::vector<Chip> DepthCanvas::chips() const
-{
-    if (m_ports.size() < 2) {
-        return {};
-    }
-    std::vector<std::string> names;
-    for (const DepthPort& port : m_ports) {
-        names.push_back(port.name);
-    }
-    std::vector<Chip> chips = layoutChips(names, ChipKind::Legend, kChipsAt);
-    for (std::size_t i = 0; i < chips.size(); ++i) {
-        chips[i].on = m_ports[i].shown;
-        chips[i].colour = m_ports[i].colour;
-    }
-    return chips;
-}
-
 // Top right, where there is something to fold.
 std::optional<Chip> DepthCanvas::foldChip() const
 {
     if (identicalRuns(project().network).empty()) {
         return std::nullopt;
     }
-    Chip chip = layoutChips({m_folds.empty() ? "Fold ×N" : "Unfold"}, ChipKind::Choice, {0, kChipsAt.y}).front();
-    const float right = width() - kChipsAt.x;
+    Chip chip = layoutChips({m_folds.empty() ? "Fold ×N" : "Unfold"}, ChipKind::Choice, {0, kFoldChipInset.y}).front();
+    const float right = width() - kFoldChipInset.x;
     chip.rect = {right - chip.rect.width(), chip.rect.top, right, chip.rect.bottom};
     return chip;
 }
@@ -329,29 +259,35 @@ bool DepthCanvas::clickChip(Point pointer)
         toggleFold();
         return true;
     }
-    const std::vector<Chip> row = chips();
-    const auto hit =
-        std::find_if(row.begin(), row.end(), [pointer](const Chip& chip) { return chip.rect.contains(pointer); });
-    if (hit == row.end()) {
-        return false;
-    }
-    const auto port = static_cast<std::size_t>(std::distance(row.begin(), hit));
-    if (ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl) { // this one alone
-        for (std::size_t i = 0; i < m_ports.size(); ++i) {
-            m_ports[i].shown = i == port;
-        }
-    } else {
-        m_ports[port].shown = !m_ports[port].shown;
-    }
-    return true;
+    const bool alone = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
+    return m_ports.click(pointer, alone ? PortRow::Click::Alone : PortRow::Click::Toggle);
 }
 
 bool DepthCanvas::overChip(Point pointer) const
 {
-    const std::vector<Chip> row = chips();
     const auto fold = foldChip();
-    return (fold && fold->rect.contains(pointer)) ||
-           std::any_of(row.begin(), row.end(), [pointer](const Chip& chip) { return chip.rect.contains(pointer); });
+    return m_ports.contains(pointer) || (fold && fold->rect.contains(pointer));
+}
+
+// Left and right go from layer to layer, up and down through what the layer reads.
+void DepthCanvas::handleKeys()
+{
+    const auto extend = ImGui::GetIO().KeyShift ? Step::Extend : Step::Move;
+    const Selection before = selection();
+    if (pressed(ImGuiKey_LeftArrow)) {
+        select(layerBeside(m_scene, before, -1, extend));
+    } else if (pressed(ImGuiKey_RightArrow)) {
+        select(layerBeside(m_scene, before, 1, extend));
+    } else if (pressed(ImGuiKey_UpArrow)) {
+        select(shortcutBeside(m_scene, before, 1));
+    } else if (pressed(ImGuiKey_DownArrow)) {
+        select(shortcutBeside(m_scene, before, -1));
+    }
+    if (selection() != before) {
+        if (const auto area = areaOf({.layers = selection().layers, .shortcuts = {}, .nodes = {}})) {
+            reveal(*area);
+        }
+    }
 }
 
 void DepthCanvas::handlePointer(Point pointer, bool inside)
@@ -397,12 +333,9 @@ void DepthCanvas::doubleClick(const Hit& hit)
     if (hit.kind == Hit::Kind::Layer) {
         request(OpenBlock{m_scene.box(hit.module)->graph});
     } else if (hit.kind == Hit::Kind::Group) {
-        const projects::LayerGroup& group = m_scene.brackets()[hit.group].group;
-        const Point at = pointer();
-        request(AskTyping{{at.x, at.y}, "group " + group.name});
+        requestTyping(pointer(), "group " + m_scene.brackets()[hit.group].group.name);
     } else if (hit.kind == Hit::Kind::Nothing) {
-        const Point at = pointer();
-        request(AskTyping{{at.x, at.y}, {}});
+        requestTyping(pointer(), {});
     }
 }
 

@@ -4,6 +4,7 @@
 #include "editor/canvas.h"
 #include "editor/depth_scene.h"
 #include "editor/live_weights.h"
+#include "editor/port_row.h"
 #include "editor/viewport.h"
 #include "resources/colours.h"
 
@@ -15,13 +16,6 @@
 #include <vector>
 
 namespace residua::editor {
-
-/// A port that reads a mix of its own, as its layer of arcs is drawn.
-struct DepthPort {
-    std::string name;
-    resources::Rgb colour; ///< where several are shown at once; one alone is coloured by its weights
-    bool shown = true;
-};
 
 /// Everything that the drawing of one frame reads.
 struct DepthPicture {

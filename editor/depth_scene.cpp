@@ -76,27 +76,6 @@ std::size_t stripOf(float x, std::size_t strips)
 
 } // namespace
 
-std::vector<LayerRun> identicalRuns(const projects::Network& network)
-{
-    std::vector<LayerRun> runs;
-    std::int64_t layer = 0;
-    const std::string* block = nullptr;
-    for (const projects::StackSegment& segment : network.stack) {
-        if (segment.repeat < 1) {
-            continue;
-        }
-        if (block != nullptr && *block == segment.block) {
-            runs.back().last += segment.repeat;
-        } else {
-            runs.push_back({layer + 1, layer + segment.repeat});
-        }
-        block = &segment.block;
-        layer += segment.repeat;
-    }
-    std::erase_if(runs, [](const LayerRun& run) { return run.first == run.last; });
-    return runs;
-}
-
 void DepthScene::rebuild(const projects::Project& project, const std::vector<projects::LayerGroup>& groups,
                          const std::vector<LayerRun>& folds)
 {

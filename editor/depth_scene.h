@@ -2,6 +2,7 @@
 #pragma once
 
 #include "editor/arc_shape.h"
+#include "editor/folds.h"
 #include "editor/geometry.h"
 #include "editor/shortcuts.h"
 #include "projects/project.h"
@@ -17,15 +18,6 @@
 #include <vector>
 
 namespace residua::editor {
-
-/// Layers first..last, neighbours in the stack.
-struct LayerRun {
-    std::int64_t first = 1;
-    std::int64_t last = 1;
-    auto operator<=>(const LayerRun&) const = default;
-};
-/// Runs of two layers and more that are of one block, as long as they can be.
-[[nodiscard]] std::vector<LayerRun> identicalRuns(const projects::Network& network);
 
 /// A box of the row: the stem (layer 0), a layer of the stack, the head (L + 1), a half of a layer where both halves
 /// read mixes of their own (ANCRe over MHSA and FFN), or a folded run of layers.

@@ -24,7 +24,7 @@ constexpr Point kChipsAt{16, 12};
 class MatrixCanvas final : public ShortcutCanvas {
 public:
     void setSelection(const Selection& selection) override;
-    void askTyping() override { request(AskTyping{{width() / 2, top()}, {}}); }
+    void askTyping() override { requestTyping({width() / 2, top()}, {}); }
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
     std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
 
@@ -157,7 +157,6 @@ void MatrixCanvas::handleKeys()
     if (!m_scene.note().empty()) {
         return;
     }
-    const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
     if (pressed(ImGuiKey_UpArrow)) {
         moveCursor(-1, 0);
     } else if (pressed(ImGuiKey_DownArrow)) {
@@ -183,6 +182,7 @@ void MatrixCanvas::moveCursor(std::int64_t down, std::int64_t right)
         return; // at the edge
     }
     m_cursor = m_cursor ? to : from;
+    reveal(m_scene.rectOf(*m_cursor));
     Selection selection;
     if (isRead(m_scene.cell(*m_cursor))) {
         selection.shortcuts.insert(*m_cursor);

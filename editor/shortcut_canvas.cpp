@@ -17,6 +17,7 @@ constexpr float kWheelStep = 1.15F;
 constexpr float kWheelPixels = 40; ///< a sideways notch
 constexpr float kSelectionMaxZoom = 2;
 constexpr float kFar = -1e6F;
+constexpr float kRevealMargin = 12;
 
 } // namespace
 
@@ -113,6 +114,17 @@ void ShortcutCanvas::cancel()
     }
 }
 
+void ShortcutCanvas::request(Request request)
+{
+    m_requests.push_back(std::move(request));
+}
+
+void ShortcutCanvas::requestTyping(Point onScreen, const std::string& text)
+{
+    AskTyping typing{{onScreen.x, onScreen.y}, text};
+    m_requests.emplace_back(std::move(typing));
+}
+
 void ShortcutCanvas::requestEdit(std::optional<projects::Edit> edit)
 {
     if (edit) {
@@ -133,6 +145,21 @@ void ShortcutCanvas::hover(std::optional<projects::Shortcut> shortcut)
     if (shortcut != m_hovered) {
         m_hovered = shortcut;
         m_requests.emplace_back(HoverShortcut{shortcut});
+    }
+}
+
+void ShortcutCanvas::reveal(const Rect& area)
+{
+    const Framing frame = framing();
+    const Rect r = m_view.rectToScreen(area);
+    const auto shift = [](float from, float to, float least, float most) {
+        return from < least ? least - from : to > most ? std::max(most - to, least - from) : 0.0F;
+    };
+    const float across = shift(r.left, r.right, frame.left + kRevealMargin, m_width - kRevealMargin);
+    const float down = shift(r.top, r.bottom, frame.top + kRevealMargin, m_height - kRevealMargin);
+    if (across != 0 || down != 0) {
+        m_fitted = false;
+        m_view.panBy(across, down);
     }
 }
 
@@ -199,6 +226,7 @@ void ShortcutCanvas::movePointer()
     const Point at = pointer();
     const bool inside = ImGui::IsMousePosValid() && at.x >= 0 && at.y >= 0 && at.x < m_width && at.y < m_height;
     if (inside && !inGesture() && beginMoving()) {
+        handlePointer({kFar, kFar}, false); // nothing is under it
         return;
     }
     handlePointer(inside || ImGui::IsMousePosValid() ? at : Point{kFar, kFar}, inside);
@@ -218,7 +246,6 @@ bool ShortcutCanvas::beginMoving()
             lookAt(pointer());
             m_moving = Moving::Minimap;
         }
-        hover(std::nullopt);
         return true; // what lies under it is out of reach
     }
     const bool left = ImGui::IsMouseClicked(ImGuiMouseButton_Left) && leftButtonPans();

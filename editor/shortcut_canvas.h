@@ -88,7 +88,11 @@ protected:
         return m_hovered ? m_hovered : m_hoveredElsewhere;
     }
 
-    void request(Request request) { m_requests.push_back(std::move(request)); }
+    /// Moves the view no more than it takes to have `area` in sight.
+    void reveal(const Rect& area);
+    [[nodiscard]] static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); }
+    void request(Request request);
+    void requestTyping(Point onScreen, const std::string& text);
     void requestEdit(std::optional<projects::Edit> edit);
     void select(Selection selection);
     /// Tells other views of what the pointer is over.

@@ -194,6 +194,36 @@ private slots:
         QCOMPARE(m_document.project.network.depth(), std::int64_t{8});
     }
 
+    void theArrowsReachEveryLayerAndShortcut()
+    {
+        load(stackOf(40));
+        CanvasDriver driver(*m_canvas);
+        driver.moveTo({500, 600});
+        driver.wheel(10);
+        driver.key(ImGuiKey_RightArrow); // the stem
+        driver.key(ImGuiKey_RightArrow);
+        driver.key(ImGuiKey_RightArrow);
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{2}));
+        QVERIFY(m_canvas->locate(2, Spot::Centre)->x > 0); // the view follows
+        driver.key(ImGuiKey_UpArrow);
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.shortcuts, (std::set<Shortcut>{{1, 2}}));
+        driver.key(ImGuiKey_UpArrow);
+        driver.key(ImGuiKey_UpArrow); // no further
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.shortcuts, (std::set<Shortcut>{{0, 2}}));
+        driver.key(ImGuiKey_DownArrow);
+        driver.key(ImGuiKey_DownArrow);
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{2}));
+        ImGui::GetIO().KeyShift = true;
+        driver.key(ImGuiKey_RightArrow);
+        ImGui::GetIO().KeyShift = false;
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{2, 3}));
+        for (int i = 0; i < 60; ++i) {
+            driver.key(ImGuiKey_RightArrow);
+        }
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{41}));
+        QVERIFY(m_canvas->locate(41, Spot::Centre)->x < CanvasDriver::kWidth);
+    }
+
     void theMinimapMovesTheView()
     {
         load(stackOf(40));
