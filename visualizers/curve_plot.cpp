@@ -16,6 +16,8 @@ constexpr double kMargin = 0.04;         ///< room above and below the curves, a
 constexpr double kLinearShare = 1e-4;    ///< of the largest value, below which a symmetric logarithm is linear
 constexpr int kFewestColumns = 200;      ///< of a curve, however many there are
 constexpr int kMostColumns = 24'000;     ///< of all curves together
+constexpr double kLegendShare = 0.5;     ///< of the plot that the legend may take
+constexpr int kNarrowestName = 80;       ///< pixels
 constexpr std::size_t kNamedValues = 12; ///< lines beside the crosshair
 constexpr int kSmooth = 20'000;          ///< points up to which lines are antialiased
 
@@ -162,7 +164,7 @@ void CurvePlot::refresh()
 {
     const bool any = !isEmpty();
     axisRect()->setVisible(any);
-    legend->setVisible(any && legend->itemCount() > 0);
+    fitLegend();
     if (!any) {
         hideCrosshair();
     }
@@ -170,6 +172,25 @@ void CurvePlot::refresh()
         fitAxes();
     }
     replot(QCustomPlot::rpQueuedReplot);
+}
+
+/// Names give way in a narrow plot, and the legend in a low one: the crosshair names the curves too.
+void CurvePlot::fitLegend()
+{
+    const int widest = std::max(static_cast<int>(width() * kLegendShare), kNarrowestName);
+    int rows = 0;
+    for (auto& [id, shown] : m_curves) {
+        shown.line->setName(fontMetrics().elidedText(shown.look.name, Qt::ElideMiddle, widest));
+        rows += shown.look.name.isEmpty() ? 0 : 1;
+    }
+    const int high = rows * (fontMetrics().height() + 6);
+    legend->setVisible(!isEmpty() && rows > 0 && high <= height() * kLegendShare);
+}
+
+void CurvePlot::resizeEvent(QResizeEvent* event)
+{
+    fitLegend();
+    QCustomPlot::resizeEvent(event);
 }
 
 void CurvePlot::showAll()

@@ -58,6 +58,7 @@ public:
 
 protected:
     void mouseMoveEvent(QMouseEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
 
@@ -74,6 +75,7 @@ private:
     void fitAxes();
     void setFullRange(Curve::Range x, Curve::Range y);
     void drawBands();
+    void fitLegend();
     void crosshair(QPointF position);
     void hideCrosshair();
     [[nodiscard]] std::vector<double> edges(int columns) const;

@@ -304,6 +304,13 @@ void LossView::removeRun(const QString& key)
     m_impl->refresh();
 }
 
+QColor LossView::colourOf(const QString& key) const
+{
+    const auto found = m_impl->runs.find(key);
+    return found == m_impl->runs.end() ? QColor()
+                                       : toQColor(resources::curveColour(found->second.colour, m_impl->theme));
+}
+
 void LossView::clear()
 {
     while (!m_impl->runs.empty()) {

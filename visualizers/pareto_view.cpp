@@ -41,6 +41,15 @@ struct Range {
     }
 };
 
+/// What comes before the values of a sweep's members ("project · 0:2, 0.1"), where all have it in common.
+qsizetype commonPrefix(const std::vector<ParetoRun>& runs)
+{
+    constexpr QLatin1String kDivider(" \xb7 ");
+    const qsizetype end = runs.empty() ? -1 : runs.front().name.indexOf(kDivider);
+    const auto has = [&](const ParetoRun& run) { return run.name.startsWith(runs.front().name.left(end)); };
+    return end < 0 || !std::ranges::all_of(runs, has) ? 0 : end + kDivider.size();
+}
+
 } // namespace
 
 class ParetoView::Impl {
@@ -292,13 +301,14 @@ void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
     if (best.size() > kNamedPoints) {
         return;
     }
+    const qsizetype prefix = commonPrefix(runs);
     for (const std::size_t i : best) {
         auto* label = new QCPItemText(plot);
         label->position->setCoords(costOf(runs[i]), lossOf(runs[i]));
         const bool right = plot->xAxis->coordToPixel(costOf(runs[i])) > plot->axisRect()->center().x();
         label->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
         label->setPadding(QMargins(7, 0, 7, 3));
-        label->setText(runs[i].name);
+        label->setText(runs[i].name.mid(prefix));
         label->setColor(toQColor(resources::themeColours(theme).muted));
         label->setFont(plot->font());
         m_labels.push_back(label);

@@ -32,6 +32,8 @@ public:
     /// The stages of the run, from what it recorded. Bands are those of the first run that has any.
     void setEvents(const QString& key, const std::vector<residua::engine::RunEvent>& events);
     void removeRun(const QString& key);
+    /// What its curves are drawn in; invalid for a run that is not shown.
+    [[nodiscard]] QColor colourOf(const QString& key) const;
     void clear();
     /// Appends; points at or before the last drawn step replace what was there (a resumed run never draws backwards).
     void append(const QString& key, const std::vector<residua::engine::StepRecord>& steps,

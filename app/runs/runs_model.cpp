@@ -138,11 +138,22 @@ void RunsModel::setLive(const std::string& directory, engine::RunStatus status, 
 void RunsModel::setOverlaid(const std::string& directory, bool overlaid)
 {
     const bool changed = overlaid ? m_overlaid.insert(directory).second : m_overlaid.erase(directory) > 0;
+    if (!overlaid) {
+        m_colours.erase(directory);
+    }
     for (std::size_t row = 0; changed && row < m_runs.size(); ++row) {
         if (m_runs[row].directory == directory) {
             const QModelIndex cell = indexOf(row, Name);
-            emit dataChanged(cell, cell, {Qt::CheckStateRole});
+            emit dataChanged(cell, cell, {Qt::CheckStateRole, Qt::DecorationRole});
         }
+    }
+}
+
+void RunsModel::setColour(const std::string& directory, const QColor& colour)
+{
+    m_colours[directory] = colour;
+    if (const QModelIndex cell = indexOf(directory); cell.isValid()) {
+        emit dataChanged(cell, cell, {Qt::DecorationRole});
     }
 }
 
@@ -198,6 +209,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
         return textOf(run, index.column());
     case Qt::CheckStateRole:
         return index.column() == Name ? QVariant(isOverlaid(run.directory) ? Qt::Checked : Qt::Unchecked) : QVariant();
+    case Qt::DecorationRole: {
+        const auto colour = m_colours.find(run.directory);
+        return index.column() == Name && colour != m_colours.end() ? QVariant(colour->second) : QVariant();
+    }
     case Qt::TextAlignmentRole:
         return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::FontRole:

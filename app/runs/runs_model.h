@@ -4,6 +4,7 @@
 #include "engine/api/values.h"
 
 #include <QAbstractItemModel>
+#include <QColor>
 
 #include <cstddef>
 #include <map>
@@ -28,6 +29,8 @@ public:
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
     void setOverlaid(const std::string& directory, bool overlaid);
     [[nodiscard]] bool isOverlaid(const std::string& directory) const { return m_overlaid.contains(directory); }
+    /// What the run's curves are drawn in, while it is overlaid.
+    void setColour(const std::string& directory, const QColor& colour);
     [[nodiscard]] const std::vector<engine::RunInfo>& runs() const { return m_runs; }
     /// The run's row; invalid for an unknown directory.
     [[nodiscard]] QModelIndex indexOf(const std::string& directory) const;
@@ -61,6 +64,7 @@ private:
     std::vector<std::size_t> m_parents;                         ///< of each run: another's place in m_runs, or kRoot
     std::map<std::size_t, std::vector<std::size_t>> m_children; ///< in the order of m_runs
     std::set<std::string> m_overlaid;
+    std::map<std::string, QColor> m_colours; ///< of curves, by directory
 };
 
 } // namespace residua::app

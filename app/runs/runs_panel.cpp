@@ -20,6 +20,8 @@ namespace residua::app {
 
 namespace {
 
+constexpr int kNameWidth = 190;
+
 QToolButton* panelButton(const QString& icon, const QString& text, const QString& toolTip, QWidget* parent)
 {
     auto* button = new QToolButton(parent);
@@ -73,7 +75,11 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     m_tree->setEditTriggers(QAbstractItemView::EditKeyPressed | QAbstractItemView::SelectedClicked);
     m_tree->header()->setStretchLastSection(true);
     m_tree->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_tree->header()->setSectionResizeMode(RunsModel::Notes, QHeaderView::Interactive);
+    for (const int column : {int(RunsModel::Name), int(RunsModel::Notes)}) {
+        m_tree->header()->setSectionResizeMode(column, QHeaderView::Interactive);
+    }
+    m_tree->header()->resizeSection(RunsModel::Name, kNameWidth);
+    m_tree->setTextElideMode(Qt::ElideMiddle); // a sweep's runs differ in their last words
     m_fork->setPopupMode(QToolButton::InstantPopup);
     m_fork->setMenu(new QMenu(m_fork));
     auto* remove = new QAction(tr("Delete"), m_tree);

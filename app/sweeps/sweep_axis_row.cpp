@@ -46,9 +46,9 @@ SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
     m_values->setMinimumWidth(kNarrowestValues);
     m_values->setFont(numberFont());
     auto* propose = new QToolButton(this);
-    propose->setIcon(themedIcon(QStringLiteral("chevron-down")));
     propose->setToolTip(tr("Proposed values"));
     propose->setAccessibleName(tr("Proposed values of field %1").arg(number));
+    propose->setText(tr("…"));
     propose->setPopupMode(QToolButton::InstantPopup);
     propose->setMenu(m_proposals);
     auto* remove = new QToolButton(this);
@@ -76,7 +76,7 @@ void SweepAxisRow::setAxis(const projects::SweepAxis& axis, const projects::Proj
     if (!m_field->lineEdit()->isModified()) {
         const QSignalBlocker quiet(m_field);
         m_field->setEditText(QString::fromStdString(axis.field));
-        m_field->lineEdit()->setCursorPosition(0);
+        m_field->lineEdit()->end(false); // the last words of a pointer tell most
     }
     if (!m_values->isModified()) {
         m_values->setText(textOf(axis.values));
@@ -100,7 +100,7 @@ void SweepAxisRow::setFields(const QStringList& fields)
     m_field->setCurrentIndex(m_field->findText(typed));
     m_field->setEditText(typed);
     m_field->lineEdit()->setModified(modified);
-    m_field->lineEdit()->setCursorPosition(0);
+    m_field->lineEdit()->end(false);
 }
 
 void SweepAxisRow::focusField()

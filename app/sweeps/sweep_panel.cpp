@@ -28,6 +28,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kSoonMilliseconds = 120;
+constexpr int kRoomForBoth = 640;
 
 struct Preview {
     QStringList fields;
@@ -56,21 +57,23 @@ std::string freeName(const std::vector<projects::Sweep>& sweeps)
 } // namespace
 
 SweepPanel::SweepPanel(QWidget* parent)
-    : QWidget(parent), m_pages(new QStackedLayout(this)), m_sweeps(new QComboBox(this))
+    : QWidget(parent),
+      m_pages(new QStackedLayout(this)),
+      m_split(new QSplitter(Qt::Horizontal, this)),
+      m_sweeps(new QComboBox(this))
 {
     setObjectName(QStringLiteral("sweepPanel"));
     setAttribute(Qt::WA_StyledBackground);
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMilliseconds);
     connect(&m_soon, &QTimer::timeout, this, &SweepPanel::preview);
-    auto* split = new QSplitter(Qt::Horizontal, this);
-    split->addWidget(makeForm());
-    split->addWidget(makeGrid());
-    split->setStretchFactor(0, 2);
-    split->setStretchFactor(1, 3);
-    split->setChildrenCollapsible(false);
+    m_split->addWidget(makeForm());
+    m_split->addWidget(makeGrid());
+    m_split->setStretchFactor(0, 2);
+    m_split->setStretchFactor(1, 3);
+    m_split->setChildrenCollapsible(false);
     m_pages->addWidget(makeEmpty());
-    m_pages->addWidget(split);
+    m_pages->addWidget(m_split);
 }
 
 QWidget* SweepPanel::makeEmpty()
@@ -161,11 +164,10 @@ QWidget* SweepPanel::makeGrid()
     m_total->setObjectName(QStringLiteral("sweepTotal"));
     m_queue = new QPushButton(page);
     m_queue->setObjectName(QStringLiteral("queueSweep"));
-    m_queue->setProperty("primary", true);
-    auto* bottom = new QHBoxLayout;
+    auto* bottom = new QVBoxLayout;
     bottom->setContentsMargins(8, 2, 8, 6);
-    bottom->addWidget(m_total, 1);
-    bottom->addWidget(m_queue);
+    bottom->addWidget(m_total);
+    bottom->addWidget(m_queue, 0, Qt::AlignRight);
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
@@ -204,6 +206,18 @@ void SweepPanel::showEvent(QShowEvent* event)
     QWidget::showEvent(event);
     if (m_stale) {
         showSweep();
+    }
+}
+
+/// Beside each other where there is room, else the fields above their grid.
+void SweepPanel::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    const Qt::Orientation fits = width() >= kRoomForBoth ? Qt::Horizontal : Qt::Vertical;
+    if (fits != m_split->orientation()) {
+        m_split->setOrientation(fits);
+        const int share = fits == Qt::Horizontal ? width() * 2 / 5 : height() / 2;
+        m_split->setSizes({share, (fits == Qt::Horizontal ? width() : height()) - share});
     }
 }
 

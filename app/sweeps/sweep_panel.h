@@ -15,6 +15,7 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QSplitter;
 class QStackedLayout;
 class QTableView;
 class QVBoxLayout;
@@ -45,6 +46,7 @@ signals:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     [[nodiscard]] QWidget* makeForm();
@@ -72,6 +74,7 @@ private:
     QTimer m_soon;
     bool m_stale = true;
     QStackedLayout* m_pages;
+    QSplitter* m_split;
     QComboBox* m_sweeps;
     QVBoxLayout* m_rowColumn = nullptr;
     QPushButton* m_add = nullptr;

@@ -339,6 +339,7 @@ void RunLink::showRun(const RunRecord& record)
     visualizers::LossView& loss = m_workspace.loss();
     visualizers::MetricsView& metrics = m_workspace.metrics();
     loss.setRun(key, name);
+    m_workspace.runsModel().setColour(record.directory, loss.colourOf(key));
     if (record.flopPerUnit > 0) {
         loss.setFlopPerUnit(key, record.flopPerUnit);
     }

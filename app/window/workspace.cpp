@@ -244,6 +244,11 @@ void Workspace::applyTheme()
         canvas->refresh();
     }
     m_loss->setTheme(kind);
+    for (const engine::RunInfo& run : m_runsModel.runs()) {
+        if (m_runsModel.isOverlaid(run.directory)) {
+            m_runsModel.setColour(run.directory, m_loss->colourOf(QString::fromStdString(run.directory)));
+        }
+    }
     m_heatmap->setTheme(kind);
     m_metrics->setTheme(kind);
     m_pareto->setTheme(kind);

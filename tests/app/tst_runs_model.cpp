@@ -35,6 +35,18 @@ private slots:
         m_model->setRuns({run("d", "4"), run("c", "3", "/elsewhere/b"), run("b", "2", "/runs/a"), run("a", "1")});
     }
 
+    void anOverlaidRunHasTheColourOfItsCurves()
+    {
+        const QModelIndex d = m_model->indexOf("/runs/d");
+        QVERIFY(d.isValid());
+        QVERIFY(!m_model->indexOf("/runs/nothing").isValid());
+        m_model->setOverlaid("/runs/d", true);
+        m_model->setColour("/runs/d", Qt::blue);
+        QCOMPARE(d.data(Qt::DecorationRole).value<QColor>(), QColor(Qt::blue));
+        m_model->setOverlaid("/runs/d", false);
+        QVERIFY(!d.data(Qt::DecorationRole).isValid());
+    }
+
     void forksStandBelowTheirParents()
     {
         QCOMPARE(m_model->rowCount(), 2);
