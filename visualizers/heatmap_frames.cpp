@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap_frames.h"
 
+#include "engine/api/coefficients.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -130,15 +132,8 @@ std::vector<double> HeatmapFrames::cells(const std::string& name, std::size_t in
     const engine::Matrix& matrix = frame(name, index);
     std::vector<double> cells(matrix.values.begin(), matrix.values.end());
     if (value == CellValue::LogOfRowMax) {
-        for (std::int64_t row = 0; row < matrix.rows; ++row) {
-            const auto begin = cells.begin() + row * matrix.columns;
-            const auto end = begin + matrix.columns;
-            double largest = 0;
-            std::for_each(begin, end, [&largest](double cell) { largest = std::fmax(largest, cell); });
-            // A weight that is not positive has no logarithm: its cell stays empty.
-            std::transform(begin, end, begin,
-                           [largest](double cell) { return cell > 0 ? std::log(cell / largest) : kNone; });
-        }
+        const engine::Matrix logs = engine::logOfRowMaximum(matrix);
+        std::ranges::copy(logs.values, cells.begin());
     } else if (value != CellValue::Weight) {
         const engine::Matrix* less = reference(matrix, value);
         for (std::size_t i = 0; i < cells.size(); ++i) {
