@@ -124,6 +124,11 @@ void OutlineView::keyPressEvent(QKeyEvent* event)
         emit pruneRequested(*row->shortcut);
         return;
     }
+    const auto* node = row && !row->property ? std::get_if<NodePlace>(&row->place) : nullptr;
+    if (node && event->matches(QKeySequence::Delete)) {
+        emit nodeRemovalRequested(NodePlace(*node)); // the row goes with it
+        return;
+    }
     if (row && row->property && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) {
         edit(currentIndex().siblingAtColumn(OutlineModel::Value));
         return;

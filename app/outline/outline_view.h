@@ -22,6 +22,7 @@ signals:
     void placeChosen(const residua::app::Place& place);
     /// Delete on a shortcut's row.
     void pruneRequested(const residua::projects::Shortcut& shortcut);
+    void nodeRemovalRequested(const residua::app::NodePlace& node);
 
 protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;

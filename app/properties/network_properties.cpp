@@ -270,6 +270,9 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
             properties.push_back(paramProperty(place, node, spec, sizes));
         }
     }
+    for (Property& wire : wireProperties(project, place)) {
+        properties.push_back(std::move(wire));
+    }
     return properties;
 }
 

@@ -169,6 +169,8 @@ private:
 [[nodiscard]] std::vector<Property> networkProperties(const projects::Project& project);
 [[nodiscard]] std::vector<Property> graphProperties(const projects::Project& project, const projects::GraphRef& graph);
 [[nodiscard]] std::vector<Property> nodeProperties(const projects::Project& project, const NodePlace& place);
+/// What each input of the node reads.
+[[nodiscard]] std::vector<Property> wireProperties(const projects::Project& project, const NodePlace& place);
 [[nodiscard]] std::vector<Property> layersProperties(const projects::Project& project, const LayersPlace& place);
 /// The stack in which these layers (1..depth) are made of `block`.
 [[nodiscard]] projects::SetStack stackWith(const projects::Network& network, const std::vector<std::int64_t>& layers,

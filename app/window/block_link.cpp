@@ -5,6 +5,7 @@
 #include "app/block/save_popup.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
+#include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/properties/property_list.h"
 #include "app/window/document_link.h"
@@ -30,6 +31,7 @@ BlockLink::BlockLink(DocumentSession& session, Workspace& workspace, DocumentLin
     connect(&m_library, &BlockLibrary::changed, this, &BlockLink::showLibrary);
     connect(m_save, &SavePopup::saveToProject, this, &BlockLink::saveToProject);
     connect(m_save, &SavePopup::saveToLibrary, this, &BlockLink::saveToLibrary);
+    connect(&workspace.outline(), &OutlineView::nodeRemovalRequested, this, &BlockLink::removeNode);
     workspace.palette().acceptDropsOn(workspace.block());
     workspace.palette().setTaker(
         [this](const PaletteItem& item, QWidget* target, QPoint position) { return takeNode(item, target, position); });
@@ -100,6 +102,13 @@ bool BlockLink::takeNode(const PaletteItem& item, QWidget* target, QPoint positi
                : std::nullopt);
     block.refresh();
     return true;
+}
+
+void BlockLink::removeNode(const NodePlace& place)
+{
+    const QString title = tr("Delete %1").arg(titleOf(m_session.project(), place));
+    m_documents.applyEdit(projects::EditGroup{title.toStdString(), editor::removeEdits(place.graph, {place.node}, {})});
+    m_documents.choose(GraphPlace{place.graph});
 }
 
 projects::BlockFile BlockLink::shownAs(const QString& name) const

@@ -34,6 +34,7 @@ private:
     void connectBar();
     void showLibrary();
     [[nodiscard]] bool takeNode(const PaletteItem& item, QWidget* target, QPoint position);
+    void removeNode(const NodePlace& place);
     void openSavePopup();
     void saveToProject(const QString& name, bool useInLayer);
     void saveToLibrary(const QString& name);
