@@ -13,11 +13,11 @@
 namespace residua::editor {
 namespace {
 
-constexpr float kMergedPitch = 12; ///< screen pixels from layer to layer, below which arcs are merged
-constexpr std::size_t kCrowded = 2000;
-constexpr int kFinestSegments = 64;  ///< of an arc
-constexpr int kCrowdedSegments = 26; ///< where so many are drawn that corners do not show
-constexpr double kReadable = 120;    ///< arcs in sight, above which those that do not stand out fade
+constexpr float kMergedPitch = 12;             ///< screen pixels from layer to layer, below which arcs are merged
+constexpr int kFinestSegments = 64;            ///< of an arc
+constexpr int kFewestSegments = 14;            ///< where so many are drawn that corners do not show
+constexpr std::size_t kSegmentBudget = 220000; ///< of all arcs of a frame
+constexpr double kReadable = 120;              ///< arcs in sight, above which those that do not stand out fade
 constexpr double kFaintest = 0.12;
 constexpr double kWeakest = 0.45;   ///< opacity of a weight that does not stand out, by itself
 constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
@@ -222,7 +222,8 @@ void Arcs::paint()
         std::stable_sort(below.begin(), below.end(),
                          [](const Strand& a, const Strand& b) { return a.stroke.width < b.stroke.width; });
     }
-    m_painter.setFinest(below.size() > kCrowded ? kCrowdedSegments : kFinestSegments);
+    const auto each = static_cast<int>(kSegmentBudget / std::max<std::size_t>(below.size(), 1));
+    m_painter.setFinest(std::clamp(each, kFewestSegments, kFinestSegments));
     for (const Strand& strand : below) {
         paintStrand(strand);
     }
