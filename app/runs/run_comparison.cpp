@@ -3,20 +3,26 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "app/runs/run_loader.h"
 #include "engine/api/run_reader.h"
+#include "visualizers/views.h"
 
 #include <QHeaderView>
+#include <QSplitter>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace residua::app {
 
 namespace {
 
-constexpr QSize kSize(720, 560);
+constexpr QSize kSize(760, 720);
+constexpr std::size_t kLosses = 12;        ///< steps at which losses stand beside each other
 constexpr std::size_t kCoefficients = 200; ///< shown; the largest differences
 
 struct Opened {
@@ -92,7 +98,7 @@ Result<RunComparison> compareRuns(const std::string& first, const std::string& s
     if (!a || !b) {
         return a ? b.error() : a.error();
     }
-    RunComparison comparison{a->info, b->info, projects::diff(a->project, b->project), {}};
+    RunComparison comparison{a->info, b->info, projects::diff(a->project, b->project), {}, {}, {}};
     std::stable_partition(comparison.changes.begin(), comparison.changes.end(),
                           [](const projects::Change& change) { return change.place.starts_with("topology"); });
     for (const std::string& name : a->reader.matrixNames()) {
@@ -103,10 +109,40 @@ Result<RunComparison> compareRuns(const std::string& first, const std::string& s
     std::stable_sort(comparison.coefficients.begin(), comparison.coefficients.end(), [](const auto& x, const auto& y) {
         return std::abs(x.second - x.first) > std::abs(y.second - y.first);
     });
+    constexpr RunMark kCurvesAlone{-1, std::numeric_limits<std::int64_t>::max()};
+    auto x = loadRunRecord(first, kCurvesAlone);
+    auto y = loadRunRecord(second, kCurvesAlone);
+    if (!x || !y) {
+        return x ? y.error() : x.error();
+    }
+    comparison.firstSteps = std::move(x->steps);
+    comparison.secondSteps = std::move(y->steps);
     return comparison;
 }
 
-RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, QWidget* parent) : QDialog(parent)
+std::vector<LossPair> lossesBeside(const RunComparison& comparison, std::size_t count)
+{
+    std::vector<LossPair> common;
+    auto other = comparison.secondSteps.begin();
+    for (const engine::StepRecord& record : comparison.firstSteps) {
+        other = std::lower_bound(other, comparison.secondSteps.end(), record.step,
+                                 [](const engine::StepRecord& each, std::int64_t step) { return each.step < step; });
+        if (other != comparison.secondSteps.end() && other->step == record.step) {
+            common.push_back({record.step, record.loss, other->loss});
+        }
+    }
+    if (common.size() <= count || count < 2) {
+        return common;
+    }
+    std::vector<LossPair> spread;
+    for (std::size_t i = 0; i < count; ++i) {
+        spread.push_back(common[i * (common.size() - 1) / (count - 1)]);
+    }
+    return spread;
+}
+
+RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
+    : QDialog(parent)
 {
     setObjectName(QStringLiteral("runComparison"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -125,6 +161,10 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, QWidge
     addRow(results, {tr("Steps"), formatWhole(comparison.first.step), formatWhole(comparison.second.step), {}});
     addNumber(results, tr("Loss"), comparison.first.loss, comparison.second.loss);
     addNumber(results, tr("Validation loss"), comparison.first.validationLoss, comparison.second.validationLoss);
+    auto* losses = new QTreeWidgetItem(tree, {tr("Training loss by step")});
+    for (const LossPair& pair : lossesBeside(comparison, kLosses)) {
+        addNumber(losses, formatWhole(pair.step), pair.first, pair.second);
+    }
     auto* project = new QTreeWidgetItem(tree, {comparison.changes.empty()
                                                    ? tr("The projects are the same")
                                                    : tr("Project: %1 differences").arg(comparison.changes.size())});
@@ -153,8 +193,21 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, QWidge
         tree->header()->resizeSection(column, 150);
     }
     tree->header()->setStretchLastSection(false);
+    auto* curves = new visualizers::LossView(this);
+    curves->setTheme(theme);
+    for (const auto& [info, steps] : {std::pair{&comparison.first, &comparison.firstSteps},
+                                      std::pair{&comparison.second, &comparison.secondSteps}}) {
+        const QString key = QString::fromStdString(info->directory);
+        curves->setRun(key, QString::fromStdString(info->name));
+        curves->append(key, *steps, {});
+    }
+    auto* split = new QSplitter(Qt::Vertical, this);
+    split->addWidget(curves);
+    split->addWidget(tree);
+    split->setStretchFactor(0, 2);
+    split->setStretchFactor(1, 3);
     auto* layout = new QVBoxLayout(this);
-    layout->addWidget(tree);
+    layout->addWidget(split);
 }
 
 } // namespace residua::app

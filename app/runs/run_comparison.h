@@ -4,6 +4,7 @@
 #include "engine/api/values.h"
 #include "projects/diff.h"
 #include "projects/result.h"
+#include "resources/colours.h"
 
 #include <QDialog>
 
@@ -27,16 +28,29 @@ struct RunComparison {
     engine::RunInfo second;
     std::vector<projects::Change> changes;       ///< of the project, the wiring's first
     std::vector<CoefficientChange> coefficients; ///< of the last recorded matrices, the largest difference first
+    std::vector<engine::StepRecord> firstSteps;  ///< training losses, ascending
+    std::vector<engine::StepRecord> secondSteps;
 };
+
+/// The training losses of both at one step.
+struct LossPair {
+    std::int64_t step = 0;
+    double first = 0;
+    double second = 0;
+    bool operator==(const LossPair&) const = default;
+};
+/// At `count` steps at most, evenly spread over those that both have recorded, the first and the last among them.
+[[nodiscard]] std::vector<LossPair> lossesBeside(const RunComparison& comparison, std::size_t count);
 
 /// Blocking; any thread.
 [[nodiscard]] Result<RunComparison> compareRuns(const std::string& first, const std::string& second);
 
-/// Shows a comparison as three tables: document, results, coefficients. Not modal.
+/// Shows a comparison: the loss curves over each other, and tables of results, losses by step, document and
+/// coefficients. Not modal.
 class RunComparisonDialog : public QDialog {
     Q_OBJECT
 public:
-    explicit RunComparisonDialog(const RunComparison& comparison, QWidget* parent = nullptr);
+    RunComparisonDialog(const RunComparison& comparison, resources::Theme theme, QWidget* parent = nullptr);
 };
 
 } // namespace residua::app

@@ -198,7 +198,7 @@ void MainWindow::connectRun()
                       {{tr("Bring it back"), [this, trashed] { m_runLink->restore(trashed); }}});
     });
     connect(m_runLink, &RunLink::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
-        (new RunComparisonDialog(*comparison, this))->show();
+        (new RunComparisonDialog(*comparison, m_look.theme().kind(), this))->show();
     });
     connect(&m_runs, &RunController::savedTo, this, [this](const QString& folder) {
         note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));

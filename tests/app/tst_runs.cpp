@@ -19,6 +19,7 @@
 #include <QTest>
 #include <QToolButton>
 #include <QTreeView>
+#include <QTreeWidget>
 
 #include <cmath>
 #include <optional>
@@ -179,6 +180,26 @@ private slots:
         tree()->selectAll();
         QTest::mouseClick(button(QStringLiteral("Compare")), Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(m_window->findChild<RunComparisonDialog*>(), kPatience);
+        auto* dialog = m_window->findChild<RunComparisonDialog*>();
+        QCOMPARE(dialog->findChild<visualizers::LossView*>()->csv().count(QStringLiteral(", training\"")), 16);
+        const auto* tree = dialog->findChild<QTreeWidget*>();
+        QStringList groups;
+        for (int i = 0; i < tree->topLevelItemCount(); ++i) {
+            groups << tree->topLevelItem(i)->text(0);
+        }
+        QVERIFY(groups.join(QLatin1Char('|')).contains("Coefficients"));
+        QCOMPARE(tree->topLevelItem(1)->childCount(), 8); // losses by step
+    }
+
+    void lossesStandBesideEachOtherWhereBothHaveThem()
+    {
+        RunComparison comparison;
+        for (const std::int64_t step : {1, 2, 3, 4, 5, 6}) {
+            comparison.firstSteps.push_back({step, 1, 0, 0, 0, 0});
+            comparison.secondSteps.push_back({2 * step, 2, 0, 0, 0, 0});
+        }
+        QCOMPARE(lossesBeside(comparison, 9), (std::vector<LossPair>{{2, 1, 2}, {4, 1, 2}, {6, 1, 2}}));
+        QCOMPARE(lossesBeside(comparison, 2), (std::vector<LossPair>{{2, 1, 2}, {6, 1, 2}}));
     }
 
 private:
