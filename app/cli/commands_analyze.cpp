@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <span>
 
 namespace residua::cli {
 namespace {
@@ -136,6 +137,11 @@ std::string tableOf(const Matrix& matrix)
         rows.front().push_back(std::to_string(column));
     }
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        const auto cells =
+            std::span(matrix.values).subspan(static_cast<std::size_t>(row * matrix.columns), rows.front().size() - 1);
+        if (std::ranges::all_of(cells, [](float value) { return std::isnan(value); })) {
+            continue; // reads nothing by this port
+        }
         rows.push_back({std::to_string(row + 1)});
         for (std::int64_t column = 0; column < matrix.columns; ++column) {
             rows.back().push_back(cellText(matrix.at(row, column)));
