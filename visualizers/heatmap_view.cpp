@@ -157,7 +157,8 @@ void HeatmapView::Impl::layOut()
     feature->setRange(kAllFeatures, kMostFeatures);
     feature->setSpecialValueText(tr("all features"));
     feature->setPrefix(tr("feature "));
-    feature->setKeyboardTracking(false); // a checkpoint is read for each
+    feature->setButtonSymbols(QAbstractSpinBox::NoButtons); // a number is typed, or stepped by the arrow keys
+    feature->setKeyboardTracking(false);                    // a checkpoint is read for each
     feature->setToolTip(tr("The weights of one feature, at the steps that have a checkpoint"));
     feature->setValue(kAllFeatures);
     feature->hide();
