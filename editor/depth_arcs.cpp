@@ -56,16 +56,14 @@ bool isSelected(const DepthPicture& picture, const Arc& arc)
                                             [&](const auto& shortcut) { return selected.contains(shortcut); });
 }
 
-bool isHovered(const DepthPicture& picture, const Arc& arc)
-{
-    return picture.hoveredShortcut && picture.scene.arc(*picture.hoveredShortcut) == &arc;
-}
-
 /// Draws what is in sight, arc by arc.
 class Arcs {
 public:
     Arcs(ImDrawList& list, const DepthPicture& picture)
-        : m_list(list), m_picture(picture), m_painter(list, picture.view, picture.width, picture.height)
+        : m_list(list),
+          m_picture(picture),
+          m_painter(list, picture.view, picture.width, picture.height),
+          m_hovered(picture.hoveredShortcut ? picture.scene.arc(*picture.hoveredShortcut) : nullptr)
     {
         for (const DepthPort& port : picture.ports) {
             if (port.shown) {
@@ -93,6 +91,7 @@ private:
     ImDrawList& m_list;
     const DepthPicture& m_picture;
     ArcPainter m_painter;
+    const Arc* m_hovered;
     std::vector<Port> m_ports;
     double m_fade = 1; ///< of arcs that do not stand out
 };
@@ -103,8 +102,8 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
     if (isSelected(m_picture, arc)) {
         return {imColour(c.accent), 3.0F};
     }
-    const float emphasis = isHovered(m_picture, arc) ? 1.5F : 0.0F;
-    double alpha = isHovered(m_picture, arc) ? 1 / m_fade : 1.0;
+    const float emphasis = m_hovered == &arc ? 1.5F : 0.0F;
+    double alpha = m_hovered == &arc ? 1 / m_fade : 1.0;
     if (m_picture.hoveredModule) {
         const LayerBox* over = m_picture.scene.box(*m_picture.hoveredModule);
         const bool touches =
@@ -215,7 +214,7 @@ void Arcs::paint()
     std::vector<Strand> below;
     std::vector<Strand> onTop;
     for (const Arc* arc : inSight) {
-        addStrands(*arc, isHovered(m_picture, *arc) || isSelected(m_picture, *arc) ? onTop : below);
+        addStrands(*arc, m_hovered == arc || isSelected(m_picture, *arc) ? onTop : below);
     }
     below = worthDrawing(std::move(below));
     if (m_fade < 1) { // the strong ones over the faint

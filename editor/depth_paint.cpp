@@ -284,7 +284,7 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
     }
     if (picture.scene.layers() == 0) {
         centredText(list, kTitleSize, {picture.width / 2, row.bottom + 40}, picture.width, imColour(c.muted),
-                    "No layers yet: set the stack in the outline");
+                    "No layers yet: press Tab and type, for example, 4 mlp");
     }
     paintLegend(list, picture.weights, picture.theme, picture.height);
     paintHoverBadge(list, picture);

@@ -21,7 +21,7 @@ std::string noteFor(const projects::Project& project)
                "Choose ANCRe, DCA or another mix above the canvas to have one.";
     }
     if (depth == 0) {
-        return "No layers yet: set the stack in the outline";
+        return "No layers yet: press Tab and type, for example, 4 mlp";
     }
     if (depth > MatrixScene::kDeepest) {
         return "The matrix shows up to " + std::to_string(MatrixScene::kDeepest) + " rows; this stack has " +
