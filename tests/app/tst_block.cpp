@@ -2,7 +2,9 @@
 // The inside of a block as a person works on it: mouse and keyboard, on a real screen.
 #include "app/canvas/canvas_widget.h"
 #include "app/look/theme.h"
+#include "app/outline/outline_view.h"
 #include "app/palette/palette_model.h"
+#include "app/properties/property.h"
 #include "app/window/document_link.h"
 #include "app/window/main_window.h"
 #include "editor/block_canvas.h"
@@ -215,6 +217,37 @@ private slots:
         QVERIFY(!complaint->isVisible());
         QTest::keyClick(field, Qt::Key_Return);
         QTRY_COMPARE(inputPortsOf(*graph().find(*node("expression")), graph()).size(), std::size_t(3));
+    }
+
+    void theOutlineWiresAndDeletesWithoutTheCanvas()
+    {
+        OutlineModel& model = m_window->workspace().outlineModel();
+        const NodePlace down{kRef, *node("down")};
+        const auto properties = propertiesOf(project(), down);
+        const auto input = std::ranges::find(properties, "input.in", &Property::key);
+        QVERIFY(input != properties.end());
+        QCOMPARE(input->choices.at(input->value.toInt()), QString("relu"));
+        QVERIFY(!input->choices.contains("output")); // which reads it
+        const QModelIndex row = model.indexOf(down);
+        QVERIFY(row.isValid());
+        QModelIndex wire;
+        for (int i = 0; i < model.rowCount(row); ++i) {
+            if (model.index(i, OutlineModel::Name, row).data().toString() == "Input") {
+                wire = model.index(i, OutlineModel::Value, row);
+            }
+        }
+        QCOMPARE(wire.data().toString(), QString("relu"));
+        QVERIFY(model.setData(wire, input->choices.indexOf("input"), Qt::EditRole));
+        QVERIFY(wired({*node("input"), "out"}, {down.node, "in"}));
+        QCOMPARE(m_window->actions().undo->text(), QString("&Undo Wire input in"));
+
+        OutlineView& outline = m_window->workspace().outline();
+        QTRY_VERIFY(model.indexOf(NodePlace{kRef, *node("relu")}).isValid());
+        outline.setFocus();
+        outline.setCurrentIndex(model.indexOf(NodePlace{kRef, *node("relu")}));
+        QTest::keyClick(&outline, Qt::Key_Delete);
+        QVERIFY(!node("relu").has_value());
+        QCOMPARE(m_window->actions().undo->text(), QString("&Undo Delete relu"));
     }
 
     void aBlockIsKeptInTheProjectAndInTheLibrary()

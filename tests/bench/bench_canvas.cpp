@@ -2,6 +2,8 @@
 // What the canvases cost on the processor, without a window: building their pictures, hit tests and the vertices of a
 // frame. Prints each figure with its target:
 //   bench_canvas
+#include "editor/block_canvas.h"
+#include "editor/block_scene.h"
 #include "editor/depth_canvas.h"
 #include "editor/depth_scene.h"
 #include "editor/matrix_canvas.h"
@@ -48,6 +50,25 @@ projects::Document fullStack(std::int64_t layers)
     projects::Document document = sparseStack(layers, layers);
     auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
     mix.sources = projects::AllSources{};
+    return document;
+}
+
+/// A block of sums, each of the node before and of one further back.
+projects::Document blockOfSums(std::uint32_t nodes)
+{
+    projects::Document document;
+    projects::Graph graph;
+    for (std::uint32_t i = 1; i <= nodes; ++i) {
+        graph.nodes.push_back({projects::NodeId{i}, i == 1 ? "input" : "add", "n" + std::to_string(i), {}});
+        if (i > 1) {
+            const std::uint32_t further = std::min(i - 1, i % 8 == 0 ? 24U : 1 + i % 4);
+            graph.wires.push_back({{projects::NodeId{i - 1}, "out"}, {projects::NodeId{i}, "in1"}});
+            graph.wires.push_back({{projects::NodeId{i - further}, "out"}, {projects::NodeId{i}, "in2"}});
+        }
+    }
+    std::sort(graph.wires.begin(), graph.wires.end());
+    document.project.network.blocks.push_back({"b", "", std::move(graph)});
+    document.project.network.stack = {{"b", 1}};
     return document;
 }
 
@@ -100,6 +121,34 @@ void benchHitTest(const std::string& name, const projects::Document& document)
           0.2);
 }
 
+void benchBlock()
+{
+    const projects::Document hundred = blockOfSums(100);
+    print("block, 100 nodes: open, ways of all wires",
+          p95(10,
+              [&](int) {
+                  BlockScene scene;
+                  scene.rebuild(hundred, "block:b");
+              }),
+          50);
+    BlockScene scene;
+    scene.rebuild(hundred, "block:b");
+    print("block, 100 nodes: take up a change of words", p95(40, [&](int) { scene.rebuild(hundred, "block:b"); }), 16);
+    const Rect area = scene.bounds();
+    print("block, 100 nodes: hit test",
+          p95(2000,
+              [&](int round) {
+                  const float x = static_cast<float>(round * 7919 % 2000) / 2000;
+                  const float y = static_cast<float>(round * 104729 % 2000) / 2000;
+                  (void)scene.hitTest({area.left + x * area.width(), area.top + y * area.height()}, 6);
+              }),
+          0.2);
+    const auto canvas = makeBlockCanvas();
+    benchFrames("block, 100 nodes", *canvas, hundred, 16.7);
+    scene.rebuild(blockOfSums(1000), "block:b");
+    print("block, 1,000 nodes: layout", p95(10, [&](int) { (void)scene.tidied(); }), 200);
+}
+
 } // namespace
 
 int main()
@@ -118,5 +167,6 @@ int main()
     benchFrames("depth, 10,000 layers", *depth, huge, 33.3);
     const auto matrix = makeMatrixCanvas();
     benchFrames("matrix, 1,000 layers", *matrix, fullStack(1000), 16.7);
+    benchBlock();
     return 0;
 }
