@@ -32,13 +32,12 @@ DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspa
     connect(&workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentLink::applyProperty);
     connect(&workspace.outline(), &OutlineView::placeChosen, this, &DocumentLink::choose);
     connect(&workspace.outline(), &OutlineView::pruneRequested, this, &DocumentLink::prune);
-    connect(&workspace.problems(), &ProblemsView::jumpRequested, this,
-            [this](const std::string& pointer) {
-                choose(placeOfPointer(m_session.project(), pointer));
-                if (std::holds_alternative<NodePlace>(m_place) || std::holds_alternative<GraphPlace>(m_place)) {
-                    m_workspace.showCanvas(WorkspaceView::Block);
-                }
-            });
+    connect(&workspace.problems(), &ProblemsView::jumpRequested, this, [this](const std::string& pointer) {
+        choose(placeOfPointer(m_session.project(), pointer));
+        if (std::holds_alternative<NodePlace>(m_place) || std::holds_alternative<GraphPlace>(m_place)) {
+            m_workspace.showCanvas(WorkspaceView::Block);
+        }
+    });
     for (CanvasWidget* canvas : workspace.canvases()) {
         connect(canvas, &CanvasWidget::requested, this, &DocumentLink::answer);
     }
