@@ -169,7 +169,7 @@ void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& 
         const std::string beside = said == node.name ? node.kind : said;
         const std::string shown =
             rest > 24 && node.form == BlockNode::Form::Line ? elided(smallSize, beside, rest) : "";
-        const float raise = height < 2 * nameSize ? 1 : 0; // a font's own room above its letters
+        const float raise = height < 2 * nameSize ? 1 : 0;
         put(list, ImGui::GetFont(), nameSize, {left, middle - nameSize / 2 - raise}, imColour(c.text),
             elided(nameSize, node.name, room));
         put(list, ImGui::GetFont(), smallSize,
@@ -178,7 +178,7 @@ void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& 
         return;
     }
     const float lines = nameSize + smallSize + 3;
-    const float top = middle - lines / 2;
+    const float top = middle - lines / 2 - 1; // a font's own room above its letters
     const float weights = node.weights.empty() ? 0 : widthOf(*numbers(), smallSize, node.weights);
     put(list, ImGui::GetFont(), nameSize, {left, top}, imColour(c.text),
         elided(nameSize, node.name, right - left - (weights > 0 ? weights + 8 : 0)));
