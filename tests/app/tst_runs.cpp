@@ -3,16 +3,20 @@
 #include "app/look/theme.h"
 #include "app/runs/run_comparison.h"
 #include "app/runs/runs_panel.h"
+#include "app/window/document_link.h"
 #include "app/window/main_window.h"
 #include "engine/api/run_reader.h"
 #include "engine/record/run_writer.h"
 #include "projects/cost.h"
 #include "projects/presets.h"
 #include "projects/store.h"
+#include "visualizers/pareto_view.h"
 #include "visualizers/views.h"
 
 #include <QAbstractItemModelTester>
 #include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -200,6 +204,28 @@ private slots:
         }
         QCOMPARE(lossesBeside(comparison, 9), (std::vector<LossPair>{{2, 1, 2}, {4, 1, 2}, {6, 1, 2}}));
         QCOMPARE(lossesBeside(comparison, 2), (std::vector<LossPair>{{2, 1, 2}, {6, 1, 2}}));
+    }
+
+    void aFieldOfTheInspectorIsSweptAndEveryRunBecomesAPoint()
+    {
+        m_window->activateWindow();
+        m_window->documents().choose(SectionPlace{Section::Seeds});
+        auto* seed = m_window->findChild<QLineEdit*>("property:init");
+        QVERIFY(seed);
+        seed->setFocus();
+        m_window->actions().sweep->trigger();
+        const auto& sweeps = m_window->session().project().sweeps;
+        QCOMPARE(sweeps.size(), std::size_t(1));
+        QCOMPARE(sweeps.front().axes.front().field, std::string("/seeds/init"));
+        auto* queue = m_window->findChild<QPushButton*>("queueSweep");
+        const int members = static_cast<int>(sweeps.front().axes.front().values.size());
+        QTRY_VERIFY_WITH_TIMEOUT(queue->text().contains(QString::number(members)), kPatience);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTest::mouseClick(queue, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), members, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(points(m_window->workspace().pareto().csv()), members, kPatience);
+        m_window->actions().undo->trigger();
+        QVERIFY(m_window->session().project().sweeps.empty());
     }
 
 private:
