@@ -155,9 +155,11 @@ QWidget* SchedulePanel::makeGeneratorRow()
     m_target = field(tr("Target average length"), tr("Layers on average over all of training"), 70, widget);
     m_target->setObjectName(QStringLiteral("stageTarget"));
     m_target->setPlaceholderText(tr("layers"));
-    auto* make = new QPushButton(tr("Make stages"), widget);
+    auto* make = new QPushButton(tr("Make"), widget);
     make->setObjectName(QStringLiteral("makeStages"));
-    auto* none = new QPushButton(tr("Remove all"), widget);
+    auto* none = new QPushButton(tr("Clear"), widget);
+    make->setToolTip(tr("Divide the training into stages of these lengths"));
+    none->setToolTip(tr("Every layer at every step again"));
     auto* row = rowIn(widget);
     row->addWidget(caption(tr("Generate"), m_lengths, widget));
     row->addWidget(m_lengths, 3);

@@ -19,7 +19,6 @@ namespace {
 constexpr double kTickWidth = 90;     ///< room for one label of the step axis
 constexpr std::int64_t kNudges = 100; ///< a key moves a border by a hundredth of the training
 constexpr std::size_t kRateColour = 1;
-constexpr double kBarAlpha = 0.85;
 
 /// Black or white, whichever stands out more (WCAG's relative luminance, its gamma taken as 2).
 QColor inkOn(const QColor& ground)
@@ -277,7 +276,7 @@ void ScheduleRibbon::paintRate(QPainter& painter) const
     painter.drawText(m_scene.rateBox().adjusted(0, 0, -4, 0), Qt::AlignRight | Qt::AlignTop, tr("learning rate"));
 }
 
-QString ScheduleRibbon::labelOf(const RibbonScene::Bar& bar, double width) const
+QString ScheduleRibbon::labelOf(const RibbonScene::Bar& bar, QSizeF room) const
 {
     const QFontMetrics metrics = fontMetrics();
     QStringList candidates;
@@ -295,7 +294,8 @@ QString ScheduleRibbon::labelOf(const RibbonScene::Bar& bar, double width) const
             length};
     }
     for (const QString& text : candidates) {
-        if (metrics.size(0, text).width() + 10 <= width) {
+        const QSize size = metrics.size(0, text);
+        if (size.width() + 10 <= room.width() && size.height() + 8 <= room.height()) {
             return text;
         }
     }
@@ -315,9 +315,9 @@ void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar) co
     const bool full = bar.span.stage == projects::StageSpan::kFull;
     const double keep = full ? 1 : projects::keepProbability(m_shown.stages[bar.span.stage], m_depth);
     const ThemeKind kind = m_look.theme().kind();
-    QColor fill = full ? m_look.theme().colour(QStringLiteral("hover")) : toColour(resources::magnitude(keep, kind));
+    const QColor fill =
+        full ? m_look.theme().colour(QStringLiteral("hover")) : toColour(resources::magnitude(keep, kind));
     const QColor text = full ? m_look.theme().colour(QStringLiteral("muted")) : inkOn(fill);
-    fill.setAlphaF(full ? 1.0F : static_cast<float>(kBarAlpha));
     const bool isChosen = !full && bar.span.stage == m_chosen;
     const QRectF box = bar.box.adjusted(0.5, 0, -0.5, 0);
     painter.setBrush(fill);
@@ -329,7 +329,7 @@ void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar) co
         painter.drawRect(box.adjusted(1, 1, -1, -1));
     }
     painter.setPen(text);
-    painter.drawText(box.adjusted(4, 6, -4, -4), Qt::AlignHCenter | Qt::AlignTop, labelOf(bar, box.width()));
+    painter.drawText(box.adjusted(4, 6, -4, -4), Qt::AlignHCenter | Qt::AlignTop, labelOf(bar, box.size()));
 }
 
 void ScheduleRibbon::paintCursor(QPainter& painter) const

@@ -61,7 +61,7 @@ private:
     void paintBars(QPainter& painter) const;
     void paintBar(QPainter& painter, const RibbonScene::Bar& bar) const;
     void paintCursor(QPainter& painter) const;
-    [[nodiscard]] QString labelOf(const RibbonScene::Bar& bar, double width) const;
+    [[nodiscard]] QString labelOf(const RibbonScene::Bar& bar, QSizeF room) const;
 
     const Look& m_look;
     RibbonScene m_scene;
