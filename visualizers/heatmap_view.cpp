@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "visualizers/cell_labels.h"
 #include "visualizers/heatmap_frames.h"
+#include "visualizers/heatmap_grid.h"
 #include "visualizers/plot_controls.h"
-#include "visualizers/plot_style.h"
 #include "visualizers/views.h"
 
 #include <QComboBox>
@@ -16,8 +15,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include <qcustomplot.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -27,7 +24,6 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kPlayInterval = 60; ///< ms between frames while playing
-constexpr int kColourBarWidth = 10;
 constexpr int kAllFeatures = -1;
 constexpr int kMostFeatures = 1'000'000;
 constexpr const char* kFeature = "feature"; ///< the kind of a single feature's weights
@@ -41,17 +37,13 @@ public:
     void refreshNames();
     void frameArrived();
     void show();
-    void hover(QMouseEvent* event);
-    void outline(int row, int column);
-    void retheme();
-    void moveCell(int rows, int columns);
     void setOther(const QString& name, const std::vector<engine::Matrix>& matrices);
     void setFeature(int number, const std::vector<engine::Matrix>& matrices);
     void dropFeature();
     [[nodiscard]] QString csv() const;
 
     HeatmapFrames frames;
-    QCustomPlot* plot;
+    HeatmapGrid* grid;
     QComboBox* kind;
     QComboBox* port;
     QSpinBox* feature;
@@ -61,34 +53,25 @@ public:
     QSlider* scrubber;
     QLabel* stepLabel;
     QLabel* readout;
-    QLabel* empty;
-    QCPColorMap* map;
-    QCPColorScale* scale;
-    CellLabels* labels;
-    QCPItemRect* outlineRect;
     QTimer* player;
-    Theme theme = Theme::Light;
 
 private:
     [[nodiscard]] std::string current() const;
     [[nodiscard]] CellValue cellValue() const { return static_cast<CellValue>(value->currentIndex()); }
     void layOut();
     void connectControls();
-    void setUpPlot();
-    void applyScale();
+    [[nodiscard]] HeatmapGrid::Picture picture(const std::string& series, std::size_t index) const;
     [[nodiscard]] QString scaleLabel() const;
     void pinStep();
-    void point(int row, int column);
 
     HeatmapView* m_view;
     QString m_otherRun;
     std::int64_t m_pinned = 0;
-    int m_hoveredRow = -1;
-    int m_hoveredColumn = -1;
 };
 
 HeatmapView::Impl::Impl(HeatmapView* view)
-    : plot(new QCustomPlot(view)),
+    : grid(new HeatmapGrid(tr("Learned mixing weights appear here while a project with a learned topology trains."),
+                           view)),
       kind(new PlotChoice(view)),
       port(new PlotChoice(view)),
       feature(new QSpinBox(view)),
@@ -98,56 +81,21 @@ HeatmapView::Impl::Impl(HeatmapView* view)
       scrubber(new QSlider(Qt::Horizontal, view)),
       stepLabel(new QLabel(view)),
       readout(new QLabel(view)),
-      empty(new QLabel(tr("Learned mixing weights appear here while a project with a learned topology trains."), plot)),
-      map(new QCPColorMap(plot->xAxis, plot->yAxis)),
-      scale(new QCPColorScale(plot)),
-      labels(new CellLabels(map)),
-      outlineRect(new QCPItemRect(plot)),
       player(new QTimer(view)),
       m_view(view)
 {
-    setUpPlot();
     layOut();
     connectControls();
-    retheme();
+    grid->setTheme(Theme::Light);
     show();
-}
-
-void HeatmapView::Impl::setUpPlot()
-{
-    plot->axisRect()->setupFullAxesBox(false);
-    for (QCPAxis* axis : {plot->xAxis2, plot->yAxis2}) {
-        axis->setTicks(false);
-    }
-    plot->plotLayout()->addElement(0, 1, scale);
-    scale->setType(QCPAxis::atRight);
-    scale->setBarWidth(kColourBarWidth);
-    // Colour bar and map keep the same height.
-    auto* margins = new QCPMarginGroup(plot);
-    plot->axisRect()->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
-    scale->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
-    map->setColorScale(scale);
-    map->setInterpolate(false);
-    map->setTightBoundary(false);
-    plot->xAxis->setLabel(tr("source i (0: the input)"));
-    plot->yAxis->setLabel(tr("target j"));
-    plot->yAxis->setRangeReversed(true);
-    for (QCPAxis* axis : {plot->xAxis, plot->yAxis}) {
-        const QSharedPointer<QCPAxisTickerFixed> ticker(new QCPAxisTickerFixed);
-        ticker->setTickStep(1);
-        ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
-        axis->setTicker(ticker);
-        axis->grid()->setVisible(false);
-    }
-    outlineRect->setVisible(false);
 }
 
 void HeatmapView::Impl::layOut()
 {
     m_view->setAccessibleName(tr("Coefficients"));
-    plot->setAccessibleName(tr("Coefficient heatmap"));
-    plot->setFocusPolicy(Qt::StrongFocus);
-    plot->setMinimumHeight(80);
+    grid->setAccessibleName(tr("Coefficient heatmap"));
+    grid->setFocusPolicy(Qt::StrongFocus);
+    grid->setMinimumHeight(80);
     kind->setAccessibleName(tr("Matrix"));
     kind->setObjectName(QStringLiteral("kind"));
     port->setAccessibleName(tr("Port"));
@@ -175,9 +123,6 @@ void HeatmapView::Impl::layOut()
     play->setCheckable(true);
     scrubber->setAccessibleName(tr("Recorded step"));
     scrubber->setMinimumWidth(90);
-    empty->setAlignment(Qt::AlignCenter);
-    empty->setWordWrap(true);
-    empty->setAttribute(Qt::WA_TransparentForMouseEvents);
 
     auto* choices = new QHBoxLayout;
     choices->setContentsMargins(8, 4, 8, 0);
@@ -200,10 +145,7 @@ void HeatmapView::Impl::layOut()
     column->setSpacing(2);
     column->addLayout(choices);
     column->addLayout(controls);
-    column->addWidget(plot, 1);
-    auto* over = new QVBoxLayout(plot);
-    over->setContentsMargins(32, 16, 32, 16);
-    over->addWidget(empty);
+    column->addWidget(grid, 1);
 }
 
 void HeatmapView::Impl::connectControls()
@@ -235,7 +177,8 @@ void HeatmapView::Impl::connectControls()
             play->setChecked(false);
         }
     });
-    QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) { hover(event); });
+    QObject::connect(grid, &HeatmapGrid::cellPointed, m_view, &HeatmapView::cellHovered);
+    QObject::connect(grid, &HeatmapGrid::readingChanged, readout, &QLabel::setText);
 }
 
 // "mix/q" is the kind "mix" of the port "q".
@@ -303,25 +246,26 @@ QString HeatmapView::Impl::scaleLabel() const
     return {};
 }
 
-void HeatmapView::Impl::applyScale()
+HeatmapGrid::Picture HeatmapView::Impl::picture(const std::string& series, std::size_t index) const
 {
-    const auto [low, high] = frames.range(current(), cellValue());
-    std::optional<double> centre;
+    const engine::Matrix& matrix = frames.frame(series, index);
+    const auto [low, high] = frames.range(series, cellValue());
+    HeatmapGrid::Picture picture{static_cast<int>(matrix.rows),
+                                 static_cast<int>(matrix.columns),
+                                 frames.cells(series, index, cellValue()),
+                                 cellValue() == CellValue::Weight ? 0.0 : low,
+                                 high,
+                                 std::nullopt,
+                                 scaleLabel()};
     if (cellValue() == CellValue::Weight) {
-        centre = frames.centre(current());
+        picture.centre = frames.centre(series);
     } else if (cellValue() != CellValue::LogOfRowMax) {
-        centre = 0.0;
+        picture.centre = 0.0;
     }
-    if (centre) {
-        const double reach = std::max({*centre - low, high - *centre, 1e-9});
-        map->setGradient(gradientFor(Scale::Signed, theme));
-        map->setDataRange({*centre - reach, *centre + reach});
-    } else {
-        const double from = cellValue() == CellValue::Weight ? 0.0 : low;
-        map->setGradient(gradientFor(Scale::Magnitude, theme));
-        map->setDataRange({from, std::max(high, from + 1e-9)});
+    if (picture.centre) {
+        picture.low = low;
     }
-    scale->axis()->setLabel(scaleLabel());
+    return picture;
 }
 
 void HeatmapView::Impl::pinStep()
@@ -371,84 +315,19 @@ void HeatmapView::Impl::show()
 {
     const std::string series = current();
     const bool any = frames.count(series) > 0;
-    empty->setVisible(!any);
     kind->setVisible(kind->count() > 0);
     port->setVisible(port->count() > 0);
     feature->setVisible(kind->findData(QStringLiteral("spread")) >= 0); // a weight for each
-    plot->axisRect()->setVisible(any);
-    map->setVisible(any);
-    scale->setVisible(any);
-    labels->setVisible(any);
     for (QWidget* control : std::initializer_list<QWidget*>{kind, port, feature, value, pin, play, scrubber}) {
         control->setEnabled(any);
     }
     if (any) {
         const auto index = static_cast<std::size_t>(scrubber->value());
-        const engine::Matrix& matrix = frames.frame(series, index);
-        const auto cells = frames.cells(series, index, cellValue());
-        const int rows = static_cast<int>(matrix.rows);
-        const int columns = static_cast<int>(matrix.columns);
-        map->data()->setSize(columns, rows);
-        map->data()->setRange(QCPRange(0, columns - 1), QCPRange(1, rows));
-        for (int row = 0; row < rows; ++row) {
-            for (int column = 0; column < columns; ++column) {
-                map->data()->setCell(column, row, cells[static_cast<std::size_t>(row * columns + column)]);
-            }
-        }
-        applyScale();
-        plot->xAxis->setRange(-0.5, columns - 0.5);
-        plot->yAxis->setRange(0.5, rows + 0.5);
-        stepLabel->setText(tr("step %1").arg(matrix.step));
+        grid->setPicture(picture(series, index));
+        stepLabel->setText(tr("step %1").arg(frames.frame(series, index).step));
     } else {
+        grid->setNothing();
         stepLabel->clear();
-        readout->clear();
-    }
-    plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void HeatmapView::Impl::hover(QMouseEvent* event)
-{
-    int column = -1;
-    int row = -1;
-    if (frames.count(current()) > 0 && plot->axisRect()->rect().contains(event->pos())) {
-        map->data()->coordToCell(plot->xAxis->pixelToCoord(event->position().x()),
-                                 plot->yAxis->pixelToCoord(event->position().y()), &column, &row);
-        const bool inside =
-            column >= 0 && row >= 0 && column < map->data()->keySize() && row < map->data()->valueSize();
-        if (!inside || std::isnan(map->data()->cell(column, row))) {
-            column = row = -1;
-        }
-    }
-    point(row, column);
-}
-
-void HeatmapView::Impl::point(int row, int column)
-{
-    if (row == m_hoveredRow && column == m_hoveredColumn) {
-        return;
-    }
-    m_hoveredRow = row;
-    m_hoveredColumn = column;
-    outline(row, column);
-    emit m_view->cellHovered(row, column);
-}
-
-// To the next cell that way which has a shortcut.
-void HeatmapView::Impl::moveCell(int rows, int columns)
-{
-    if (frames.count(current()) == 0) {
-        return;
-    }
-    int row = m_hoveredRow < 0 ? -rows : m_hoveredRow;
-    int column = m_hoveredRow < 0 ? -columns : m_hoveredColumn;
-    const auto inside = [this](int r, int c) {
-        return r >= 0 && c >= 0 && r < map->data()->valueSize() && c < map->data()->keySize();
-    };
-    for (row += rows, column += columns; inside(row, column); row += rows, column += columns) {
-        if (!std::isnan(map->data()->cell(column, row))) {
-            point(row, column);
-            return;
-        }
     }
 }
 
@@ -470,35 +349,6 @@ QString HeatmapView::Impl::csv() const
         }
     }
     return text;
-}
-
-void HeatmapView::Impl::outline(int row, int column)
-{
-    const bool known = row >= 0 && column >= 0 && row < map->data()->valueSize() && column < map->data()->keySize();
-    readout->setText(known ? tr("%1:%2 = %3").arg(column).arg(row + 1).arg(map->data()->cell(column, row), 0, 'g', 4)
-                           : QString());
-    outlineRect->setVisible(known);
-    outlineRect->topLeft->setCoords(column - 0.5, row + 0.5);
-    outlineRect->bottomRight->setCoords(column + 0.5, row + 1.5);
-    plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void HeatmapView::Impl::retheme()
-{
-    applyTheme(*plot, theme);
-    const auto& c = resources::themeColours(theme);
-    scale->axis()->setTickLabelColor(toQColor(c.muted));
-    scale->axis()->setTickPen(toQColor(c.border));
-    scale->axis()->setSubTickPen(Qt::NoPen);
-    scale->axis()->setTickLabelFont(plot->font());
-    for (QCPAxis* axis : scale->axis()->axisRect()->axes()) {
-        axis->setBasePen(toQColor(c.border));
-    }
-    labels->setClipToAxisRect(true);
-    outlineRect->setPen(QPen(toQColor(c.accent), 2));
-    scale->axis()->setLabelColor(toQColor(c.text));
-    scale->axis()->setLabelFont(plot->font());
-    setMuted(*empty, theme);
 }
 
 HeatmapView::HeatmapView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
@@ -546,7 +396,7 @@ QString HeatmapView::csv() const
 
 QCustomPlot& HeatmapView::plot() const
 {
-    return *m_impl->plot;
+    return *m_impl->grid;
 }
 
 void HeatmapView::keyPressEvent(QKeyEvent* event)
@@ -554,13 +404,13 @@ void HeatmapView::keyPressEvent(QKeyEvent* event)
     QSlider& scrubber = *m_impl->scrubber;
     switch (event->key()) {
     case Qt::Key_Up:
-        return m_impl->moveCell(-1, 0);
+        return m_impl->grid->moveCell(-1, 0);
     case Qt::Key_Down:
-        return m_impl->moveCell(1, 0);
+        return m_impl->grid->moveCell(1, 0);
     case Qt::Key_Left:
-        return m_impl->moveCell(0, -1);
+        return m_impl->grid->moveCell(0, -1);
     case Qt::Key_Right:
-        return m_impl->moveCell(0, 1);
+        return m_impl->grid->moveCell(0, 1);
     case Qt::Key_PageUp:
         return scrubber.setValue(scrubber.value() - 1);
     case Qt::Key_PageDown:
@@ -580,14 +430,13 @@ void HeatmapView::keyPressEvent(QKeyEvent* event)
 
 void HeatmapView::setTheme(Theme theme)
 {
-    m_impl->theme = theme;
-    m_impl->retheme();
+    m_impl->grid->setTheme(theme);
     m_impl->show();
 }
 
 void HeatmapView::setHighlighted(int row, int column)
 {
-    m_impl->outline(row, column);
+    m_impl->grid->outline(row, column);
 }
 
 } // namespace residua::visualizers
