@@ -23,6 +23,7 @@ namespace {
 
 using projects::Shortcut;
 
+constexpr float kFitMargin = 24;
 constexpr float kPickTolerance = 6; ///< screen pixels
 constexpr float kClickSlop = 4;     ///< a press that moves less is a click
 constexpr std::size_t kSkylineColumns = 96;
@@ -57,7 +58,11 @@ protected:
     void handleKeys() override;
     void paint(ImDrawList& list) override;
     void paintOverview(ImDrawList& list, const Minimap& map) override;
-    Framing framing() const override { return {.top = m_ports.empty() ? 0.0F : PortRow::kRoom}; }
+    Framing framing() const override
+    {
+        return {
+            .top = m_ports.empty() ? 0.0F : PortRow::kRoom, .bottom = kLegendRoom - kFitMargin, .margin = kFitMargin};
+    }
     void suit(float width, float height) override;
     bool leftButtonPans() const override { return ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)); }
 

@@ -48,7 +48,7 @@ void ShortcutCanvas::zoomToSelection()
     if (const auto area = areaOf(m_selection)) {
         const Framing frame = framing();
         m_fitted = false;
-        m_view.fit(*area, m_width - frame.left, m_height - frame.top, frame.margin, kSelectionMaxZoom);
+        m_view.fit(*area, m_width - frame.left, m_height - frame.top - frame.bottom, frame.margin, kSelectionMaxZoom);
         m_view.panBy(frame.left, frame.top);
     }
 }
@@ -209,7 +209,7 @@ void ShortcutCanvas::fitView()
 {
     const Framing frame = framing();
     const float across = m_width - frame.left;
-    const float down = m_height - frame.top;
+    const float down = m_height - frame.top - frame.bottom;
     if (m_fitted && across > 2 * frame.margin && down > 2 * frame.margin) {
         suit(across - 2 * frame.margin, down - 2 * frame.margin);
         m_view.fit(bounds(), across, down, frame.margin, frame.maxZoom);

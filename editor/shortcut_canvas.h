@@ -65,8 +65,9 @@ protected:
 
     /// Room around what is fitted, on the screen, and the largest scale at which that is done.
     struct Framing {
-        float left = 0; ///< taken by axes and the like, as is top
+        float left = 0; ///< taken by axes, legends and the like, as are top and bottom
         float top = 0;
+        float bottom = 0;
         float margin = 48;
         float maxZoom = 1.3F;
     };
