@@ -42,8 +42,7 @@ private slots:
         QTest::newRow("size") << QStringList{"residua", "--size", "wide"} << "WIDTHxHEIGHT";
         QTest::newRow("tiny") << QStringList{"residua", "--size", "10x10"} << "320";
         QTest::newRow("theme") << QStringList{"residua", "--theme", "blue"} << "light or dark";
-        QTest::newRow("view that is not there")
-            << QStringList{"residua", "--view", "inside"} << "depth, block, matrix";
+        QTest::newRow("view that is not there") << QStringList{"residua", "--view", "inside"} << "depth, block, matrix";
         QTest::newRow("steps") << QStringList{"residua", "--steps", "few"} << "--steps";
         QTest::newRow("scale") << QStringList{"residua", "--scale", "9"} << "--scale";
         QTest::newRow("two projects") << QStringList{"residua", "a", "b"} << "one argument too many";

@@ -174,7 +174,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 3);
+        QCOMPARE(sweeps, 4);
     }
 
     void paretoFrontIsWhatNothingBeats()

@@ -471,9 +471,6 @@ void TestValidate::dataAndTraining_data()
         "E /schedule/stages/0/always [schedule · stage 1 · always] got layer 9, expected 1 to 4\n"
         "E /schedule/stages/1/always [schedule · stage 2 · always] got layer 9, expected 1 to 4\n"
         "E /schedule/stages/1/start [schedule · stage 2 · start] got step 0, expected one after 0\n"
-        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] keep probability falls from 150 % "
-        "to "
-        "100 %, expected it to stay or grow\n"
         "E /schedule [schedule] a network in stages cannot be trained yet");
     row(
         "polynomial",
