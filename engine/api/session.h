@@ -26,7 +26,7 @@ struct StartRun {
     std::string device = "cpu";
     std::int64_t pauseAfter = 0; ///< pauses after so many steps (Step on a fresh run); 0: never
 };
-/// Goes on from a checkpoint: the last complete one, or that of `step`. What the store holds beyond it is dropped.
+/// Goes on from the last checkpoint, or that of `step`; from 0 before the first. What is recorded beyond is dropped.
 struct ResumeRun {
     RunId run{};
     std::filesystem::path runDirectory;

@@ -91,6 +91,23 @@ Result<projects::Project> projectToResume(const ResumeRun& command)
     return project;
 }
 
+/// What to go on from. Nothing for a run that was cut off before its first checkpoint: its seeds begin it again.
+Result<std::optional<LoadedCheckpoint>> checkpointToResume(const ResumeRun& command, std::vector<std::string>& skipped)
+{
+    if (!command.step && checkpointSteps(command.runDirectory).empty()) {
+        const Result<RunReader> reader = RunReader::open(command.runDirectory);
+        const Result<RunInfo> info = reader ? reader->info() : Result<RunInfo>(reader.error());
+        if (info && info->status != RunStatus::Finished) {
+            return std::optional<LoadedCheckpoint>();
+        }
+    }
+    Result<LoadedCheckpoint> loaded = loadCheckpoint(command.runDirectory, command.step, &skipped);
+    if (!loaded) {
+        return loaded.error();
+    }
+    return std::optional<LoadedCheckpoint>(std::move(*loaded));
+}
+
 } // namespace
 
 Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink)
@@ -129,11 +146,12 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         return directory.error();
     }
     std::vector<std::string> skipped;
-    const Result<LoadedCheckpoint> checkpoint = loadCheckpoint(command.runDirectory, command.step, &skipped);
+    const Result<std::optional<LoadedCheckpoint>> checkpoint = checkpointToResume(command, skipped);
     if (!checkpoint) {
         return checkpoint.error();
     }
-    const std::int64_t done = checkpoint->state.step;
+    const bool again = !checkpoint->has_value();
+    const std::int64_t done = again ? 0 : (*checkpoint)->state.step;
     if (done >= project->training.steps) {
         return Error{command.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
@@ -142,7 +160,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     if (!trainer) {
         return trainer.error();
     }
-    if (const Status loaded = restored(**trainer, *checkpoint, command.device); !loaded) {
+    if (const Status loaded = again ? Status(Done{}) : restored(**trainer, **checkpoint, command.device); !loaded) {
         return loaded.error();
     }
     Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done);
@@ -151,8 +169,12 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     }
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
-    run->m_checkpointStep = done;
+    run->m_checkpointStep = again ? -1 : done;
     run->announce();
+    if (again) {
+        skipped.emplace_back("the run had no checkpoint yet and begins again");
+        run->guarded([&] { run->observe(); });
+    }
     for (const std::string& line : skipped) {
         sink(Notice{command.run, line});
     }

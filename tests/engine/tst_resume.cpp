@@ -158,6 +158,27 @@ private slots:
         QVERIFY(other != whole);
     }
 
+    void beginsAgainWithoutACheckpoint()
+    {
+        const std::filesystem::path run = copyOfWhole("cut-off");
+        std::filesystem::remove_all(run / "checkpoints");
+        {
+            SessionProbe probe;
+            probe.post(resume(run));
+            QVERIFY(probe.waitFor<RunEnded>());
+            QVERIFY(probe.all<RunEnded>()[0].status == RunStatus::Failed); // a finished run is not trained anew
+            QCOMPARE(tests::recordedLosses(run), m_whole);
+        }
+        replaceIn(run / "run.json", "\"finished\"", "\"running\"");
+        SessionProbe probe;
+        probe.post(resume(run));
+        QVERIFY(probe.waitFor<RunEnded>());
+        QVERIFY2(probe.all<RunEnded>()[0].status == RunStatus::Finished, probe.all<RunEnded>()[0].error.text().c_str());
+        QCOMPARE(probe.all<RunStarted>().at(0).firstStep, 0);
+        QVERIFY(probe.all<Notice>().at(0).text.find("begins again") != std::string::npos);
+        QCOMPARE(tests::recordedLosses(run), m_whole);
+    }
+
     void goesBackToAnIntactCheckpoint()
     {
         const std::filesystem::path run = copyOfWhole("broken");
@@ -237,7 +258,10 @@ private:
     }
     static void replaceInProject(const std::filesystem::path& run, const std::string& from, const std::string& to)
     {
-        const std::filesystem::path path = run / "project" / "project.json";
+        replaceIn(run / "project" / "project.json", from, to);
+    }
+    static void replaceIn(const std::filesystem::path& path, const std::string& from, const std::string& to)
+    {
         std::stringstream text;
         text << std::ifstream(path).rdbuf();
         std::string changed = text.str();
