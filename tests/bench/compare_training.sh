@@ -26,13 +26,13 @@ round=1
 while [ "$round" -le "$rounds" ]; do
   for topology in "$@"; do
     # shellcheck disable=SC2086
-    "$build/bin/bench_training" --topology "$(ours_name "$topology")" ${OPTIONS:-} | tee /dev/stderr |
+    "$build/bin/bench_training" --topology "$(ours_name "$topology")" ${OPTIONS:-} | tee -a /dev/stderr |
       awk -v t="$topology" '{ print "residua", t, $3 }' >>"$results"
     for peer in $peers; do
       flag=
       [ "$peer" = compiled ] && flag=--compile
       # shellcheck disable=SC2086
-      "$python" "$here/peer_pytorch.py" --topology "$topology" $flag ${OPTIONS:-} | tee /dev/stderr |
+      "$python" "$here/peer_pytorch.py" --topology "$topology" $flag ${OPTIONS:-} | tee -a /dev/stderr |
         awk -v t="$topology" -v p="$peer" '{ print p, t, $3 }' >>"$results"
     done
   done
