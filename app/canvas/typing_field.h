@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/commands/typed_popup.h"
 #include "editor/canvas.h"
 
-#include <QFrame>
-
 class QLabel;
-class QLineEdit;
 class QStandardItemModel;
-class QTreeView;
 
 namespace residua::app {
 
 /// What a canvas asks to have typed: a field on it with the canvas's own completions below, best first, and a line that
 /// says what Enter does. Up and Down choose, Enter hands it over, Esc gives up. One canvas, one field.
-class TypingField : public QFrame {
+class TypingField : public TypedPopup {
     Q_OBJECT
 public:
     TypingField(editor::Canvas& canvas, QWidget* host);
@@ -26,18 +23,13 @@ signals:
     /// The canvas was told; it has requests now.
     void entered();
 
-protected:
-    bool eventFilter(QObject* watched, QEvent* event) override;
-
 private:
     void complete(const QString& text);
-    void enter();
-    void leave();
+    void rowChosen() override { m_chosen = true; }
+    void take() override;
 
     editor::Canvas& m_canvas;
-    QLineEdit* m_field;
     QStandardItemModel* m_completions;
-    QTreeView* m_list;
     QLabel* m_message;
     bool m_chosen = false; ///< a completion was chosen, not only offered
 };

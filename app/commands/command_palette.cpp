@@ -6,10 +6,10 @@
 #include <QAction>
 #include <QApplication>
 #include <QHeaderView>
-#include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
+#include <QPointer>
 #include <QRegularExpression>
 #include <QSortFilterProxyModel>
 #include <QStandardItemModel>
@@ -50,36 +50,26 @@ QList<MenuCommand> commandsOf(const QMenuBar& bar)
 }
 
 CommandPalette::CommandPalette(QWidget* window)
-    : QFrame(window),
+    : TypedPopup(window),
       m_commands(new QStandardItemModel(0, ColumnCount, this)),
-      m_filter(new QSortFilterProxyModel(this)),
-      m_search(new QLineEdit(this)),
-      m_list(new QTreeView(this))
+      m_filter(new QSortFilterProxyModel(this))
 {
     setObjectName(QStringLiteral("commandPalette"));
     setAccessibleName(tr("Commands"));
     m_filter->setSourceModel(m_commands);
-    m_search->setObjectName(QStringLiteral("commandSearch"));
-    m_search->setPlaceholderText(tr("Type a command"));
-    m_search->setAccessibleName(tr("Search commands"));
-    m_search->installEventFilter(this);
-    m_list->setAccessibleName(tr("Matching commands"));
-    m_list->setModel(m_filter);
-    m_list->setRootIsDecorated(false);
-    m_list->setUniformRowHeights(true);
-    m_list->setHeaderHidden(true);
-    m_list->setFocusPolicy(Qt::NoFocus); // the arrows move it from the search
-    m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_list->header()->setStretchLastSection(false);
-    m_list->header()->setSectionResizeMode(Name, QHeaderView::Stretch);
-    m_list->header()->setSectionResizeMode(Keys, QHeaderView::ResizeToContents);
+    field().setObjectName(QStringLiteral("commandSearch"));
+    field().setPlaceholderText(tr("Type a command"));
+    field().setAccessibleName(tr("Search commands"));
+    list().setAccessibleName(tr("Matching commands"));
+    list().setModel(m_filter);
+    list().header()->setStretchLastSection(false);
+    list().header()->setSectionResizeMode(Name, QHeaderView::Stretch);
+    list().header()->setSectionResizeMode(Keys, QHeaderView::ResizeToContents);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 8, 8, 8);
-    layout->addWidget(m_search);
-    layout->addWidget(m_list, 1);
-    connect(m_search, &QLineEdit::textChanged, this, &CommandPalette::search);
-    connect(m_list, &QTreeView::clicked, this, &CommandPalette::run);
-    hide();
+    layout->addWidget(&field());
+    layout->addWidget(&list(), 1);
+    connect(&field(), &QLineEdit::textChanged, this, &CommandPalette::search);
 }
 
 void CommandPalette::open(const QList<MenuCommand>& commands)
@@ -98,13 +88,10 @@ void CommandPalette::open(const QList<MenuCommand>& commands)
     }
     QWidget* window = parentWidget();
     const int width = std::min(kWidth, window->width() - 40);
-    setGeometry((window->width() - width) / 2, kTop, width, std::min(kHeight, window->height() - 2 * kTop));
-    m_before = QApplication::focusWidget();
-    show();
-    raise();
-    m_search->clear();
+    field().clear();
     search({});
-    m_search->setFocus(Qt::PopupFocusReason);
+    popUp({(window->width() - width) / 2, kTop, width, std::min(kHeight, window->height() - 2 * kTop)},
+          QApplication::focusWidget());
 }
 
 void CommandPalette::search(const QString& text)
@@ -117,60 +104,20 @@ void CommandPalette::search(const QString& text)
     for (int row = 0; row < m_filter->rowCount(); ++row) {
         const QModelIndex index = m_filter->index(row, Name);
         if (index.flags() & Qt::ItemIsEnabled) {
-            m_list->setCurrentIndex(index);
+            list().setCurrentIndex(index);
             return;
         }
     }
 }
 
-void CommandPalette::run(const QModelIndex& index)
+void CommandPalette::take()
 {
-    const auto action = index.siblingAtColumn(Name).data(kActionRole).value<QPointer<QAction>>();
+    const auto action = list().currentIndex().siblingAtColumn(Name).data(kActionRole).value<QPointer<QAction>>();
     if (!action || !action->isEnabled()) {
         return;
     }
     leave();
     action->trigger();
-}
-
-void CommandPalette::leave()
-{
-    hide();
-    if (m_before) {
-        m_before->setFocus(Qt::PopupFocusReason);
-    }
-}
-
-bool CommandPalette::eventFilter(QObject* watched, QEvent* event)
-{
-    if (event->type() == QEvent::FocusOut && isVisible()) {
-        hide();
-    }
-    if (event->type() == QEvent::ShortcutOverride) {
-        event->accept(); // no key means a command while one is being looked for
-        return true;
-    }
-    if (event->type() != QEvent::KeyPress) {
-        return QFrame::eventFilter(watched, event);
-    }
-    auto* key = static_cast<QKeyEvent*>(event);
-    switch (key->key()) {
-    case Qt::Key_Escape:
-        leave();
-        return true;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-        run(m_list->currentIndex());
-        return true;
-    case Qt::Key_Up:
-    case Qt::Key_Down:
-    case Qt::Key_PageUp:
-    case Qt::Key_PageDown:
-        QApplication::sendEvent(m_list, key);
-        return true;
-    default:
-        return QFrame::eventFilter(watched, event);
-    }
 }
 
 } // namespace residua::app
