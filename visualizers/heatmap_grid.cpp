@@ -2,9 +2,9 @@
 #include "visualizers/heatmap_grid.h"
 
 #include "visualizers/cell_labels.h"
+#include "visualizers/plot_controls.h"
 
 #include <QLabel>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr int kColourBarWidth = 10;
 
 HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     : QCustomPlot(parent),
-      m_invitation(new QLabel(invitation, this)),
+      m_invitation(inviteOver(*this, invitation)),
       m_map(new QCPColorMap(xAxis, yAxis)),
       m_scale(new QCPColorScale(this)),
       m_labels(new CellLabels(m_map)),
@@ -50,12 +50,6 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     }
     m_labels->setClipToAxisRect(true);
     m_outline->setVisible(false);
-    m_invitation->setWordWrap(true);
-    m_invitation->setAlignment(Qt::AlignCenter);
-    m_invitation->setAttribute(Qt::WA_TransparentForMouseEvents);
-    auto* over = new QVBoxLayout(this);
-    over->setContentsMargins(32, 16, 32, 16);
-    over->addWidget(m_invitation);
     connect(this, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) { hover(event->position()); });
     setAnyVisible(false);
 }

@@ -89,7 +89,7 @@ LossView::Impl::Impl(LossView* view)
       scale(new PlotChoice(view)),
       smoothing(new QSlider(Qt::Horizontal, view)),
       axis(new PlotChoice(view)),
-      empty(new QLabel(tr("Run the project to see its loss."), plot)),
+      empty(inviteOver(*plot, tr("Run the project to see its loss."))),
       table(new QTableView(view))
 {
     layOut(view);
@@ -121,8 +121,6 @@ void LossView::Impl::layOut(LossView* view)
     giveWay(*smoothing);
     smoothing->setAccessibleName(tr("Smoothing"));
     smoothing->setToolTip(tr("Moving average over 1 to 1,000 steps; the raw losses stay faint behind it"));
-    empty->setAlignment(Qt::AlignCenter);
-    empty->setAttribute(Qt::WA_TransparentForMouseEvents);
     table->setModel(&transitions);
     table->setAccessibleName(tr("Stage transitions"));
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -150,8 +148,6 @@ void LossView::Impl::layOut(LossView* view)
     column->setSpacing(2);
     column->addLayout(controls);
     column->addWidget(split, 1);
-    auto* over = new QVBoxLayout(plot);
-    over->addWidget(empty);
 }
 
 void LossView::Impl::connectControls(LossView* view)

@@ -67,7 +67,7 @@ MetricsView::Impl::Impl(MetricsView* view)
     : plot(new CurvePlot(view)),
       metric(new PlotChoice(view)),
       scale(new PlotChoice(view)),
-      empty(new QLabel(tr("Norms, speed and memory of a run appear here while it trains."), plot))
+      empty(inviteOver(*plot, tr("Norms, speed and memory of a run appear here while it trains.")))
 {
     view->setAccessibleName(tr("Norms and speed"));
     plot->setAccessibleName(tr("Plot of norms and speed"));
@@ -82,9 +82,6 @@ MetricsView::Impl::Impl(MetricsView* view)
     scale->addItems({tr("linear"), tr("log y"), tr("symmetric log y")});
     scale->setObjectName(QStringLiteral("scale"));
     scale->setAccessibleName(tr("Scale"));
-    empty->setAlignment(Qt::AlignCenter);
-    empty->setWordWrap(true);
-    empty->setAttribute(Qt::WA_TransparentForMouseEvents);
 
     auto* controls = new QHBoxLayout;
     controls->setContentsMargins(8, 4, 8, 0);
@@ -97,8 +94,6 @@ MetricsView::Impl::Impl(MetricsView* view)
     column->setSpacing(2);
     column->addLayout(controls);
     column->addWidget(plot, 1);
-    auto* over = new QVBoxLayout(plot);
-    over->addWidget(empty);
     QObject::connect(metric, &QComboBox::currentIndexChanged, view, [this] { choose(); });
     QObject::connect(scale, &QComboBox::currentIndexChanged, view, [this](int index) {
         constexpr std::array kScales{AxisScale::Linear, AxisScale::Logarithmic, AxisScale::SymmetricLogarithmic};

@@ -110,7 +110,7 @@ ParetoView::Impl::Impl(ParetoView* view)
       cost(new PlotChoice(view)),
       scale(new PlotChoice(view)),
       measure(new PlotChoice(view)),
-      empty(new QLabel(tr("Train two runs or a sweep: each becomes a point of loss against cost."), plot)),
+      empty(inviteOver(*plot, tr("Train two runs or a sweep: each becomes a point of loss against cost."))),
       m_view(view),
       m_others(plot->addGraph()),
       m_best(plot->addGraph()),
@@ -156,9 +156,6 @@ void ParetoView::Impl::layOut()
     measure->addItems({tr("validation loss"), tr("training loss")});
     measure->setAccessibleName(tr("Loss"));
     measure->setObjectName(QStringLiteral("measure"));
-    empty->setAlignment(Qt::AlignCenter);
-    empty->setWordWrap(true);
-    empty->setAttribute(Qt::WA_TransparentForMouseEvents);
     auto* controls = new QHBoxLayout;
     controls->setContentsMargins(8, 4, 8, 0);
     controls->setSpacing(10);
@@ -171,9 +168,6 @@ void ParetoView::Impl::layOut()
     column->setSpacing(2);
     column->addLayout(controls);
     column->addWidget(plot, 1);
-    auto* over = new QVBoxLayout(plot);
-    over->setContentsMargins(32, 16, 32, 16);
-    over->addWidget(empty);
 }
 
 void ParetoView::Impl::connectControls()

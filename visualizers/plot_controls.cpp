@@ -2,7 +2,9 @@
 #include "visualizers/plot_controls.h"
 
 #include <QAbstractItemView>
+#include <QLabel>
 #include <QSlider>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -42,6 +44,18 @@ void PlotChoice::showPopup()
 {
     view()->setMinimumWidth(QComboBox::sizeHint().width());
     QComboBox::showPopup();
+}
+
+QLabel* inviteOver(QWidget& plot, const QString& text)
+{
+    auto* label = new QLabel(text, &plot);
+    label->setAlignment(Qt::AlignCenter);
+    label->setWordWrap(true);
+    label->setAttribute(Qt::WA_TransparentForMouseEvents);
+    auto* over = new QVBoxLayout(&plot);
+    over->setContentsMargins(32, 16, 32, 16);
+    over->addWidget(label);
+    return label;
 }
 
 void giveWay(QSlider& slider)

@@ -3,6 +3,7 @@
 
 #include <QComboBox>
 
+class QLabel;
 class QSlider;
 
 namespace residua::visualizers {
@@ -18,6 +19,9 @@ public:
     [[nodiscard]] QSize minimumSizeHint() const override;
     void showPopup() override;
 };
+
+/// What an empty plot says, in its middle. Lets the pointer through; the view hides it.
+[[nodiscard]] QLabel* inviteOver(QWidget& plot, const QString& text);
 
 /// As wide as it likes to be, down to a thumb's room.
 void giveWay(QSlider& slider);
