@@ -31,25 +31,43 @@ Result<QSize> sizeFrom(const QString& text)
     return size;
 }
 
-Result<WorkspaceView> viewFrom(const QString& text)
+struct NamedView {
+    const char* name;
+    WorkspaceView view;
+    PictureFront front = PictureFront::Workspace;
+};
+constexpr NamedView kViews[] = {
+    {"depth", WorkspaceView::Depth},
+    {"matrix", WorkspaceView::Matrix},
+    {"block", WorkspaceView::Block},
+    {"schedule", WorkspaceView::Schedule},
+    {"plots", WorkspaceView::Plots},
+    {"loss", WorkspaceView::Loss},
+    {"coefficients", WorkspaceView::Coefficients},
+    {"norms", WorkspaceView::Norms},
+    {"pareto", WorkspaceView::Pareto},
+    {"runs", WorkspaceView::Runs},
+    {"sweep", WorkspaceView::Sweep},
+    {"palette", WorkspaceView::Palette},
+    {"start", WorkspaceView::Depth, PictureFront::Start},
+    {"comparison", WorkspaceView::Runs, PictureFront::Comparison},
+    {"keys", WorkspaceView::Depth, PictureFront::Keys},
+    {"commands", WorkspaceView::Depth, PictureFront::Commands},
+};
+
+Status takeView(const QString& text, LaunchOptions& options)
 {
-    if (text == QLatin1String("depth")) {
-        return WorkspaceView::Depth;
-    }
-    if (text == QLatin1String("matrix")) {
-        return WorkspaceView::Matrix;
-    }
-    if (text == QLatin1String("block")) {
-        return WorkspaceView::Block;
-    }
-    if (text == QLatin1String("schedule")) {
-        return WorkspaceView::Schedule;
-    }
-    if (text == QLatin1String("plots")) {
-        return WorkspaceView::Plots;
+    QStringList names;
+    for (const NamedView& each : kViews) {
+        if (text == QLatin1String(each.name)) {
+            options.view = each.view;
+            options.front = each.front;
+            return Done{};
+        }
+        names << QLatin1String(each.name);
     }
     return wrong(QStringLiteral("view"), text,
-                 QStringLiteral("depth, block, matrix, schedule or plots: these are the views that exist"));
+                 QStringLiteral("one of the views that exist: ") + names.join(QStringLiteral(", ")));
 }
 
 void addOptions(QCommandLineParser& parser)
@@ -106,11 +124,9 @@ Status takeLook(const QCommandLineParser& parser, LaunchOptions& options)
         options.theme = theme == QLatin1String("dark") ? ThemeKind::Dark : ThemeKind::Light;
     }
     if (parser.isSet(QStringLiteral("view"))) {
-        const auto view = viewFrom(parser.value(QStringLiteral("view")));
-        if (!view) {
-            return view.error();
+        if (const Status taken = takeView(parser.value(QStringLiteral("view")), options); !taken) {
+            return taken.error();
         }
-        options.view = *view;
     }
     return Done{};
 }
@@ -178,7 +194,9 @@ std::string launchHelp()
   --scale F           scale everything, 0.5 to 4
   --screenshot FILE   draw the window to a PNG and end
     --size WxH        its size, such as 1440x900
-    --view VIEW       depth, block, matrix, schedule or plots
+    --view VIEW       depth, matrix, block, schedule, palette · plots (side by side), or one of them with the room:
+                      loss, coefficients, norms, pareto, runs, sweep · start · keys, commands ·
+                      comparison (of the project's two newest runs)
   --help, --version
 
 Example: residua --example ancre-language --steps 100 --screenshot learned.png --theme dark

@@ -23,6 +23,15 @@ enum class LaunchVerb {
     Version,
 };
 
+/// What a picture shows before, or instead of, the workspace.
+enum class PictureFront {
+    Workspace,
+    Start,      ///< the start page
+    Comparison, ///< the two newest runs compared, drawn alone
+    Keys,       ///< the page of keyboard shortcuts, drawn alone
+    Commands,   ///< the command palette over the workspace
+};
+
 /// The command line of `residua`.
 struct LaunchOptions {
     LaunchVerb verb = LaunchVerb::Window;
@@ -35,6 +44,7 @@ struct LaunchOptions {
     std::optional<ThemeKind> theme;
     double scale = 1;
     WorkspaceView view = WorkspaceView::Depth;
+    PictureFront front = PictureFront::Workspace;
 };
 
 /// `arguments` start with the program's name. Needs no application object. Errors say what was expected.

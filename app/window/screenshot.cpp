@@ -2,8 +2,12 @@
 #include "app/window/screenshot.h"
 
 #include "app/canvas/canvas_widget.h"
+#include "app/commands/keys_dialog.h"
+#include "app/runs/run_comparison.h"
+#include "app/runs/runs_panel.h"
 #include "app/window/main_window.h"
 
+#include <QAction>
 #include <QCoreApplication>
 #include <QPixmap>
 #include <QTimer>
@@ -17,6 +21,7 @@ namespace {
 
 constexpr int kFramesToSettle = 12; ///< layouts, fits and replots that wait for the event loop
 constexpr int kFrameMilliseconds = 40;
+constexpr int kPatience = 500; ///< frames that two runs may take to be read
 
 } // namespace
 
@@ -51,8 +56,55 @@ void Screenshot::train()
     m_window.runs().runSteps(m_options.steps);
 }
 
+bool Screenshot::openFront()
+{
+    switch (m_options.front) {
+    case PictureFront::Workspace:
+        break;
+    case PictureFront::Start:
+        m_window.showStartPage();
+        break;
+    case PictureFront::Keys:
+        m_window.actions().keys->trigger();
+        break;
+    case PictureFront::Commands:
+        m_window.actions().commands->trigger();
+        break;
+    case PictureFront::Comparison: {
+        const auto& runs = m_window.workspace().runsModel().runs();
+        if (runs.size() < 2) {
+            return false;
+        }
+        emit m_window.workspace().runs().compareRequested(runs[1].directory, runs[0].directory);
+        break;
+    }
+    }
+    return true;
+}
+
+QWidget* Screenshot::subject() const
+{
+    switch (m_options.front) {
+    case PictureFront::Keys:
+        return m_window.findChild<KeysDialog*>();
+    case PictureFront::Comparison:
+        return m_window.findChild<RunComparisonDialog*>();
+    default:
+        return &m_window;
+    }
+}
+
 void Screenshot::settle()
 {
+    m_opened = m_opened || openFront();
+    if (!m_opened || !subject()) {
+        if (++m_waits > kPatience) {
+            fail(tr("a comparison needs a project with two runs"));
+            return;
+        }
+        QTimer::singleShot(kFrameMilliseconds, this, &Screenshot::settle);
+        return;
+    }
     if (++m_frames > kFramesToSettle) {
         take();
     } else {
@@ -66,7 +118,7 @@ void Screenshot::take()
         fail(tr("the canvas cannot be drawn here for want of OpenGL; run it under xvfb-run"));
         return;
     }
-    const QPixmap picture = m_window.grab();
+    const QPixmap picture = subject()->grab();
     if (!picture.save(m_options.output, "PNG")) {
         fail(tr("%1 cannot be written").arg(m_options.output));
         return;

@@ -22,12 +22,18 @@ public:
 private:
     void train();
     void settle();
+    /// Opens what stands before the workspace, where something does. False: its runs are still being listed.
+    [[nodiscard]] bool openFront();
+    /// The window, or a dialog alone; none: it is not there yet.
+    [[nodiscard]] QWidget* subject() const;
     void take();
     void fail(const QString& reason);
 
     MainWindow& m_window;
     LaunchOptions m_options;
     int m_frames = 0;
+    int m_waits = 0; ///< frames spent on what stands before the workspace
+    bool m_opened = false;
 };
 
 } // namespace residua::app

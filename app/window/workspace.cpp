@@ -165,18 +165,41 @@ void Workspace::arrange(WorkspaceView view, QSize size)
     for (QDockWidget* dock : m_docks) {
         dock->show();
     }
-    for (QDockWidget* dock : {m_outlineDock, m_heatmapDock, m_lossDock}) {
-        dock->raise();
+    for (QDockWidget* dock : {m_outlineDock, m_heatmapDock, m_lossDock, dockOf(view)}) {
+        if (dock) {
+            dock->raise();
+        }
     }
     if (sideBySide) {
         resizeDocks({m_lossDock, m_heatmapDock}, {3, 2}, Qt::Horizontal);
     }
     resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
-    const double share = view == WorkspaceView::Plots   ? kPlotShareOfPlots
-                         : view == WorkspaceView::Block ? kPlotShareOfBlock
-                                                        : kPlotShare;
+    const bool plots = view >= WorkspaceView::Plots && view < WorkspaceView::Palette;
+    const double share = plots ? kPlotShareOfPlots : view == WorkspaceView::Block ? kPlotShareOfBlock : kPlotShare;
     const int least = view == WorkspaceView::Block ? 120 : 220;
     resizeDocks({m_lossDock}, {std::max(least, static_cast<int>(size.height() * share))}, Qt::Vertical);
+}
+
+QDockWidget* Workspace::dockOf(WorkspaceView view) const
+{
+    switch (view) {
+    case WorkspaceView::Loss:
+        return m_lossDock;
+    case WorkspaceView::Coefficients:
+        return m_heatmapDock;
+    case WorkspaceView::Norms:
+        return m_metricsDock;
+    case WorkspaceView::Pareto:
+        return m_paretoDock;
+    case WorkspaceView::Runs:
+        return m_runsDock;
+    case WorkspaceView::Sweep:
+        return m_sweepDock;
+    case WorkspaceView::Palette:
+        return m_paletteDock;
+    default:
+        return nullptr;
+    }
 }
 
 void Workspace::showPalette()

@@ -38,11 +38,18 @@ class SchedulePanel;
 class SweepPanel;
 
 enum class WorkspaceView {
-    Depth,    ///< the depth canvas has the room
-    Matrix,   ///< the matrix has it
-    Block,    ///< the inside of a block has it, and more height
-    Schedule, ///< the stages of training have it
-    Plots,    ///< the plots have it, side by side
+    Depth,        ///< the depth canvas has the room
+    Matrix,       ///< the matrix has it
+    Block,        ///< the inside of a block has it, and more height
+    Schedule,     ///< the stages of training have it
+    Plots,        ///< the plots have it, side by side
+    Loss,         ///< one dock below has it, from here on
+    Coefficients, ///< the heatmap
+    Norms,        ///< norms, throughput and memory
+    Pareto,       ///< loss against cost
+    Runs,         ///< the list of runs
+    Sweep,        ///< the grid of a sweep
+    Palette,      ///< as Depth, the palette in front of the outline
 };
 
 /// The views of an open project, laid out as docks around the canvases. Assembles them; ties nothing together.
@@ -90,6 +97,8 @@ public:
 private:
     QDockWidget* addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content);
     void bringForward(WorkspaceView view);
+    /// The dock that a view of one dock shows; none for the others.
+    [[nodiscard]] QDockWidget* dockOf(WorkspaceView view) const;
     void applyTheme();
     void updateTitleBars();
 

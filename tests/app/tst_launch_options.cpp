@@ -26,6 +26,43 @@ private slots:
         QCOMPARE(options->view, WorkspaceView::Plots);
     }
 
+    void everyViewOfTheHelpCanBeAskedFor_data()
+    {
+        QTest::addColumn<WorkspaceView>("view");
+        QTest::addColumn<PictureFront>("front");
+        const auto row = [](const char* name, WorkspaceView view, PictureFront front = PictureFront::Workspace) {
+            QTest::newRow(name) << view << front;
+        };
+        row("depth", WorkspaceView::Depth);
+        row("matrix", WorkspaceView::Matrix);
+        row("block", WorkspaceView::Block);
+        row("schedule", WorkspaceView::Schedule);
+        row("plots", WorkspaceView::Plots);
+        row("loss", WorkspaceView::Loss);
+        row("coefficients", WorkspaceView::Coefficients);
+        row("norms", WorkspaceView::Norms);
+        row("pareto", WorkspaceView::Pareto);
+        row("runs", WorkspaceView::Runs);
+        row("sweep", WorkspaceView::Sweep);
+        row("palette", WorkspaceView::Palette);
+        row("start", WorkspaceView::Depth, PictureFront::Start);
+        row("comparison", WorkspaceView::Runs, PictureFront::Comparison);
+        row("keys", WorkspaceView::Depth, PictureFront::Keys);
+        row("commands", WorkspaceView::Depth, PictureFront::Commands);
+    }
+
+    void everyViewOfTheHelpCanBeAskedFor()
+    {
+        QFETCH(WorkspaceView, view);
+        QFETCH(PictureFront, front);
+        const QString name = QTest::currentDataTag();
+        const auto options = parseLaunch({"residua", "--screenshot", "a.png", "--view", name});
+        QVERIFY(options.ok());
+        QCOMPARE(options->view, view);
+        QCOMPARE(options->front, front);
+        QVERIFY(QString::fromStdString(launchHelp()).contains(name));
+    }
+
     void aReport()
     {
         const auto options = parseLaunch({"residua", "report", "runs/one", "-o", "one.html"});
@@ -42,7 +79,7 @@ private slots:
         QTest::newRow("size") << QStringList{"residua", "--size", "wide"} << "WIDTHxHEIGHT";
         QTest::newRow("tiny") << QStringList{"residua", "--size", "10x10"} << "320";
         QTest::newRow("theme") << QStringList{"residua", "--theme", "blue"} << "light or dark";
-        QTest::newRow("view that is not there") << QStringList{"residua", "--view", "inside"} << "depth, block, matrix";
+        QTest::newRow("view that is not there") << QStringList{"residua", "--view", "inside"} << "depth, matrix, block";
         QTest::newRow("steps") << QStringList{"residua", "--steps", "few"} << "--steps";
         QTest::newRow("scale") << QStringList{"residua", "--scale", "9"} << "--scale";
         QTest::newRow("two projects") << QStringList{"residua", "a", "b"} << "one argument too many";
