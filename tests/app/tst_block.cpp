@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The inside of a block as a person works on it: mouse and keyboard, on a real screen.
-#include "app/canvas/canvas_widget.h"
-#include "app/look/theme.h"
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_model.h"
 #include "app/properties/property.h"
 #include "app/window/document_link.h"
-#include "app/window/main_window.h"
 #include "editor/block_canvas.h"
 #include "projects/node_kinds.h"
 #include "projects/presets.h"
 #include "projects/validate.h"
+#include "tests/app/window_harness.h"
 
 #include <QAbstractItemView>
 #include <QClipboard>
@@ -19,8 +17,6 @@
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
-#include <QTemporaryDir>
-#include <QTest>
 #include <QToolButton>
 
 #include <algorithm>
@@ -46,23 +42,16 @@ projects::Project tinyProject()
 
 } // namespace
 
-class TestBlock : public QObject {
+class TestBlock : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    void initTestCase() { m_look = std::make_unique<Look>(ThemeKind::Light); }
-
     void init()
     {
-        m_folder = std::make_unique<QTemporaryDir>();
-        const auto folder = [this](const char* name) { return m_folder->filePath(name).toStdString(); };
-        m_window = std::make_unique<MainWindow>(
-            *m_look, WindowFolders{folder("drafts"), folder("Residua"), folder("blocks")}, Memory::None);
-        m_window->resize(1300, 900);
-        m_window->show();
-        m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-        m_window->session().start({tinyProject(), {}});
+        const std::filesystem::path path = newProject(tinyProject());
+        QVERIFY(!path.empty());
+        openWindow({1300, 900});
+        m_window->openProject(path);
     }
 
     void cleanup() { m_window.reset(); }
@@ -284,16 +273,13 @@ private slots:
         QFile broken(m_folder->filePath("blocks/broken.json"));
         QVERIFY(broken.open(QIODevice::WriteOnly) && broken.write("{\"schema\": 1, \"blok\": {}}") > 0);
         broken.close();
-        const auto folder = [this](const char* each) { return m_folder->filePath(each).toStdString(); };
-        m_window = std::make_unique<MainWindow>(
-            *m_look, WindowFolders{folder("drafts"), folder("Residua"), folder("blocks")}, Memory::None);
+        openWindow();
         QTRY_VERIFY(m_window->bannerText().contains("broken.json"));
     }
 
 private:
     CanvasWidget& block() const { return m_window->workspace().block(); }
     editor::BlockCanvas& canvas() const { return m_window->workspace().blockCanvas(); }
-    const projects::Project& project() const { return m_window->session().project(); }
     const projects::Graph& graph() const { return *findGraph(project(), kRef); }
     QToolButton* button(const char* name) const { return m_window->findChild<QToolButton*>(name); }
 
@@ -317,17 +303,6 @@ private:
                     .isEmpty();
     }
 
-    template <class T>
-    T* visible(const QString& name) const
-    {
-        for (T* each : m_window->findChildren<T*>(name)) {
-            if (each->isVisible()) {
-                return each;
-            }
-        }
-        return nullptr;
-    }
-
     void openBlock()
     {
         m_window->workspace().showCanvas(WorkspaceView::Block);
@@ -346,43 +321,8 @@ private:
         settle(block(), [&] { return pointOf(canvas().locatePort(ref, side)); });
         return pointOf(canvas().locatePort(ref, side));
     }
-    static QPoint pointOf(const std::optional<editor::ScreenPoint>& point)
-    {
-        return point ? QPoint(qRound(point->x), qRound(point->y)) : QPoint();
-    }
-
-    void click(QPoint at) const
-    {
-        QTest::mouseMove(block().surface(), at);
-        QTest::mouseClick(block().surface(), Qt::LeftButton, {}, at);
-    }
-    void drag(QPoint from, QPoint to) const
-    {
-        QWidget* surface = block().surface();
-        QTest::mouseMove(surface, from);
-        QTest::mousePress(surface, Qt::LeftButton, {}, from);
-        QTest::mouseMove(surface, (from + to) / 2);
-        QTest::mouseMove(surface, to);
-        QTest::mouseRelease(surface, Qt::LeftButton, {}, to);
-    }
-
-    /// Until what `where` tells stays where it is.
-    template <class Where>
-    static void settle(CanvasWidget& widget, Where where)
-    {
-        QPoint last;
-        QTRY_VERIFY([&] {
-            const QPoint now = where();
-            const bool still = !now.isNull() && now == last;
-            last = now;
-            widget.refresh();
-            return still;
-        }());
-    }
-
-    std::unique_ptr<Look> m_look;
-    std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<MainWindow> m_window;
+    void click(QPoint at) const { WindowHarness::click(block(), at); }
+    void drag(QPoint from, QPoint to) const { WindowHarness::drag(block(), from, to); }
 };
 
 QTEST_MAIN(TestBlock)

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a person uses it: mouse and keyboard only, on a real screen.
-#include "app/canvas/canvas_widget.h"
-#include "app/look/theme.h"
 #include "app/outline/outline_view.h"
 #include "app/window/document_link.h"
-#include "app/window/main_window.h"
 #include "projects/presets.h"
-#include "projects/store.h"
+#include "tests/app/window_harness.h"
 
 #include <QFrame>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QTemporaryDir>
-#include <QTest>
 #include <QToolButton>
 
 using namespace residua;
@@ -36,18 +31,15 @@ projects::Project tinyProject()
 
 } // namespace
 
-class TestMainWindow : public QObject {
+class TestMainWindow : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    void initTestCase() { m_look = std::make_unique<Look>(ThemeKind::Light); }
-
     void init()
     {
-        m_folder = std::make_unique<QTemporaryDir>();
-        m_project = m_folder->filePath("tiny").toStdString();
-        QVERIFY(projects::saveProject(m_project, {tinyProject(), {}}).ok());
-        open();
+        m_project = newProject(tinyProject());
+        QVERIFY(!m_project.empty());
+        openWindow();
     }
 
     void cleanup() { m_window.reset(); }
@@ -87,7 +79,7 @@ private slots:
 
         QTest::keyClick(m_window.get(), Qt::Key_S, Qt::ControlModifier);
         QVERIFY(!m_window->isWindowModified());
-        open();
+        openWindow();
         m_window->openProject(m_project);
         QCOMPARE(project().training.steps, std::int64_t(12));
     }
@@ -113,21 +105,15 @@ private slots:
         const projects::Shortcut added{0, 3};
         QVERIFY(!reads(added));
         QTRY_VERIFY(canvas.canvas().locate(0, editor::Spot::Handle).has_value());
-        settle();
-        const QPoint from = pointOf(canvas.canvas().locate(0, editor::Spot::Handle));
-        const QPoint to = pointOf(canvas.canvas().locate(3, editor::Spot::Centre));
-        QWidget* surface = canvas.surface();
-        QTest::mouseMove(surface, from);
-        QTest::mousePress(surface, Qt::LeftButton, {}, from);
-        QTest::mouseMove(surface, (from + to) / 2);
-        QTest::mouseMove(surface, to);
-        QTest::mouseRelease(surface, Qt::LeftButton, {}, to);
+        settle(canvas, [&] { return pointOf(canvas.canvas().locate(3, editor::Spot::Centre)); });
+        drag(canvas, pointOf(canvas.canvas().locate(0, editor::Spot::Handle)),
+             pointOf(canvas.canvas().locate(3, editor::Spot::Centre)));
         QTRY_VERIFY(reads(added));
         QVERIFY(m_window->documents().place() == Place(ShortcutsPlace{{added}}));
         QCOMPARE(m_window->actions().undo->text(),
                  "&Undo " + QString::fromStdString(projects::titleOf(projects::AddShortcut{added})));
 
-        QTest::keyClick(surface, Qt::Key_Delete);
+        QTest::keyClick(canvas.surface(), Qt::Key_Delete);
         QTRY_VERIFY(!reads(added));
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
         QVERIFY(reads(added));
@@ -288,36 +274,7 @@ private slots:
     }
 
 private:
-    void open()
-    {
-        m_window.reset();
-        const WindowFolders folders{m_folder->filePath("drafts").toStdString(),
-                                    m_folder->filePath("Residua").toStdString()};
-        m_window = std::make_unique<MainWindow>(*m_look, folders, Memory::None);
-        m_window->resize(1200, 800);
-        m_window->show();
-        m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
-    }
-
-    const projects::Project& project() const { return m_window->session().project(); }
-
-    bool reads(const projects::Shortcut& shortcut) const
-    {
-        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
-        const auto sources = sourcesOf(mix, shortcut.target, project().network.depth());
-        return std::find(sources.begin(), sources.end(), shortcut.source) != sources.end();
-    }
-
-    QLineEdit* field(const QString& name) const
-    {
-        for (QLineEdit* edit : m_window->findChildren<QLineEdit*>(name)) {
-            if (edit->isVisible()) {
-                return edit;
-            }
-        }
-        return nullptr;
-    }
+    QLineEdit* field(const QString& name) const { return visible<QLineEdit>(name); }
 
     void typeInto(const QString& name, const QString& text)
     {
@@ -329,28 +286,6 @@ private:
         QTest::keyClick(edit, Qt::Key_Return);
     }
 
-    static QPoint pointOf(const std::optional<editor::ScreenPoint>& point)
-    {
-        return point ? QPoint(static_cast<int>(point->x), static_cast<int>(point->y)) : QPoint();
-    }
-
-    /// Until the canvas has fitted the network and stays where it is.
-    void settle()
-    {
-        editor::Canvas& canvas = m_window->workspace().canvas().canvas();
-        QPoint last;
-        QTRY_VERIFY([&] {
-            const QPoint now = pointOf(canvas.locate(3, editor::Spot::Centre));
-            const bool still = now == last && !canvas.animating();
-            last = now;
-            m_window->workspace().canvas().refresh();
-            return still;
-        }());
-    }
-
-    std::unique_ptr<Look> m_look;
-    std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<MainWindow> m_window;
     std::filesystem::path m_project;
 };
 

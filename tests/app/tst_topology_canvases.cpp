@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Depth canvas and matrix in the window: layers folded, named, copied and typed by mouse and keyboard alone.
-#include "app/canvas/canvas_widget.h"
-#include "app/look/theme.h"
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/window/document_link.h"
-#include "app/window/main_window.h"
 #include "projects/presets.h"
-#include "projects/store.h"
+#include "tests/app/window_harness.h"
 
 #include <QClipboard>
 #include <QDropEvent>
 #include <QGuiApplication>
 #include <QLineEdit>
 #include <QMimeData>
-#include <QTemporaryDir>
-#include <QTest>
 #include <QTreeView>
 
 #include <algorithm>
@@ -24,29 +19,20 @@
 using namespace residua;
 using namespace residua::app;
 
-class TestTopologyCanvases : public QObject {
+class TestTopologyCanvases : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    void initTestCase() { m_look = std::make_unique<Look>(ThemeKind::Light); }
-
     void init()
     {
-        m_folder = std::make_unique<QTemporaryDir>();
         projects::Project chosen = projects::findExample("linear-ancre")->project;
         chosen.network.stack.front().repeat = 6;
         chosen.network.stack.resize(1);
         auto& mix = std::get<projects::DepthMix>(chosen.topology.wiring);
         mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}};
-        const std::filesystem::path path = m_folder->filePath("six").toStdString();
-        QVERIFY(projects::saveProject(path, {chosen, {}}).ok());
-        const WindowFolders folders{m_folder->filePath("drafts").toStdString(),
-                                    m_folder->filePath("Residua").toStdString()};
-        m_window = std::make_unique<MainWindow>(*m_look, folders, Memory::None);
-        m_window->resize(1280, 800);
-        m_window->show();
-        m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        const std::filesystem::path path = newProject(chosen);
+        QVERIFY(!path.empty());
+        openWindow();
         m_window->openProject(path);
         m_depth = &m_window->workspace().canvas();
         QVERIFY(m_depth->drawable());
@@ -62,7 +48,7 @@ private slots:
         QTRY_VERIFY(m_depth->canvas().locate(3, editor::Spot::Fold).has_value());
         QVERIFY(!m_window->isWindowModified()); // a state of the view
         settle();
-        click(m_depth->canvas().locate(3, editor::Spot::Fold));
+        click(*m_depth, pointOf(m_depth->canvas().locate(3, editor::Spot::Fold)));
         QTRY_VERIFY(!m_depth->canvas().locate(3, editor::Spot::Fold).has_value());
     }
 
@@ -167,26 +153,6 @@ private slots:
     }
 
 private:
-    const projects::Project& project() const { return m_window->session().project(); }
-
-    bool reads(const projects::Shortcut& shortcut) const
-    {
-        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
-        const auto sources = sourcesOf(mix, shortcut.target, project().network.depth());
-        return std::find(sources.begin(), sources.end(), shortcut.source) != sources.end();
-    }
-
-    static QPoint pointOf(const std::optional<editor::ScreenPoint>& point)
-    {
-        return point ? QPoint(static_cast<int>(point->x), static_cast<int>(point->y)) : QPoint();
-    }
-
-    void click(const std::optional<editor::ScreenPoint>& point)
-    {
-        QTest::mouseMove(m_depth->surface(), pointOf(point));
-        QTest::mouseClick(m_depth->surface(), Qt::LeftButton, {}, pointOf(point));
-    }
-
     void selectLayers(const std::vector<std::int64_t>& layers)
     {
         m_window->documents().choose(LayersPlace{layers});
@@ -209,20 +175,12 @@ private:
         QTest::keyClick(field(), Qt::Key_Return);
     }
 
-    /// Until the canvas has fitted the network and stays where it is.
+    using WindowHarness::settle;
     void settle()
     {
-        QPoint last;
-        QTRY_VERIFY([&] {
-            const QPoint now = pointOf(m_depth->canvas().locate(3, editor::Spot::Centre));
-            m_depth->refresh();
-            return std::exchange(last, now) == now;
-        }());
+        settle(*m_depth, [&] { return pointOf(m_depth->canvas().locate(3, editor::Spot::Centre)); });
     }
 
-    std::unique_ptr<Look> m_look;
-    std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<MainWindow> m_window;
     CanvasWidget* m_depth = nullptr;
 };
 
