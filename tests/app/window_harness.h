@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A window on a real screen, over folders that go with it, and the hands of a person for its tests.
+#pragma once
+
+#include "app/canvas/canvas_widget.h"
+#include "app/look/theme.h"
+#include "app/window/main_window.h"
+#include "projects/store.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace residua::app {
+
+/// Derive the test class from it and call openWindow in init(). GUI thread.
+class WindowHarness : public QObject {
+protected:
+    [[nodiscard]] std::filesystem::path folder(const char* name) const
+    {
+        return m_folder->filePath(QString::fromLatin1(name)).toStdString();
+    }
+
+    /// In folders of its own; empty when it could not be written.
+    std::filesystem::path newProject(const projects::Project& project)
+    {
+        m_window.reset();
+        m_folder = std::make_unique<QTemporaryDir>();
+        const std::filesystem::path path = folder("project");
+        return projects::saveProject(path, {project, {}}).ok() ? path : std::filesystem::path();
+    }
+
+    /// A fresh window over the same folders, as after a restart.
+    void openWindow(QSize size = {1280, 800})
+    {
+        m_window.reset();
+        m_window = std::make_unique<MainWindow>(
+            *m_look, WindowFolders{folder("drafts"), folder("Residua"), folder("blocks")}, Memory::None);
+        m_window->resize(size);
+        m_window->show();
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+    }
+
+    [[nodiscard]] const projects::Project& project() const { return m_window->session().project(); }
+
+    /// Whether layer `target` reads `source` in a topology that is a mix.
+    [[nodiscard]] bool reads(const projects::Shortcut& shortcut) const
+    {
+        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
+        const auto sources = sourcesOf(mix, shortcut.target, project().network.depth());
+        return std::ranges::find(sources, shortcut.source) != sources.end();
+    }
+
+    /// The first of that name that can be seen.
+    template <class T>
+    [[nodiscard]] T* visible(const QString& name) const
+    {
+        for (T* each : m_window->findChildren<T*>(name)) {
+            if (each->isVisible()) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+
+    /// Null where a canvas does not draw the thing.
+    [[nodiscard]] static QPoint pointOf(const std::optional<editor::ScreenPoint>& point)
+    {
+        return point ? QPoint(qRound(point->x), qRound(point->y)) : QPoint();
+    }
+
+    /// Until the canvas has fitted its content and what `where` tells stays where it is.
+    template <class Where>
+    static void settle(CanvasWidget& canvas, Where where)
+    {
+        QPoint last;
+        QTRY_VERIFY([&] {
+            const QPoint now = where();
+            const bool still = !now.isNull() && now == std::exchange(last, now);
+            canvas.refresh();
+            return still && !canvas.canvas().animating();
+        }());
+    }
+
+    static void click(CanvasWidget& canvas, QPoint at)
+    {
+        QTest::mouseMove(canvas.surface(), at);
+        QTest::mouseClick(canvas.surface(), Qt::LeftButton, {}, at);
+    }
+
+    static void drag(CanvasWidget& canvas, QPoint from, QPoint to)
+    {
+        QWidget* surface = canvas.surface();
+        QTest::mouseMove(surface, from);
+        QTest::mousePress(surface, Qt::LeftButton, {}, from);
+        QTest::mouseMove(surface, (from + to) / 2);
+        QTest::mouseMove(surface, to);
+        QTest::mouseRelease(surface, Qt::LeftButton, {}, to);
+    }
+
+    std::unique_ptr<Look> m_look = std::make_unique<Look>(ThemeKind::Light);
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+} // namespace residua::app
