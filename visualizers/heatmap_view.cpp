@@ -39,6 +39,7 @@ public:
     void show();
     void setOther(const QString& name, const std::vector<engine::Matrix>& matrices);
     void setFeature(int number, const std::vector<engine::Matrix>& matrices);
+    void appendFeature(const std::vector<engine::Matrix>& matrices);
     void dropFeature();
     [[nodiscard]] QString csv() const;
 
@@ -300,14 +301,20 @@ void HeatmapView::Impl::setFeature(int number, const std::vector<engine::Matrix>
     const QSignalBlocker quiet(feature);
     dropFeature();
     feature->setValue(matrices.empty() ? kAllFeatures : number);
+    appendFeature(matrices);
+    if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
+        kind->setCurrentIndex(item);
+    }
+    frameArrived();
+}
+
+void HeatmapView::Impl::appendFeature(const std::vector<engine::Matrix>& matrices)
+{
     for (engine::Matrix matrix : matrices) {
         matrix.name = kFeature + matrix.name.substr(std::min(matrix.name.find('/'), matrix.name.size()));
         frames.append(matrix);
     }
     refreshNames();
-    if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
-        kind->setCurrentIndex(item);
-    }
     frameArrived();
 }
 
@@ -382,6 +389,17 @@ void HeatmapView::append(const std::vector<engine::Matrix>& matrices)
 void HeatmapView::setFeature(int feature, const std::vector<engine::Matrix>& matrices)
 {
     m_impl->setFeature(feature, matrices);
+}
+
+void HeatmapView::appendFeature(const std::vector<engine::Matrix>& matrices)
+{
+    m_impl->appendFeature(matrices);
+}
+
+std::optional<int> HeatmapView::feature() const
+{
+    const int number = m_impl->feature->value();
+    return number == kAllFeatures ? std::nullopt : std::optional(number);
 }
 
 void HeatmapView::compareWith(const QString& name, const std::vector<engine::Matrix>& matrices)

@@ -10,6 +10,7 @@
 #include <QWidget>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,9 @@ public:
     void compareWith(const QString& name, const std::vector<residua::engine::Matrix>& matrices);
     /// The applied weights ("mix", "mix/q") of one feature by step, as featureWanted asked for; none: of all again.
     void setFeature(int feature, const std::vector<residua::engine::Matrix>& matrices);
+    /// Later steps of the feature that is shown.
+    void appendFeature(const std::vector<residua::engine::Matrix>& matrices);
+    [[nodiscard]] std::optional<int> feature() const;
     void setTheme(Theme theme);
     /// Outlines a cell (hover on the canvas); row = target − 1. A negative row: none.
     void setHighlighted(int row, int column);

@@ -313,6 +313,7 @@ void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
     if (m_shown == record->directory) {
         showMatrices(*record);
+        followFeature(record->events);
     }
     if (record->since != kKnownButEvents && (overlaid || m_shown == record->directory)) {
         m_marks[record->directory] = record->mark();
@@ -393,6 +394,7 @@ void RunLink::showMatrices(const RunRecord& record)
 void RunLink::showFeature(int feature)
 {
     const std::string run = m_shown;
+    m_featureStep = -1;
     inBackground(
         m_files, this, [run, feature] { return engine::featureHistory(run, feature); },
         [this, run, feature](const Result<std::vector<engine::Matrix>>& history) {
@@ -400,7 +402,30 @@ void RunLink::showFeature(int feature)
                 emit refused(QString::fromStdString(history.error().text()));
             }
             if (run == m_shown) {
+                m_featureStep = history && !history->empty() ? history->back().step : -1;
                 m_workspace.heatmap().setFeature(feature, history ? *history : std::vector<engine::Matrix>());
+            }
+        });
+}
+
+/// A single feature's weights are in the checkpoints alone: each new one is read.
+void RunLink::followFeature(const std::vector<engine::RunEvent>& events)
+{
+    const std::optional<int> feature = m_workspace.heatmap().feature();
+    const auto isNew = [this](const engine::RunEvent& event) {
+        return event.kind == "checkpoint" && event.step > m_featureStep;
+    };
+    if (!feature || m_featureStep < 0 || std::ranges::none_of(events, isNew)) {
+        return; // none is shown, or all of it is being read
+    }
+    const std::int64_t after = m_featureStep;
+    const auto last = std::ranges::max_element(events, {}, &engine::RunEvent::step);
+    m_featureStep = std::max(after, last->step);
+    inBackground(
+        m_files, this, [run = m_shown, number = *feature, after] { return engine::featureHistory(run, number, after); },
+        [this, run = m_shown, feature](const Result<std::vector<engine::Matrix>>& history) {
+            if (history && run == m_shown && feature == m_workspace.heatmap().feature()) {
+                m_workspace.heatmap().appendFeature(*history);
             }
         });
 }

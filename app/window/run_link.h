@@ -66,6 +66,7 @@ private:
     void compareHeatmapWith(const std::string& directory, const QString& name,
                             const std::vector<engine::Matrix>& matrices);
     void showFeature(int feature);
+    void followFeature(const std::vector<engine::RunEvent>& events);
     void compare(const std::string& first, const std::string& second);
     void remove(const std::string& directory);
     void showProgress(const engine::Progress& progress);
@@ -86,6 +87,7 @@ private:
     std::set<std::string> m_wanted;            ///< overlays that are being read
     std::map<std::string, RunMark> m_marks;    ///< what was read of each run that the views hold
     std::optional<engine::Progress> m_pending; ///< of the live run, while what is before it is being read
+    std::int64_t m_featureStep = -1;           ///< the last checkpoint that the single feature shown was read from
     projects::Topology m_topology;             ///< under which the shown weights were learned
 };
 

@@ -336,19 +336,20 @@ Result<std::vector<Matrix>> coefficientsAt(const fs::path& run, std::optional<st
     return viewsOf(*tensors, feature);
 }
 
-Result<std::vector<Matrix>> featureHistory(const fs::path& run, std::int64_t feature)
+Result<std::vector<Matrix>> featureHistory(const fs::path& run, std::int64_t feature, std::int64_t after)
 {
+    const std::vector<std::int64_t> steps = checkpointSteps(run);
+    if (steps.empty()) {
+        return Error{run.string(), "has no checkpoint, which alone holds the weights of single features"};
+    }
     std::vector<Matrix> history;
-    for (const std::int64_t step : checkpointSteps(run)) {
-        auto matrices = coefficientsAt(run, step, feature);
+    for (auto step = std::ranges::upper_bound(steps, after); step != steps.end(); ++step) {
+        auto matrices = coefficientsAt(run, *step, feature);
         if (!matrices) {
             return matrices;
         }
         std::erase_if(*matrices, [](const Matrix& matrix) { return partsOf(matrix.name).first != "mix"; });
         std::ranges::move(*matrices, std::back_inserter(history));
-    }
-    if (history.empty()) {
-        return Error{run.string(), "has no checkpoint, which alone holds the weights of single features"};
     }
     return history;
 }

@@ -42,9 +42,10 @@ struct CoefficientTensor {
 [[nodiscard]] Result<std::vector<Matrix>> coefficientsAt(const std::filesystem::path& run,
                                                          std::optional<std::int64_t> step,
                                                          std::optional<std::int64_t> feature = std::nullopt);
-/// "mix" of one feature at every checkpoint of the run, ascending. Errors as checkpointCoefficients, and where there is
-/// no such feature.
-[[nodiscard]] Result<std::vector<Matrix>> featureHistory(const std::filesystem::path& run, std::int64_t feature);
+/// "mix" of one feature at every checkpoint of the run beyond step `after`, ascending. Errors as
+/// checkpointCoefficients, and where there is no such feature, or no checkpoint at all.
+[[nodiscard]] Result<std::vector<Matrix>> featureHistory(const std::filesystem::path& run, std::int64_t feature,
+                                                         std::int64_t after = -1);
 /// How the run began: what was recorded first.
 [[nodiscard]] Result<std::vector<Matrix>> firstCoefficients(const std::filesystem::path& run);
 

@@ -206,7 +206,11 @@ private slots:
         QVERIFY(std::abs(map->data()->cell(1, 1) - 0.9) < 1e-6);
         view.append({triangle(20, 0.7F)}); // training goes on beside it
         QCOMPARE(kind->currentText(), QString("feature 7"));
+        view.appendFeature({triangle(20, 0.8F)}); // and leaves another checkpoint
+        QCOMPARE(view.feature(), std::optional(7));
+        QVERIFY(std::abs(map->data()->cell(1, 1) - 0.8) < 1e-6);
         view.setFeature(8, {}); // there is none
+        QCOMPARE(view.feature(), std::nullopt);
         QCOMPARE(feature->value(), -1);
         QCOMPARE(kind->count(), 2);
         QCOMPARE(kind->currentData().toString(), QString("mix"));

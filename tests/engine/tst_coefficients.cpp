@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The weights that a run leaves in its checkpoints, feature by feature.
+#include "run_harness.h"
+
+#include "engine/api/coefficients.h"
+#include "projects/presets.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+
+using namespace residua;
+using namespace residua::engine;
+
+class TestCoefficients : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        projects::Project project = tests::quickLanguage(6);
+        project.training.checkpointEvery = 2;
+        const auto presets = projects::topologyPresets(project.network.depth());
+        const auto grn = std::ranges::find(presets, "grn-v2", &projects::TopologyPreset::name);
+        QVERIFY(grn != presets.end());
+        project.topology = {grn->name, grn->wiring};
+        m_run = std::filesystem::path(m_folder.path().toStdString()) / "run";
+        QCOMPARE(tests::lossesOf(project, m_run).size(), std::size_t(6));
+    }
+
+    void aFeatureIsWhatItsCheckpointsHold()
+    {
+        const auto history = featureHistory(m_run, 3);
+        QVERIFY2(history.ok(), history.ok() ? "" : history.error().text().c_str());
+        QVERIFY(!history->empty());
+        for (const Matrix& matrix : *history) {
+            const auto tensors = checkpointCoefficients(m_run, matrix.step);
+            QVERIFY(tensors.ok());
+            const auto tensor = std::ranges::find(*tensors, matrix.name, &CoefficientTensor::name);
+            QVERIFY(tensor != tensors->end());
+            QCOMPARE(matrix.values.size(), tensor->feature(3).values.size());
+            QVERIFY(std::ranges::equal(matrix.values, tensor->feature(3).values,
+                                       [](float a, float b) { return a == b || (a != a && b != b); }));
+        }
+        QCOMPARE(stepsOf(*history), (std::vector<std::int64_t>{2, 4, 6}));
+    }
+
+    void whatIsKnownIsNotReadAgain()
+    {
+        QCOMPARE(stepsOf(*featureHistory(m_run, 3, 2)), (std::vector<std::int64_t>{4, 6}));
+        QVERIFY(featureHistory(m_run, 3, 6)->empty());
+    }
+
+    void whatIsNotThereIsNamed()
+    {
+        const auto beyond = featureHistory(m_run, 16);
+        QVERIFY(!beyond.ok() && beyond.error().text().find("16") != std::string::npos);
+        const auto none = featureHistory(m_run.parent_path() / "none", 0, 4);
+        QVERIFY(!none.ok() && none.error().text().find("checkpoint") != std::string::npos);
+    }
+
+private:
+    static std::vector<std::int64_t> stepsOf(const std::vector<Matrix>& matrices)
+    {
+        std::vector<std::int64_t> steps;
+        for (const Matrix& matrix : matrices) {
+            if (steps.empty() || steps.back() != matrix.step) {
+                steps.push_back(matrix.step);
+            }
+        }
+        return steps;
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_run;
+};
+
+QTEST_GUILESS_MAIN(TestCoefficients)
+#include "tst_coefficients.moc"
