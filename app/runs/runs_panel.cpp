@@ -2,6 +2,7 @@
 #include "app/runs/runs_panel.h"
 
 #include "app/look/icons.h"
+#include "app/runs/background.h"
 #include "app/runs/queue_strip.h"
 #include "engine/api/run_reader.h"
 
@@ -15,6 +16,8 @@
 #include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
+
+#include <utility>
 
 namespace residua::app {
 
@@ -178,16 +181,29 @@ void RunsPanel::select(const std::string& directory)
 void RunsPanel::fillCheckpoints()
 {
     m_fork->menu()->clear();
-    const engine::RunInfo* run = current();
-    const auto reader = run ? engine::RunReader::open(run->directory) : Result<engine::RunReader>(Error{});
-    if (reader) {
-        for (const std::int64_t step : reader->checkpoints()) {
-            m_fork->menu()->addAction(tr("From step %1").arg(step), this, [this, directory = run->directory, step] {
-                emit forkRequested(directory, step);
-            });
-        }
+    m_fork->menu()->addAction(tr("Looking for checkpoints …"))->setEnabled(false);
+    inBackground(
+        *QThreadPool::globalInstance(), this,
+        [directory = currentDirectory()]() -> std::pair<std::string, std::vector<std::int64_t>> {
+            const auto reader = engine::RunReader::open(directory);
+            return {directory, reader ? reader->checkpoints() : std::vector<std::int64_t>()};
+        },
+        [this](const std::pair<std::string, std::vector<std::int64_t>>& found) {
+            if (found.first == currentDirectory()) {
+                showCheckpoints(found.second);
+            }
+        });
+}
+
+void RunsPanel::showCheckpoints(const std::vector<std::int64_t>& steps)
+{
+    m_fork->menu()->clear();
+    for (const std::int64_t step : steps) {
+        m_fork->menu()->addAction(tr("From step %1").arg(step), this, [this, directory = currentDirectory(), step] {
+            emit forkRequested(directory, step);
+        });
     }
-    if (m_fork->menu()->isEmpty()) {
+    if (steps.empty()) {
         m_fork->menu()->addAction(tr("No checkpoint yet"))->setEnabled(false);
     }
 }

@@ -49,6 +49,7 @@ private:
     void connectButtons();
     void updateState();
     void fillCheckpoints();
+    void showCheckpoints(const std::vector<std::int64_t>& steps);
 
     RunsModel& m_model;
     QSortFilterProxyModel* m_filter;

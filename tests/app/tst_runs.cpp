@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs in the window: queue, overlays, comparison, and runs that another process writes.
-#include "app/look/theme.h"
 #include "app/runs/run_comparison.h"
 #include "app/runs/runs_panel.h"
 #include "app/window/document_link.h"
-#include "app/window/main_window.h"
 #include "engine/api/run_reader.h"
 #include "engine/record/run_writer.h"
 #include "projects/cost.h"
 #include "projects/presets.h"
-#include "projects/store.h"
+#include "tests/app/window_harness.h"
 #include "visualizers/pareto_view.h"
 #include "visualizers/views.h"
 
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QTemporaryDir>
-#include <QTest>
 #include <QToolButton>
 #include <QTreeView>
 #include <QTreeWidget>
@@ -44,24 +41,15 @@ projects::Project tinyProject()
 
 } // namespace
 
-class TestRuns : public QObject {
+class TestRuns : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    void initTestCase() { m_look = std::make_unique<Look>(ThemeKind::Light); }
-
     void init()
     {
-        m_folder = std::make_unique<QTemporaryDir>();
-        m_project = m_folder->filePath("tiny").toStdString();
-        QVERIFY(projects::saveProject(m_project, {tinyProject(), {}}).ok());
-        const WindowFolders folders{m_folder->filePath("drafts").toStdString(),
-                                    m_folder->filePath("Residua").toStdString()};
-        m_window = std::make_unique<MainWindow>(*m_look, folders, Memory::None);
-        m_window->resize(1280, 800);
-        m_window->show();
-        m_window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_project = newProject(tinyProject());
+        QVERIFY(!m_project.empty());
+        openWindow();
         m_window->openProject(m_project);
     }
 
@@ -124,6 +112,24 @@ private slots:
         m_window->runs().resume(directory);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+    }
+
+    void aForkFromACheckpointStandsBelowItsRun()
+    {
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        tree()->setCurrentIndex(tree()->model()->index(0, 0));
+        QMenu* menu = button<QToolButton>(QStringLiteral("Fork"))->menu();
+        menu->popup(m_window->mapToGlobal(QPoint(100, 100)));
+        const auto atTheEnd = [menu]() -> QAction* {
+            const QList<QAction*> actions = menu->actions();
+            return actions.last()->text() == "From step 8" ? actions.last() : nullptr;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(atTheEnd() != nullptr, kPatience);
+        QTest::keyClick(menu, Qt::Key_Up); // from the end
+        QTest::keyClick(menu, Qt::Key_Return);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(model().index(0, 0)), 1, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
     }
 
     void stopHoldsTheQueueAndItsCommandGoesOn()
@@ -308,9 +314,6 @@ private:
         QVERIFY(writer->update(info).ok());
     }
 
-    std::unique_ptr<Look> m_look;
-    std::unique_ptr<QTemporaryDir> m_folder;
-    std::unique_ptr<MainWindow> m_window;
     std::filesystem::path m_project;
 };
 
