@@ -40,10 +40,7 @@ void CellLabels::draw(QCPPainter* painter)
             }
             const QColor ground(gradient.color(value, range));
             painter->setPen(ground.lightnessF() > 0.5F ? Qt::black : Qt::white);
-            double key = 0;
-            double at = 0;
-            m_map->data()->cellToCoord(column, row, &key, &at);
-            const QRectF cell(x.coordToPixel(key) - width / 2, y.coordToPixel(at) - height / 2, width, height);
+            const QRectF cell(x.coordToPixel(column) - width / 2, y.coordToPixel(row + 1) - height / 2, width, height);
             painter->drawText(cell, Qt::AlignCenter, QString::number(value, 'f', 2));
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/curve_plot.h"
 
+#include "visualizers/legend_place.h"
 #include "visualizers/plot_style.h"
 
 #include <QTextStream>
@@ -157,6 +158,7 @@ void CurvePlot::resample()
         shown.broken->data()->set(drawn, true);
     }
     setNotAntialiasedElements(points > kSmooth ? QCP::aePlottables : QCP::aeNone);
+    keepLegendClear(*this);
     drawBands();
 }
 

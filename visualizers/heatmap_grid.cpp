@@ -37,7 +37,7 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     m_scale->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
     m_map->setColorScale(m_scale);
     m_map->setInterpolate(false);
-    m_map->setTightBoundary(false);
+    m_map->setTightBoundary(true); // its own way of adding half a cell fails where there is but one
     xAxis->setLabel(tr("source i (0: the input)"));
     yAxis->setLabel(tr("target j"));
     yAxis->setRangeReversed(true);
@@ -75,7 +75,7 @@ void HeatmapGrid::setPicture(const Picture& picture)
 {
     setAnyVisible(true);
     m_map->data()->setSize(picture.columns, picture.rows);
-    m_map->data()->setRange(QCPRange(0, picture.columns - 1), QCPRange(1, picture.rows));
+    m_map->data()->setRange(QCPRange(-0.5, picture.columns - 0.5), QCPRange(0.5, picture.rows + 0.5));
     auto cell = picture.cells.begin();
     for (int row = 0; row < picture.rows; ++row) {
         for (int column = 0; column < picture.columns; ++column, ++cell) {
@@ -106,7 +106,8 @@ void HeatmapGrid::hover(const QPointF& position)
     int column = -1;
     int row = -1;
     if (m_any && axisRect()->rect().contains(position.toPoint())) {
-        m_map->data()->coordToCell(xAxis->pixelToCoord(position.x()), yAxis->pixelToCoord(position.y()), &column, &row);
+        column = static_cast<int>(std::lround(xAxis->pixelToCoord(position.x())));
+        row = static_cast<int>(std::lround(yAxis->pixelToCoord(position.y()))) - 1;
         if (!holds(row, column) || std::isnan(m_map->data()->cell(column, row))) {
             column = row = -1;
         }

@@ -85,6 +85,38 @@ private slots:
         QVERIFY(plot->yAxis->range().upper >= 5);
     }
 
+    void theLegendCoversNoCurveWhereACornerIsFree_data()
+    {
+        QTest::addColumn<bool>("rises");
+        QTest::newRow("a falling loss") << false;
+        QTest::newRow("a rising loss") << true;
+    }
+
+    void theLegendCoversNoCurveWhereACornerIsFree()
+    {
+        QFETCH(bool, rises);
+        LossView view;
+        view.resize(500, 300);
+        std::vector<StepRecord> steps = descent(1, 40);
+        for (StepRecord& record : steps) {
+            record.loss = static_cast<double>(rises ? record.step : 41 - record.step);
+        }
+        view.setRun("a", "a run");
+        view.append("a", steps, {});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot(); // measures the legend, and sets it aside
+        plot->replot();
+        QVERIFY(plot->legend->visible());
+        const QRectF legend = plot->legend->outerRect();
+        for (const StepRecord& record : steps) {
+            const QPointF at(plot->xAxis->coordToPixel(static_cast<double>(record.step)),
+                             plot->yAxis->coordToPixel(record.loss));
+            QVERIFY(!legend.contains(at));
+        }
+    }
+
     void removedRunsLeaveNothing()
     {
         LossView view;
@@ -235,6 +267,22 @@ private slots:
         view.append({triangle(30, 0.8F)});
         QCOMPARE(scrubber->maximum(), 3);
         QCOMPARE(scrubber->value(), 1);
+    }
+
+    void heatmapOfOneCellIsDrawn()
+    {
+        HeatmapView view;
+        view.resize(400, 300);
+        view.append({{.name = "mix", .step = 1, .rows = 1, .columns = 1, .values = {1}}});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot();
+        const QPoint corner = plot->axisRect()->topLeft() + QPoint(12, 12); // beside the cell's number
+        const QColor full(residua::resources::magnitude(1, Theme::Light).r,
+                          residua::resources::magnitude(1, Theme::Light).g,
+                          residua::resources::magnitude(1, Theme::Light).b);
+        QCOMPARE(plot->grab().toImage().pixelColor(corner * plot->devicePixelRatioF()), full);
     }
 
     void heatmapNamesTheCellUnderThePointer()
