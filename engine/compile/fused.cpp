@@ -2,7 +2,6 @@
 #include "engine/compile/fused.h"
 
 #include "engine/compile/host_products.h"
-#include "kernels/transformer.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -167,24 +166,10 @@ public:
     }
 };
 
-at::Tensor turn(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine, kernels::Rotation rotation)
+at::Tensor turned(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine, kernels::Rotation rotation)
 {
     at::Tensor out = at::empty(x.sizes(), x.options());
-    kernels::Rotary rotary;
-    rotary.dataType = kernelType(x.scalar_type());
-    rotary.rotation = rotation;
-    rotary.batch = x.size(0);
-    rotary.time = x.size(1);
-    rotary.heads = x.size(2);
-    rotary.headWidth = x.size(3);
-    rotary.rotated = x.size(3);
-    rotary.cosine = cosine.const_data_ptr();
-    rotary.sine = sine.const_data_ptr();
-    rotary.in = x.const_data_ptr();
-    rotary.inStrides = {x.stride(0), x.stride(1), x.stride(2)};
-    rotary.out = out.mutable_data_ptr();
-    rotary.outStrides = {out.stride(0), out.stride(1), out.stride(2)};
-    checkKernel(kernels::rotary(rotary, torchThreads()), "rotary");
+    rotate(x, out, {cosine, sine}, rotation);
     return out;
 }
 
@@ -199,13 +184,13 @@ public:
                             const at::Tensor& sine)
     {
         context->save_for_backward({cosine, sine});
-        return turn(featuresAdjacent(x), cosine, sine, kernels::Rotation::forward);
+        return turned(featuresAdjacent(x), cosine, sine, kernels::Rotation::forward);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
     {
         const variable_list saved = context->get_saved_variables();
-        return {turn(featuresAdjacent(grads[0]), saved[0], saved[1], kernels::Rotation::backward), Variable(),
+        return {turned(featuresAdjacent(grads[0]), saved[0], saved[1], kernels::Rotation::backward), Variable(),
                 Variable()};
     }
 };
@@ -248,6 +233,25 @@ std::shared_ptr<RotaryTable> RotaryTables::get(const Compute& compute, std::int6
         table = std::make_shared<RotaryTable>(compute, headWidth, base);
     }
     return table;
+}
+
+void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, kernels::Rotation rotation)
+{
+    kernels::Rotary rotary;
+    rotary.dataType = kernelType(in.scalar_type());
+    rotary.rotation = rotation;
+    rotary.batch = in.size(0);
+    rotary.time = in.size(1);
+    rotary.heads = in.size(2);
+    rotary.headWidth = in.size(3);
+    rotary.rotated = in.size(3);
+    rotary.cosine = angles.cosine.const_data_ptr();
+    rotary.sine = angles.sine.const_data_ptr();
+    rotary.in = in.const_data_ptr();
+    rotary.inStrides = {in.stride(0), in.stride(1), in.stride(2)};
+    rotary.out = out.mutable_data_ptr();
+    rotary.outStrides = {out.stride(0), out.stride(1), out.stride(2)};
+    checkKernel(kernels::rotary(rotary, torchThreads()), "rotary");
 }
 
 at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/compile/compute.h"
+#include "kernels/transformer.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -51,6 +52,10 @@ private:
 
 /// Rotary embedding, rotate-half, of [batch, time, heads, headWidth] (any strides with adjacent features): contiguous.
 [[nodiscard]] at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles);
+
+/// The kernel under it: `in` turned by the angles, or back, into `out`, which may be `in`. Both [batch, time, heads,
+/// headWidth] on the CPU, of any strides with adjacent features; not differentiable.
+void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, kernels::Rotation rotation);
 
 /// y = x·Wᵀ (+ b) in the compute's activation type.
 [[nodiscard]] at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight,

@@ -124,27 +124,6 @@ struct HeadLayout {
     }
 };
 
-/// Turns [batch, heads, time, headDim] of any strides with adjacent features into `out` of the same shape.
-void turn(const at::Tensor& in, const at::Tensor& out, const at::Tensor& cosine, const at::Tensor& sine,
-          kernels::Rotation rotation)
-{
-    kernels::Rotary rotary;
-    rotary.dataType = kernelType(in.scalar_type());
-    rotary.rotation = rotation;
-    rotary.batch = in.size(0);
-    rotary.time = in.size(2);
-    rotary.heads = in.size(1);
-    rotary.headWidth = in.size(3);
-    rotary.rotated = in.size(3);
-    rotary.cosine = cosine.const_data_ptr();
-    rotary.sine = sine.const_data_ptr();
-    rotary.in = in.const_data_ptr();
-    rotary.inStrides = {in.stride(0), in.stride(2), in.stride(1)};
-    rotary.out = out.mutable_data_ptr();
-    rotary.outStrides = {out.stride(0), out.stride(2), out.stride(1)};
-    checkKernel(kernels::rotary(rotary, torchThreads()), "rotary");
-}
-
 class ProjectedAttentionFunction : public Function<ProjectedAttentionFunction> {
 public:
     /// Inputs for k and v are given where they are not the one for q; angles where there is a rotation.
@@ -172,7 +151,8 @@ public:
         }
         if (cosine) {
             for (const std::int64_t part : {0, 1}) {
-                turn(layout.part(y, part), layout.part(y, part), *cosine, *sine, kernels::Rotation::forward);
+                const at::Tensor byTime = layout.part(y, part).transpose(1, 2);
+                rotate(byTime, byTime, {*cosine, *sine}, kernels::Rotation::forward);
             }
         }
         const auto [out, logSumExp] = at::_scaled_dot_product_flash_attention_for_cpu(
@@ -233,7 +213,7 @@ private:
         for (const at::Tensor& from : {q, k, v}) {
             const at::Tensor to = layout.part(yGrad, part);
             if (part < 2 && saved[7].defined()) {
-                turn(from, to, saved[7], saved[8], kernels::Rotation::backward);
+                rotate(from.transpose(1, 2), to.transpose(1, 2), {saved[7], saved[8]}, kernels::Rotation::backward);
             } else {
                 to.copy_(from);
             }

@@ -210,6 +210,32 @@ double gradientDistance(CompiledNetwork& network, const at::Tensor& a, const at:
     return worst;
 }
 
+std::string precisionFault(projects::Project project, double bf16)
+{
+    const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+    const auto lossIn = [&](projects::Precision precision) {
+        project.training.precision = precision;
+        return compiled(project)->loss(batch).item<double>();
+    };
+    const double exact = compiled(project)->loss(batch).item<double>();
+    if (const double single = lossIn(projects::Precision::Fp32); !(std::abs(single - exact) < 1e-5)) {
+        return "fp32: loss " + std::to_string(single) + ", expected " + std::to_string(exact);
+    }
+    project.training.precision = projects::Precision::Bf16;
+    const auto network = compiled(project);
+    const at::Tensor loss = network->loss(batch);
+    if (!(std::abs(loss.item<double>() - exact) < bf16)) {
+        return "bf16: loss " + std::to_string(loss.item<double>()) + ", expected " + std::to_string(exact);
+    }
+    loss.backward();
+    for (const engine::NamedParameter& parameter : network->parameters()) {
+        if (!parameter.tensor.grad().defined() || parameter.tensor.scalar_type() != at::kFloat) {
+            return "bf16: " + parameter.name + " has no gradient, or not in fp32";
+        }
+    }
+    return {};
+}
+
 GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch, int samples)
 {
     constexpr double kStep = 1e-5;
