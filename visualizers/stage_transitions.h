@@ -23,6 +23,7 @@ struct StageTransition {
     double before = 0; ///< mean training loss of the last steps before; NaN where there is none
     double after = 0;  ///< and of the first steps after
     [[nodiscard]] double jump() const { return after - before; }
+    bool operator==(const StageTransition&) const = default;
 };
 
 /// Ascending by step. A stage that a resumed run begins again counts once, as begun last.

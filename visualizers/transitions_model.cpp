@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/transitions_model.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace residua::visualizers {
@@ -17,9 +18,26 @@ QString lossText(double loss)
 
 void TransitionsModel::setTransitions(std::vector<StageTransition> transitions)
 {
-    beginResetModel();
-    m_transitions = std::move(transitions);
-    endResetModel();
+    const int had = rowCount();
+    const int have = static_cast<int>(transitions.size());
+    if (have < had) {
+        beginRemoveRows({}, have, had - 1);
+        m_transitions.resize(transitions.size());
+        endRemoveRows();
+    }
+    for (int row = 0; row < std::min(had, have); ++row) {
+        StageTransition& shown = m_transitions[static_cast<std::size_t>(row)];
+        const StageTransition& now = transitions[static_cast<std::size_t>(row)];
+        if (shown != now) {
+            shown = now;
+            emit dataChanged(index(row, 0), index(row, Columns - 1));
+        }
+    }
+    if (have > had) {
+        beginInsertRows({}, had, have - 1);
+        m_transitions = std::move(transitions);
+        endInsertRows();
+    }
 }
 
 int TransitionsModel::rowCount(const QModelIndex& parent) const

@@ -15,6 +15,7 @@ class TransitionsModel : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
+    /// Rows that stay are changed in place: a selection and a scrolled list outlive a growing run.
     void setTransitions(std::vector<StageTransition> transitions);
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -163,6 +163,31 @@ private slots:
         QVERIFY(table->isHidden());
     }
 
+    /// While a run trains, its table is told of each batch: what a person has selected and scrolled to stays.
+    void aGrowingRunKeepsTheSelectedTransition()
+    {
+        LossView view;
+        view.append("a", descent(1, 50), {});
+        view.setEvents("a", {{0, "stage", "6"}, {20, "stage", "9"}, {48, "stage", "12"}});
+        auto* table = view.findChild<QTableView*>();
+        QAbstractItemModel* model = table->model();
+        const QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        table->selectRow(1);
+        QSignalSpy reset(model, &QAbstractItemModel::modelReset);
+        QSignalSpy changed(model, &QAbstractItemModel::dataChanged);
+        const QString after = model->index(1, 3).data().toString();
+        view.append("a", descent(51, 60), {});
+        QCOMPARE(changed.count(), 1); // the mean after the last stage alone
+        QVERIFY(model->index(1, 3).data().toString() != after);
+        view.setEvents("a", {{0, "stage", "6"}, {20, "stage", "9"}, {48, "stage", "12"}, {55, "stage", "24"}});
+        QCOMPARE(model->rowCount(), 3);
+        QCOMPARE(reset.count(), 0);
+        QCOMPARE(table->selectionModel()->selectedRows().size(), 1);
+        QCOMPARE(table->selectionModel()->selectedRows().front().row(), 1);
+        view.setEvents("a", {{0, "stage", "6"}, {20, "stage", "9"}});
+        QCOMPARE(model->rowCount(), 1);
+    }
+
     void exportsAllFormats()
     {
         QTemporaryDir folder;
