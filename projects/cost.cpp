@@ -259,16 +259,35 @@ Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut)
         return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
     }
     const std::vector<std::int64_t> sources = sourcesOf(*mix, shortcut.target, depth);
-    if (std::ranges::find(sources, shortcut.source) != sources.end()) {
+    if (std::ranges::binary_search(sources, shortcut.source)) {
         return Cost{};
     }
-    const auto entries = static_cast<std::int64_t>(sources.size());
-    const NodeCost before = readerCost(*mix, shortcut.target, entries, depth, project.network.width);
+    const std::int64_t entries = entriesOf(*mix, shortcut.target, depth);
     NodeCost added = readerCost(*mix, shortcut.target, entries + 1, depth, project.network.width);
-    added.parameters -= before.parameters;
-    added.flops -= before.flops;
-    added.activationElements -= before.activationElements;
+    added -= readerCost(*mix, shortcut.target, entries, depth, project.network.width);
     return scaled(added, scaleOf(project));
+}
+
+Cost costOfShortcuts(const Project& project, const std::set<Shortcut>& shortcuts)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (!mix) {
+        return {};
+    }
+    const std::int64_t depth = mixedModules(*mix, project.network.depth());
+    NodeCost sum;
+    for (auto shortcut = shortcuts.begin(); shortcut != shortcuts.end();) {
+        const std::int64_t target = shortcut->target;
+        const std::vector<std::int64_t> sources = sourcesOf(*mix, target, depth);
+        std::int64_t read = 0;
+        for (; shortcut != shortcuts.end() && shortcut->target == target; ++shortcut) {
+            read += std::ranges::binary_search(sources, shortcut->source) ? 1 : 0;
+        }
+        const std::int64_t entries = entriesOf(*mix, target, depth);
+        sum += readerCost(*mix, target, entries, depth, project.network.width);
+        sum -= readerCost(*mix, target, entries - read, depth, project.network.width);
+    }
+    return scaled(sum, scaleOf(project));
 }
 
 } // namespace residua::projects

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace residua::projects {
@@ -44,5 +45,8 @@ struct CostReport {
 
 /// What adding `shortcut` would add to the total (the figure beside the pointer while dragging).
 [[nodiscard]] Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut);
+
+/// The part of the topology's cost that its readers would save without those of `shortcuts` that they read.
+[[nodiscard]] Cost costOfShortcuts(const Project& project, const std::set<Shortcut>& shortcuts);
 
 } // namespace residua::projects

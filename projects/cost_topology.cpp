@@ -91,10 +91,8 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
     const std::int64_t readers = mixedModules(mix, depth);
     NodeCost total;
     for (std::int64_t target = 1; target <= readers + (mix.finalMix ? 1 : 0); ++target) {
-        const bool middle = summedMiddleOf(mix, target, readers).has_value();
-        const auto entries = static_cast<std::int64_t>(sourcesOf(mix, target, readers).size()) + (middle ? 1 : 0);
-        total += readerCost(mix, target, entries, readers, width);
-        if (middle) {
+        total += readerCost(mix, target, entriesOf(mix, target, readers), readers, width);
+        if (summedMiddleOf(mix, target, readers)) {
             total += NodeCost{0, real(width), real(width)};
         }
     }
@@ -183,6 +181,20 @@ NodeCost& operator+=(NodeCost& a, const NodeCost& b)
     a.flops += b.flops;
     a.activationElements += b.activationElements;
     return a;
+}
+
+NodeCost& operator-=(NodeCost& a, const NodeCost& b)
+{
+    a.parameters -= b.parameters;
+    a.flops -= b.flops;
+    a.activationElements -= b.activationElements;
+    return a;
+}
+
+std::int64_t entriesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    return static_cast<std::int64_t>(sourcesOf(mix, target, depth).size()) +
+           (summedMiddleOf(mix, target, depth) ? 1 : 0);
 }
 
 NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit_apply.h"
 
+#include "projects/text_forms.h"
 #include "projects/topology.h"
 
 #include <algorithm>
@@ -21,11 +22,12 @@ Error noMix(const Topology& topology)
                         "; expected a depth_mix"};
 }
 
-/// What is read now, one by one. Pruned shortcuts stay in the set, with their state.
-Result<ExplicitSources> explicitSourcesOf(const DepthMix& mix, std::int64_t depth)
+/// What a rule reads now, one by one; nullopt where the sources are an explicit set already. Pruned shortcuts stay in
+/// it, with their state.
+Result<std::optional<ExplicitSources>> listedSources(const DepthMix& mix, std::int64_t depth)
 {
-    if (const auto* already = std::get_if<ExplicitSources>(&mix.sources)) {
-        return *already;
+    if (std::holds_alternative<ExplicitSources>(mix.sources)) {
+        return std::optional<ExplicitSources>();
     }
     if (depth > kDeepestExplicit) {
         return Error{kPlace, "cannot list the shortcuts of " + std::to_string(depth) +
@@ -39,7 +41,13 @@ Result<ExplicitSources> explicitSourcesOf(const DepthMix& mix, std::int64_t dept
             listed.shortcuts.push_back({source, target});
         }
     }
-    return listed;
+    return std::optional(std::move(listed));
+}
+
+bool isListed(const std::optional<ExplicitSources>& listed, const DepthMix& mix, const Shortcut& shortcut)
+{
+    const auto& list = (listed ? *listed : std::get<ExplicitSources>(mix.sources)).shortcuts;
+    return std::binary_search(list.begin(), list.end(), shortcut);
 }
 
 /// Why nothing would read `shortcut`; nullopt where something does.
@@ -57,17 +65,10 @@ std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, s
     return std::nullopt;
 }
 
-/// A change of the explicit set alone is taken back by its opposite; any other by the topology as it was.
-template <class Opposite>
-Edit inverseFor(const Topology& before, const Topology& after, const Shortcut& shortcut, std::int64_t depth)
-{
-    const auto& old = std::get<DepthMix>(before.wiring);
-    const bool setAlone = std::holds_alternative<ExplicitSources>(old.sources) && !old.states.contains(shortcut) &&
-                          !unreadable(std::get<DepthMix>(after.wiring), shortcut, depth);
-    return setAlone ? Edit{Opposite{shortcut}} : Edit{SetTopology{before}};
-}
-
 } // namespace
+
+// A change of an explicit set is taken back by its opposite, for a group of thousands is thousands of these; a change
+// of a rule by the topology as it was.
 
 Result<Edit> applyTo(Document& document, const AddShortcut& edit)
 {
@@ -80,27 +81,32 @@ Result<Edit> applyTo(Document& document, const AddShortcut& edit)
     if (auto error = unreadable(*mix, edit.shortcut, depth)) {
         return *std::move(error);
     }
-    auto sources = explicitSourcesOf(*mix, depth);
-    if (!sources) {
-        return sources.error();
+    auto listed = listedSources(*mix, depth);
+    if (!listed) {
+        return listed.error();
     }
-    auto& list = sources->shortcuts;
-    const auto at = std::lower_bound(list.begin(), list.end(), edit.shortcut);
-    const bool listed = at != list.end() && *at == edit.shortcut;
     const auto state = mix->states.find(edit.shortcut);
     const bool pruned = state != mix->states.end() && state->second == ShortcutState::Pruned;
-    if (listed && !pruned) {
+    const bool there = isListed(*listed, *mix, edit.shortcut);
+    if (there && !pruned) {
         return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is there already"};
     }
-    const Topology before = topology;
+    std::vector<Edit> inverse;
+    if (*listed && !there) {
+        inverse.emplace_back(SetTopology{topology});
+        mix->sources = **std::move(listed);
+    } else if (!there) {
+        inverse.emplace_back(RemoveShortcut{edit.shortcut});
+    }
+    if (!there) {
+        auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
+        list.insert(std::lower_bound(list.begin(), list.end(), edit.shortcut), edit.shortcut);
+    }
     if (pruned) {
+        inverse.emplace_back(SetShortcutState{edit.shortcut, ShortcutState::Pruned});
         mix->states.erase(state);
     }
-    if (!listed) {
-        list.insert(at, edit.shortcut);
-        mix->sources = *std::move(sources);
-    }
-    return inverseFor<RemoveShortcut>(before, topology, edit.shortcut, depth);
+    return inverseOf(std::move(inverse));
 }
 
 Result<Edit> applyTo(Document& document, const RemoveShortcut& edit)
@@ -111,17 +117,32 @@ Result<Edit> applyTo(Document& document, const RemoveShortcut& edit)
         return noMix(topology);
     }
     const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
-    auto sources = explicitSourcesOf(*mix, depth);
-    if (!sources) {
-        return sources.error();
+    auto listed = listedSources(*mix, depth);
+    if (!listed) {
+        return listed.error();
     }
-    if (std::erase(sources->shortcuts, edit.shortcut) == 0) {
+    if (!isListed(*listed, *mix, edit.shortcut)) {
         return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is not there to be removed"};
     }
-    const Topology before = topology;
-    mix->sources = *std::move(sources);
-    mix->states.erase(edit.shortcut);
-    return inverseFor<AddShortcut>(before, topology, edit.shortcut, depth);
+    std::vector<Edit> inverse;
+    const auto state = mix->states.find(edit.shortcut);
+    if (*listed || unreadable(*mix, edit.shortcut, depth)) {
+        inverse.emplace_back(SetTopology{topology});
+    } else {
+        inverse.emplace_back(AddShortcut{edit.shortcut});
+        if (state != mix->states.end()) {
+            inverse.emplace_back(SetShortcutState{edit.shortcut, state->second});
+        }
+    }
+    if (*listed) {
+        mix->sources = **std::move(listed);
+    }
+    auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
+    list.erase(std::lower_bound(list.begin(), list.end(), edit.shortcut));
+    if (state != mix->states.end()) {
+        mix->states.erase(state);
+    }
+    return inverseOf(std::move(inverse));
 }
 
 Result<Edit> applyTo(Document& document, const SetShortcutState& edit)
@@ -130,8 +151,8 @@ Result<Edit> applyTo(Document& document, const SetShortcutState& edit)
     if (mix == nullptr) {
         return noMix(document.project.topology);
     }
-    if (auto representable = canonical(edit.shortcut, kPlace); !representable) {
-        return representable.error();
+    if (!shortcutFrom(textOf(edit.shortcut))) {
+        return canonical(edit.shortcut, kPlace).error(); // no file could hold it: its reader says why
     }
     SetShortcutState inverse{edit.shortcut, std::nullopt};
     if (const auto found = mix->states.find(edit.shortcut); found != mix->states.end()) {

@@ -2,6 +2,7 @@
 #include "projects/topology.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace residua::projects {
 namespace {
@@ -65,10 +66,17 @@ bool reads(const DepthMix& mix, std::int64_t target, std::int64_t depth)
     return target >= 1 && (target <= depth || (target == depth + 1 && mix.finalMix));
 }
 
-bool isPruned(const DepthMix& mix, Shortcut shortcut)
+/// `sources` ascend, as the states of `target` do: both are walked through once.
+void dropPruned(std::vector<std::int64_t>& sources, const DepthMix& mix, std::int64_t target)
 {
-    const auto state = mix.states.find(shortcut);
-    return state != mix.states.end() && state->second == ShortcutState::Pruned;
+    auto state = mix.states.lower_bound({std::numeric_limits<std::int64_t>::min(), target});
+    std::erase_if(sources, [&](std::int64_t source) {
+        const Shortcut shortcut{source, target};
+        while (state != mix.states.end() && state->first < shortcut) {
+            ++state;
+        }
+        return state != mix.states.end() && state->first == shortcut && state->second == ShortcutState::Pruned;
+    });
 }
 
 } // namespace
@@ -99,7 +107,7 @@ std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, st
     } else {
         result = range(0, newest);
     }
-    std::erase_if(result, [&](std::int64_t source) { return isPruned(mix, {source, target}); });
+    dropPruned(result, mix, target);
     return result;
 }
 

@@ -24,11 +24,13 @@ class MixCheck {
 public:
     MixCheck(const DepthMix& mix, const Network& network, Problems& problems)
         : m_mix(mix),
+          m_whole(mix),
           m_network(network),
           m_depth(mixedModules(mix, network.depth())),
           m_last(m_depth + (mix.finalMix ? 1 : 0)),
           m_problems(problems)
     {
+        m_whole.states.clear();
     }
 
     void run()
@@ -181,7 +183,13 @@ private:
 
     void checkStates()
     {
+        std::int64_t target = 0; // states are ordered by their targets
+        std::vector<std::int64_t> sources;
         for (const auto& [shortcut, state] : m_mix.states) {
+            if (shortcut.target != target) {
+                target = shortcut.target;
+                sources = allSourcesOf(target);
+            }
             const std::string key = "/states/" + textOf(shortcut);
             const std::string place = " · shortcut " + textOf(shortcut);
             if (!isBetween(shortcut)) {
@@ -189,19 +197,14 @@ private:
             } else if (state == ShortcutState::Frozen && m_mix.weight != WeightKind::Scalar &&
                        m_mix.weight != WeightKind::PerFeature) {
                 warning(key, place, "is frozen where no weight is learned");
-            } else if (!std::ranges::binary_search(allSourcesOf(shortcut.target), shortcut.source)) {
+            } else if (!std::ranges::binary_search(sources, shortcut.source)) {
                 warning(key, place, "has a state and is not read");
             }
         }
     }
 
     /// The sources of `target` with nothing pruned.
-    std::vector<std::int64_t> allSourcesOf(std::int64_t target) const
-    {
-        DepthMix whole = m_mix;
-        whole.states.clear();
-        return sourcesOf(whole, target, m_depth);
-    }
+    std::vector<std::int64_t> allSourcesOf(std::int64_t target) const { return sourcesOf(m_whole, target, m_depth); }
 
     void checkReaders()
     {
@@ -240,6 +243,7 @@ private:
     }
 
     const DepthMix& m_mix;
+    DepthMix m_whole; ///< with nothing pruned
     const Network& m_network;
     std::int64_t m_depth;
     std::int64_t m_last;

@@ -7,22 +7,6 @@
 
 namespace residua::app {
 
-namespace {
-
-projects::Cost difference(const projects::Cost& a, const projects::Cost& b)
-{
-    projects::Cost result;
-    result.parameters = a.parameters - b.parameters;
-    result.forwardFlops = a.forwardFlops - b.forwardFlops;
-    result.trainFlops = a.trainFlops - b.trainFlops;
-    result.activationBytes = a.activationBytes - b.activationBytes;
-    result.weightBytes = a.weightBytes - b.weightBytes;
-    result.optimiserBytes = a.optimiserBytes - b.optimiserBytes;
-    return result;
-}
-
-} // namespace
-
 Analysis::Analysis(const DocumentSession& session, QObject* parent) : QObject(parent), m_session(session)
 {
     m_soon.setSingleShot(true);
@@ -74,7 +58,8 @@ std::optional<projects::Cost> Analysis::costOf(const Place& place) const
         return std::nullopt;
     }
     if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {
-        return costOfShortcuts(*shortcuts);
+        return projects::costOfShortcuts(m_session.project(),
+                                         {shortcuts->shortcuts.begin(), shortcuts->shortcuts.end()});
     }
     if (const auto* section = std::get_if<SectionPlace>(&place); section && section->section == Section::Topology) {
         return m_cost->topology;
@@ -99,18 +84,6 @@ std::optional<projects::Cost> Analysis::costOfGraph(const projects::GraphRef& gr
         sum += cost;
     }
     return sum;
-}
-
-std::optional<projects::Cost> Analysis::costOfShortcuts(const ShortcutsPlace& place) const
-{
-    projects::Document without{m_session.project(), {}};
-    for (const projects::Shortcut& shortcut : place.shortcuts) {
-        if (!projects::applyEdit(without, projects::RemoveShortcut{shortcut})) {
-            return std::nullopt;
-        }
-    }
-    const auto cost = projects::costOf(without.project);
-    return cost ? std::optional(difference(m_cost->total, cost->total)) : std::nullopt;
 }
 
 } // namespace residua::app

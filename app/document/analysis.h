@@ -26,6 +26,8 @@ public:
     [[nodiscard]] const std::optional<projects::CostReport>& cost() const { return m_cost; }
     /// The part of the cost that `place` is to blame for; nullopt where it has none of its own.
     [[nodiscard]] std::optional<projects::Cost> costOf(const Place& place) const;
+    /// Whether the document changed since, so that updated() is to come.
+    [[nodiscard]] bool pending() const { return m_soon.isActive(); }
     /// Works out now what would be worked out when the event loop comes to it.
     void update();
 
@@ -34,7 +36,6 @@ signals:
 
 private:
     [[nodiscard]] std::optional<projects::Cost> costOfGraph(const projects::GraphRef& graph) const;
-    [[nodiscard]] std::optional<projects::Cost> costOfShortcuts(const ShortcutsPlace& place) const;
 
     const DocumentSession& m_session;
     QTimer m_soon;

@@ -51,6 +51,7 @@ private slots:
     void fullBatchHoldsTheTrainingSet();
     void partsAddUp();
     void shortcutAddsWhatTheTotalGains();
+    void shortcutsCostWhatTheTotalLosesWithoutThem();
     void shortcutErrors();
     void invalidDocumentsGiveErrors();
 };
@@ -244,6 +245,26 @@ void TestCost::shortcutAddsWhatTheTotalGains()
     QCOMPARE(after.parameters - before.parameters, added->parameters);
     QCOMPARE(after.forwardFlops - before.forwardFlops, added->forwardFlops);
     QCOMPARE(*costOfShortcut(project, {2, 5}), Cost{}); // it is there already
+}
+
+void TestCost::shortcutsCostWhatTheTotalLosesWithoutThem()
+{
+    for (const char* name : {"grn-v1", "grn-v2", "grn-v3", "dca", "k-dca", "ancre-ingoing", "denseformer", "mudd"}) {
+        Project project = underTopology(name);
+        auto& mix = std::get<DepthMix>(project.topology.wiring);
+        const std::set<Shortcut> some{{0, 3}, {2, 3}, {1, 5}, {4, 5}, {3, 3}, {90, 91}}; // the last two are none
+        mix.states = {{{1, 5}, ShortcutState::Pruned}};
+        const Cost own = costOfShortcuts(project, some);
+        const Cost before = costOf(project)->topology;
+        for (const Shortcut& shortcut : some) {
+            mix.states[shortcut] = ShortcutState::Pruned;
+        }
+        const Cost after = costOf(project)->topology;
+        QVERIFY2(own.parameters == before.parameters - after.parameters, name);
+        QVERIFY2(std::abs(own.forwardFlops - (before.forwardFlops - after.forwardFlops)) < 1e-6, name);
+        QVERIFY2(std::abs(own.activationBytes - (before.activationBytes - after.activationBytes)) < 1e-6, name);
+    }
+    QCOMPARE(costOfShortcuts(underTopology("plain"), {{0, 3}}), Cost{}); // the residual sum is no mix
 }
 
 void TestCost::shortcutErrors()

@@ -200,6 +200,23 @@ private slots:
                      "[topology] has no shortcuts to edit: it is a concatenation; expected a depth_mix");
     }
 
+    void aSetOfThousandsIsTakenBackPieceByPiece()
+    {
+        Document document = sample();
+        mixOf(document).sources = ExplicitSources{{{0, 1}, {0, 2}, {0, 3}}};
+        mixOf(document).states = {{{0, 1}, ShortcutState::Frozen}, {{0, 3}, ShortcutState::Pruned}};
+        const Document before = document;
+        const EditGroup group{"", {RemoveShortcut{{0, 1}}, RemoveShortcut{{0, 2}}, AddShortcut{{0, 3}}}};
+        const auto inverse = applyEdit(document, group);
+        QVERIFY(inverse.ok());
+        QVERIFY(bytesOf(document) != bytesOf(before));
+        for (const Edit& edit : std::get<EditGroup>(*inverse).edits) {
+            QVERIFY(!std::holds_alternative<SetTopology>(edit)); // each would be a copy of the whole set
+        }
+        QVERIFY(applyEdit(document, *inverse).ok());
+        QVERIFY(document == before);
+    }
+
     void whatAFileCannotHoldIsRefused()
     {
         const Document document = sample();
