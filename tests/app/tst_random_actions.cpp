@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random use of the window: RESIDUA_RANDOM_ACTIONS actions (300) from RESIDUA_RANDOM_SEED (1).
-#include "app/canvas/canvas_widget.h"
-#include "app/commands/command_palette.h"
-#include "app/look/theme.h"
-#include "app/outline/outline_view.h"
-#include "app/palette/palette_items.h"
-#include "app/window/document_link.h"
-#include "app/window/main_window.h"
+#include "app/outline/outline_model.h"
+#include "engine/record/run_writer.h"
 #include "projects/json.h"
+#include "projects/presets.h"
+#include "projects/validate.h"
+#include "tests/app/random_hand.h"
+#include "tests/app/window_harness.h"
 
 #include <QAbstractItemModelTester>
-#include <QMenuBar>
-#include <QTemporaryDir>
-#include <QTest>
+#include <QElapsedTimer>
 
 #include <algorithm>
-#include <random>
-#include <set>
+#include <string>
 
 using namespace residua;
 using namespace residua::app;
 
 namespace {
+
+constexpr int kActions = 300;
+constexpr int kActionsOnADocument = 150; ///< then it is undone, redone, saved, and another is opened
+constexpr int kTold = 1000;              ///< actions between two lines of progress
+constexpr std::int64_t kManyLayers = 40;
+constexpr std::size_t kManyNodes = 40;
 
 int numberFrom(const char* variable, int otherwise)
 {
@@ -30,148 +32,147 @@ int numberFrom(const char* variable, int otherwise)
     return known ? number : otherwise;
 }
 
+bool hasMuchInIt(const projects::Project& project)
+{
+    const auto many = [](const projects::Graph& graph) { return graph.nodes.size() > kManyNodes; };
+    return project.network.depth() > kManyLayers || many(project.network.stem) || many(project.network.head) ||
+           project.network.blocks.size() > kManyNodes ||
+           std::ranges::any_of(project.network.blocks, many, &projects::Block::graph);
+}
+
+/// A run that has ended, for the plots to show.
+Status writeRun(const std::filesystem::path& project, const std::string& name, double base)
+{
+    const projects::Project trained = projects::examples().front().project;
+    engine::RunInfo info;
+    info.name = name;
+    info.steps = 40;
+    auto writer = engine::RunWriter::create(project / projects::kRunsFolder / name, info, trained, project);
+    if (!writer) {
+        return writer.error();
+    }
+    const std::int64_t depth = trained.network.depth();
+    for (std::int64_t step = 1; step <= info.steps; ++step) {
+        const auto x = static_cast<double>(step);
+        writer->step({step, base + 1 / x, 1e-3, 1, step * 4, x});
+        const auto weight = static_cast<float>(base / x);
+        writer->matrix(
+            {"mix", step, depth, depth, std::vector<float>(static_cast<std::size_t>(depth * depth), weight)});
+    }
+    if (const Status written = writer->flush(); !written) {
+        return written;
+    }
+    info = writer->info();
+    info.status = engine::RunStatus::Finished;
+    return writer->update(info);
+}
+
 } // namespace
 
-class TestRandomActions : public QObject {
+class TestRandomActions : public WindowHarness {
     Q_OBJECT
 
+public:
+    /// Thousands of actions take longer than Qt Test allows a function, unless it is told before it begins.
+    static void initMain()
+    {
+        if (!qEnvironmentVariableIsSet("QTEST_FUNCTION_TIMEOUT")) {
+            const int milliseconds = 300'000 + 1000 * numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
+            qputenv("QTEST_FUNCTION_TIMEOUT", QByteArray::number(milliseconds));
+        }
+    }
+
 private slots:
+    void init()
+    {
+        m_home = newProject(projects::examples().front().project);
+        QVERIFY(!m_home.empty());
+        QVERIFY(writeRun(m_home, "one", 0.5).ok());
+        QVERIFY(writeRun(m_home, "other", 0.25).ok());
+        openWindow({1000, 700});
+        connect(&m_window->session(), &DocumentSession::opened, this,
+                [this] { m_begun = m_window->session().document(); });
+        m_window->openProject(m_home);
+        QVERIFY(m_window->session().isOpen());
+    }
+
     void theDocumentStaysADocument()
     {
-        const QTemporaryDir folder;
-        Look look(ThemeKind::Light);
-        MainWindow window(look, {folder.filePath("drafts").toStdString(), folder.filePath("saved").toStdString()},
-                          Memory::None);
-        window.resize(1200, 800);
-        window.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&window));
-        QVERIFY(window.openExample("linear-ancre").ok());
-        const QAbstractItemModelTester tester(&window.workspace().outlineModel(),
+        const QAbstractItemModelTester tester(&m_window->workspace().outlineModel(),
                                               QAbstractItemModelTester::FailureReportingMode::QtTest);
-        for (const PaletteGroup& group : paletteGroups()) {
-            m_items.insert(m_items.end(), group.items.begin(), group.items.end());
-        }
         const int seed = numberFrom("RESIDUA_RANDOM_SEED", 1);
-        m_random.seed(static_cast<unsigned>(seed));
-        const int actions = numberFrom("RESIDUA_RANDOM_ACTIONS", 300);
-        for (int i = 0; i < actions; ++i) {
-            const QString what = act(window);
-            QCoreApplication::processEvents();
-            const std::string text = projects::toJson(window.session().project());
-            const auto back = projects::projectFromJson(text);
-            QVERIFY2(back.ok() && *back == window.session().project(),
-                     qPrintable(QStringLiteral("seed %1, action %2: %3").arg(seed).arg(i).arg(what)));
-        }
-        while (window.session().history().canUndo()) {
-            window.session().undo();
+        const int actions = numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
+        RandomHand hand(*m_window, static_cast<unsigned>(seed));
+        QElapsedTimer clock;
+        clock.start();
+        for (int i = 1; i <= actions; ++i) {
+            const QString what = hand.act();
+            const QString wrong = whatIsWrong();
+            const bool ends = i % kActionsOnADocument == 0 || i == actions || hasMuchInIt(project());
+            if (wrong.isEmpty() && ends) {
+                takeAnother(hand);
+            }
+            QVERIFY2(wrong.isEmpty() && !QTest::currentTestFailed(),
+                     qPrintable(QStringLiteral("seed %1, action %2, %3: %4").arg(seed).arg(i).arg(what, wrong)));
+            if (i % kTold == 0) {
+                qInfo("%d actions, %lld ms", i, static_cast<long long>(clock.elapsed()));
+            }
         }
     }
+
+    void cleanup() { m_window.reset(); }
 
 private:
-    int below(qsizetype count) { return static_cast<int>(m_random() % static_cast<unsigned>(count)); }
-
-    QString act(MainWindow& window)
+    /// Empty where the document can be written, read, checked and shown.
+    QString whatIsWrong() const
     {
-        switch (below(5)) {
-        case 0:
-            return triggerCommand(window);
-        case 1:
-            return takeFromPalette(window);
-        case 2:
-            return goToARow(window);
-        case 3:
-            return setAProperty(window);
-        default:
-            return pressAKey(window);
+        const projects::Document& document = m_window->session().document();
+        const auto project = projects::projectFromJson(projects::toJson(document.project));
+        if (!project || *project != document.project) {
+            return QStringLiteral("the project does not come back from its text: %1")
+                .arg(project ? QString() : QString::fromStdString(project.error().text()));
+        }
+        const auto layout = projects::layoutFromJson(projects::toJson(document.layout));
+        if (!layout || *layout != document.layout) {
+            return QStringLiteral("the layout does not come back from its text");
+        }
+        for (const projects::Problem& problem : projects::validate(document.project)) {
+            if (problem.place.empty() || problem.message.empty() ||
+                !exists(document.project, placeOfPointer(document.project, problem.path))) {
+                return QStringLiteral("a problem has no place: %1 at %2")
+                    .arg(QString::fromStdString(problem.text()), QString::fromStdString(problem.path));
+            }
+        }
+        return {};
+    }
+
+    /// Back to the beginning and forth again; saved and opened again; then on with another one.
+    void takeAnother(RandomHand& hand)
+    {
+        DocumentSession& session = m_window->session();
+        while (session.history().canUndo()) {
+            session.undo();
+        }
+        QCOMPARE(session.document(), m_begun);
+        while (session.history().canRedo()) {
+            session.redo();
+        }
+        const std::filesystem::path place = folder("saved") / std::to_string(m_saved++);
+        QVERIFY(session.saveAs(place).ok());
+        const projects::Document last = session.document();
+        QVERIFY(session.open(place).ok());
+        QCOMPARE(session.document(), last);
+        const auto& examples = projects::examples();
+        if (const int which = hand.below(static_cast<qsizetype>(examples.size() + 2)); which < int(examples.size())) {
+            QVERIFY(m_window->openExample(examples[static_cast<std::size_t>(which)].name).ok());
+        } else {
+            m_window->openProject(m_home);
         }
     }
 
-    QString triggerCommand(MainWindow& window)
-    {
-        // What asks a person, leaves the project or trains.
-        static const std::set<QString> kLeftOut{"quit", "open", "saveAs",  "about",    "exportReport",
-                                                "run",  "step", "enqueue", "startPage"};
-        const QList<MenuCommand> commands = commandsOf(*window.menuBar());
-        const MenuCommand& command = commands.at(below(commands.size()));
-        if (command.action->isEnabled() && !kLeftOut.contains(command.action->objectName())) {
-            command.action->trigger();
-        }
-        return command.path;
-    }
-
-    QString takeFromPalette(MainWindow& window)
-    {
-        const PaletteItem& item = m_items[static_cast<std::size_t>(below(static_cast<qsizetype>(m_items.size())))];
-        const auto edit = takeUp(window.session().project(), window.documents().place(), item);
-        if (edit) {
-            window.documents().applyEdit(*edit);
-        }
-        return item.title;
-    }
-
-    QString goToARow(MainWindow& window)
-    {
-        OutlineView& outline = window.workspace().outline();
-        QModelIndex index;
-        for (int depth = 1 + below(4); depth > 0 && outline.model()->rowCount(index) > 0; --depth) {
-            index = outline.model()->index(below(outline.model()->rowCount(index)), 0, index);
-        }
-        if (const OutlineRow* row = window.workspace().outlineModel().rowAt(index)) {
-            window.documents().choose(Place(row->place));
-        }
-        return index.data().toString();
-    }
-
-    QString setAProperty(MainWindow& window)
-    {
-        const auto properties = propertiesOf(window.session().project(), window.documents().place());
-        if (properties.empty()) {
-            return {};
-        }
-        const Property& property =
-            properties[static_cast<std::size_t>(below(static_cast<qsizetype>(properties.size())))];
-        QVariant value;
-        switch (property.kind) {
-        case PropertyKind::Toggle:
-            value = !property.value.toBool();
-            break;
-        case PropertyKind::Choice:
-            value = below(std::max<qsizetype>(property.choices.size(), 1));
-            break;
-        case PropertyKind::Integer:
-            value = qlonglong(std::max(property.minimum, 1.0)) + below(12);
-            break;
-        case PropertyKind::Real:
-            value = property.minimum + below(100) / 100.0;
-            break;
-        case PropertyKind::Size:
-            value = QString::number(1 + below(64));
-            break;
-        case PropertyKind::Text:
-        case PropertyKind::File:
-            value = QString::number(below(4));
-            break;
-        }
-        const auto edit = property.edit(window.session().project(), value);
-        if (edit) {
-            window.documents().applyEdit(*edit);
-        }
-        return property.title;
-    }
-
-    QString pressAKey(MainWindow& window)
-    {
-        static const QList<Qt::Key> kKeys{Qt::Key_Delete, Qt::Key_F,    Qt::Key_Escape, Qt::Key_Period,
-                                          Qt::Key_Left,   Qt::Key_Down, Qt::Key_Tab,    Qt::Key_Z};
-        const Qt::Key key = kKeys.at(below(kKeys.size()));
-        QWidget* surface = window.workspace().canvas().surface();
-        QTest::keyClick(surface, key, below(3) == 0 ? Qt::ControlModifier : Qt::NoModifier);
-        QTest::mouseClick(surface, Qt::LeftButton, {}, {below(surface->width()), below(surface->height())});
-        return QKeySequence(key).toString();
-    }
-
-    std::mt19937 m_random;
-    std::vector<PaletteItem> m_items;
+    std::filesystem::path m_home;
+    projects::Document m_begun;
+    int m_saved = 0;
 };
 
 QTEST_MAIN(TestRandomActions)
