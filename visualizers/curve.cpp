@@ -38,20 +38,22 @@ void Curve::join(Cell& cell, const Cell& other)
     cell.broken |= other.broken;
 }
 
-void Curve::append(double x, double y)
+void Curve::append(std::span<const double> places, double y)
 {
-    if (!m_x.empty() && x < m_x.back()) {
-        truncate(lowerBound(x));
+    if (size() > 0 && places.front() < m_x.front().back()) {
+        truncate(indexOf(places.front()));
     }
-    std::size_t index = m_x.size();
-    m_x.push_back(x);
+    std::size_t index = size();
+    for (std::size_t axis = 0; axis < m_x.size(); ++axis) {
+        m_x[axis].push_back(places[axis]);
+    }
     m_y.push_back(y);
     const Cell cell = cellOf(y);
     // A level is there once the one below it has more than one cell to sum up.
     for (std::size_t level = 0;; ++level) {
         index /= kFan;
         if (level == m_levels.size()) {
-            if (m_x.size() <= kFan || (level > 0 && m_levels[level - 1].size() <= kFan)) {
+            if (size() <= kFan || (level > 0 && m_levels[level - 1].size() <= kFan)) {
                 return;
             }
             m_levels.emplace_back(index + 1, none());
@@ -70,12 +72,20 @@ void Curve::append(double x, double y)
     }
 }
 
+void Curve::setAxis(std::size_t axis, double unit)
+{
+    m_axis = axis;
+    m_unit = unit;
+}
+
 void Curve::truncate(std::size_t size)
 {
-    if (size >= m_x.size()) {
+    if (size >= m_y.size()) {
         return;
     }
-    m_x.resize(size);
+    for (std::vector<double>& places : m_x) {
+        places.resize(size);
+    }
     m_y.resize(size);
     std::size_t cells = size;
     for (std::size_t level = 0; level < m_levels.size(); ++level) {
@@ -96,7 +106,22 @@ void Curve::truncate(std::size_t size)
 
 std::size_t Curve::lowerBound(double x) const
 {
-    return static_cast<std::size_t>(std::lower_bound(m_x.begin(), m_x.end(), x) - m_x.begin());
+    return lowerBound(0, size(), x);
+}
+
+std::size_t Curve::lowerBound(std::size_t from, std::size_t to, double x) const
+{
+    const auto begin = m_x[m_axis].begin();
+    const auto found =
+        std::lower_bound(begin + static_cast<std::ptrdiff_t>(from), begin + static_cast<std::ptrdiff_t>(to), x,
+                         [this](double place, double value) { return place * m_unit < value; });
+    return static_cast<std::size_t>(found - begin);
+}
+
+std::size_t Curve::indexOf(double place) const
+{
+    const std::vector<double>& first = m_x.front();
+    return static_cast<std::size_t>(std::lower_bound(first.begin(), first.end(), place) - first.begin());
 }
 
 Curve::Cell Curve::summary(std::size_t from, std::size_t to) const
@@ -129,17 +154,17 @@ Curve::Range Curve::range(std::size_t from, std::size_t to) const
 Curve::Sample Curve::sample(std::span<const double> edges) const
 {
     Sample sample;
-    if (edges.size() < 2 || m_x.empty()) {
+    if (edges.size() < 2 || m_y.empty()) {
         return sample;
     }
     std::size_t from = lowerBound(edges.front());
-    std::size_t to = static_cast<std::size_t>(std::upper_bound(m_x.begin(), m_x.end(), edges.back()) - m_x.begin());
+    std::size_t to = lowerBound(std::nextafter(edges.back(), kInfinity));
     from -= from > 0 ? 1 : 0;
     to += to < size() ? 1 : 0;
     const std::size_t columns = edges.size() - 1;
     if (to - from <= columns * kPointsAColumn) {
         for (std::size_t i = from; i < to; ++i) {
-            sample.line.push_back({m_x[i], std::isfinite(m_y[i]) ? m_y[i] : kNone});
+            sample.line.push_back({x(i), std::isfinite(m_y[i]) ? m_y[i] : kNone});
             if (!std::isfinite(m_y[i])) {
                 sample.broken.push_back(at(i));
             }
@@ -150,10 +175,7 @@ Curve::Sample Curve::sample(std::span<const double> edges) const
     std::size_t begin = from;
     for (std::size_t column = 0; column < columns && begin < to; ++column) {
         const bool last = column + 1 == columns;
-        const auto limit = m_x.begin() + static_cast<std::ptrdiff_t>(to);
-        const auto first = m_x.begin() + static_cast<std::ptrdiff_t>(begin);
-        const std::size_t end =
-            last ? to : static_cast<std::size_t>(std::lower_bound(first, limit, edges[column + 1]) - m_x.begin());
+        const std::size_t end = last ? to : lowerBound(begin, to, edges[column + 1]);
         if (end == begin) {
             continue;
         }
@@ -161,7 +183,7 @@ Curve::Sample Curve::sample(std::span<const double> edges) const
         if (cell.low <= cell.high) {
             // Where in the column the extremes lie is below a pixel; that the line enters and leaves it is not.
             const std::array<Point, kPointsAColumn> points{
-                {at(begin), {m_x[begin], cell.low}, {m_x[end - 1], cell.high}, at(end - 1)}};
+                {at(begin), {x(begin), cell.low}, {x(end - 1), cell.high}, at(end - 1)}};
             for (const Point& point : points) {
                 const bool repeats = !sample.line.empty() && sample.line.back() == point;
                 if (std::isfinite(point.y) && !repeats) {
@@ -173,7 +195,7 @@ Curve::Sample Curve::sample(std::span<const double> edges) const
             {{kNaN, kNone}, {kAbove, kInfinity}, {kBelow, -kInfinity}}};
         for (const auto& [bit, value] : kinds) {
             if ((cell.broken & bit) != 0) {
-                sample.broken.push_back({m_x[begin], value});
+                sample.broken.push_back({x(begin), value});
             }
         }
         begin = end;

@@ -8,7 +8,8 @@
 namespace residua::visualizers {
 
 /// One series of points by ascending x, with a pyramid of minima and maxima above it: any part of it is drawn in a few
-/// points a pixel column, and no spike is lost. Appending costs the new points alone. No thread of its own.
+/// points a pixel column, and no spike is lost. Appending costs the new points alone, and a change of axis nothing:
+/// a point has its x on each. No thread of its own.
 class Curve {
 public:
     struct Point {
@@ -27,16 +28,29 @@ public:
         std::vector<Point> broken; ///< y is NaN or infinite: at most one of each kind a column
     };
 
-    /// An x below the last's throws away the points from x on, as a resumed run does.
-    void append(double x, double y);
+    explicit Curve(std::size_t axes = 1) : m_x(axes) {}
+
+    /// An x below the last's throws away the points from x on, as a resumed run does. Of a curve of one axis.
+    void append(double x, double y) { append(std::span(&x, 1), y); }
+    /// The point's x on each axis, ascending on each; the first axis tells what a resumed run throws away.
+    void append(std::span<const double> places, double y);
+    /// The axis that every x from now on is of, and what a unit of it is worth (above 0). At first the first, worth 1.
+    void setAxis(std::size_t axis, double unit = 1);
+    [[nodiscard]] std::size_t axis() const { return m_axis; }
+    [[nodiscard]] double unit() const { return m_unit; }
     /// Keeps the first `size` points.
     void truncate(std::size_t size);
     void clear() { truncate(0); }
 
-    [[nodiscard]] std::size_t size() const { return m_x.size(); }
-    [[nodiscard]] Point at(std::size_t index) const { return {m_x[index], m_y[index]}; }
+    [[nodiscard]] std::size_t size() const { return m_y.size(); }
+    [[nodiscard]] Point at(std::size_t index) const { return {x(index), m_y[index]}; }
     /// Of the first point whose x is not below `x`.
     [[nodiscard]] std::size_t lowerBound(double x) const;
+    /// Of the first point whose place on the first axis is not below `place`.
+    [[nodiscard]] std::size_t indexOf(double place) const;
+    /// Of every point, on one axis, in its own units.
+    [[nodiscard]] const std::vector<double>& places(std::size_t axis) const { return m_x[axis]; }
+    [[nodiscard]] const std::vector<double>& values() const { return m_y; }
 
     /// The points between the first and the last of `edges` (ascending, one more than there are columns), and one
     /// neighbour on each side, so that the line leaves the picture. At most four points a column.
@@ -58,8 +72,13 @@ private:
     [[nodiscard]] static Cell cellOf(double y);
     static void join(Cell& cell, const Cell& other);
     [[nodiscard]] Cell summary(std::size_t from, std::size_t to) const;
+    [[nodiscard]] double x(std::size_t index) const { return m_x[m_axis][index] * m_unit; }
+    /// Of the first of points [from, to) whose x is not below `x`.
+    [[nodiscard]] std::size_t lowerBound(std::size_t from, std::size_t to, double x) const;
 
-    std::vector<double> m_x;
+    std::vector<std::vector<double>> m_x; ///< of each axis
+    std::size_t m_axis = 0;
+    double m_unit = 1;
     std::vector<double> m_y;
     std::vector<std::vector<Cell>> m_levels; ///< cell i of level k sums up points i·kFan^(k+1) and on
 };

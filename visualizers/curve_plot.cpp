@@ -3,8 +3,7 @@
 
 #include "visualizers/legend_place.h"
 #include "visualizers/plot_style.h"
-
-#include <QTextStream>
+#include "visualizers/short_ticker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,14 +12,14 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kMargin = 0.04;         ///< room above and below the curves, as a share of their range
-constexpr double kLinearShare = 1e-4;    ///< of the largest value, below which a symmetric logarithm is linear
-constexpr int kFewestColumns = 200;      ///< of a curve, however many there are
-constexpr int kMostColumns = 24'000;     ///< of all curves together
-constexpr double kLegendShare = 0.5;     ///< of the plot that the legend may take
-constexpr int kNarrowestName = 80;       ///< pixels
-constexpr std::size_t kNamedValues = 12; ///< lines beside the crosshair
-constexpr int kSmooth = 20'000;          ///< points up to which lines are antialiased
+constexpr double kMargin = 0.04;      ///< room above and below the curves, as a share of their range
+constexpr double kLinearShare = 1e-4; ///< of the largest value, below which a symmetric logarithm is linear
+constexpr int kFewestColumns = 200;   ///< of a curve, however many there are
+constexpr int kMostColumns = 24'000;  ///< of all curves together
+constexpr double kLegendShare = 0.5;  ///< of the plot that the legend may take
+constexpr int kNarrowestName = 80;    ///< pixels
+constexpr int kReadings = 12;         ///< runs beside the crosshair
+constexpr int kSmooth = 20'000;       ///< points up to which lines are antialiased
 
 // Positions are symmetric logarithms: labels say the values.
 class SymmetricTicker final : public QCPAxisTicker {
@@ -48,6 +47,9 @@ CurvePlot::CurvePlot(QWidget* parent)
     setSelectionRectMode(QCP::srmZoom);
     setMouseTracking(true);
     legend->setVisible(true);
+    for (QCPAxis* axis : {xAxis, yAxis}) {
+        axis->setTicker(shortTicker(axis->scaleType()));
+    }
     axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
     m_cursor->setVisible(false);
     m_values->setVisible(false);
@@ -247,9 +249,8 @@ void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
 
 void CurvePlot::setScaleX(AxisScale scale)
 {
-    const bool logarithmic = scale == AxisScale::Logarithmic;
-    xAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    xAxis->setTicker(QSharedPointer<QCPAxisTicker>(logarithmic ? new QCPAxisTickerLog : new QCPAxisTicker));
+    xAxis->setScaleType(scale == AxisScale::Logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    xAxis->setTicker(shortTicker(xAxis->scaleType()));
     showAll();
 }
 
@@ -258,7 +259,7 @@ void CurvePlot::setScaleY(AxisScale scale)
     m_scaleY = scale;
     const bool logarithmic = scale == AxisScale::Logarithmic;
     yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    yAxis->setTicker(QSharedPointer<QCPAxisTicker>(logarithmic ? new QCPAxisTickerLog : new QCPAxisTicker));
+    yAxis->setTicker(shortTicker(yAxis->scaleType()));
     showAll();
 }
 
@@ -318,20 +319,33 @@ void CurvePlot::drawBands()
     }
 }
 
+/// A line a run: what it is at the last point at or before the pointer, what was known then.
+QStringList CurvePlot::readingsAt(double x) const
+{
+    std::vector<std::pair<QString, QStringList>> lines;
+    for (const auto& [id, shown] : m_curves) {
+        const std::size_t after = shown.curve->lowerBound(std::nextafter(x, std::numeric_limits<double>::infinity()));
+        if (shown.look.reading.isEmpty() || after == 0) {
+            continue;
+        }
+        auto line = std::ranges::find(lines, shown.look.run, &std::pair<QString, QStringList>::first);
+        if (line == lines.end()) {
+            line = lines.insert(lines.end(), {shown.look.run, {}});
+        }
+        line->second << shown.look.reading + QLatin1Char(' ') + QString::number(shown.curve->at(after - 1).y, 'g', 5);
+    }
+    QStringList texts;
+    for (const auto& [run, readings] : lines) {
+        const QStringList named = run.isEmpty() ? readings : QStringList(run) + readings;
+        texts << named.join(QStringLiteral("   "));
+    }
+    return texts.mid(0, kReadings);
+}
+
 void CurvePlot::crosshair(QPointF position)
 {
     const double x = xAxis->pixelToCoord(position.x());
-    QStringList lines{m_xText ? m_xText(x) : QString::number(x, 'g', 6)};
-    for (const auto& [id, shown] : m_curves) {
-        if (shown.look.name.isEmpty() || shown.curve->size() == 0) {
-            continue;
-        }
-        // The last point at or before the pointer: what was known then.
-        const std::size_t after = shown.curve->lowerBound(std::nextafter(x, std::numeric_limits<double>::infinity()));
-        if (after > 0 && static_cast<std::size_t>(lines.size()) <= kNamedValues) {
-            lines << shown.look.name + QStringLiteral("  ") + QString::number(shown.curve->at(after - 1).y, 'g', 5);
-        }
-    }
+    const QStringList lines = QStringList(m_xText ? m_xText(x) : QString::number(x, 'g', 6)) + readingsAt(x);
     const QRect rect = axisRect()->rect();
     const bool shows = lines.size() > 1 && rect.contains(position.toPoint());
     m_cursor->setVisible(shows);
@@ -394,26 +408,6 @@ void CurvePlot::keyPressEvent(QKeyEvent* event)
         return;
     }
     replot(QCustomPlot::rpQueuedReplot);
-}
-
-QString CurvePlot::csv(const QString& xName, const QString& yName) const
-{
-    QString text;
-    QTextStream out(&text);
-    out.setRealNumberPrecision(17);
-    out << "curve," << xName << ',' << yName << '\n';
-    for (const auto& [id, shown] : m_curves) {
-        if (shown.look.name.isEmpty()) {
-            continue;
-        }
-        QString name = shown.look.name;
-        name.replace(QLatin1Char('"'), QStringLiteral("\"\""));
-        for (std::size_t i = 0; i < shown.curve->size(); ++i) {
-            const Curve::Point point = shown.curve->at(i);
-            out << '"' << name << "\"," << point.x << ',' << point.y << '\n';
-        }
-    }
-    return text;
 }
 
 } // namespace residua::visualizers

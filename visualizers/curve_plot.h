@@ -22,8 +22,10 @@ class CurvePlot : public QCustomPlot {
 public:
     enum class Id : int {};
     struct Look {
-        QString name; ///< empty: not in the legend, not beside the crosshair
-        resources::Rgb colour;
+        QString name = {};    ///< in the legend; empty: not there
+        QString run = {};     ///< whose numbers it holds: those of one run share a line beside the crosshair
+        QString reading = {}; ///< what they are; empty: not beside the crosshair
+        resources::Rgb colour = {};
         double alpha = 1;
         double width = 1;
         Qt::PenStyle line = Qt::SolidLine;
@@ -53,8 +55,6 @@ public:
     };
     void setBands(std::vector<Band> bands);
     [[nodiscard]] bool isEmpty() const;
-    /// One line a point: curve, x, y. Every recorded point, not those that are drawn.
-    [[nodiscard]] QString csv(const QString& xName, const QString& yName) const;
 
 protected:
     void mouseMoveEvent(QMouseEvent* event) override;
@@ -77,6 +77,7 @@ private:
     void drawBands();
     void fitLegend();
     void crosshair(QPointF position);
+    [[nodiscard]] QStringList readingsAt(double x) const;
     void hideCrosshair();
     [[nodiscard]] std::vector<double> edges(int columns) const;
     [[nodiscard]] double toAxis(double y) const;

@@ -13,17 +13,6 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSumTolerance = 1e-3;
 
-/// The last frame at or before `step`; the first where all are later. Null: there is none.
-const engine::Matrix* frameAt(const std::vector<engine::Matrix>& frames, std::int64_t step)
-{
-    if (frames.empty()) {
-        return nullptr;
-    }
-    const auto after = std::upper_bound(frames.begin(), frames.end(), step,
-                                        [](std::int64_t value, const auto& frame) { return value < frame.step; });
-    return after == frames.begin() ? &frames.front() : &*std::prev(after);
-}
-
 /// Whether every row that has a cell sums to one.
 bool rowsSumToOne(const engine::Matrix& matrix)
 {
@@ -43,6 +32,16 @@ bool rowsSumToOne(const engine::Matrix& matrix)
 }
 
 } // namespace
+
+const engine::Matrix* HeatmapFrames::frameAt(const Frames& frames, std::int64_t step)
+{
+    if (frames.empty()) {
+        return nullptr;
+    }
+    const auto after = std::upper_bound(frames.begin(), frames.end(), step,
+                                        [](std::int64_t value, const auto& frame) { return value < frame->step; });
+    return after == frames.begin() ? frames.front().get() : std::prev(after)->get();
+}
 
 void HeatmapFrames::clear()
 {
@@ -66,7 +65,7 @@ void HeatmapFrames::compareWith(const std::vector<engine::Matrix>& other)
 {
     m_other.clear();
     for (const engine::Matrix& matrix : other) {
-        m_other[matrix.name].push_back(matrix);
+        m_other[matrix.name].push_back(std::make_shared<const engine::Matrix>(matrix));
     }
     rangeAnew(CellValue::AgainstRun);
 }
@@ -89,14 +88,14 @@ void HeatmapFrames::append(const engine::Matrix& matrix)
     Series& series = m_series[matrix.name];
     auto& frames = series.frames;
     const auto cut = std::lower_bound(frames.begin(), frames.end(), matrix.step,
-                                      [](const engine::Matrix& frame, std::int64_t step) { return frame.step < step; });
+                                      [](const auto& frame, std::int64_t step) { return frame->step < step; });
     const bool rewritten = cut != frames.end();
     frames.erase(cut, frames.end());
     // Another shape is another network: what came before has nothing to be compared with.
-    if (!frames.empty() && (frames.back().rows != matrix.rows || frames.back().columns != matrix.columns)) {
+    if (!frames.empty() && (frames.back()->rows != matrix.rows || frames.back()->columns != matrix.columns)) {
         frames.clear();
     }
-    frames.push_back(matrix);
+    frames.push_back(std::make_shared<const engine::Matrix>(matrix));
     if (rewritten || frames.size() == 1) {
         series.ranges.clear();
         for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -124,7 +123,7 @@ std::size_t HeatmapFrames::count(const std::string& name) const
 
 const engine::Matrix& HeatmapFrames::frame(const std::string& name, std::size_t index) const
 {
-    return m_series.at(name).frames.at(index);
+    return *m_series.at(name).frames.at(index);
 }
 
 std::vector<double> HeatmapFrames::cells(const std::string& name, std::size_t index, CellValue value) const
@@ -160,11 +159,11 @@ std::optional<double> HeatmapFrames::centre(const std::string& name) const
     }
     const Frames& frames = m_series.at(name).frames;
     const Range all = range(name, CellValue::Weight);
-    if (all.low >= 0 && rowsSumToOne(frames.front()) && rowsSumToOne(frames.back())) {
+    if (all.low >= 0 && rowsSumToOne(*frames.front()) && rowsSumToOne(*frames.back())) {
         return std::nullopt;
     }
     std::optional<double> start;
-    for (const float cell : frames.front().values) {
+    for (const float cell : frames.front()->values) {
         if (!std::isfinite(cell)) {
             continue;
         }

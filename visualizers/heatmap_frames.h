@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ enum class CellValue {
     LogOfRowMax, ///< log(p / the row's largest p): ANCRe figure 6 (methods.md 2)
 };
 
-/// Recorded matrices by name and step, without a window.
+/// Recorded matrices by name and step, without a window. A copy shares them, and costs next to nothing.
 class HeatmapFrames {
 public:
     struct Range {
@@ -53,12 +54,14 @@ public:
     [[nodiscard]] std::optional<double> centre(const std::string& name) const;
 
 private:
-    using Frames = std::vector<engine::Matrix>;
+    using Frames = std::vector<std::shared_ptr<const engine::Matrix>>;
     struct Series {
         Frames frames;
         std::map<CellValue, Range> ranges; ///< grows with the frames
     };
 
+    /// The last frame at or before `step`; the first where all are later. Null: there is none.
+    [[nodiscard]] static const engine::Matrix* frameAt(const Frames& frames, std::int64_t step);
     void widen(Series& series, const std::string& name, std::size_t index);
     void widen(Series& series, const std::string& name, std::size_t index, CellValue value);
     void rangeAnew(CellValue value);

@@ -24,6 +24,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kPlayInterval = 60; ///< ms between frames while playing
+constexpr int kCellDigits = 9;    ///< a float, exactly
 constexpr int kAllFeatures = -1;
 constexpr int kMostFeatures = 1'000'000;
 constexpr const char* kFeature = "feature"; ///< the kind of a single feature's weights
@@ -41,7 +42,7 @@ public:
     void setFeature(int number, const std::vector<engine::Matrix>& matrices);
     void appendFeature(const std::vector<engine::Matrix>& matrices);
     void dropFeature();
-    [[nodiscard]] QString csv() const;
+    [[nodiscard]] CsvText csvText() const;
 
     HeatmapFrames frames;
     HeatmapGrid* grid;
@@ -338,24 +339,24 @@ void HeatmapView::Impl::show()
     }
 }
 
-QString HeatmapView::Impl::csv() const
+CsvText HeatmapView::Impl::csvText() const
 {
-    QString text = QStringLiteral("step,source,target,value\n");
-    const std::string series = current();
-    for (std::size_t i = 0; i < frames.count(series); ++i) {
-        const engine::Matrix& matrix = frames.frame(series, i);
-        const auto cells = frames.cells(series, i, cellValue());
-        for (std::int64_t row = 0; row < matrix.rows; ++row) {
-            for (std::int64_t column = 0; column < matrix.columns; ++column) {
-                const double cell = cells[static_cast<std::size_t>(row * matrix.columns + column)];
-                if (!std::isnan(cell)) {
-                    text +=
-                        QStringLiteral("%1,%2,%3,%4\n").arg(matrix.step).arg(column).arg(row + 1).arg(cell, 0, 'g', 9);
+    return [frames = frames, series = current(), value = cellValue()](QTextStream& out) {
+        out.setRealNumberPrecision(kCellDigits);
+        out << "step,source,target,value\n";
+        for (std::size_t i = 0; i < frames.count(series); ++i) {
+            const engine::Matrix& matrix = frames.frame(series, i);
+            const auto cells = frames.cells(series, i, value);
+            for (std::int64_t row = 0; row < matrix.rows; ++row) {
+                for (std::int64_t column = 0; column < matrix.columns; ++column) {
+                    const double cell = cells[static_cast<std::size_t>(row * matrix.columns + column)];
+                    if (!std::isnan(cell)) {
+                        out << matrix.step << ',' << column << ',' << row + 1 << ',' << cell << '\n';
+                    }
                 }
             }
         }
-    }
-    return text;
+    };
 }
 
 HeatmapView::HeatmapView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
@@ -407,9 +408,9 @@ void HeatmapView::compareWith(const QString& name, const std::vector<engine::Mat
     m_impl->setOther(name, matrices);
 }
 
-QString HeatmapView::csv() const
+CsvText HeatmapView::csvText() const
 {
-    return m_impl->csv();
+    return m_impl->csvText();
 }
 
 QCustomPlot& HeatmapView::plot() const

@@ -4,12 +4,12 @@
 #include "projects/sweep.h"
 #include "visualizers/plot_controls.h"
 #include "visualizers/plot_style.h"
+#include "visualizers/short_ticker.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QTextStream>
 #include <QVBoxLayout>
 
 #include <qcustomplot.h>
@@ -224,8 +224,7 @@ void ParetoView::Impl::setScales()
     const bool logY = scale->currentIndex() == 2;
     for (const auto& [axis, logarithmic] : {std::pair{plot->xAxis, logX}, std::pair{plot->yAxis, logY}}) {
         axis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-        axis->setTicker(QSharedPointer<QCPAxisTicker>(logarithmic ? new QCPAxisTickerLog : new QCPAxisTicker));
-        axis->setNumberFormat(logarithmic && axis == plot->xAxis ? QStringLiteral("gbc") : QStringLiteral("gb"));
+        axis->setTicker(shortTicker(axis->scaleType()));
     }
     const QStringList names{tr("parameters"), tr("FLOP"), tr("seconds")};
     plot->xAxis->setLabel(names.at(cost->currentIndex()));
@@ -411,21 +410,18 @@ void ParetoView::setTheme(resources::Theme theme)
     m_impl->show();
 }
 
-QString ParetoView::csv() const
+CsvText ParetoView::csvText() const
 {
-    QString text;
-    QTextStream out(&text);
-    out.setRealNumberPrecision(17);
-    out << "run,parameters,flop,seconds,loss,validation_loss,front\n";
-    const std::vector<std::size_t> best = m_impl->front();
-    for (std::size_t i = 0; i < m_impl->runs.size(); ++i) {
-        const ParetoRun& run = m_impl->runs[i];
-        QString name = run.name;
-        name.replace(QLatin1Char('"'), QStringLiteral("\"\""));
-        out << '"' << name << "\"," << run.parameters << ',' << run.flops << ',' << run.seconds << ',' << run.loss
-            << ',' << run.validationLoss << ',' << (std::ranges::find(best, i) != best.end() ? 1 : 0) << '\n';
-    }
-    return text;
+    return [runs = m_impl->runs, best = m_impl->front()](QTextStream& out) {
+        out.setRealNumberPrecision(17);
+        out << "run,parameters,flop,seconds,loss,validation_loss,front\n";
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            const ParetoRun& run = runs[i];
+            out << csvQuoted(run.name) << ',' << run.parameters << ',' << run.flops << ',' << run.seconds << ','
+                << run.loss << ',' << run.validationLoss << ',' << (std::ranges::find(best, i) != best.end() ? 1 : 0)
+                << '\n';
+        }
+    };
 }
 
 QCustomPlot& ParetoView::plot() const

@@ -35,7 +35,7 @@ public:
     /// Marks a run; an unknown key marks none.
     void setSelected(const QString& key);
     void setTheme(resources::Theme theme);
-    [[nodiscard]] QString csv() const override;
+    [[nodiscard]] CsvText csvText() const override;
 
 signals:
     void runChosen(const QString& key);

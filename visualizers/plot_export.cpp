@@ -10,7 +10,7 @@
 
 #include <QPdfWriter>
 
-#include <optional>
+#include <utility>
 
 namespace residua::visualizers {
 namespace {
@@ -49,40 +49,70 @@ void paintPdf(QCustomPlot& plot, QIODevice& device)
     paintVector(plot, &pdf);
 }
 
-std::optional<QByteArray> render(QCustomPlot& plot, const QString& csv, const QString& suffix)
+/// What writes the contents of a file; false: the disk is full.
+using Contents = std::function<bool(QIODevice&)>;
+
+Contents csvContents(CsvText numbers)
+{
+    return [numbers = std::move(numbers)](QIODevice& device) {
+        QTextStream out(&device);
+        numbers(out);
+        out.flush();
+        return out.status() == QTextStream::Ok;
+    };
+}
+
+Contents pngContents(QCustomPlot& plot)
+{
+    return [image = plot.toPixmap(plot.width(), plot.height(), kPngScale).toImage()](QIODevice& device) {
+        return image.save(&device, "PNG");
+    };
+}
+
+Contents vectorContents(QCustomPlot& plot, void (*paint)(QCustomPlot&, QIODevice&))
 {
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
+    paint(plot, buffer);
+    return [bytes](QIODevice& device) { return device.write(bytes) == bytes.size(); };
+}
+
+/// None for a suffix that is not known.
+Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& suffix)
+{
     if (suffix == QLatin1String("csv")) {
-        buffer.write(csv.toUtf8());
-    } else if (suffix == QLatin1String("png")) {
-        plot.toPixmap(plot.width(), plot.height(), kPngScale).save(&buffer, "PNG");
-    } else if (suffix == QLatin1String("svg")) {
-        paintSvg(plot, buffer);
-    } else if (suffix == QLatin1String("pdf")) {
-        paintPdf(plot, buffer);
-    } else {
-        return std::nullopt;
+        return csvContents(numbers());
     }
-    return bytes;
+    if (suffix == QLatin1String("png")) {
+        return pngContents(plot);
+    }
+    if (suffix == QLatin1String("svg")) {
+        return vectorContents(plot, paintSvg);
+    }
+    return suffix == QLatin1String("pdf") ? vectorContents(plot, paintPdf) : Contents();
+}
+
+Status writeFile(const QString& path, const Contents& contents)
+{
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || !contents(file) || !file.commit()) {
+        return Error{path.toStdString(), "cannot be written: " + file.errorString().toStdString()};
+    }
+    return Done{};
 }
 
 } // namespace
 
-Status exportPlot(QCustomPlot& plot, const QString& csv, const QString& path)
+Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& path)
 {
     const QString suffix = QFileInfo(path).suffix().toLower();
-    const auto bytes = render(plot, csv, suffix);
-    if (!bytes) {
+    Contents contents = contentsOf(plot, numbers, suffix);
+    if (!contents) {
         return Error{path.toStdString(),
                      "got the suffix \"" + suffix.toStdString() + "\", expected png, svg, pdf or csv"};
     }
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(*bytes) != bytes->size() || !file.commit()) {
-        return Error{path.toStdString(), "cannot be written: " + file.errorString().toStdString()};
-    }
-    return Done{};
+    return ExportWork([path, contents = std::move(contents)] { return writeFile(path, contents); });
 }
 
 } // namespace residua::visualizers

@@ -2,15 +2,23 @@
 #pragma once
 
 #include "projects/result.h"
+#include "visualizers/csv_text.h"
 
 #include <QString>
+
+#include <functional>
 
 class QCustomPlot;
 
 namespace residua::visualizers {
 
-/// Writes the plot as it is seen, as PNG (twice the pixels), SVG or PDF, or `csv` as text; the name's suffix says
-/// which. The file is complete or not there. Errors: another suffix, a place that cannot be written.
-[[nodiscard]] Status exportPlot(QCustomPlot& plot, const QString& csv, const QString& path);
+/// What is left of an export once the plot is drawn: to encode, and to write the file, which is complete or not there.
+/// Any thread. Error: a place that cannot be written.
+using ExportWork = std::function<Status()>;
+
+/// Draws the plot as it is seen, for a PNG (twice the pixels), SVG or PDF, or takes its `numbers` for a CSV; the path's
+/// suffix says which. GUI thread. Error: another suffix.
+[[nodiscard]] Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers,
+                                            const QString& path);
 
 } // namespace residua::visualizers

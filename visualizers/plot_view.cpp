@@ -6,26 +6,58 @@
 #include <QClipboard>
 #include <QContextMenuEvent>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QGuiApplication>
 #include <QMenu>
 #include <QMessageBox>
+#include <QPromise>
 #include <QRegularExpression>
+#include <QThreadPool>
 
 #include <qcustomplot.h>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
 
 namespace residua::visualizers {
 namespace {
 
 constexpr double kClipboardScale = 2;
 
+QString textOf(const CsvText& numbers)
+{
+    QString text;
+    QTextStream out(&text);
+    numbers(out);
+    return text;
+}
+
+template <class Work>
+auto onThread(Work work)
+{
+    const auto promise = std::make_shared<QPromise<std::invoke_result_t<const Work&>>>();
+    promise->start();
+    QThreadPool::globalInstance()->start([promise, work = std::move(work)] {
+        promise->addResult(work());
+        promise->finish();
+    });
+    return promise->future();
+}
+
 } // namespace
 
 PlotView::PlotView(QWidget* parent) : QWidget(parent) {}
 
-Status PlotView::exportTo(const QString& path)
+QString PlotView::csv() const
 {
-    return exportPlot(plot(), csv(), path);
+    return textOf(csvText());
+}
+
+QFuture<Status> PlotView::exportTo(const QString& path)
+{
+    const auto work = exportWork(
+        plot(), [this] { return csvText(); }, path);
+    return work ? onThread(*work) : QtFuture::makeReadyFuture(Status(work.error()));
 }
 
 void PlotView::askExport()
@@ -34,19 +66,28 @@ void PlotView::askExport()
     const QString base = m_exportName.isEmpty() ? accessibleName() : m_exportName + QLatin1Char('-') + accessibleName();
     QString name = base.toLower();
     name.replace(notInNames, QStringLiteral("-"));
-    QString filter;
-    QString path = QFileDialog::getSaveFileName(
-        this, tr("Export %1").arg(accessibleName()), name + QStringLiteral(".png"),
-        tr("Picture (*.png);;Vector picture (*.svg);;Document (*.pdf);;Numbers (*.csv)"), &filter);
-    if (path.isEmpty()) {
-        return;
-    }
-    if (QFileInfo(path).suffix().isEmpty()) {
-        path += filter.section(QLatin1Char('*'), 1).section(QLatin1Char(')'), 0, 0);
-    }
-    if (const Status done = exportTo(path); !done) {
-        QMessageBox::warning(this, tr("Export"), QString::fromStdString(done.error().text()));
-    }
+    auto* dialog = new QFileDialog(this, tr("Export %1").arg(accessibleName()));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setNameFilters(
+        {tr("Picture (*.png)"), tr("Vector picture (*.svg)"), tr("Document (*.pdf)"), tr("Numbers (*.csv)")});
+    const auto takeSuffix = [dialog](const QString& filter) {
+        dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).section(QLatin1Char(')'), 0, 0));
+    };
+    takeSuffix(dialog->selectedNameFilter());
+    connect(dialog, &QFileDialog::filterSelected, dialog, takeSuffix);
+    dialog->selectFile(name);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        exportTo(path).then(this, [this](const Status& done) {
+            if (!done) {
+                auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"),
+                                            QString::fromStdString(done.error().text()), QMessageBox::Ok, this);
+                box->setAttribute(Qt::WA_DeleteOnClose);
+                box->open();
+            }
+        });
+    });
+    dialog->open();
 }
 
 void PlotView::copyPicture()
@@ -57,7 +98,9 @@ void PlotView::copyPicture()
 
 void PlotView::copyNumbers()
 {
-    QGuiApplication::clipboard()->setText(csv());
+    onThread([numbers = csvText()] { return textOf(numbers); }).then(this, [](const QString& text) {
+        QGuiApplication::clipboard()->setText(text);
+    });
 }
 
 void PlotView::contextMenuEvent(QContextMenuEvent* event)

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "projects/result.h"
+#include "visualizers/csv_text.h"
 
+#include <QFuture>
 #include <QString>
 #include <QWidget>
 
@@ -16,10 +18,12 @@ class PlotView : public QWidget {
 public:
     explicit PlotView(QWidget* parent = nullptr);
 
-    /// The numbers behind the plot, with a header line; every recorded one.
-    [[nodiscard]] virtual QString csv() const = 0;
-    /// PNG, SVG, PDF or CSV, by the suffix of `path`.
-    [[nodiscard]] Status exportTo(const QString& path);
+    /// The numbers behind the plot, every recorded one, as they are now.
+    [[nodiscard]] virtual CsvText csvText() const = 0;
+    /// The same as text, at once.
+    [[nodiscard]] QString csv() const;
+    /// PNG, SVG, PDF or CSV, by the suffix of `path`. Drawn now, encoded and written on another thread.
+    QFuture<Status> exportTo(const QString& path);
     /// The base of the file name that askExport proposes, such as a run's name.
     void setExportName(const QString& name) { m_exportName = name; }
 
@@ -27,6 +31,7 @@ public slots:
     /// Asks where to, and says what went wrong.
     void askExport();
     void copyPicture();
+    /// Once they are written, on another thread.
     void copyNumbers();
 
 protected:

@@ -16,7 +16,7 @@ QString lossText(double loss)
 
 } // namespace
 
-void TransitionsModel::setTransitions(std::vector<StageTransition> transitions)
+void TransitionsModel::setTransitions(std::vector<engine::StageTransition> transitions)
 {
     const int had = rowCount();
     const int have = static_cast<int>(transitions.size());
@@ -26,8 +26,8 @@ void TransitionsModel::setTransitions(std::vector<StageTransition> transitions)
         endRemoveRows();
     }
     for (int row = 0; row < std::min(had, have); ++row) {
-        StageTransition& shown = m_transitions[static_cast<std::size_t>(row)];
-        const StageTransition& now = transitions[static_cast<std::size_t>(row)];
+        engine::StageTransition& shown = m_transitions[static_cast<std::size_t>(row)];
+        const engine::StageTransition& now = transitions[static_cast<std::size_t>(row)];
         if (shown != now) {
             shown = now;
             emit dataChanged(index(row, 0), index(row, Columns - 1));
@@ -61,7 +61,7 @@ QVariant TransitionsModel::data(const QModelIndex& index, int role) const
     if (role != Qt::DisplayRole) {
         return {};
     }
-    const StageTransition& transition = m_transitions[static_cast<std::size_t>(index.row())];
+    const engine::StageTransition& transition = m_transitions[static_cast<std::size_t>(index.row())];
     switch (index.column()) {
     case Step:
         return QString::number(transition.step);

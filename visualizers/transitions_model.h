@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "visualizers/stage_transitions.h"
+#include "engine/api/stages.h"
 
 #include <QAbstractTableModel>
 
@@ -16,7 +16,7 @@ public:
     using QAbstractTableModel::QAbstractTableModel;
 
     /// Rows that stay are changed in place: a selection and a scrolled list outlive a growing run.
-    void setTransitions(std::vector<StageTransition> transitions);
+    void setTransitions(std::vector<engine::StageTransition> transitions);
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -24,7 +24,7 @@ public:
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
-    std::vector<StageTransition> m_transitions;
+    std::vector<engine::StageTransition> m_transitions;
 };
 
 } // namespace residua::visualizers

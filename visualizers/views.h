@@ -40,7 +40,7 @@ public:
     void append(const QString& key, const std::vector<residua::engine::StepRecord>& steps,
                 const std::vector<residua::engine::ValidationRecord>& validations);
     void setTheme(Theme theme);
-    [[nodiscard]] QString csv() const override;
+    [[nodiscard]] CsvText csvText() const override;
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;
@@ -50,8 +50,8 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Any other recorded number of one or more runs against the step: gradient norm, learning rate, throughput, memory,
-/// one at a time. GUI thread.
+/// Any other recorded number of one or more runs, one at a time: gradient norm, learning rate, throughput, memory.
+/// Against step, tokens, FLOP or time, smoothed on request, with the stages as bands. GUI thread.
 class MetricsView : public PlotView {
     Q_OBJECT
 public:
@@ -59,6 +59,9 @@ public:
     ~MetricsView() override;
 
     void setRun(const QString& key, const QString& name);
+    /// As LossView's.
+    void setFlopPerUnit(const QString& key, double flop);
+    void setEvents(const QString& key, const std::vector<residua::engine::RunEvent>& events);
     void removeRun(const QString& key);
     void clear();
     /// Gradient norm and learning rate.
@@ -66,7 +69,7 @@ public:
     /// `name` as in run_reader.h. Points at or before the last replace what was there.
     void append(const QString& key, const std::string& name, const std::vector<residua::engine::MetricPoint>& points);
     void setTheme(Theme theme);
-    [[nodiscard]] QString csv() const override;
+    [[nodiscard]] CsvText csvText() const override;
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;
@@ -100,7 +103,7 @@ public:
     void setTheme(Theme theme);
     /// Outlines a cell (hover on the canvas); row = target − 1. A negative row: none.
     void setHighlighted(int row, int column);
-    [[nodiscard]] QString csv() const override;
+    [[nodiscard]] CsvText csvText() const override;
 
 signals:
     void cellHovered(int row, int column); ///< −1, −1 when the pointer leaves

@@ -343,11 +343,13 @@ void RunLink::showRun(const RunRecord& record)
     m_workspace.runsModel().setColour(record.directory, loss.colourOf(key));
     if (record.flopPerUnit > 0) {
         loss.setFlopPerUnit(key, record.flopPerUnit);
+        metrics.setFlopPerUnit(key, record.flopPerUnit);
     }
     loss.append(key, record.steps, record.validations);
     loss.setEvents(key, record.events);
     metrics.setRun(key, name);
     metrics.append(key, record.steps);
+    metrics.setEvents(key, record.events);
     for (const auto& [figure, points] : record.figures) {
         metrics.append(key, figure, points);
     }

@@ -191,7 +191,7 @@ private slots:
         QTest::mouseClick(button(QStringLiteral("Compare")), Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(m_window->findChild<RunComparisonDialog*>(), kPatience);
         auto* dialog = m_window->findChild<RunComparisonDialog*>();
-        QCOMPARE(dialog->findChild<visualizers::LossView*>()->csv().count(QStringLiteral(", training\"")), 16);
+        QCOMPARE(points(dialog->findChild<visualizers::LossView*>()->csv()), 16);
         const auto* tree = dialog->findChild<QTreeWidget*>();
         QStringList groups;
         for (int i = 0; i < tree->topLevelItemCount(); ++i) {
@@ -244,12 +244,13 @@ private:
     static int points(const QString& csv) { return static_cast<int>(csv.count(QLatin1Char('\n'))) - 1; }
 
     /// Points of the training curve.
-    int stepsShown() { return static_cast<int>(lossCsv().count(QStringLiteral(", training\""))); }
+    int stepsShown() { return points(lossCsv()); }
 
+    /// Of an axis but the steps.
     double lastX()
     {
-        const QStringList lines = lossCsv().split(QLatin1Char('\n')).filter(QStringLiteral(", training\""));
-        return lines.isEmpty() ? 0 : lines.last().section(QLatin1Char(','), -2, -2).toDouble();
+        const QStringList rows = lossCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts).mid(1);
+        return rows.isEmpty() ? 0 : rows.last().section(QLatin1Char(','), -4, -4).toDouble();
     }
 
     template <class Button = QAbstractButton>

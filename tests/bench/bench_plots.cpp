@@ -81,7 +81,7 @@ std::unique_ptr<CurvePlot> shownPlot()
 void add(CurvePlot& plot, const std::vector<Curve>& curves)
 {
     for (std::size_t i = 0; i < curves.size(); ++i) {
-        plot.add(curves[i], {QString::number(i), resources::curveColour(i, resources::Theme::Light)});
+        plot.add(curves[i], {.name = QString::number(i), .colour = resources::curveColour(i, resources::Theme::Light)});
     }
     plot.legend->setVisible(curves.size() < 12);
     plot.refresh();

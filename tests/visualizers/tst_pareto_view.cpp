@@ -112,7 +112,7 @@ private slots:
     {
         QTemporaryDir folder;
         for (const char* name : {"a.png", "a.svg", "a.pdf", "a.csv"}) {
-            QVERIFY2(m_view->exportTo(folder.filePath(name)).ok(), name);
+            QVERIFY2(m_view->exportTo(folder.filePath(name)).result().ok(), name);
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/run_reader.h"
 #include "visualizers/heatmap_frames.h"
 #include "visualizers/views.h"
 
@@ -188,6 +189,56 @@ private slots:
         QCOMPARE(model->rowCount(), 1);
     }
 
+    void theNumbersAreThoseThatWereRecorded()
+    {
+        LossView view;
+        view.setRun("a", "first, \"best\"");
+        auto steps = descent(1, 3);
+        steps[0].loss = 1e6; // a spike
+        steps[1].loss = std::numeric_limits<double>::quiet_NaN();
+        view.append("a", steps, {{3, 2.5}});
+        const QStringList lines = view.csv().split('\n');
+        QCOMPARE(lines.size(), 5);
+        QCOMPARE(lines[0], QString("run,step,training,smoothed,validation"));
+        QCOMPARE(lines[1], QString("\"first, \"\"best\"\"\",1,1000000,1000000,"));
+        QVERIFY(lines[2].startsWith("\"first, \"\"best\"\"\",2,nan,1000000,"));
+        QVERIFY(lines[3].endsWith(",2.5"));
+        view.findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(1);
+        view.findChild<QSlider*>("smoothing")->setValue(0);
+        QCOMPARE(view.csv().section('\n', 0, 0), QString("run,step,tokens or samples,training,smoothed,validation"));
+        QCOMPARE(view.csv().section('\n', 1, 1), QString("\"first, \"\"best\"\"\",1,1,1000000,,"));
+    }
+
+    /// Norms and speed have the choices that the loss has, and the stages as bands.
+    void everyMetricIsDrawnByUnitsSmoothedAndWithItsStages()
+    {
+        MetricsView view;
+        view.setRun("a", "first");
+        view.append("a", descent(1, 4));
+        view.append("a", residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}});
+        view.setEvents("a", {{0, "stage", "6 layers"}, {2, "stage", "12 layers"}});
+        view.setFlopPerUnit("a", 10);
+        view.findChild<QComboBox*>("metric")->setCurrentIndex(3);
+        auto* plot = view.findChild<QCustomPlot*>();
+        QCOMPARE(plot->yAxis->label(), QString("peak memory (MiB)"));
+        view.findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(2);
+        QCOMPARE(plot->xAxis->range(), QCPRange(20, 40));
+        view.findChild<QSlider*>("smoothing")->setValue(1);
+        QCOMPARE(view.csv().section('\n', 0, 0), QString("run,step,FLOP,peak memory,smoothed"));
+        QCOMPARE(view.csv().section('\n', 1, 1), QString("\"first\",2,20,1,1"));
+        view.findChild<QComboBox*>("scale")->setCurrentIndex(2);
+        QCOMPARE(plot->xAxis->scaleType(), QCPAxis::stLogarithmic);
+        plot->replot();
+        QStringList names;
+        for (int i = 0; i < plot->itemCount(); ++i) {
+            const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
+            names << (text ? text->text() : QString());
+        }
+        QVERIFY(names.contains("12 layers"));
+        view.clear();
+        QCOMPARE(plot->graphCount(), 0);
+    }
+
     void exportsAllFormats()
     {
         QTemporaryDir folder;
@@ -197,7 +248,7 @@ private slots:
         view.append("a", descent(1, 3), {});
         const auto contents = [&](const char* name) {
             const QString path = folder.filePath(name);
-            if (!view.exportTo(path)) {
+            if (!view.exportTo(path).result()) {
                 return QByteArray();
             }
             QFile file(path);
@@ -207,8 +258,8 @@ private slots:
         QVERIFY(contents("a.svg").contains("<svg"));
         QVERIFY(contents("a.pdf").startsWith("%PDF"));
         QCOMPARE(contents("a.csv").split('\n').size(), 5); // a header, three points, the end
-        QVERIFY(!view.exportTo(folder.filePath("a.txt")));
-        QVERIFY(!view.exportTo(folder.filePath("nowhere/a.png")));
+        QVERIFY(!view.exportTo(folder.filePath("a.txt")).result());
+        QVERIFY(!view.exportTo(folder.filePath("nowhere/a.png")).result());
     }
 
     void heatmapComparesAndMovesByKey()

@@ -4,10 +4,11 @@
 #include "engine/api/values.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-namespace residua::visualizers {
+namespace residua::engine {
 
 /// A stage of training that has begun, as the run's events tell (kind "stage", the text its name).
 struct StageStart {
@@ -27,9 +28,10 @@ struct StageTransition {
 };
 
 /// Ascending by step. A stage that a resumed run begins again counts once, as begun last.
-[[nodiscard]] std::vector<StageStart> stageStarts(const std::vector<engine::RunEvent>& events);
-/// Of every stage but one that begins with the run. `steps` ascending.
-[[nodiscard]] std::vector<StageTransition> stageTransitions(const std::vector<StageStart>& stages,
-                                                            const std::vector<engine::StepRecord>& steps);
+[[nodiscard]] std::vector<StageStart> stageStarts(const std::vector<RunEvent>& events);
+/// Of every stage but one that begins with the run. The training loss of each step: `steps` ascending, `losses` as
+/// long.
+[[nodiscard]] std::vector<StageTransition>
+stageTransitions(const std::vector<StageStart>& stages, std::span<const double> steps, std::span<const double> losses);
 
-} // namespace residua::visualizers
+} // namespace residua::engine
