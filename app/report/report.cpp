@@ -5,6 +5,7 @@
 #include "app/report/html_heatmap.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
+#include "engine/api/stages.h"
 #include "projects/cost.h"
 #include "projects/json.h"
 #include "projects/store.h"
@@ -23,6 +24,7 @@ using engine::RunReader;
 
 constexpr std::size_t kMostFrames = 60; ///< frames of a heatmap that a page carries, evenly picked
 constexpr std::size_t kSmoothing = 40;  ///< steps of the moving average
+constexpr double kMebibyte = 1024.0 * 1024.0;
 
 // Paints a frame into the cells that the page already has.
 const char* const kScript = R"(
@@ -80,7 +82,10 @@ std::string grouped(double value)
 class Page {
 public:
     Page(const RunReader& run, engine::RunInfo info, projects::Project project)
-        : m_run(run), m_info(std::move(info)), m_project(std::move(project))
+        : m_run(run),
+          m_info(std::move(info)),
+          m_project(std::move(project)),
+          m_stages(engine::stageStarts(run.events()))
     {
     }
 
@@ -90,15 +95,19 @@ private:
     void head();
     void cards();
     void plots();
+    void transitions();
     void heatmaps();
     void events();
     void document();
     void card(const std::string& value, const std::string& label);
+    void figure(PlotSpec spec);
     [[nodiscard]] std::string lastOf(const char* name) const;
+    [[nodiscard]] const char* unit() const { return projects::isLanguage(m_project.data) ? "tokens" : "samples"; }
 
     const RunReader& m_run;
     engine::RunInfo m_info;
     projects::Project m_project;
+    std::vector<engine::StageStart> m_stages;
     std::ostringstream m_out;
 };
 
@@ -107,6 +116,7 @@ std::string Page::html()
     head();
     cards();
     plots();
+    transitions();
     heatmaps();
     events();
     document();
@@ -149,21 +159,26 @@ void Page::cards()
     card(m_project.topology.preset, "topology, " + std::to_string(m_project.network.depth()) + " layers");
     const auto units = m_run.metric(engine::metric::kUnits);
     const auto seconds = m_run.metric(engine::metric::kSeconds);
-    const char* unit = projects::isLanguage(m_project.data) ? "tokens" : "samples";
     if (!units.empty() && !seconds.empty() && seconds.back().value > 0) {
-        card(grouped(units.back().value / seconds.back().value), std::string(unit) + " per second");
-        card(duration(seconds.back().value), grouped(units.back().value) + " " + unit + " in all");
+        card(grouped(units.back().value / seconds.back().value), std::string(unit()) + " per second");
+        card(duration(seconds.back().value), grouped(units.back().value) + " " + unit() + " in all");
     }
     m_out << "</div>";
 }
 
+/// With the stages as bands.
+void Page::figure(PlotSpec spec)
+{
+    for (const engine::StageStart& stage : m_stages) {
+        spec.bands.push_back({stage.step, stage.name});
+    }
+    if (const std::string svg = svgPlot(spec); !svg.empty()) {
+        m_out << "<figure>" << svg << "</figure>";
+    }
+}
+
 void Page::plots()
 {
-    const auto figure = [this](const PlotSpec& spec) {
-        if (const std::string svg = svgPlot(spec); !svg.empty()) {
-            m_out << "<figure>" << svg << "</figure>";
-        }
-    };
     m_out << "<h2>Training</h2>";
     const auto loss = m_run.metric(engine::metric::kLoss);
     figure({"Loss",
@@ -178,6 +193,39 @@ void Page::plots()
             "step",
             "norm",
             {{"", m_run.metric(engine::metric::kGradientNorm), Stroke::Solid, 0}}});
+    figure({std::string("Throughput, ") + unit() + " per second",
+            "step",
+            "throughput",
+            {{"", m_run.metric(engine::metric::kThroughput), Stroke::Solid, 0}}});
+    auto memory = m_run.metric(engine::metric::kPeakBytes);
+    for (MetricPoint& point : memory) {
+        point.value /= kMebibyte;
+    }
+    figure({"Peak memory, MiB", "step", "memory", {{"", std::move(memory), Stroke::Solid, 0}}});
+}
+
+/// What each stage's beginning did to the loss.
+void Page::transitions()
+{
+    std::vector<double> steps;
+    std::vector<double> losses;
+    for (const auto& [step, loss] : m_run.metric(engine::metric::kLoss)) {
+        steps.push_back(static_cast<double>(step));
+        losses.push_back(loss);
+    }
+    const auto rows = engine::stageTransitions(m_stages, steps, losses);
+    if (rows.empty()) {
+        return;
+    }
+    m_out << "<h2>Stage transitions</h2><div class='panel'><table><tr><th>step</th><th>stage</th><th>loss before</th>"
+             "<th>after</th><th>jump</th></tr>";
+    const auto number = [](double value) { return std::isfinite(value) ? shortNumber(value) : std::string("–"); };
+    for (const engine::StageTransition& row : rows) {
+        m_out << "<tr><td class='n'>" << row.step << "</td><td>" << escapeHtml(row.name) << "</td><td class='n'>"
+              << number(row.before) << "</td><td class='n'>" << number(row.after) << "</td><td class='n'>"
+              << (row.jump() > 0 ? "+" : "") << number(row.jump()) << "</td></tr>";
+    }
+    m_out << "</table></div>";
 }
 
 void Page::heatmaps()

@@ -17,6 +17,7 @@ constexpr double kLeft = 62;
 constexpr double kRight = 16;
 constexpr double kTop = 34;
 constexpr double kBottom = 44;
+constexpr double kGlyph = 7; ///< of a name's letters, about
 constexpr std::size_t kColumns = 400;
 
 struct Frame {
@@ -95,6 +96,26 @@ std::string tickText(double tick, AxisScale scale)
     return scale == AxisScale::Log ? text.data() : shortNumber(tick);
 }
 
+/// A name that would run into the next band's is left out.
+void drawBands(std::ostringstream& out, const std::vector<Band>& bands, const Frame& frame)
+{
+    const auto place = [&frame](std::int64_t step) {
+        return frame.x(std::clamp(static_cast<double>(step), frame.xLow, frame.xHigh));
+    };
+    for (std::size_t i = 0; i < bands.size(); ++i) {
+        const double from = place(bands[i].from);
+        const double width = (i + 1 < bands.size() ? place(bands[i + 1].from) : frame.x(frame.xHigh)) - from;
+        if (i % 2 == 1) {
+            out << "<rect class='band' x='" << coordinate(from) << "' y='" << kTop << "' width='" << coordinate(width)
+                << "' height='" << kHeight - kTop - kBottom << "'/>";
+        }
+        if (kGlyph * static_cast<double>(bands[i].name.size()) + 8 <= width) {
+            out << "<text class='tick' x='" << coordinate(from + 4) << "' y='" << kTop + 12 << "'>"
+                << escapeHtml(bands[i].name) << "</text>";
+        }
+    }
+}
+
 void drawAxes(std::ostringstream& out, const PlotSpec& spec, const Frame& frame)
 {
     for (const double tick : yTicks(frame)) {
@@ -161,7 +182,7 @@ void drawLegend(std::ostringstream& out, const std::vector<Curve>& curves)
         if (curve->name.empty()) {
             continue;
         }
-        const double width = 7.0 * static_cast<double>(curve->name.size()) + 34;
+        const double width = kGlyph * static_cast<double>(curve->name.size()) + 34;
         x -= width;
         out << "<line class='curve c" << curve->colour << (curve->stroke == Stroke::Dashed ? " dashed" : " solid")
             << "' x1='" << x << "' x2='" << x + 20 << "' y1='14' y2='14'/><text class='tick' x='" << x + 26
@@ -182,6 +203,7 @@ std::string svgPlot(const PlotSpec& spec)
     std::ostringstream out;
     out << "<svg class='plot' role='img' aria-label='" << escapeHtml(spec.title) << "' viewBox='0 0 " << kWidth << ' '
         << kHeight << "'>";
+    drawBands(out, spec.bands, frame);
     drawAxes(out, spec, frame);
     for (const Curve& curve : spec.curves) {
         drawCurve(out, curve, frame);

@@ -22,12 +22,19 @@ struct Curve {
 enum class AxisScale { Linear, Log };
 inline constexpr double kMostDecades = 16;
 
+/// Shaded from its start to the next one's, every other one, its name on top.
+struct Band {
+    std::int64_t from = 0;
+    std::string name;
+};
+
 struct PlotSpec {
     std::string title;
     std::string xLabel;
     std::string yLabel;
     std::vector<Curve> curves;
     AxisScale yScale = AxisScale::Linear;
+    std::vector<Band> bands = {}; ///< ascending
 };
 
 /// A line plot as an inline SVG. Long curves are drawn as the envelope of their extremes, so that every

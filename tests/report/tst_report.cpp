@@ -34,6 +34,12 @@ std::filesystem::path writeRun(const QTemporaryDir& dir, const std::string& name
         const double loss = step == 7 ? std::numeric_limits<double>::quiet_NaN() : 4.0 / static_cast<double>(step);
         writer->step({step, loss, 1e-3, 0.5, step * 64, static_cast<double>(step) / 10});
     }
+    for (const std::int64_t step : {10, 20, 30, 40}) {
+        writer->metric(engine::metric::kThroughput, step, 100.0 * static_cast<double>(step));
+        writer->metric(engine::metric::kPeakBytes, step, 1024.0 * 1024 * static_cast<double>(step));
+    }
+    writer->event({0, "stage", "6 of 12 layers"});
+    writer->event({20, "stage", "12 < 13 layers"});
     const float none = std::numeric_limits<float>::quiet_NaN();
     writer->matrix({"mix", 0, 2, 2, {1, none, 0.5F, 0.5F}});
     writer->matrix({"mix", 20, 2, 2, {1, none, 0.125F, 0.875F}});
@@ -103,7 +109,7 @@ private slots:
             QVERIFY2(!html.contains(reference), reference);
         }
         const auto svgs = svgsOf(html);
-        QCOMPARE(svgs.size(), std::size_t{4}); // loss, rate, gradient norm, one heatmap
+        QCOMPARE(svgs.size(), std::size_t{6}); // loss, rate, gradient norm, throughput, memory, one heatmap
         for (const QString& svg : svgs) {
             QXmlStreamReader reader(svg);
             while (!reader.atEnd()) {
@@ -114,6 +120,38 @@ private slots:
         QVERIFY(svgs.front().contains("class='broken'"));
         QCOMPARE(svgs.back().count("data-cell"), 3);
         QVERIFY(html.contains("\"values\":[[1,null,0.5,0.5],[1,null,0.125,0.875]]"));
+    }
+
+    /// Every curve has the stages behind it, and a table says what each transition did.
+    void stagesAreBandsAndATable()
+    {
+        const QTemporaryDir dir;
+        const auto run = engine::RunReader::open(writeRun(dir, "staged"));
+        QVERIFY(run.ok());
+        const auto page = report::reportHtml(*run);
+        QVERIFY(page.ok());
+        const QString html = QString::fromStdString(*page);
+        const auto svgs = svgsOf(html);
+        for (std::size_t i = 0; i + 1 < svgs.size(); ++i) {
+            QCOMPARE(svgs[i].count("class='band'"), 1);
+            QVERIFY(svgs[i].contains("6 of 12 layers"));
+            QVERIFY(svgs[i].contains("12 &lt; 13 layers"));
+        }
+        QVERIFY(svgs[4].contains("Peak memory, MiB"));
+        const qsizetype at = html.indexOf("<h2>Stage transitions</h2>");
+        QVERIFY(at > 0);
+        const QString table = html.mid(at, html.indexOf("</table>", at) - at);
+        QCOMPARE(table.count("<tr>"), 2);
+        double before = 0;
+        double after = 0;
+        for (int step = 11; step <= 20; ++step) {
+            before += 0.4 / step;
+            after += 0.4 / (step + 10);
+        }
+        for (const double number : {before, after, after - before}) {
+            const QString cell = QString::fromStdString("<td class='n'>" + report::shortNumber(number) + "</td>");
+            QVERIFY2(table.contains(cell), qPrintable(cell));
+        }
     }
 
     void missingRunIsAnError()
