@@ -280,14 +280,12 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
         }
     }
     const auto targets = picture.scene.targetsIn(seen.top, seen.bottom);
-    const bool read = picture.scene.cell({last - 1, last}) != MatrixCell::Outside; // the final output's mix
     const std::int64_t everyRow = labelStep((kTextSize + 2) / size);
     for (std::int64_t j = targets.first; j <= targets.last; ++j) {
-        const bool final = j == last;
         const bool marked = picture.hovered && picture.hovered->target == j;
-        const bool beside = read && last - j < everyRow && everyRow > 1; // would run into "out"
+        const bool beside = j != last && last - j < everyRow; // would run into the last one's
         const Point at = picture.view.rectToScreen(picture.scene.rectOf({0, j})).centre();
-        if (at.y >= top && (marked || (final && read) || (j % everyRow == 0 && !final && !beside))) {
+        if (at.y >= top && (marked || j == last || (j % everyRow == 0 && !beside))) {
             const std::string name = moduleName(picture.project, j);
             centredText(list, kTextSize, {left - 10 - textWidth(kTextSize, name) / 2, at.y}, kMatrixAxis, ink(marked),
                         name);
@@ -296,7 +294,8 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     const float middle =
         std::clamp((std::max(all.left, left) + std::min(all.right, picture.width)) / 2, left, picture.width);
     centredText(list, kTextSize, {middle, top - 30}, 200, imColour(c.text), "source i");
-    centredText(list, kTextSize, {left - 24, top - 12}, 60, imColour(c.text), "target j");
+    const float end = left - 10 - textWidth(kTextSize, "target j") / 2; // as the numbers below it
+    centredText(list, kTextSize, {end, top - 12}, 60, imColour(c.text), "target j");
 }
 
 std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& shortcut)

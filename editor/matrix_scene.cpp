@@ -59,8 +59,7 @@ void MatrixScene::rebuild(const projects::Project& project)
     m_depth = modulesOf(project);
     m_note = noteFor(project);
     m_ports = portsOf(project.topology);
-    m_size = m_note.empty() ? m_depth + 1 : 0;
-    m_cells.assign(static_cast<std::size_t>(m_size * m_size), MatrixCell::Outside);
+    m_size = 0;
     if (m_note.empty()) {
         fill(std::get<DepthMix>(project.topology.wiring));
     }
@@ -71,6 +70,8 @@ void MatrixScene::fill(const DepthMix& mix)
     DepthMix everything = mix;
     everything.sources = projects::AllSources{};
     everything.states.clear();
+    m_size = m_depth + (projects::sourcesOf(everything, m_depth + 1, m_depth).empty() ? 0 : 1);
+    m_cells.assign(static_cast<std::size_t>(m_size * m_size), MatrixCell::Outside);
     for (std::int64_t target = 1; target <= m_size; ++target) {
         for (const std::int64_t source : projects::sourcesOf(everything, target, m_depth)) {
             at({source, target}) = MatrixCell::Empty;
@@ -101,7 +102,7 @@ MatrixCell MatrixScene::cell(const Shortcut& shortcut) const
 
 float MatrixScene::topOf(std::int64_t target) const
 {
-    return static_cast<float>(target - 1) * kCell + (target == m_size ? kFinalGap : 0.0F);
+    return static_cast<float>(target - 1) * kCell + (target > m_depth ? kFinalGap : 0.0F);
 }
 
 Rect MatrixScene::rectOf(const Shortcut& shortcut) const
@@ -114,7 +115,7 @@ Rect MatrixScene::rectOf(const Shortcut& shortcut) const
 Rect MatrixScene::bounds() const
 {
     const float side = static_cast<float>(m_size) * kCell;
-    return {0, 0, side, side + (m_size > 0 ? kFinalGap : 0.0F)};
+    return {0, 0, side, side + (m_size > m_depth ? kFinalGap : 0.0F)};
 }
 
 std::optional<Shortcut> MatrixScene::hitTest(Point point) const

@@ -41,7 +41,7 @@ public:
     [[nodiscard]] const std::string& note() const { return m_note; }
     /// K: the layers, or their halves (modulesOf).
     [[nodiscard]] std::int64_t depth() const { return m_depth; }
-    /// Rows and columns of the grid: depth + 1, or 0 where there is none.
+    /// Rows and columns of the grid: depth, one more where the final output reads a mix, or 0 where there is none.
     [[nodiscard]] std::int64_t size() const { return m_size; }
     [[nodiscard]] const std::vector<std::string>& ports() const { return m_ports; }
 

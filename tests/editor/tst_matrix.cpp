@@ -109,6 +109,20 @@ private slots:
         QCOMPARE(moduleName(document.project, 7), std::string("out"));
     }
 
+    /// No row and no column stands empty.
+    void theGridEndsWithWhatIsRead()
+    {
+        DepthMix mix = learned();
+        mix.finalMix = false;
+        const MatrixScene scene = sceneOf(stackOf(3, mix));
+        QCOMPARE(scene.size(), std::int64_t{3});
+        QCOMPARE(scene.bounds().height(), 3 * MatrixScene::kCell);
+        mix.finalMix = true;
+        const MatrixScene withFinal = sceneOf(stackOf(3, mix));
+        QCOMPARE(withFinal.size(), std::int64_t{4});
+        QCOMPARE(withFinal.bounds().height(), 4 * MatrixScene::kCell + MatrixScene::kFinalGap);
+    }
+
     void hitTestFindsEveryCell()
     {
         const MatrixScene scene = sceneOf(stackOf(12, learned()));
