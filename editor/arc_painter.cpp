@@ -10,7 +10,7 @@ namespace residua::editor {
 namespace {
 
 constexpr float kPixelsPerSegment = 9;
-constexpr int kFewest = 4;
+constexpr int kFewest = 12; ///< a short arc turns as far as a long one
 constexpr float kSpare = 8; ///< drawn beyond the edges, for a stroke's width
 
 // t on the rising half at which 4t(1 − t) is `share` of the height.
@@ -58,7 +58,8 @@ void ArcPainter::strip(const ArcShape& onScreen, float base, float from, float t
     const Point b = onScreen.at(to);
     const Point middle = onScreen.at((from + to) / 2);
     const float length = std::abs(b.x - a.x) + std::abs(middle.y - a.y) + std::abs(b.y - middle.y);
-    const int segments = std::clamp(static_cast<int>(length / kPixelsPerSegment), kFewest, m_finest);
+    const int segments =
+        std::clamp(static_cast<int>(length / kPixelsPerSegment), std::min(kFewest, m_finest), m_finest);
     // Dear ImGui keeps soft-edged lines of every width in its texture: two vertices a point draw one smooth.
     const auto row = static_cast<std::size_t>(std::clamp(std::lround(stroke.width), 1L, 16L));
     const ImVec4& line = ImGui::GetIO().Fonts->TexUvLines[row];

@@ -60,8 +60,9 @@ protected:
     void paintOverview(ImDrawList& list, const Minimap& map) override;
     Framing framing() const override
     {
-        return {
-            .top = m_ports.empty() ? 0.0F : PortRow::kRoom, .bottom = kLegendRoom - kFitMargin, .margin = kFitMargin};
+        return {.top = m_ports.empty() ? 0.0F : PortRow::kRoom,
+                .bottom = kTickRoom + kLegendRoom - kFitMargin,
+                .margin = kFitMargin};
     }
     void suit(float width, float height) override;
     bool leftButtonPans() const override { return ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)); }

@@ -140,8 +140,8 @@ void paintTicks(ImDrawList& list, const DepthPicture& picture)
         const Rect r = picture.view.rectToScreen(box.rect);
         const bool beside = i != last && last - i < every; // would run into the head's
         if ((i % every == 0 && !beside) || i == last) {
-            centredText(list, kTextSize, {r.centre().x, r.bottom + 10}, 80, imColour(coloursOf(picture).muted),
-                        box.title);
+            centredText(list, kTextSize, {r.centre().x, r.bottom + kTickRoom - kTextSize / 2}, 80,
+                        imColour(coloursOf(picture).muted), box.title);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The depth canvas by pointer and request, in frames that nobody shows.
 #include "editor/depth_canvas.h"
+#include "editor/paint_tools.h"
 #include "tests/editor/canvas_driver.h"
 
 #include <QTest>
@@ -46,6 +47,14 @@ private slots:
         QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("stem"));
         driver.doubleClick(*m_canvas->locate(4, Spot::Centre));
         QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("head"));
+    }
+
+    /// The legend stands in the corner below; it would cover them.
+    void theNumbersBelowADeepStackStandAboveTheLegend()
+    {
+        load(stackOf(96));
+        CanvasDriver driver(*m_canvas);
+        QVERIFY(m_canvas->locate(0, Spot::Centre)->y + kTickRoom <= CanvasDriver::kHeight - kLegendRoom + 1);
     }
 
     void aDoubleClickOnEmptyGroundAsksForText()
