@@ -23,7 +23,7 @@ using projects::PortRef;
 using projects::Wire;
 
 constexpr float kPickTolerance = 6; ///< screen pixels
-constexpr float kFitMargin = 20;
+constexpr float kFitMargin = 12;
 constexpr float kFitMaxZoom = 1.2F;
 constexpr float kClickSlop = 4; ///< a press that moves less is a click
 constexpr float kWheelStep = 1.15F;

@@ -32,13 +32,18 @@ public:
             }
         }
     }
-    /// The first of `places` that is free of wires too, else the first that is free of the rest.
-    std::optional<Rect> claim(const std::vector<Rect>& places)
+    enum class Wires { Spare, Avoid };
+    /// The first of `places` that is free of wires too, else, where they are only to be spared, the first that is free
+    /// of the rest.
+    std::optional<Rect> claim(const std::vector<Rect>& places, Wires wires = Wires::Spare)
     {
         const auto hits = [](const std::vector<Rect>& others, const Rect& r) {
             return std::ranges::any_of(others, [&](const Rect& other) { return other.overlaps(r); });
         };
         for (const bool overWires : {false, true}) {
+            if (overWires && wires == Wires::Avoid) {
+                break;
+            }
             for (const Rect& place : places) {
                 if (!hits(m_taken, place) && (overWires || !hits(m_wires, place))) {
                     m_taken.push_back(place);
@@ -97,6 +102,24 @@ void paintShape(ImDrawList& list, const BlockPicture& picture, const BlockWire& 
     }
 }
 
+// What a small node has no room for; right of it, or left of it.
+void paintWordsBeside(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, Labels& labels)
+{
+    constexpr float kGap = 6;
+    const std::string words = wordsBeside(picture, node);
+    if (words.empty()) {
+        return;
+    }
+    const float size = textSize(picture, kLabelSize);
+    const float width = textWidth(size, words);
+    const Rect r = picture.view.rectToScreen(node.rect);
+    const float top = (r.top + r.bottom - size) / 2;
+    const auto from = [&](float left) { return Rect{left, top, left + width, top + size}; };
+    if (const auto place = labels.claim({from(r.right + kGap), from(r.left - kGap - width)}, Labels::Wires::Avoid)) {
+        put(list, ImGui::GetFont(), size, {place->left, place->top}, imColour(coloursOf(picture).muted), words);
+    }
+}
+
 // Beside the node where that covers nothing; it is seen in any case.
 void paintError(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, Labels& labels)
 {
@@ -146,6 +169,9 @@ void paintBlockLabels(ImDrawList& list, const BlockPicture& picture)
         if (wire.labelled && !wire.shape.empty()) {
             paintShape(list, picture, wire, labels);
         }
+    }
+    for (const BlockNode& node : picture.scene.nodes()) {
+        paintWordsBeside(list, picture, node, labels);
     }
 }
 

@@ -11,7 +11,7 @@ namespace residua::editor {
 /// Places of boxes snap to multiples of this, so that ports which belong above each other are so exactly.
 inline constexpr float kBlockGrid = 8;
 /// Between the rows of an automatic layout: room for three wires beside each other, and for a shape.
-inline constexpr float kBlockRowGap = 40;
+inline constexpr float kBlockRowGap = 32;
 
 /// A box to be placed, and a wire from the top of one to the bottom of another. Port places count from the left edge.
 struct LayoutBox {

@@ -5,6 +5,7 @@
 #include "editor/paint_tools.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cfloat>
 #include <cmath>
 #include <vector>
@@ -144,49 +145,86 @@ void paintPort(ImDrawList& list, const BlockPicture& picture, const BlockNode& n
     }
 }
 
+// Where a node's words go.
+struct WordRoom {
+    float left = 0;
+    float right = 0;
+    float height = 0;
+    float middle = 0;
+    float nameSize = 0;
+    float smallSize = 0;
+    [[nodiscard]] float width() const { return right - left; }
+    /// Even for the name.
+    [[nodiscard]] bool none() const { return height < 9; }
+    /// For two lines.
+    [[nodiscard]] bool card(const BlockNode& node) const
+    {
+        return node.form == BlockNode::Form::Card && height >= nameSize + smallSize + 5;
+    }
+};
+
+WordRoom roomIn(const BlockPicture& picture, const BlockNode& node)
+{
+    const Rect r = picture.view.rectToScreen(node.rect);
+    const float zoom = picture.view.zoom();
+    const float names = node.namedPorts && zoom >= kNamesFrom ? 12 * zoom : 0;
+    return {.left = r.left + (kStripe + kPadding - 2) * std::clamp(zoom, 0.6F, 1.0F),
+            .right = r.right - kPadding * std::clamp(zoom, 0.3F, 1.0F),
+            .height = r.bottom - r.top - names,
+            .middle = (r.top + r.bottom - names) / 2,
+            .nameSize = textSize(picture, 13),
+            .smallSize = textSize(picture, kLabelSize)};
+}
+
+bool sameWord(const std::string& a, const std::string& b)
+{
+    return std::ranges::equal(a, b,
+                              [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+// What stands at the right of a name on one line: nothing that only says it again.
+std::string lineOf(const BlockNode& node)
+{
+    const std::string& said = node.detail.empty() || sameWord(node.detail, node.name) ? node.kind : node.detail;
+    return sameWord(said, node.name) ? std::string() : said;
+}
+
+bool fitsBesideName(const WordRoom& room, const BlockNode& node)
+{
+    return textWidth(room.nameSize, node.name) + 10 + textWidth(room.smallSize, lineOf(node)) <= room.width();
+}
+
 // Name, kind and figures, in as many lines as the box has room for at this zoom.
-void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, const Rect& r)
+void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& node)
 {
     const ThemeColours& c = coloursOf(picture);
-    const float zoom = picture.view.zoom();
-    const float left = r.left + (kStripe + kPadding - 2) * std::clamp(zoom, 0.6F, 1.0F);
-    const float right = r.right - kPadding * std::clamp(zoom, 0.3F, 1.0F);
-    const float nameSize = textSize(picture, 13);
-    const float smallSize = textSize(picture, kLabelSize);
-    const float names = node.namedPorts && zoom >= kNamesFrom ? 12 * zoom : 0;
-    const float middle = (r.top + r.bottom - names) / 2;
-    const float height = r.bottom - r.top - names;
-    if (height < 9) {
+    const WordRoom room = roomIn(picture, node);
+    if (room.none()) {
         return;
     }
-    const std::string said = node.detail.empty() ? node.kind : node.detail;
-    const bool card = node.form == BlockNode::Form::Card && height >= nameSize + smallSize + 5;
-    if (!card) {
-        // Beside the name what it says, where there is room for both.
-        const float room = right - left;
-        const float name = textWidth(nameSize, node.name);
-        const float rest = room - name - 10;
-        const std::string beside = said == node.name ? node.kind : said;
-        const std::string shown =
-            rest > 24 && node.form == BlockNode::Form::Line ? elided(smallSize, beside, rest) : "";
-        const float raise = height < 2 * nameSize ? 1 : 0;
-        put(list, ImGui::GetFont(), nameSize, {left, middle - nameSize / 2 - raise}, imColour(c.text),
-            elided(nameSize, node.name, room));
-        put(list, ImGui::GetFont(), smallSize,
-            {right - textWidth(smallSize, shown), middle - smallSize / 2 + (nameSize - smallSize) / 4},
-            imColour(c.muted), shown);
+    if (!room.card(node)) {
+        const float raise = room.height < 2 * room.nameSize ? 1 : 0;
+        put(list, ImGui::GetFont(), room.nameSize, {room.left, room.middle - room.nameSize / 2 - raise},
+            imColour(c.text), elided(room.nameSize, node.name, room.width()));
+        if (node.form == BlockNode::Form::Line && fitsBesideName(room, node)) {
+            const std::string line = lineOf(node);
+            put(list, ImGui::GetFont(), room.smallSize,
+                {room.right - textWidth(room.smallSize, line),
+                 room.middle - room.smallSize / 2 + (room.nameSize - room.smallSize) / 4},
+                imColour(c.muted), line);
+        }
         return;
     }
-    const float lines = nameSize + smallSize + 3;
-    const float top = middle - lines / 2 - 1; // a font's own room above its letters
-    const float weights = node.weights.empty() ? 0 : widthOf(*numbers(), smallSize, node.weights);
-    put(list, ImGui::GetFont(), nameSize, {left, top}, imColour(c.text),
-        elided(nameSize, node.name, right - left - (weights > 0 ? weights + 8 : 0)));
-    put(list, numbers(), smallSize, {right - weights, top + (nameSize - smallSize) / 2}, imColour(c.muted),
-        node.weights);
+    const float lines = room.nameSize + room.smallSize + 3;
+    const float top = room.middle - lines / 2 - 1; // a font's own room above its letters
+    const float weights = node.weights.empty() ? 0 : widthOf(*numbers(), room.smallSize, node.weights);
+    put(list, ImGui::GetFont(), room.nameSize, {room.left, top}, imColour(c.text),
+        elided(room.nameSize, node.name, room.width() - (weights > 0 ? weights + 8 : 0)));
+    put(list, numbers(), room.smallSize, {room.right - weights, top + (room.nameSize - room.smallSize) / 2},
+        imColour(c.muted), node.weights);
     const std::string line = node.detail.empty() ? node.kind : node.kind + "  " + node.detail;
-    put(list, ImGui::GetFont(), smallSize, {left, top + nameSize + 3}, imColour(c.muted),
-        elided(smallSize, line, right - left));
+    put(list, ImGui::GetFont(), room.smallSize, {room.left, top + room.nameSize + 3}, imColour(c.muted),
+        elided(room.smallSize, line, room.width()));
 }
 
 void paintPortNames(ImDrawList& list, const BlockPicture& picture, const BlockNode& node)
@@ -225,7 +263,7 @@ void paintNode(ImDrawList& list, const BlockPicture& picture, const BlockNode& n
                                                : imColour(hovered ? c.muted : c.border);
     list.AddRect({r.left, r.top}, {r.right, r.bottom}, border, rounding, 0,
                  selected || !node.error.empty() ? 2.2F : 1.2F);
-    paintWords(list, picture, node, r);
+    paintWords(list, picture, node);
     paintPortNames(list, picture, node);
     for (const BlockPort& port : node.inputs) {
         paintPort(list, picture, node, port, PortSide::Input);
@@ -288,6 +326,22 @@ std::vector<std::string> wordsFor(const BlockScene& scene, const BlockHit& hit)
 }
 
 } // namespace
+
+std::string wordsBeside(const BlockPicture& picture, const BlockNode& node)
+{
+    const WordRoom room = roomIn(picture, node);
+    if (room.none() || room.card(node)) {
+        return {};
+    }
+    if (node.form == BlockNode::Form::Line) {
+        return fitsBesideName(room, node) ? std::string() : lineOf(node);
+    }
+    std::string words = sameWord(node.kind, node.name) ? std::string() : node.kind;
+    for (const std::string& more : {node.detail, node.weights}) {
+        words += words.empty() || more.empty() ? more : "  " + more;
+    }
+    return words;
+}
 
 void paintBlock(ImDrawList& list, const BlockPicture& picture)
 {

@@ -159,6 +159,17 @@ private slots:
         }
     }
 
+    /// Ten rows in a window of 1280 by 720: letters of ten pixels have room in every node.
+    void aTransformerIsLegibleInASmallWindow()
+    {
+        constexpr float kHeight = 358 - 2 * 12; // what the docks and the fit leave
+        const BlockScene scene = sceneOf(documentWith("transformer"));
+        const float zoom = kHeight / scene.bounds().height();
+        for (const BlockNode& node : scene.nodes()) {
+            QVERIFY2(node.rect.height() * zoom >= 12, node.name.c_str());
+        }
+    }
+
     void aNodeSaysWhatItIs()
     {
         Document document = documentWith("transformer");
