@@ -18,6 +18,7 @@ namespace {
 enum Column { Text, Detail, ColumnCount };
 constexpr int kWidth = 460;
 constexpr int kMargin = 8;
+constexpr int kSpacing = 6;
 constexpr int kRowHeight = 24;
 constexpr int kMostRows = 10;
 
@@ -40,7 +41,7 @@ TypingField::TypingField(editor::Canvas& canvas, QWidget* host)
     m_message->setWordWrap(true);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-    column->setSpacing(6);
+    column->setSpacing(kSpacing);
     column->addWidget(&field());
     column->addWidget(&list(), 1);
     column->addWidget(m_message);
@@ -49,18 +50,23 @@ TypingField::TypingField(editor::Canvas& canvas, QWidget* host)
 
 void TypingField::open(QPoint at, const QString& text)
 {
+    m_at = at;
     field().setText(text);
     complete(text);
+    popUp(room(), parentWidget());
+}
+
+QRect TypingField::room() const
+{
     const int rows = std::min(kMostRows, m_completions->rowCount());
-    list().setVisible(rows > 0);
-    const int width = std::min(kWidth, parentWidget()->width() - 2 * kMargin);
-    const int wanted = field().sizeHint().height() + (rows > 0 ? rows * kRowHeight + 6 : 0) +
-                       m_message->heightForWidth(width - 2 * kMargin) + 2 * kMargin + 12;
-    const int height = std::min(wanted, parentWidget()->height() - 2 * kMargin);
-    popUp({std::clamp(at.x() - width / 2, kMargin, std::max(kMargin, parentWidget()->width() - width - kMargin)),
-           std::clamp(at.y() + kMargin, kMargin, std::max(kMargin, parentWidget()->height() - height - kMargin)), width,
-           height},
-          parentWidget());
+    const QSize host = parentWidget()->size();
+    const int width = std::min(kWidth, host.width() - 2 * kMargin);
+    const int wanted = field().sizeHint().height() + (rows > 0 ? rows * kRowHeight + kSpacing : 0) +
+                       m_message->heightForWidth(width - 2 * kMargin) + 2 * kMargin + 2 * kSpacing;
+    const int height = std::min(wanted, host.height() - 2 * kMargin);
+    return {std::clamp(m_at.x() - width / 2, kMargin, std::max(kMargin, host.width() - width - kMargin)),
+            std::clamp(m_at.y() + kMargin, kMargin, std::max(kMargin, host.height() - height - kMargin)), width,
+            height};
 }
 
 void TypingField::complete(const QString& text)
@@ -73,11 +79,15 @@ void TypingField::complete(const QString& text)
         detail->setForeground(palette().placeholderText());
         m_completions->appendRow({name, detail});
     }
+    list().setVisible(m_completions->rowCount() > 0);
     list().setCurrentIndex(m_completions->index(0, Text));
     m_chosen = false;
     m_message->setText(QString::fromStdString(answer.message));
     m_message->setProperty("role", answer.valid || text.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
     m_message->style()->polish(m_message);
+    if (isVisible()) {
+        setGeometry(room());
+    }
 }
 
 void TypingField::take()

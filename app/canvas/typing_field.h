@@ -25,12 +25,15 @@ signals:
 
 private:
     void complete(const QString& text);
+    /// As high as what it offers, near the place it was opened at and inside the host.
+    [[nodiscard]] QRect room() const;
     void rowChosen() override { m_chosen = true; }
     void take() override;
 
     editor::Canvas& m_canvas;
     QStandardItemModel* m_completions;
     QLabel* m_message;
+    QPoint m_at;           ///< where it was opened
     bool m_chosen = false; ///< a completion was chosen, not only offered
 };
 

@@ -152,6 +152,30 @@ private slots:
         }
     }
 
+    void theFieldForTypingIsAsHighAsWhatItOffers()
+    {
+        m_depth->surface()->setFocus();
+        QTest::keyClick(m_depth->surface(), Qt::Key_Tab);
+        QTRY_VERIFY(field() != nullptr);
+        auto* frame = field()->parentWidget();
+        const auto* list = frame->findChild<QTreeView*>();
+        const int most = frame->height();
+        const auto noRowIsIdle = [list] {
+            const int rows = list->model()->rowCount();
+            return rows > 0 ? list->height() >= 24 && list->height() <= 24 * rows + 12 : !list->isVisible();
+        };
+        QVERIFY(noRowIsIdle());
+        QTest::keyClicks(field(), "dense");
+        QTRY_VERIFY(noRowIsIdle() && frame->height() < most);
+        QTest::keyClicks(field(), "?!");
+        QTRY_VERIFY(noRowIsIdle());
+        field()->selectAll();
+        QTest::keyClick(field(), Qt::Key_Delete);
+        QTRY_COMPARE(frame->height(), most);
+        QVERIFY(m_depth->rect().contains(frame->geometry()));
+        QTest::keyClick(field(), Qt::Key_Escape);
+    }
+
 private:
     void selectLayers(const std::vector<std::int64_t>& layers)
     {
