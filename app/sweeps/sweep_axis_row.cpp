@@ -22,12 +22,17 @@ namespace {
 
 constexpr int kNarrowestField = 80;
 constexpr int kNarrowestValues = 60;
+constexpr int kRoomForOneLine = 400; ///< pixels; else the values stand below their field
 constexpr int kWidestList = 420;
 
 } // namespace
 
 SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
-    : QWidget(parent), m_field(new QComboBox(this)), m_values(new QLineEdit(this)), m_proposals(new QMenu(this))
+    : QWidget(parent),
+      m_field(new QComboBox(this)),
+      m_values(new QLineEdit(this)),
+      m_proposals(new QMenu(this)),
+      m_line(new QBoxLayout(QBoxLayout::LeftToRight, this))
 {
     m_field->setObjectName(QStringLiteral("sweepField%1").arg(number));
     m_field->setAccessibleName(tr("Field %1").arg(number));
@@ -55,13 +60,14 @@ SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
     remove->setIcon(themedIcon(QStringLiteral("close")));
     remove->setToolTip(tr("Do not vary this field"));
     remove->setAccessibleName(tr("Remove field %1").arg(number));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(4);
-    row->addWidget(m_field, 5);
-    row->addWidget(m_values, 4);
-    row->addWidget(propose);
-    row->addWidget(remove);
+    auto* values = new QHBoxLayout;
+    values->addWidget(m_values, 1);
+    values->addWidget(propose);
+    values->addWidget(remove);
+    m_line->setContentsMargins(0, 0, 0, 0);
+    m_line->setSpacing(4);
+    m_line->addWidget(m_field, 1);
+    m_line->addLayout(values, 1);
     connect(m_field, &QComboBox::activated, this, &SweepAxisRow::commit);
     connect(m_field->lineEdit(), &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
     connect(m_values, &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
@@ -101,6 +107,12 @@ void SweepAxisRow::setFields(const QStringList& fields)
     m_field->setEditText(typed);
     m_field->lineEdit()->setModified(modified);
     m_field->lineEdit()->end(false);
+}
+
+void SweepAxisRow::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    m_line->setDirection(width() >= kRoomForOneLine ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
 }
 
 void SweepAxisRow::focusField()

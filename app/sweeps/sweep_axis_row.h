@@ -6,6 +6,7 @@
 #include <QStringList>
 #include <QWidget>
 
+class QBoxLayout;
 class QComboBox;
 class QLineEdit;
 class QMenu;
@@ -25,6 +26,9 @@ public:
     void setFields(const QStringList& fields);
     void focusField();
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 signals:
     void changed(const residua::projects::SweepAxis& axis);
     void removeRequested();
@@ -38,6 +42,7 @@ private:
     QComboBox* m_field;
     QLineEdit* m_values;
     QMenu* m_proposals;
+    QBoxLayout* m_line;
 };
 
 } // namespace residua::app

@@ -28,7 +28,11 @@ namespace residua::app {
 namespace {
 
 constexpr int kSoonMilliseconds = 120;
-constexpr int kRoomForBoth = 640;
+constexpr int kRoomForBoth = 640;  ///< pixels of width from which fields and grid can stand beside each other
+constexpr int kAmpleForBoth = 860; ///< and from which they do in a high dock too
+constexpr int kHigh = 340;
+constexpr int kFormWidth = 300;
+constexpr int kRowHeight = 26;
 
 struct Preview {
     QStringList fields;
@@ -114,7 +118,7 @@ QWidget* SweepPanel::makeForm()
     header->addWidget(create);
     header->addWidget(remove);
     m_rowColumn = new QVBoxLayout;
-    m_rowColumn->setSpacing(4);
+    m_rowColumn->setSpacing(8);
     m_add = new QPushButton(tr("Add a field"), form);
     m_add->setObjectName(QStringLiteral("addSweepField"));
     auto* column = new QVBoxLayout(form);
@@ -142,7 +146,6 @@ QWidget* SweepPanel::makeForm()
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(form);
-    scroll->setMinimumWidth(220);
     return scroll;
 }
 
@@ -157,6 +160,7 @@ QWidget* SweepPanel::makeGrid()
     m_table->setShowGrid(false);
     m_table->setWordWrap(false);
     m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_total = new QLabel(page);
@@ -213,11 +217,13 @@ void SweepPanel::showEvent(QShowEvent* event)
 void SweepPanel::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    const Qt::Orientation fits = width() >= kRoomForBoth ? Qt::Horizontal : Qt::Vertical;
+    const bool beside = width() >= (height() < kHigh ? kRoomForBoth : kAmpleForBoth);
+    const Qt::Orientation fits = beside ? Qt::Horizontal : Qt::Vertical;
+    m_split->widget(0)->setMinimumWidth(beside ? kFormWidth : 0);
     if (fits != m_split->orientation()) {
         m_split->setOrientation(fits);
-        const int share = fits == Qt::Horizontal ? width() * 2 / 5 : height() / 2;
-        m_split->setSizes({share, (fits == Qt::Horizontal ? width() : height()) - share});
+        const int share = beside ? std::max(kFormWidth, width() * 2 / 5) : height() / 2;
+        m_split->setSizes({share, (beside ? width() : height()) - share});
     }
 }
 

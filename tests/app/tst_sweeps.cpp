@@ -46,6 +46,30 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
     }
 
+    void fieldsAndValuesAreReadableInADockOfAnyWidth_data()
+    {
+        QTest::addColumn<QSize>("size");
+        QTest::newRow("the narrowest") << QSize(280, 400);
+        QTest::newRow("below a canvas in a small window") << QSize(650, 240);
+        QTest::newRow("the same, drawn up") << QSize(650, 500);
+        QTest::newRow("a large window") << QSize(1200, 400);
+    }
+
+    void fieldsAndValuesAreReadableInADockOfAnyWidth()
+    {
+        QFETCH(QSize, size);
+        m_panel->addAxis({"/training/learning_rate/peak", {}, {{{}, {"0.001"}}, {{}, {"0.002"}}, {{}, {"0.004"}}}});
+        m_panel->resize(size);
+        const auto* field = m_panel->findChild<QComboBox*>("sweepField1");
+        const auto* values = m_panel->findChild<QLineEdit*>("sweepValues1");
+        const auto holds = [](const QWidget& place, int padding, const QString& text) {
+            return place.width() >= place.fontMetrics().horizontalAdvance(text) + padding;
+        };
+        QTRY_VERIFY(holds(*field, 32, "/learning_rate/peak"));
+        QTRY_VERIFY(holds(*values, 16, "0.001, 0.002, 0.004"));
+        QVERIFY(m_panel->findChild<QTableView*>("sweepGrid")->width() >= 200);
+    }
+
     /// Whatever property the inspector shows, its proposed values are taken by the field that was found for it.
     void everyPropertyLeadsToItsField()
     {
