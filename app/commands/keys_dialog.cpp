@@ -16,6 +16,7 @@ namespace residua::app {
 namespace {
 
 constexpr QSize kSize(560, 560);
+constexpr int kRowHeight = 26;
 
 class KeyDelegate : public QStyledItemDelegate {
 public:
@@ -67,7 +68,9 @@ KeysDialog::KeysDialog(KeyBindings& bindings, QWidget* parent)
     m_table->setShowGrid(false);
     m_table->setTabKeyNavigation(false);
     m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->horizontalHeader()->setSectionResizeMode(KeyBindings::Command, QHeaderView::Stretch);
     m_table->horizontalHeader()->setSectionResizeMode(KeyBindings::Keys, QHeaderView::Interactive);
     m_table->horizontalHeader()->resizeSection(KeyBindings::Keys, 150);

@@ -199,6 +199,9 @@ QString PaletteModel::addedText(const PaletteItem& item) const
 
 QVariant PaletteModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
+    if (orientation == Qt::Horizontal && role == Qt::SizeHintRole) {
+        return QSize(1, 1); // it is hidden: its titles would hold the columns wide
+    }
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
         return {};
     }

@@ -94,7 +94,7 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
 
     auto* progress = new QWidget(this);
     auto* column = new QVBoxLayout(progress);
-    column->setContentsMargins(8, 2, 4, 2);
+    column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons: the bar stays as it is when a run begins
     column->setSpacing(4);
     auto* line = new QHBoxLayout;
     line->addWidget(m_step);
@@ -186,7 +186,7 @@ void RunBar::showPhase()
     m_run->setEnabled(m_actions.run->isEnabled());
     m_actions.pause->setEnabled(phase == RunPhase::Running);
     m_actions.step->setEnabled(idle || paused);
-    m_actions.stop->setEnabled(phase == RunPhase::Running || paused);
+    m_actions.stop->setEnabled(phase == RunPhase::Starting || phase == RunPhase::Running || paused);
     m_device->setEnabled(idle);
     m_guiCost.setActive(phase == RunPhase::Running);
     m_cost->setVisible(m_cost->isVisible() && phase == RunPhase::Running);

@@ -243,7 +243,9 @@ void ScheduleRibbon::paintAxes(QPainter& painter) const
         painter.drawLine(QPointF(bars.left(), m_scene.yOf(layers)), QPointF(bars.right(), m_scene.yOf(layers)));
     }
     painter.setPen(m_look.theme().colour(QStringLiteral("muted")));
-    left(m_scene.yOf(static_cast<double>(m_depth)), QString::number(m_depth));
+    if (m_depth > 0) { // else it would be written over the zero
+        left(m_scene.yOf(static_cast<double>(m_depth)), QString::number(m_depth));
+    }
     left(m_scene.yOf(0), QStringLiteral("0"));
     left(bars.center().y(), tr("layers"));
     left(rate.top(), formatReal(m_scene.largestRate()));

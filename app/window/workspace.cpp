@@ -34,7 +34,7 @@ constexpr int kNarrowestPlot = 280;
 constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
 constexpr double kPlotShare = 0.36;
 constexpr double kPlotShareOfPlots = 0.62;
-constexpr double kPlotShareOfBlock = 0.22; ///< what flows through a block flows upwards
+constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and what flows through a block flows upwards
 
 /// A canvas below a bar that belongs to it.
 QWidget* underBar(QWidget* bar, CanvasWidget* canvas)
@@ -175,8 +175,9 @@ void Workspace::arrange(WorkspaceView view, QSize size)
     }
     resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
     const bool plots = view >= WorkspaceView::Plots && view < WorkspaceView::Palette;
-    const double share = plots ? kPlotShareOfPlots : view == WorkspaceView::Block ? kPlotShareOfBlock : kPlotShare;
-    const int least = view == WorkspaceView::Block ? 120 : 220;
+    const bool high = view == WorkspaceView::Block || view == WorkspaceView::Matrix;
+    const double share = plots ? kPlotShareOfPlots : high ? kPlotShareOfHigh : kPlotShare;
+    const int least = high ? 120 : 220;
     resizeDocks({m_lossDock}, {std::max(least, static_cast<int>(size.height() * share))}, Qt::Vertical);
 }
 

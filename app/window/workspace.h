@@ -39,7 +39,7 @@ class SweepPanel;
 
 enum class WorkspaceView {
     Depth,        ///< the depth canvas has the room
-    Matrix,       ///< the matrix has it
+    Matrix,       ///< the matrix has it, and more height
     Block,        ///< the inside of a block has it, and more height
     Schedule,     ///< the stages of training have it
     Plots,        ///< the plots have it, side by side
