@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/data/dataset.h"
+#include "dataset_harness.h"
+
 #include "engine/data/utf8.h"
 
-#include <QTemporaryDir>
 #include <QTest>
-
-#include <sentencepiece_trainer.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -19,17 +16,11 @@
 using namespace residua;
 using namespace residua::engine;
 namespace fs = std::filesystem;
+using namespace residua::tests;
 using projects::Tokeniser;
 using projects::TokeniserKind;
 
 namespace {
-
-void writeAll(const fs::path& path, const std::string& bytes)
-{
-    fs::create_directories(path.parent_path());
-    fs::remove(path); // some file systems wait for the disk when a file is overwritten
-    std::ofstream(path, std::ios::binary) << bytes;
-}
 
 template <class T>
 std::string packed(const std::vector<T>& values)
@@ -58,30 +49,13 @@ std::string letters(std::size_t count)
     return text;
 }
 
-/// All tokens of a split in order.
-std::vector<std::int64_t> tokensOf(const Dataset& dataset, Split split)
-{
-    std::vector<std::int64_t> tokens;
-    Batch batch;
-    for (std::int64_t index = 0; dataset.fillSequential(batch, split, index, 3); ++index) {
-        tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
-    }
-    return tokens;
-}
-
-constexpr std::size_t kTime = 8;
-
 } // namespace
 
-class TestDatasetText : public QObject {
+class TestDatasetText : public DatasetHarness {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        m_temporary = std::make_unique<QTemporaryDir>();
-        m_folder = m_temporary->path().toStdString();
-    }
+    void init() { newFolder(); }
 
     // ---- UTF-8
 
@@ -264,69 +238,6 @@ private slots:
 
     // ---- SentencePiece
 
-    void sentencePiece()
-    {
-        const auto model = trainModel();
-        std::string text;
-        for (int i = 0; i < 200; ++i) {
-            text += "the cat sat on mat number " + std::to_string(i % 10) + "\n";
-        }
-        const auto dataset = openText(text, {TokeniserKind::SentencePiece, model.filename().string(), 60});
-        QVERIFY(dataset);
-        QCOMPARE(dataset->shape().vocabulary, 60);
-        QVERIFY(dataset->size(Split::Train) < 4000);
-        const auto ids = dataset->encode("the cat sat");
-        QVERIFY(ids);
-        QCOMPARE(dataset->decode(*ids), std::string("the cat sat"));
-        QVERIFY(dataset->decode(tokensOf(*dataset, Split::Train)).starts_with("the cat sat on mat number 0 the cat"));
-        QCOMPARE(dataset->decode({59, -4}), dataset->decode({0, 0})); // rows beyond the model: unknown
-    }
-
-    void sentencePieceEndsDocuments()
-    {
-        const auto model = trainModel();
-        std::string file;
-        for (int i = 0; i < 100; ++i) {
-            file += "{\"text\": \"the cat sat\"}\n";
-        }
-        writeAll(m_folder / "d.jsonl", file);
-        const auto dataset =
-            open(projects::JsonLinesData{"d.jsonl", "text", {TokeniserKind::SentencePiece, model.string(), 60}});
-        QVERIFY(dataset);
-        auto one = *(*dataset)->encode("the cat sat");
-        one.push_back(2); // the trainer's default end of text
-        const auto tokens = tokensOf(**dataset, Split::Train);
-        QVERIFY(tokens.size() > 2 * one.size());
-        for (std::size_t i = 0; i < tokens.size(); ++i) {
-            QCOMPARE(tokens[i], one[i % one.size()]);
-        }
-    }
-
-    void damagedModels()
-    {
-        std::ifstream stream(trainModel(), std::ios::binary);
-        const std::string whole{std::istreambuf_iterator<char>(stream), {}};
-        writeAll(m_folder / "t.txt", letters(1000));
-        const projects::TextData source{"t.txt", {TokeniserKind::SentencePiece, "bad.model", 60}};
-        for (const std::string& bytes : {std::string(), std::string("not a model"), std::string(5000, '\xff')}) {
-            writeAll(m_folder / "bad.model", bytes);
-            const auto dataset = open(source);
-            QVERIFY(!dataset);
-            QVERIFY(dataset.error().text().find("bad.model] is not a readable SentencePiece model") !=
-                    std::string::npos);
-        }
-        std::mt19937 random(1);
-        for (std::size_t size = 0; size < whole.size();
-             size += whole.size() / 50) { // cut or flipped: an answer, never a crash
-            writeAll(m_folder / "bad.model", whole.substr(0, size));
-            static_cast<void>(open(source).ok());
-            std::string flipped = whole;
-            flipped[random() % flipped.size()] = static_cast<char>(random());
-            writeAll(m_folder / "bad.model", flipped);
-            static_cast<void>(open(source).ok());
-        }
-    }
-
     // ---- token files
 
     void tokenFiles_data()
@@ -485,9 +396,6 @@ private slots:
                 std::string::npos);
         QVERIFY(says({TokeniserKind::Bytes, {}, 128}).find("256 tokens, the project's vocabulary is 128") !=
                 std::string::npos);
-        static_cast<void>(trainModel());
-        QVERIFY(says({TokeniserKind::SentencePiece, "m.model", 10}).find("40 tokens, the project's vocabulary is 10") !=
-                std::string::npos);
     }
 
     void widthAgainstHeader()
@@ -525,54 +433,6 @@ private:
         }
         return projects::TokenFileData{name, {}, projects::TokenWidth::Detect, 100};
     }
-
-    [[nodiscard]] Result<std::unique_ptr<Dataset>> open(projects::Source source) const
-    {
-        projects::Project project;
-        project.data = {std::move(source), 0.2, 0.1};
-        project.training.sequenceLength = kTime;
-        return Dataset::open(project, m_folder);
-    }
-
-    [[nodiscard]] projects::Project projectOn(const std::string& text, const Tokeniser& tokeniser) const
-    {
-        writeAll(m_folder / "text.txt", text);
-        projects::Project project;
-        project.data = {projects::TextData{"text.txt", tokeniser}, 0.2, 0.1};
-        project.training.sequenceLength = kTime;
-        return project;
-    }
-
-    [[nodiscard]] std::unique_ptr<Dataset> openText(const std::string& text, const Tokeniser& tokeniser) const
-    {
-        auto dataset = Dataset::open(projectOn(text, tokeniser), m_folder);
-        if (!dataset) {
-            qWarning("%s", dataset.error().text().c_str());
-            return nullptr;
-        }
-        return std::move(*dataset);
-    }
-
-    /// A model of 40 pieces, m.model in the project.
-    [[nodiscard]] fs::path trainModel() const
-    {
-        std::string text;
-        for (int i = 0; i < 300; ++i) {
-            text += "the cat sat on mat number " + std::to_string(i) + " and that is what the bird saw\n";
-        }
-        writeAll(m_folder / "m.txt", text);
-        const std::string prefix = (m_folder / "m").string();
-        const auto status =
-            sentencepiece::SentencePieceTrainer::Train("--input=" + prefix + ".txt --model_prefix=" + prefix +
-                                                       " --vocab_size=40 --model_type=bpe --minloglevel=2");
-        if (!status.ok()) {
-            qFatal("%s", status.message());
-        }
-        return prefix + ".model";
-    }
-
-    std::unique_ptr<QTemporaryDir> m_temporary;
-    fs::path m_folder;
 };
 
 QTEST_APPLESS_MAIN(TestDatasetText)

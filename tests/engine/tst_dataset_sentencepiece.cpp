@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Text through SentencePiece models, whole and damaged.
+#include "dataset_harness.h"
+
+#include <sentencepiece_trainer.h>
+
+#include <random>
+
+using namespace residua;
+using namespace residua::engine;
+using namespace residua::tests;
+namespace fs = std::filesystem;
+using projects::TokeniserKind;
+
+class TestDatasetSentencePiece : public DatasetHarness {
+    Q_OBJECT
+
+private slots:
+    void init() { newFolder(); }
+
+    void wordsAreItsPieces()
+    {
+        const auto model = trainModel();
+        std::string text;
+        for (int i = 0; i < 200; ++i) {
+            text += "the cat sat on mat number " + std::to_string(i % 10) + "\n";
+        }
+        const auto dataset = openText(text, {TokeniserKind::SentencePiece, model.filename().string(), 60});
+        QVERIFY(dataset);
+        QCOMPARE(dataset->shape().vocabulary, 60);
+        QVERIFY(dataset->size(Split::Train) < 4000);
+        const auto ids = dataset->encode("the cat sat");
+        QVERIFY(ids);
+        QCOMPARE(dataset->decode(*ids), std::string("the cat sat"));
+        QVERIFY(dataset->decode(tokensOf(*dataset, Split::Train)).starts_with("the cat sat on mat number 0 the cat"));
+        QCOMPARE(dataset->decode({59, -4}), dataset->decode({0, 0})); // rows beyond the model: unknown
+    }
+
+    void documentsEndWithItsEnd()
+    {
+        const auto model = trainModel();
+        std::string file;
+        for (int i = 0; i < 100; ++i) {
+            file += "{\"text\": \"the cat sat\"}\n";
+        }
+        writeAll(m_folder / "d.jsonl", file);
+        const auto dataset =
+            open(projects::JsonLinesData{"d.jsonl", "text", {TokeniserKind::SentencePiece, model.string(), 60}});
+        QVERIFY(dataset);
+        auto one = *(*dataset)->encode("the cat sat");
+        one.push_back(2); // the trainer's default end of text
+        const auto tokens = tokensOf(**dataset, Split::Train);
+        QVERIFY(tokens.size() > 2 * one.size());
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            QCOMPARE(tokens[i], one[i % one.size()]);
+        }
+    }
+
+    void damagedModels()
+    {
+        std::ifstream stream(trainModel(), std::ios::binary);
+        const std::string whole{std::istreambuf_iterator<char>(stream), {}};
+        writeAll(m_folder / "t.txt", std::string(1000, 'a'));
+        const projects::TextData source{"t.txt", {TokeniserKind::SentencePiece, "bad.model", 60}};
+        for (const std::string& bytes : {std::string(), std::string("not a model"), std::string(5000, '\xff')}) {
+            writeAll(m_folder / "bad.model", bytes);
+            const auto dataset = open(source);
+            QVERIFY(!dataset);
+            QVERIFY(dataset.error().text().find("bad.model] is not a readable SentencePiece model") !=
+                    std::string::npos);
+        }
+        std::mt19937 random(1);
+        for (std::size_t size = 0; size < whole.size();
+             size += whole.size() / 50) { // cut or flipped: an answer, never a crash
+            writeAll(m_folder / "bad.model", whole.substr(0, size));
+            static_cast<void>(open(source).ok());
+            std::string flipped = whole;
+            flipped[random() % flipped.size()] = static_cast<char>(random());
+            writeAll(m_folder / "bad.model", flipped);
+            static_cast<void>(open(source).ok());
+        }
+    }
+
+    void aVocabularyIsAtLeastItsPieces()
+    {
+        static_cast<void>(trainModel());
+        const auto dataset =
+            Dataset::open(projectOn("the cat", {TokeniserKind::SentencePiece, "m.model", 10}), m_folder);
+        QVERIFY(!dataset);
+        QVERIFY(dataset.error().text().find("40 tokens, the project's vocabulary is 10") != std::string::npos);
+    }
+
+private:
+    /// A model of 40 pieces, m.model in the project.
+    [[nodiscard]] fs::path trainModel() const
+    {
+        std::string text;
+        for (int i = 0; i < 300; ++i) {
+            text += "the cat sat on mat number " + std::to_string(i) + " and that is what the bird saw\n";
+        }
+        writeAll(m_folder / "m.txt", text);
+        const std::string prefix = (m_folder / "m").string();
+        const auto status =
+            sentencepiece::SentencePieceTrainer::Train("--input=" + prefix + ".txt --model_prefix=" + prefix +
+                                                       " --vocab_size=40 --model_type=bpe --minloglevel=2");
+        if (!status.ok()) {
+            qFatal("%s", status.message());
+        }
+        return prefix + ".model";
+    }
+};
+
+QTEST_APPLESS_MAIN(TestDatasetSentencePiece)
+#include "tst_dataset_sentencepiece.moc"
