@@ -43,6 +43,7 @@ CurvePlot::CurvePlot(QWidget* parent)
     : QCustomPlot(parent), m_cursor(new QCPItemStraightLine(this)), m_values(new QCPItemText(this))
 {
     setFocusPolicy(Qt::StrongFocus);
+    setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
     setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
     setSelectionRectMode(QCP::srmZoom);
     setMouseTracking(true);

@@ -24,6 +24,7 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
       m_labels(new CellLabels(m_map)),
       m_outline(new QCPItemRect(this))
 {
+    setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
     axisRect()->setupFullAxesBox(false);
     for (QCPAxis* axis : {xAxis2, yAxis2}) {
         axis->setTicks(false);

@@ -144,6 +144,7 @@ void ParetoView::Impl::layOut()
     m_view->setAccessibleName(tr("Pareto front"));
     plot->setAccessibleName(tr("Plot of loss against cost"));
     plot->setFocusPolicy(Qt::StrongFocus);
+    plot->setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
     plot->setMouseTracking(true);
     plot->setMinimumHeight(80);
     cost->addItems({tr("by parameters"), tr("by FLOP"), tr("by time (s)")});

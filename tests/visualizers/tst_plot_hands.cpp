@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The plots as a person uses them: pointer, keys and menu.
+#include "visualizers/pareto_view.h"
+#include "visualizers/views.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QContextMenuEvent>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSlider>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include <qcustomplot.h>
+
+#include <limits>
+#include <memory>
+
+using namespace residua::visualizers;
+using residua::engine::Matrix;
+using residua::engine::StepRecord;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<StepRecord> falling(std::int64_t count)
+{
+    std::vector<StepRecord> steps;
+    for (std::int64_t step = 1; step <= count; ++step) {
+        steps.push_back({.step = step,
+                         .loss = 100.0 - static_cast<double>(step),
+                         .learningRate = 0,
+                         .gradientNorm = 0,
+                         .tokens = step * 10,
+                         .seconds = static_cast<double>(step) / 4});
+    }
+    return steps;
+}
+
+Matrix cellAt(std::int64_t step)
+{
+    return {.name = "mix", .step = step, .rows = 1, .columns = 2, .values = {0.25F, static_cast<float>(step)}};
+}
+
+QByteArray contentsOf(const QString& path)
+{
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+} // namespace
+
+class TestPlotHands : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_view = std::make_unique<LossView>();
+        m_view->resize(900, 400);
+        m_view->setRun("a", "first");
+        m_view->append("a", falling(40), {{20, 90}});
+        m_view->show();
+        m_view->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_view.get()));
+        m_plot = m_view->findChild<QCustomPlot*>();
+        m_plot->replot();
+    }
+
+    void cleanup() { m_view.reset(); }
+
+    void theCrosshairReadsWhatWasRecorded()
+    {
+        auto steps = falling(30);
+        steps[9].loss = kNaN;
+        m_view->append("a", steps, {});
+        m_plot->replot();
+        QCOMPARE(reading(), QString());
+        QTest::mouseMove(m_plot, pointAt(20.4));
+        QTRY_VERIFY(reading().contains("first   training 80   smoothed "));
+        QTest::mouseMove(m_plot, pointAt(10.4));
+        QTRY_VERIFY(reading().contains("training nan"));
+        m_view->findChild<QSlider*>("smoothing")->setValue(0);
+        QTest::mouseMove(m_plot, pointAt(20.6));
+        QTRY_VERIFY(reading().contains("training 80"));
+        QVERIFY(!reading().contains("smoothed"));
+        QTest::mouseMove(m_plot, QPoint(2, 2)); // beside the axes
+        QTRY_COMPARE(reading(), QString());
+    }
+
+    void keysPanZoomAndShowEverything()
+    {
+        m_plot->setFocus();
+        const QCPRange all = m_plot->xAxis->range();
+        QTest::keyClick(m_plot, Qt::Key_Plus);
+        const QCPRange near = m_plot->xAxis->range();
+        QVERIFY(near.size() < all.size());
+        QCOMPARE(near.center(), all.center());
+        QTest::keyClick(m_plot, Qt::Key_Right);
+        QVERIFY(m_plot->xAxis->range().center() > near.center());
+        QTest::keyClick(m_plot, Qt::Key_Left);
+        QTest::keyClick(m_plot, Qt::Key_Left);
+        QVERIFY(m_plot->xAxis->range().center() < near.center());
+        m_view->append("a", falling(60), {}); // does not follow while a person looks elsewhere
+        QVERIFY(m_plot->xAxis->range().center() < near.center());
+        QTest::keyClick(m_plot, Qt::Key_Minus);
+        QVERIFY(m_plot->xAxis->range().size() > near.size());
+        QTest::keyClick(m_plot, Qt::Key_Home);
+        QCOMPARE(m_plot->xAxis->range(), QCPRange(1, 60));
+    }
+
+    void choicesAreMadeByKey()
+    {
+        auto* axis = m_view->findChild<QComboBox*>("horizontalAxis");
+        axis->setFocus();
+        QTest::keyClick(axis, Qt::Key_Down);
+        QCOMPARE(m_plot->xAxis->range(), QCPRange(10, 400));
+        QTest::keyClick(axis, Qt::Key_Tab);
+        auto* scale = m_view->findChild<QComboBox*>("scale");
+        QVERIFY(scale->hasFocus());
+        QTest::keyClick(scale, Qt::Key_Down);
+        QCOMPARE(m_plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
+        QTest::keyClick(scale, Qt::Key_End);
+        QCOMPARE(scale->currentText(), QString("symmetric log y"));
+        QCOMPARE(m_plot->yAxis->scaleType(), QCPAxis::stLinear);
+        QTest::keyClick(scale, Qt::Key_Tab);
+        auto* smoothing = m_view->findChild<QSlider*>("smoothing");
+        QVERIFY(smoothing->hasFocus());
+        const QString before = m_view->csv().section('\n', 40, 40);
+        QTest::keyClick(smoothing, Qt::Key_Right);
+        QVERIFY(m_view->csv().section('\n', 40, 40) != before);
+        QTest::keyClick(smoothing, Qt::Key_Home);
+        QCOMPARE(smoothing->value(), 0);
+        QCOMPARE(m_view->csv().section('\n', 40, 40), QString("\"first\",40,400,60,,"));
+    }
+
+    /// It comes from turn to turn of the event loop, and ends whole.
+    void theAverageOfALongRunArrives()
+    {
+        constexpr std::int64_t kLong = 500'000;
+        m_view->append("a", falling(kLong), {});
+        auto* smoothing = m_view->findChild<QSlider*>("smoothing");
+        smoothing->setFocus();
+        QTest::keyClick(smoothing, Qt::Key_Left);
+        QVERIFY(lastSmoothed() < kLong);
+        QTRY_COMPARE(lastSmoothed(), static_cast<double>(kLong));
+    }
+
+    void theMenuExportsNumbersAndPictures()
+    {
+        const QTemporaryDir folder;
+        const QString path = folder.filePath("numbers.csv");
+        chooseFromMenu(0);
+        QTRY_VERIFY(m_view->findChild<QFileDialog*>());
+        auto* dialog = m_view->findChild<QFileDialog*>();
+        auto* name = dialog->findChild<QLineEdit*>();
+        name->selectAll();
+        QTest::keyClicks(name, path);
+        QTest::keyClick(name, Qt::Key_Return);
+        QTRY_COMPARE(contentsOf(path), m_view->csv().toUtf8());
+        QGuiApplication::clipboard()->clear();
+        chooseFromMenu(2);
+        QTRY_COMPARE(QGuiApplication::clipboard()->text(), m_view->csv());
+        chooseFromMenu(1);
+        QTRY_VERIFY(!QGuiApplication::clipboard()->image().isNull());
+    }
+
+    /// Every plot passes the right button on to the view that has the menu.
+    void everyPlotHasTheMenu()
+    {
+        HeatmapView heatmap;
+        MetricsView metrics;
+        ParetoView pareto;
+        for (QWidget* view : std::initializer_list<QWidget*>{&heatmap, &metrics, &pareto}) {
+            view->resize(400, 300);
+            view->show();
+            QMenu* menu = menuOf(*view);
+            QVERIFY(menu && menu->isVisible());
+            QCOMPARE(menu->actions().size(), 3);
+            menu->close();
+        }
+    }
+
+    /// What a file gets is what was there when a person asked.
+    void anExportOutlivesItsView()
+    {
+        const QTemporaryDir folder;
+        const QString expected = m_view->csv();
+        auto written = m_view->exportTo(folder.filePath("a.csv"));
+        m_view->append("a", falling(3), {});
+        m_view.reset();
+        QVERIFY(written.result().ok());
+        QCOMPARE(contentsOf(folder.filePath("a.csv")), expected.toUtf8());
+    }
+
+    void playRunsThroughTheRecordedSteps()
+    {
+        HeatmapView view;
+        view.resize(500, 300);
+        for (const std::int64_t step : {0, 10, 20, 30}) {
+            view.append({cellAt(step)});
+        }
+        view.show();
+        view.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&view));
+        auto* scrubber = view.findChild<QSlider*>();
+        auto* map = view.findChild<QCustomPlot*>()->findChild<QCPColorMap*>();
+        QToolButton* play = nullptr;
+        for (auto* button : view.findChildren<QToolButton*>()) {
+            play = button->isCheckable() ? button : play;
+        }
+        QVERIFY(play);
+        std::vector<double> shown;
+        connect(scrubber, &QSlider::valueChanged, this, [&] { shown.push_back(map->data()->cell(1, 0)); });
+        QTest::mouseClick(play, Qt::LeftButton); // from the end: it begins anew
+        QVERIFY(play->isChecked());
+        QTRY_VERIFY(!play->isChecked());
+        QCOMPARE(shown, (std::vector<double>{0, 10, 20, 30}));
+        view.findChild<QCustomPlot*>()->setFocus();
+        QTest::keyClick(view.findChild<QCustomPlot*>(), Qt::Key_Space);
+        QVERIFY(play->isChecked());
+        QTest::keyClick(view.findChild<QCustomPlot*>(), Qt::Key_Space);
+        QVERIFY(!play->isChecked());
+    }
+
+private:
+    [[nodiscard]] QPoint pointAt(double step) const
+    {
+        return {static_cast<int>(m_plot->xAxis->coordToPixel(step)), m_plot->axisRect()->center().y()};
+    }
+
+    /// Beside the crosshair.
+    [[nodiscard]] QString reading() const
+    {
+        for (int i = 0; i < m_plot->itemCount(); ++i) {
+            const auto* text = qobject_cast<QCPItemText*>(m_plot->item(i));
+            if (text && text->visible() && text->text().startsWith("step ")) {
+                return text->text();
+            }
+        }
+        return {};
+    }
+
+    /// Of the curve that the average is drawn in.
+    [[nodiscard]] double lastSmoothed() const
+    {
+        m_plot->replot();
+        for (int i = 0; i < m_plot->graphCount(); ++i) {
+            const QCPGraph* graph = m_plot->graph(i);
+            if (graph->pen().widthF() > 1.5 && graph->dataCount() > 0) {
+                return graph->data()->at(graph->dataCount() - 1)->key;
+            }
+        }
+        return 0;
+    }
+
+    /// Opens it as the right button does.
+    static QMenu* menuOf(QWidget& view)
+    {
+        auto* plot = view.findChild<QCustomPlot*>();
+        QContextMenuEvent asked(QContextMenuEvent::Mouse, plot->rect().center(),
+                                plot->mapToGlobal(plot->rect().center()));
+        QApplication::sendEvent(plot, &asked);
+        return view.findChild<QMenu*>();
+    }
+
+    /// Goes to its entry by key.
+    void chooseFromMenu(int entry)
+    {
+        QMenu* menu = menuOf(*m_view);
+        QVERIFY(menu && menu->isVisible());
+        for (int i = 0; i <= entry; ++i) {
+            QTest::keyClick(menu, Qt::Key_Down);
+        }
+        QTest::keyClick(menu, Qt::Key_Return);
+        QTRY_VERIFY(!m_view->findChild<QMenu*>());
+    }
+
+    std::unique_ptr<LossView> m_view;
+    QCustomPlot* m_plot = nullptr;
+};
+
+QTEST_MAIN(TestPlotHands)
+#include "tst_plot_hands.moc"
