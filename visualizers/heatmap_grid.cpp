@@ -14,6 +14,12 @@ namespace {
 
 constexpr int kColourBarWidth = 10;
 
+/// The range that a colour map of so many cells takes: from centre to centre, but the whole of an only cell.
+QCPRange centresFrom(double first, int count)
+{
+    return count > 1 ? QCPRange(first, first + count - 1) : QCPRange(first - 0.5, first + 0.5);
+}
+
 } // namespace
 
 HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
@@ -38,7 +44,7 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     m_scale->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
     m_map->setColorScale(m_scale);
     m_map->setInterpolate(false);
-    m_map->setTightBoundary(true); // its own way of adding half a cell fails where there is but one
+    m_map->setTightBoundary(false);
     xAxis->setLabel(tr("source i (0: the input)"));
     yAxis->setLabel(tr("target j"));
     yAxis->setRangeReversed(true);
@@ -76,7 +82,7 @@ void HeatmapGrid::setPicture(const Picture& picture)
 {
     setAnyVisible(true);
     m_map->data()->setSize(picture.columns, picture.rows);
-    m_map->data()->setRange(QCPRange(-0.5, picture.columns - 0.5), QCPRange(0.5, picture.rows + 0.5));
+    m_map->data()->setRange(centresFrom(0, picture.columns), centresFrom(1, picture.rows));
     auto cell = picture.cells.begin();
     for (int row = 0; row < picture.rows; ++row) {
         for (int column = 0; column < picture.columns; ++column, ++cell) {

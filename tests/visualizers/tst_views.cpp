@@ -345,20 +345,36 @@ private slots:
         QCOMPARE(scrubber->value(), 1);
     }
 
-    void heatmapOfOneCellIsDrawn()
+    void heatmapFillsItsCellsAndNoOthers_data()
     {
+        QTest::addColumn<Matrix>("matrix");
+        QTest::newRow("one cell") << Matrix{.name = "mix", .step = 1, .rows = 1, .columns = 1, .values = {1}};
+        QTest::newRow("two rows") << triangle(0, 1);
+    }
+
+    void heatmapFillsItsCellsAndNoOthers()
+    {
+        QFETCH(Matrix, matrix);
         HeatmapView view;
         view.resize(400, 300);
-        view.append({{.name = "mix", .step = 1, .rows = 1, .columns = 1, .values = {1}}});
+        view.append({matrix});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
         plot->replot();
-        const QPoint corner = plot->axisRect()->topLeft() + QPoint(12, 12); // beside the cell's number
-        const QColor full(residua::resources::magnitude(1, Theme::Light).r,
-                          residua::resources::magnitude(1, Theme::Light).g,
-                          residua::resources::magnitude(1, Theme::Light).b);
-        QCOMPARE(plot->grab().toImage().pixelColor(corner * plot->devicePixelRatioF()), full);
+        const QImage drawn = plot->grab().toImage();
+        const auto at = [&](double source, double target) { // beside the cells' numbers
+            const QPointF pixel(plot->xAxis->coordToPixel(source), plot->yAxis->coordToPixel(target));
+            return drawn.pixelColor((pixel * plot->devicePixelRatioF()).toPoint());
+        };
+        const auto rgb = residua::resources::magnitude(1, Theme::Light);
+        const QColor full(rgb.r, rgb.g, rgb.b);
+        QCOMPARE(at(-0.42, 0.58), full); // 0:1
+        QCOMPARE(at(0.42, 1.42), full);
+        if (matrix.rows > 1) {
+            QCOMPARE(at(1.42, 2.42), full);  // 1:2
+            QVERIFY(at(0.58, 1.42) != full); // 1:1 is none
+        }
     }
 
     void heatmapNamesTheCellUnderThePointer()
