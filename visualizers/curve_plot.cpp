@@ -16,6 +16,7 @@ constexpr double kMargin = 0.04;      ///< room above and below the curves, as a
 constexpr double kLinearShare = 1e-4; ///< of the largest value, below which a symmetric logarithm is linear
 constexpr int kFewestColumns = 200;   ///< of a curve, however many there are
 constexpr int kMostColumns = 24'000;  ///< of all curves together
+constexpr int kAxesHeight = 50;       ///< pixels: the numbers and the name below a plot, and its margins
 constexpr double kLegendShare = 0.5;  ///< of the plot that the legend may take
 constexpr int kNarrowestName = 80;    ///< pixels
 constexpr int kReadings = 12;         ///< runs beside the crosshair
@@ -189,7 +190,7 @@ void CurvePlot::fitLegend()
         rows += shown.look.name.isEmpty() ? 0 : 1;
     }
     const int high = rows * (fontMetrics().height() + 6);
-    legend->setVisible(!isEmpty() && rows > 0 && high <= height() * kLegendShare);
+    legend->setVisible(!isEmpty() && rows > 0 && high <= (height() - kAxesHeight) * kLegendShare);
 }
 
 void CurvePlot::resizeEvent(QResizeEvent* event)

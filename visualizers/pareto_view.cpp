@@ -93,6 +93,7 @@ private:
     void fit();
     void drawPoints(const std::vector<std::size_t>& best);
     void drawNames(const std::vector<std::size_t>& best);
+    void spreadNames();
     [[nodiscard]] std::ptrdiff_t runAt(QPointF position) const;
 
     ParetoView* m_view;
@@ -176,6 +177,7 @@ void ParetoView::Impl::connectControls()
     for (QComboBox* box : {cost, scale, measure}) {
         QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { showAll(); });
     }
+    QObject::connect(plot, &QCustomPlot::afterLayout, m_view, [this] { spreadNames(); });
     QObject::connect(plot, &QCustomPlot::mouseDoubleClick, m_view, [this] { showAll(); });
     QObject::connect(plot, &QCustomPlot::mouseWheel, m_view, [this] { m_following = false; });
     QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) { hover(event->position()); });
@@ -299,13 +301,30 @@ void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
     for (const std::size_t i : best) {
         auto* label = new QCPItemText(plot);
         label->position->setCoords(costOf(runs[i]), lossOf(runs[i]));
-        const bool right = plot->xAxis->coordToPixel(costOf(runs[i])) > plot->axisRect()->center().x();
-        label->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
         label->setPadding(QMargins(7, 0, 7, 3));
         label->setText(runs[i].name.mid(prefix));
         label->setColor(toQColor(resources::themeColours(theme).muted));
         label->setFont(plot->font());
         m_labels.push_back(label);
+    }
+}
+
+/// On the side of its point that has more room; not over another name, since the pointer brings each up.
+void ParetoView::Impl::spreadNames()
+{
+    const QFontMetrics metrics(plot->font());
+    std::vector<QRectF> taken;
+    for (QCPItemText* label : m_labels) {
+        const QPointF at = label->position->pixelPosition();
+        const bool right = at.x() > plot->axisRect()->center().x();
+        label->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
+        const QSizeF size = metrics.size(0, label->text()).grownBy(label->padding());
+        const QRectF room(QPointF(right ? at.x() - size.width() : at.x(), at.y() - size.height()), size);
+        const bool covers = std::ranges::any_of(taken, [&](const QRectF& other) { return other.intersects(room); });
+        label->setVisible(!covers);
+        if (!covers) {
+            taken.push_back(room);
+        }
     }
 }
 

@@ -72,6 +72,24 @@ private slots:
         QCOMPARE(chosen.count(), 1);
     }
 
+    /// Runs that cost and lose the same stand on one point.
+    void namesNeverCoverEachOther()
+    {
+        std::vector<ParetoRun> runs = fourRuns();
+        runs.push_back(runs.front());
+        runs.back().key = runs.back().name = "/again";
+        m_view->setRuns(runs);
+        plot().replot();
+        int names = 0;
+        for (const auto* label : plot().findChildren<QCPItemText*>()) {
+            names += label->visible() && !label->text().isEmpty() &&
+                             label->position->pixelPosition().toPoint() == pixel(1e9, 1.5)
+                         ? 1
+                         : 0;
+        }
+        QCOMPARE(names, 1);
+    }
+
     void hoveringNamesTheRun()
     {
         QTest::mouseMove(&plot(), pixel(1e9, 1.5));
