@@ -67,6 +67,7 @@ OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(paren
                     QAbstractItemView::AnyKeyPressed);
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setTextElideMode(Qt::ElideRight);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // the columns share what width there is
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(OutlineModel::Name, QHeaderView::Interactive);
     m_widen.setSingleShot(true);

@@ -151,6 +151,7 @@ void MainWindow::onOpened()
     }
     m_pages->setCurrentWidget(m_workspace);
     m_runBar->setVisible(true);
+    arrangeOnce();
     m_workspace->canvas().surface()->setFocus();
     if (!m_session.isDraft()) {
         remember(QString::fromStdString(m_session.directory().string()));

@@ -69,6 +69,7 @@ private:
     void fillRecent();
     void makeStatusBar();
     void onOpened();
+    void arrangeOnce();
     void updateState();
     void updateTopologies();
     void updateStatus();

@@ -28,9 +28,11 @@
 #include <QDir>
 #include <QDockWidget>
 #include <QFileDialog>
+#include <QLayout>
 #include <QMenu>
 #include <QMessageBox>
 #include <QSettings>
+#include <QStackedWidget>
 
 namespace residua::app {
 
@@ -307,8 +309,15 @@ void MainWindow::restoreLayout()
 void MainWindow::showEvent(QShowEvent* event)
 {
     QMainWindow::showEvent(event);
-    if (!m_arranged) {
+    arrangeOnce();
+}
+
+/// Not before the workspace is seen: docks that have not been laid out take no size.
+void MainWindow::arrangeOnce()
+{
+    if (!m_arranged && isVisible() && m_pages->currentWidget() == m_workspace) {
         m_arranged = true;
+        m_pages->layout()->activate(); // gives the page its size
         m_workspace->arrange(WorkspaceView::Depth, size());
     }
 }

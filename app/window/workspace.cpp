@@ -28,7 +28,9 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kOutlineWidth = 290;
+constexpr int kOutlineWidth = 300;
+constexpr int kNarrowestOutline = 160;
+constexpr int kNarrowestInspector = 270; ///< a field beside its name
 constexpr int kInspectorWidth = 330;
 constexpr int kNarrowestPlot = 280;
 constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
@@ -100,6 +102,9 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     right->setStretchFactor(1, 1);
     right->setSizes({600, 140});
     right->setChildrenCollapsible(false);
+    right->setMinimumWidth(kNarrowestInspector);
+    m_outline->setMinimumWidth(kNarrowestOutline);
+    m_palette->setMinimumWidth(kNarrowestOutline);
 
     m_outlineDock = addDock(Qt::LeftDockWidgetArea, QStringLiteral("outlineDock"), tr("Outline"), m_outline);
     m_paletteDock = addDock(Qt::LeftDockWidgetArea, QStringLiteral("paletteDock"), tr("Palette"), m_palette);
