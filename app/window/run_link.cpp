@@ -192,7 +192,13 @@ void RunLink::takeList(std::vector<engine::RunInfo> runs)
 {
     m_documents.setRuns(runs);
     m_workspace.runsModel().setRuns(std::move(runs));
-    for (const engine::RunInfo& run : m_workspace.runsModel().runs()) {
+    const std::vector<engine::RunInfo>& known = m_workspace.runsModel().runs();
+    if (m_shown.empty() && !known.empty()) { // the project has just been opened: as it was left
+        m_shown = known.front().directory;
+        m_workspace.runsModel().setOverlaid(m_shown, true);
+        request(m_shown);
+    }
+    for (const engine::RunInfo& run : known) {
         follow(run);
     }
 }

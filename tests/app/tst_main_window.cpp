@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a person uses it: mouse and keyboard only, on a real screen.
+#include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
 #include "app/window/document_link.h"
 #include "projects/presets.h"
 #include "tests/app/window_harness.h"
+#include "visualizers/views.h"
 
 #include <QFrame>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSlider>
 #include <QToolButton>
 
 using namespace residua;
@@ -61,6 +64,31 @@ private slots:
         card->setFocus();
         QTest::keyClick(card, Qt::Key_Return);
         QCOMPARE(m_window->session().project(), projects::examples()[1].project);
+    }
+
+    /// They were sized in vain before the workspace behind the start page had been laid out.
+    void theFirstProjectFindsTheDocksInTheirPlaces()
+    {
+        openWindow({1280, 720});
+        m_window->openProject(m_project);
+        QTRY_VERIFY(m_window->workspace().outline().width() >= 280);
+        QVERIFY(m_window->workspace().inspector().width() >= 300);
+        QVERIFY(m_window->workspace().canvas().width() >= 600);
+    }
+
+    void aReopenedProjectShowsItsNewestRun()
+    {
+        m_window->openProject(m_project);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        openWindow();
+        m_window->openProject(m_project);
+        const RunsModel& model = m_window->workspace().runsModel();
+        QTRY_COMPARE_WITH_TIMEOUT(model.runs().size(), std::size_t(1), kPatience);
+        QVERIFY(model.isOverlaid(model.runs().front().directory));
+        const auto* scrubber = m_window->workspace().heatmap().findChild<QSlider*>();
+        QTRY_VERIFY_WITH_TIMEOUT(scrubber->maximum() > 0, kPatience);
     }
 
     void aPropertyIsEditedUndoneRedoneSavedAndReopened()
