@@ -2,6 +2,7 @@
 #include "app/look/format.h"
 
 #include <QLocale>
+#include <QTimeZone>
 
 #include <array>
 #include <cmath>
@@ -61,6 +62,19 @@ QString formatDuration(double seconds)
         return QStringLiteral("%1 min %2 s").arg(whole / 60).arg(whole % 60, 2, 10, QLatin1Char('0'));
     }
     return QStringLiteral("%1 h %2 min").arg(whole / 3600).arg(whole / 60 % 60, 2, 10, QLatin1Char('0'));
+}
+
+QString formatMoment(const QString& utc, const QDateTime& now)
+{
+    QDateTime moment = QDateTime::fromString(utc, Qt::ISODate);
+    if (!moment.isValid()) {
+        return utc;
+    }
+    moment = moment.toTimeZone(now.timeZone());
+    const QString format = moment.date() == now.date()                 ? QStringLiteral("HH:mm:ss")
+                           : moment.date().year() == now.date().year() ? QStringLiteral("d MMM HH:mm")
+                                                                       : QStringLiteral("d MMM yyyy HH:mm");
+    return QLocale().toString(moment, format);
 }
 
 QString formatReal(double value)

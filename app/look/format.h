@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QDateTime>
 #include <QString>
 
 #include <cstdint>
@@ -15,6 +16,9 @@ namespace residua::app {
 [[nodiscard]] QString formatBytes(double bytes);
 /// "12 s", "3 min 05 s", "2 h 14 min"; negative or not finite: "—".
 [[nodiscard]] QString formatDuration(double seconds);
+/// A moment in UTC, ISO 8601, in the user's time: "14:05:09" on the day of `now`, else "3 Nov 14:05", or "3 Nov 2025
+/// 14:05" in another year. The text itself where it is no moment.
+[[nodiscard]] QString formatMoment(const QString& utc, const QDateTime& now);
 /// The shortest text that reads back as the same number: "0.001", "1e-08", "256".
 [[nodiscard]] QString formatReal(double value);
 /// 1,234,567 in the user's locale.

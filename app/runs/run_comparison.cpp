@@ -21,7 +21,9 @@ namespace residua::app {
 
 namespace {
 
-constexpr QSize kSize(760, 720);
+constexpr QSize kSize(900, 680);
+constexpr int kCurvesHeight = 270;
+constexpr int kNumberWidth = 170;
 constexpr std::size_t kLosses = 12;        ///< steps at which losses stand beside each other
 constexpr std::size_t kCoefficients = 200; ///< shown; the largest differences
 
@@ -67,6 +69,14 @@ void addCoefficients(const std::string& name, const Opened& a, const Opened& b, 
             }
         }
     }
+}
+
+/// What tells the two apart: runs of one project have one name.
+QString titleOf(const engine::RunInfo& info)
+{
+    return RunComparisonDialog::tr("%1, %2").arg(
+        QString::fromStdString(info.name),
+        formatMoment(QString::fromStdString(info.created), QDateTime::currentDateTime()));
 }
 
 QString lossText(double loss)
@@ -151,12 +161,8 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
     auto* tree = new QTreeWidget(this);
     tree->setAccessibleName(tr("Differences between two runs"));
     tree->setUniformRowHeights(true);
-    tree->setHeaderLabels({tr("What"),
-                           QStringLiteral("%1 (%2)").arg(QString::fromStdString(comparison.first.name),
-                                                         QString::fromStdString(comparison.first.created)),
-                           QStringLiteral("%1 (%2)").arg(QString::fromStdString(comparison.second.name),
-                                                         QString::fromStdString(comparison.second.created)),
-                           tr("Difference")});
+    tree->ensurePolished(); // else its rows are as high as they would be without the look's spacing
+    tree->setHeaderLabels({tr("What"), titleOf(comparison.first), titleOf(comparison.second), tr("Difference")});
     auto* results = new QTreeWidgetItem(tree, {tr("Results")});
     addRow(results, {tr("Steps"), formatWhole(comparison.first.step), formatWhole(comparison.second.step), {}});
     addNumber(results, tr("Loss"), comparison.first.loss, comparison.second.loss);
@@ -190,7 +196,7 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
     tree->expandAll();
     for (int column = 0; column < tree->columnCount(); ++column) {
         tree->header()->setSectionResizeMode(column, column == 0 ? QHeaderView::Stretch : QHeaderView::Interactive);
-        tree->header()->resizeSection(column, 150);
+        tree->header()->resizeSection(column, kNumberWidth);
     }
     tree->header()->setStretchLastSection(false);
     auto* curves = new visualizers::LossView(this);
@@ -198,14 +204,14 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
     for (const auto& [info, steps] : {std::pair{&comparison.first, &comparison.firstSteps},
                                       std::pair{&comparison.second, &comparison.secondSteps}}) {
         const QString key = QString::fromStdString(info->directory);
-        curves->setRun(key, QString::fromStdString(info->name));
+        curves->setRun(key, titleOf(*info));
         curves->append(key, *steps, {});
     }
     auto* split = new QSplitter(Qt::Vertical, this);
     split->addWidget(curves);
     split->addWidget(tree);
-    split->setStretchFactor(0, 2);
-    split->setStretchFactor(1, 3);
+    split->setSizes({kCurvesHeight, kSize.height() - kCurvesHeight});
+    split->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(split);
 }

@@ -101,6 +101,11 @@ QModelIndex RunsModel::indexOf(const std::string& directory) const
     return found == m_runs.end() ? QModelIndex() : indexOf(static_cast<std::size_t>(found - m_runs.begin()), 0);
 }
 
+bool RunsModel::haveSeveralDevices() const
+{
+    return std::ranges::any_of(m_runs, [this](const auto& run) { return run.device != m_runs.front().device; });
+}
+
 const engine::RunInfo* RunsModel::runAt(const QModelIndex& index) const
 {
     return index.isValid() ? &m_runs[index.internalId()] : nullptr;
@@ -176,6 +181,8 @@ QString RunsModel::textOf(const engine::RunInfo& run, int column) const
     case Name:
         return run.parent.empty() ? QString::fromStdString(run.name)
                                   : tr("%1, from step %2").arg(QString::fromStdString(run.name)).arg(run.parentStep);
+    case Started:
+        return formatMoment(QString::fromStdString(run.created), QDateTime::currentDateTime());
     case State:
         return QString::fromStdString(engine::toString(run.status));
     case Progress:
@@ -218,7 +225,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     case Qt::FontRole:
         return number ? QVariant(numberFont()) : QVariant();
     case Qt::ToolTipRole:
-        return QString::fromStdString(run.message.empty() ? run.directory : run.message + "\n" + run.directory);
+        return QString::fromStdString((run.message.empty() ? "" : run.message + "\n") +
+                                      (run.device.empty() ? "" : run.device + "\n") + run.directory);
     default:
         return {};
     }
@@ -265,6 +273,8 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     switch (section) {
     case Name:
         return tr("Run");
+    case Started:
+        return tr("Started");
     case State:
         return tr("Status");
     case Progress:

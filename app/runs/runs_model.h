@@ -20,7 +20,7 @@ namespace residua::app {
 class RunsModel : public QAbstractItemModel {
     Q_OBJECT
 public:
-    enum Column { Name, State, Progress, Loss, ValidationLoss, Device, Tags, Notes, ColumnCount };
+    enum Column { Name, Started, State, Progress, Loss, ValidationLoss, Device, Tags, Notes, ColumnCount };
 
     using QAbstractItemModel::QAbstractItemModel;
 
@@ -32,6 +32,8 @@ public:
     /// What the run's curves are drawn in, while it is overlaid.
     void setColour(const std::string& directory, const QColor& colour);
     [[nodiscard]] const std::vector<engine::RunInfo>& runs() const { return m_runs; }
+    /// Not all of them ran on the same.
+    [[nodiscard]] bool haveSeveralDevices() const;
     /// The run's row; invalid for an unknown directory.
     [[nodiscard]] QModelIndex indexOf(const std::string& directory) const;
     /// nullptr for an index of nothing.

@@ -23,7 +23,8 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kNameWidth = 190;
+constexpr int kNameWidth = 150;
+constexpr int kSearchWidth = 150;
 
 QToolButton* panelButton(const QString& icon, const QString& text, const QString& toolTip, QWidget* parent)
 {
@@ -42,6 +43,7 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
       m_model(model),
       m_filter(new QSortFilterProxyModel(this)),
       m_queue(new QueueStrip(this)),
+      m_bar(new QToolBar(this)),
       m_search(new QLineEdit(this)),
       m_tree(new QTreeView(this)),
       m_empty(new QLabel(this)),
@@ -65,10 +67,11 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     m_filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_filter->setFilterKeyColumn(-1);
     m_filter->setRecursiveFilteringEnabled(true);
-    m_search->setPlaceholderText(tr("Filter by name, status, tag or note"));
+    m_search->setPlaceholderText(tr("Filter the runs"));
     m_search->setAccessibleName(tr("Filter the runs"));
     m_search->setClearButtonEnabled(true);
-    m_search->setMaximumWidth(240);
+    m_search->setToolTip(tr("By name, status, tag or note"));
+    m_search->setFixedWidth(kSearchWidth); // leaves the commands room below a canvas
     m_tree->setObjectName(QStringLiteral("runsTree"));
     m_tree->setModel(m_filter);
     m_tree->setAccessibleName(tr("Runs"));
@@ -90,19 +93,19 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     remove->setShortcutContext(Qt::WidgetShortcut);
     m_tree->addAction(remove);
 
-    auto* bar = new QToolBar(this); // in a narrow dock it moves what has no room to a menu
-    bar->addWidget(m_search);
-    bar->addSeparator();
+    m_bar->setIconSize({16, 16});
+    m_bar->addWidget(m_search);
+    m_bar->addSeparator();
     for (QToolButton* button : {m_show, m_resume, m_fork, m_compare, m_remove}) {
-        bar->addWidget(button);
+        m_bar->addWidget(button);
     }
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(m_queue);
+    layout->addWidget(m_bar);
     layout->addWidget(m_empty, 1);
     layout->addWidget(m_tree, 1);
-    layout->addWidget(bar);
     connectButtons();
     connect(remove, &QAction::triggered, m_remove, &QToolButton::click);
     connect(m_search, &QLineEdit::textChanged, m_filter, &QSortFilterProxyModel::setFilterFixedString);
@@ -213,10 +216,8 @@ void RunsPanel::updateState()
     const bool any = !m_model.runs().empty();
     m_empty->setVisible(!any);
     m_tree->setVisible(any);
-    m_search->setVisible(any);
-    for (QToolButton* button : {m_show, m_resume, m_fork, m_compare, m_remove}) {
-        button->setVisible(any);
-    }
+    m_bar->setVisible(any);
+    m_tree->setColumnHidden(RunsModel::Device, !m_model.haveSeveralDevices()); // it would say the same in every row
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
     m_show->setEnabled(run != nullptr);

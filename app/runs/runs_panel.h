@@ -12,6 +12,7 @@
 class QLabel;
 class QLineEdit;
 class QSortFilterProxyModel;
+class QToolBar;
 class QToolButton;
 class QTreeView;
 
@@ -54,6 +55,7 @@ private:
     RunsModel& m_model;
     QSortFilterProxyModel* m_filter;
     QueueStrip* m_queue;
+    QToolBar* m_bar; ///< in a narrow dock it moves what has no room to a menu
     QLineEdit* m_search;
     QTreeView* m_tree;
     QLabel* m_empty;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/look/format.h"
 #include "app/runs/runs_model.h"
 
 #include <QAbstractItemModelTester>
@@ -45,6 +46,16 @@ private slots:
         QCOMPARE(d.data(Qt::DecorationRole).value<QColor>(), QColor(Qt::blue));
         m_model->setOverlaid("/runs/d", false);
         QVERIFY(!d.data(Qt::DecorationRole).isValid());
+    }
+
+    void aMomentIsAsShortAsItsAgeAllows()
+    {
+        const QDateTime now({2026, 11, 21}, {18, 0}, Qt::UTC);
+        const auto shown = [&](const char* utc) { return formatMoment(QString::fromLatin1(utc), now); };
+        QCOMPARE(shown("2026-11-21T14:05:09Z"), QString("14:05:09"));
+        QCOMPARE(shown("2026-03-02T04:05:09Z"), QLocale().toString(QDate(2026, 3, 2), "d MMM") + " 04:05");
+        QVERIFY(shown("2025-11-21T14:05:09Z").contains("2025"));
+        QCOMPARE(shown("yesterday"), QString("yesterday"));
     }
 
     void forksStandBelowTheirParents()
