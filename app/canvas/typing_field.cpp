@@ -82,19 +82,29 @@ void TypingField::complete(const QString& text)
     list().setVisible(m_completions->rowCount() > 0);
     list().setCurrentIndex(m_completions->index(0, Text));
     m_chosen = false;
-    m_message->setText(QString::fromStdString(answer.message));
-    m_message->setProperty("role", answer.valid || text.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
+    const editor::TypedAnswer meaning = answer.valid ? answer : m_canvas.typing(meant().toStdString());
+    m_message->setText(QString::fromStdString(meaning.message));
+    m_message->setProperty("role", meaning.valid || text.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
     m_message->style()->polish(m_message);
     if (isVisible()) {
         setGeometry(room());
     }
 }
 
+QString TypingField::meant() const
+{
+    const QString typed = field().text();
+    const QString offered = list().currentIndex().siblingAtColumn(Text).data().toString();
+    if (m_chosen && !offered.isEmpty()) {
+        return offered;
+    }
+    const bool begun = !typed.isEmpty() && offered.startsWith(typed, Qt::CaseInsensitive);
+    return begun && !m_canvas.typing(typed.toStdString()).valid ? offered : typed;
+}
+
 void TypingField::take()
 {
-    const QModelIndex current = list().currentIndex();
-    const QString text =
-        m_chosen && current.isValid() ? current.siblingAtColumn(Text).data().toString() : field().text();
+    const QString text = meant();
     if (!m_canvas.typing(text.toStdString()).valid) {
         return;
     }

@@ -25,6 +25,9 @@ signals:
 
 private:
     void complete(const QString& text);
+    /// What Enter hands over: the completion that was chosen, or was offered first for the beginning of its name; else
+    /// what stands in the field.
+    [[nodiscard]] QString meant() const;
     /// As high as what it offers, near the place it was opened at and inside the host.
     [[nodiscard]] QRect room() const;
     void rowChosen() override { m_chosen = true; }

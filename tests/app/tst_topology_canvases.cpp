@@ -61,6 +61,12 @@ private slots:
         QVERIFY(!reads({0, 4}) && !reads({1, 5})); // one step
     }
 
+    void enterTakesTheOfferThatWasBegun()
+    {
+        type(Qt::Key_Tab, {}, "densef"); // no wiring, but the beginning of one
+        QTRY_COMPARE(QString::fromStdString(project().topology.preset), QString("denseformer"));
+    }
+
     void aDoubleClickOnEmptyGroundAddsByTyping()
     {
         const QPoint empty(40, m_depth->surface()->height() - 20);
