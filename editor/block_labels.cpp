@@ -114,8 +114,9 @@ void paintWordsBeside(ImDrawList& list, const BlockPicture& picture, const Block
     const float width = textWidth(size, words);
     const Rect r = picture.view.rectToScreen(node.rect);
     const float top = (r.top + r.bottom - size) / 2;
-    const auto from = [&](float left) { return Rect{left, top, left + width, top + size}; };
-    if (const auto place = labels.claim({from(r.right + kGap), from(r.left - kGap - width)}, Labels::Wires::Avoid)) {
+    const auto from = [&](float left) { return Rect{left, top, left + width + kGap, top + size}; };
+    if (const auto place =
+            labels.claim({from(r.right + kGap), from(r.left - 2 * kGap - width)}, Labels::Wires::Avoid)) {
         put(list, ImGui::GetFont(), size, {place->left, place->top}, imColour(coloursOf(picture).muted), words);
     }
 }

@@ -19,6 +19,7 @@ constexpr int kFewestSegments = 14;            ///< where so many are drawn that
 constexpr std::size_t kSegmentBudget = 220000; ///< of all arcs of a frame
 constexpr double kReadable = 120;              ///< arcs in sight, above which those that do not stand out fade
 constexpr double kFaintest = 0.12;
+constexpr double kAside = 0.3;      ///< opacity of arcs that do not touch the layer under the pointer
 constexpr double kWeakest = 0.45;   ///< opacity of a weight that does not stand out, by itself
 constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
 constexpr float kSmallestCount = 9; ///< screen pixels of an arc's height, below which a bundle's number is left out
@@ -108,7 +109,7 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
         const LayerBox* over = m_picture.scene.box(*m_picture.hoveredModule);
         const bool touches =
             over == m_picture.scene.box(arc.shortcut.source) || over == m_picture.scene.box(arc.shortcut.target);
-        alpha = touches ? 1 / m_fade : 0.15;
+        alpha = touches ? 1 / m_fade : kAside;
     }
     const bool runs = m_picture.weights.isActive(m_picture.scene.box(arc.shortcut.target)->layer);
     alpha *= runs ? 1.0 : 0.35;
