@@ -275,7 +275,7 @@ bool DepthCanvas::overChip(Point pointer) const
     return m_ports.contains(pointer) || (fold && fold->rect.contains(pointer));
 }
 
-// Left and right go from layer to layer, up and down through what the layer reads.
+// Left and right go from layer to layer, up and down through what the layer reads, page keys from port to port.
 void DepthCanvas::handleKeys()
 {
     const auto extend = ImGui::GetIO().KeyShift ? Step::Extend : Step::Move;
@@ -288,6 +288,10 @@ void DepthCanvas::handleKeys()
         select(shortcutBeside(m_scene, before, 1));
     } else if (pressed(ImGuiKey_DownArrow)) {
         select(shortcutBeside(m_scene, before, -1));
+    } else if (pressed(ImGuiKey_PageDown)) {
+        m_ports.step(1);
+    } else if (pressed(ImGuiKey_PageUp)) {
+        m_ports.step(-1);
     }
     if (selection() != before) {
         if (const auto area = areaOf({.layers = selection().layers, .shortcuts = {}, .nodes = {}})) {

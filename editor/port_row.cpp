@@ -4,6 +4,7 @@
 #include "editor/shortcuts.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace residua::editor {
 namespace {
@@ -73,6 +74,21 @@ bool PortRow::click(Point onScreen, Click how)
         return true;
     }
     return false;
+}
+
+void PortRow::step(int direction)
+{
+    if (empty()) {
+        return;
+    }
+    const std::ptrdiff_t places = std::ssize(m_ports) + 1; // 0: all, i + 1: port i alone
+    const auto isShown = [](const DepthPort& port) { return port.shown; };
+    const bool alone = std::count_if(m_ports.begin(), m_ports.end(), isShown) == 1;
+    const std::ptrdiff_t now = alone ? std::find_if(m_ports.begin(), m_ports.end(), isShown) - m_ports.begin() + 1 : 0;
+    const std::ptrdiff_t next = (now + direction + places) % places;
+    for (std::ptrdiff_t i = 0; i + 1 < places; ++i) {
+        m_ports[static_cast<std::size_t>(i)].shown = next == 0 || next == i + 1;
+    }
 }
 
 void PortRow::paint(ImDrawList& list, resources::Theme theme, Point pointer) const

@@ -35,6 +35,8 @@ public:
     };
     /// False where no toggle is.
     bool click(Point onScreen, Click how);
+    /// For the keys: goes on (1) or back (−1) from all of them over each one alone to all of them again.
+    void step(int direction);
     void paint(ImDrawList& list, resources::Theme theme, Point pointer) const;
 
 private:

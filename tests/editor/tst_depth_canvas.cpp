@@ -2,6 +2,7 @@
 // The depth canvas by pointer and request, in frames that nobody shows.
 #include "editor/depth_canvas.h"
 #include "editor/paint_tools.h"
+#include "editor/port_row.h"
 #include "tests/editor/canvas_driver.h"
 
 #include <QTest>
@@ -47,6 +48,27 @@ private slots:
         QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("stem"));
         driver.doubleClick(*m_canvas->locate(4, Spot::Centre));
         QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("head"));
+    }
+
+    void keysGoFromPortToPort()
+    {
+        PortRow row;
+        row.follow(stackOf(3, projects::MixPorts::Qkv).project.topology, Theme::Light);
+        const auto shown = [&row] {
+            std::string names;
+            for (const DepthPort& port : row.ports()) {
+                names += port.shown ? port.name : "";
+            }
+            return names;
+        };
+        for (const char* expected : {"q", "k", "v", "qkv", "q"}) {
+            row.step(1);
+            QCOMPARE(shown(), std::string(expected));
+        }
+        row.step(-1);
+        QCOMPARE(shown(), std::string("qkv"));
+        row.step(-1);
+        QCOMPARE(shown(), std::string("v"));
     }
 
     /// The legend stands in the corner below; it would cover them.
