@@ -46,6 +46,7 @@ public:
     void setSelection(const Selection& selection) override;
     void setHovered(std::optional<projects::Shortcut>) override {}
     void setLive(const LiveValues&) override {}
+    using BlockCanvas::clearLive;
     void clearLive() override {}
     void fit() override { m_fitted = m_fitDue = true; }
     void zoomToSelection() override;

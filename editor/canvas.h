@@ -32,6 +32,13 @@ struct Selection {
     bool operator==(const Selection&) const = default;
 };
 
+/// What is told of weights that each feature or token has of its own.
+enum class LiveMeasure {
+    Mean,    ///< the weight itself where there is one
+    Spread,  ///< the standard deviation over them
+    Feature, ///< of a single feature
+};
+
 /// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
 /// where there is no shortcut, and the layers that the current step leaves out. Either may be empty.
 struct LiveValues {
@@ -41,6 +48,8 @@ struct LiveValues {
     std::int64_t columns = 0;
     std::span<const std::uint8_t> active; ///< [layers], 0: left out; empty: as was last told
     std::int64_t step = 0;
+    LiveMeasure measure = LiveMeasure::Mean;
+    std::int64_t feature = 0; ///< which, of a single one
 };
 
 // What a canvas asks for. It never changes the document itself.
@@ -107,6 +116,7 @@ public:
     /// Takes one port's weights; those of other ports stay.
     virtual void setLive(const LiveValues& live) = 0;
     virtual void clearLive() = 0;
+    virtual void clearLive(LiveMeasure) {}
     virtual void fit() = 0;
     virtual void zoomToSelection() = 0;
     /// Asks to prune the selected shortcuts (Delete), to freeze or thaw them (F), selects everything,

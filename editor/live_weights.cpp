@@ -57,20 +57,31 @@ void LiveWeights::take(const LiveValues& live, const projects::Project& project)
     if (cells == 0 || live.mix.size() < cells) {
         return; // a grid that lacks values is of no use
     }
-    WeightGrid& grid = m_grids[std::string(live.port)];
+    Measured& measured = m_measured[static_cast<std::size_t>(live.measure)];
+    WeightGrid& grid = measured.grids[std::string(live.port)];
     grid.mix.assign(live.mix.begin(), live.mix.end());
     grid.rows = live.rows;
     grid.columns = live.columns;
-    m_step = live.step;
-    rescale(project);
+    measured.step = live.step;
+    if (live.measure == LiveMeasure::Feature) {
+        m_feature = live.feature;
+    }
+    rescale(live.measure, project);
 }
 
-// Magnitudes where a softmax makes them so, else signed about the value they start at.
-void LiveWeights::rescale(const projects::Project& project)
+void LiveWeights::clear(LiveMeasure measure)
 {
+    ++m_revision;
+    m_measured[static_cast<std::size_t>(measure)] = {};
+}
+
+// Magnitudes where a softmax makes them so and of spreads, else signed about the value they start at.
+void LiveWeights::rescale(LiveMeasure measure, const projects::Project& project)
+{
+    Measured& measured = m_measured[static_cast<std::size_t>(measure)];
     double low = std::numeric_limits<double>::max();
     double high = std::numeric_limits<double>::lowest();
-    for (const auto& [port, grid] : m_grids) {
+    for (const auto& [port, grid] : measured.grids) {
         for (const float weight : grid.mix) {
             if (std::isfinite(weight)) {
                 low = std::min<double>(low, weight);
@@ -79,17 +90,17 @@ void LiveWeights::rescale(const projects::Project& project)
         }
     }
     if (low > high) {
-        m_scale = {};
+        measured.scale = {};
         return;
     }
     const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
-    if (mix == nullptr || mix->normalise != projects::NormaliseOver::None) {
-        m_scale = {std::nullopt, 0, high};
+    if (mix == nullptr || mix->normalise != projects::NormaliseOver::None || measure == LiveMeasure::Spread) {
+        measured.scale = {std::nullopt, 0, high};
         return;
     }
     const double centre = mix->init == projects::MixInit::Ones ? 1 : 0;
     const double reach = std::max({high - centre, centre - low, 1e-3});
-    m_scale = {centre, centre - reach, centre + reach};
+    measured.scale = {centre, centre - reach, centre + reach};
 }
 
 bool LiveWeights::isActive(std::int64_t layer) const
@@ -98,11 +109,12 @@ bool LiveWeights::isActive(std::int64_t layer) const
     return layer < 1 || index >= m_active.size() || m_active[index] != 0;
 }
 
-PortWeights LiveWeights::port(std::string_view name) const
+PortWeights LiveWeights::port(std::string_view name, LiveMeasure measure) const
 {
-    const auto find = [this](std::string_view key) {
-        const auto grid = m_grids.find(key);
-        return grid == m_grids.end() ? nullptr : &grid->second;
+    const auto& grids = of(measure).grids;
+    const auto find = [&grids](std::string_view key) {
+        const auto grid = grids.find(key);
+        return grid == grids.end() ? nullptr : &grid->second;
     };
     return {find(name), find(kFinalPort)};
 }

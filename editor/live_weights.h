@@ -4,6 +4,7 @@
 #include "editor/canvas.h"
 #include "resources/colours.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,29 +44,42 @@ struct PortWeights {
 };
 
 /// The live weights that are drawn: copied, so that the engine's buffer may go. One grid for each port that has a
-/// mix of its own, one scale for all of them, so that ports can be compared.
+/// mix of its own and each measure, one scale for all ports of a measure, so that they can be compared.
 class LiveWeights {
 public:
     /// Takes the grid of one port in place of what that port had.
     void take(const LiveValues& live, const projects::Project& project);
     void clear();
+    /// Forgets one measure.
+    void clear(LiveMeasure measure);
     /// Another number whenever something changed.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
-    [[nodiscard]] bool empty() const { return m_grids.empty(); }
-    [[nodiscard]] std::int64_t step() const { return m_step; }
-    [[nodiscard]] const WeightScale& scale() const { return m_scale; }
+    [[nodiscard]] bool empty() const { return !has(LiveMeasure::Mean); }
+    [[nodiscard]] bool has(LiveMeasure measure) const { return !of(measure).grids.empty(); }
+    [[nodiscard]] std::int64_t step(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).step; }
+    /// Which the single one is.
+    [[nodiscard]] std::int64_t feature() const { return m_feature; }
+    [[nodiscard]] const WeightScale& scale(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).scale; }
     [[nodiscard]] bool isActive(std::int64_t layer) const;
-    [[nodiscard]] PortWeights port(std::string_view name) const;
+    [[nodiscard]] PortWeights port(std::string_view name, LiveMeasure measure = LiveMeasure::Mean) const;
 
 private:
-    void rescale(const projects::Project& project);
+    struct Measured {
+        std::map<std::string, WeightGrid, std::less<>> grids;
+        std::int64_t step = 0;
+        WeightScale scale;
+    };
+    [[nodiscard]] const Measured& of(LiveMeasure measure) const
+    {
+        return m_measured[static_cast<std::size_t>(measure)];
+    }
+    void rescale(LiveMeasure measure, const projects::Project& project);
 
-    std::map<std::string, WeightGrid, std::less<>> m_grids;
+    std::array<Measured, 3> m_measured;
     std::vector<std::uint8_t> m_active;
-    std::int64_t m_step = 0;
+    std::int64_t m_feature = 0;
     std::uint64_t m_revision = 0;
-    WeightScale m_scale;
 };
 
 } // namespace residua::editor

@@ -20,6 +20,7 @@ using projects::Shortcut;
 constexpr float kFitMargin = 16;
 constexpr float kFitMaxZoom = 1.6F;
 constexpr Point kChipsAt{16, 12};
+constexpr float kRowsGap = 20; ///< between the ports and the measures
 
 class MatrixCanvas final : public ShortcutCanvas {
 public:
@@ -35,6 +36,7 @@ protected:
     bool canChange(const Shortcut& shortcut) const override { return isRead(m_scene.cell(shortcut)); }
     Selection everything() const override;
     bool inGesture() const override { return m_stroking; }
+    bool leftButtonPans() const override { return m_space == Space::Pans; }
     bool giveUpGesture() override;
     void handlePointer(Point pointer, bool inside) override;
     void handleKeys() override;
@@ -53,10 +55,19 @@ private:
     void continueStroke(Point pointer);
     void endStroke();
     void addToStroke(const Shortcut& shortcut);
+    void handleSpace();
     bool clickChip(Point pointer);
     [[nodiscard]] std::vector<Chip> portChips() const;
+    /// What may be shown of weights that each feature has of its own; one where there is no choice.
+    [[nodiscard]] std::vector<LiveMeasure> measures() const;
+    [[nodiscard]] LiveMeasure measure() const { return weights().has(m_measure) ? m_measure : LiveMeasure::Mean; }
+    [[nodiscard]] std::vector<Chip> measureChips() const;
+    void stepMeasure(std::size_t by);
     /// Where the grid begins.
-    [[nodiscard]] float top() const { return kMatrixAxis + (m_scene.ports().size() > 1 ? kMatrixPorts : 0); }
+    [[nodiscard]] float top() const
+    {
+        return kMatrixAxis + (m_scene.ports().size() > 1 || measures().size() > 1 ? kMatrixPorts : 0);
+    }
     [[nodiscard]] const std::string& port() const { return m_scene.ports()[m_port]; }
 
     MatrixScene m_scene;
@@ -65,6 +76,8 @@ private:
     MatrixBlocks m_blocks;
     Point m_strokeAt;
     std::size_t m_port = 0;
+    LiveMeasure m_measure = LiveMeasure::Mean;
+    enum class Space { Up, Held, Pans } m_space = Space::Up;
     std::optional<Shortcut> m_cursor;
     std::optional<Shortcut> m_hover;
 };
@@ -120,11 +133,13 @@ bool MatrixCanvas::giveUpGesture()
 
 void MatrixCanvas::paint(ImDrawList& list)
 {
-    paintMatrix(list, {m_scene, view(), selection(), weights(), project(), m_stroke, m_blocks, port(), shownHover(),
-                       m_cursor, theme(), width(), height(), top()});
+    paintMatrix(list, {m_scene, view(), selection(), weights(), project(), m_stroke, m_blocks, port(), measure(),
+                       shownHover(), m_cursor, theme(), width(), height(), top()});
     const Point at = pointer();
-    for (const Chip& chip : portChips()) {
-        paintChip(list, chip, theme(), chip.rect.contains(at));
+    for (const auto& row : {portChips(), measureChips()}) {
+        for (const Chip& chip : row) {
+            paintChip(list, chip, theme(), chip.rect.contains(at));
+        }
     }
 }
 
@@ -152,6 +167,63 @@ std::vector<Chip> MatrixCanvas::portChips() const
     return chips;
 }
 
+std::vector<LiveMeasure> MatrixCanvas::measures() const
+{
+    std::vector<LiveMeasure> shown{LiveMeasure::Mean};
+    for (const LiveMeasure measure : {LiveMeasure::Spread, LiveMeasure::Feature}) {
+        if (weights().has(measure)) {
+            shown.push_back(measure);
+        }
+    }
+    return shown;
+}
+
+// To the right of the ports.
+std::vector<Chip> MatrixCanvas::measureChips() const
+{
+    const std::vector<LiveMeasure> shown = measures();
+    if (shown.size() < 2 || !m_scene.note().empty()) {
+        return {};
+    }
+    std::vector<std::string> labels;
+    for (const LiveMeasure each : shown) {
+        labels.push_back(each == LiveMeasure::Mean     ? "mean"
+                         : each == LiveMeasure::Spread ? "spread"
+                                                       : "feature " + std::to_string(weights().feature()));
+    }
+    const auto ports = portChips();
+    auto chips = layoutChips(labels, ChipKind::Choice,
+                             ports.empty() ? kChipsAt : Point{ports.back().rect.right + kRowsGap, kChipsAt.y});
+    for (std::size_t i = 0; i < chips.size(); ++i) {
+        chips[i].on = shown[i] == measure();
+    }
+    return chips;
+}
+
+void MatrixCanvas::stepMeasure(std::size_t by)
+{
+    const std::vector<LiveMeasure> shown = measures();
+    const auto now = static_cast<std::size_t>(std::ranges::find(shown, measure()) - shown.begin());
+    m_measure = shown[(now + by) % shown.size()];
+}
+
+// Held, it moves the view with the left button; let go without that, it has toggled a cell.
+void MatrixCanvas::handleSpace()
+{
+    const bool again = pressed(ImGuiKey_Space);
+    if (m_space == Space::Held && (again || !ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space))) && m_cursor) {
+        toggle(*m_cursor);
+    }
+    if (again) {
+        m_space = Space::Held;
+    } else if (!ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space))) {
+        m_space = Space::Up;
+    }
+    if (m_space == Space::Held && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+        m_space = Space::Pans;
+    }
+}
+
 void MatrixCanvas::handleKeys()
 {
     if (!m_scene.note().empty()) {
@@ -165,13 +237,16 @@ void MatrixCanvas::handleKeys()
         moveCursor(0, -1);
     } else if (pressed(ImGuiKey_RightArrow)) {
         moveCursor(0, 1);
-    } else if (pressed(ImGuiKey_Space) && m_cursor) {
-        toggle(*m_cursor);
     } else if (pressed(ImGuiKey_PageDown)) {
         m_port = (m_port + 1) % m_scene.ports().size();
     } else if (pressed(ImGuiKey_PageUp)) {
         m_port = (m_port + m_scene.ports().size() - 1) % m_scene.ports().size();
+    } else if (pressed(ImGuiKey_Home)) {
+        stepMeasure(measures().size() - 1);
+    } else if (pressed(ImGuiKey_End)) {
+        stepMeasure(1);
     }
+    handleSpace();
 }
 
 void MatrixCanvas::moveCursor(std::int64_t down, std::int64_t right)
@@ -216,6 +291,13 @@ bool MatrixCanvas::clickChip(Point pointer)
     for (std::size_t i = 0; i < chips.size(); ++i) {
         if (chips[i].rect.contains(pointer)) {
             m_port = i;
+            return true;
+        }
+    }
+    const auto shown = measureChips();
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        if (shown[i].rect.contains(pointer)) {
+            m_measure = measures()[i];
             return true;
         }
     }

@@ -27,7 +27,9 @@ const ThemeColours& coloursOf(const MatrixPicture& picture)
 class CellFills {
 public:
     explicit CellFills(const MatrixPicture& picture)
-        : m_picture(picture), m_weights(picture.weights.port(picture.port)), m_each(modulesPerLayer(picture.project))
+        : m_picture(picture),
+          m_weights(picture.weights.port(picture.port, picture.measure)),
+          m_each(modulesPerLayer(picture.project))
     {
     }
 
@@ -53,7 +55,7 @@ double CellFills::strengthOf(const Shortcut& shortcut) const
     const MatrixCell cell = m_picture.scene.cell(shortcut);
     if (isRead(cell)) {
         if (const auto weight = m_weights.of(shortcut)) {
-            return 1 + m_picture.weights.scale().strength(*weight);
+            return 1 + m_picture.weights.scale(m_picture.measure).strength(*weight);
         }
     }
     switch (cell) {
@@ -79,7 +81,7 @@ resources::Rgb CellFills::colourOf(const Shortcut& shortcut) const
     const MatrixCell cell = m_picture.scene.cell(shortcut);
     if (isRead(cell)) {
         if (const auto weight = m_weights.of(shortcut)) {
-            return m_picture.weights.scale().colour(*weight, m_picture.theme);
+            return m_picture.weights.scale(m_picture.measure).colour(*weight, m_picture.theme);
         }
     }
     switch (cell) {
@@ -170,7 +172,8 @@ ImU32 colourOfBlock(const CellFills& fills, const Shortcut& first, std::int64_t 
 
 void refresh(MatrixBlocks& blocks, const MatrixPicture& picture, const CellFills& fills, std::int64_t side)
 {
-    const std::tuple of{side, picture.port, picture.theme, picture.weights.revision(), picture.scene.revision()};
+    const std::tuple of{
+        side, picture.port, picture.measure, picture.theme, picture.weights.revision(), picture.scene.revision()};
     if (blocks.of == of) {
         return;
     }
@@ -328,8 +331,9 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
     case MatrixCell::Outside:
         break;
     }
-    if (const auto weight = picture.weights.port(picture.port).of(shortcut)) {
-        lines.push_back("weight " + shortNumber(*weight));
+    constexpr const char* kMeasures[] = {"weight ", "spread ", "feature's weight "};
+    if (const auto weight = picture.weights.port(picture.port, picture.measure).of(shortcut)) {
+        lines.push_back(kMeasures[static_cast<std::size_t>(picture.measure)] + shortNumber(*weight));
     }
     return lines;
 }
@@ -373,7 +377,7 @@ void paintMatrix(ImDrawList& list, const MatrixPicture& picture)
     paintCells(list, picture);
     paintAttention(list, picture);
     paintAxes(list, picture);
-    paintLegend(list, picture.weights, picture.theme, picture.height);
+    paintLegend(list, picture.weights, picture.theme, picture.height, picture.measure);
     const auto told = picture.hovered ? picture.hovered : picture.cursor;
     if (told && picture.stroke.cells.empty() && picture.scene.cell(*told) != MatrixCell::Outside) {
         const Rect r = picture.view.rectToScreen(picture.scene.rectOf(*told));

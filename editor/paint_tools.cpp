@@ -130,12 +130,31 @@ void paintBadge(ImDrawList& list, const Badge& badge, resources::Theme theme, fl
     }
 }
 
-void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height)
+namespace {
+
+std::string wordsFor(const LiveWeights& weights, LiveMeasure measure)
+{
+    const std::string step = " at step " + std::to_string(weights.step(measure));
+    switch (measure) {
+    case LiveMeasure::Spread:
+        return "spread" + step;
+    case LiveMeasure::Feature:
+        return "feature " + std::to_string(weights.feature()) + step;
+    case LiveMeasure::Mean:
+        break;
+    }
+    return "mixing weight" + step;
+}
+
+} // namespace
+
+void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
+                 LiveMeasure measure)
 {
     if (weights.empty()) {
         return;
     }
-    const WeightScale& scale = weights.scale();
+    const WeightScale& scale = weights.scale(measure);
     const resources::ThemeColours& c = resources::themeColours(theme);
     constexpr float barWidth = 140;
     constexpr float barHeight = 8;
@@ -152,8 +171,7 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
     const std::string high = shortNumber(scale.high);
     text(list, kTextSize, {left, top + 12}, imColour(c.muted), shortNumber(scale.low));
     text(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
-    text(list, kTextSize, {left, top - 18}, imColour(c.text),
-         "mixing weight at step " + std::to_string(weights.step()));
+    text(list, kTextSize, {left, top - 18}, imColour(c.text), wordsFor(weights, measure));
 }
 
 std::vector<Chip> layoutChips(const std::vector<std::string>& labels, ChipKind kind, Point at)

@@ -52,7 +52,8 @@ void paintBadge(ImDrawList& list, const Badge& badge, resources::Theme theme, fl
 inline constexpr float kTickRoom = 16;   ///< below a row of boxes, for numbers that have no room in them
 inline constexpr float kLegendRoom = 72; ///< from the bottom edge, the legend and some air
 /// What the weights' colours mean, bottom left; nothing while there are no live weights.
-void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height);
+void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
+                 LiveMeasure measure = LiveMeasure::Mean);
 
 /// A row of toggles.
 struct Chip {

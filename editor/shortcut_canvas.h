@@ -28,6 +28,7 @@ public:
     void setHovered(std::optional<projects::Shortcut> shortcut) final { m_hoveredElsewhere = shortcut; }
     void setLive(const LiveValues& live) final { m_weights.take(live, project()); }
     void clearLive() final { m_weights.clear(); }
+    void clearLive(LiveMeasure measure) final { m_weights.clear(measure); }
     void fit() final { m_fitted = true; }
     void zoomToSelection() final;
     void deleteSelection() override;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The matrix: its model alone, and its gestures in frames that nobody shows.
+#include "editor/live_weights.h"
 #include "editor/matrix_canvas.h"
 #include "editor/matrix_scene.h"
+#include "editor/paint_tools.h"
 #include "editor/shortcuts.h"
 #include "tests/editor/canvas_driver.h"
 
@@ -184,6 +186,67 @@ private slots:
         m_canvas->cancel();
         driver.release();
         QVERIFY(driver.take<RequestEdit>().empty());
+    }
+
+    void meanSpreadAndAFeatureAreShownInTurn()
+    {
+        load(stackOf(3, learned()));
+        CanvasDriver driver(*m_canvas);
+        LiveWeights expected;
+        const auto tell = [&](LiveMeasure measure, float weight) {
+            const std::vector<float> values(16, weight);
+            LiveValues live;
+            live.mix = values;
+            live.rows = live.columns = 4;
+            live.measure = measure;
+            live.feature = 7;
+            m_canvas->setLive(live);
+            expected.take(live, m_document.project);
+        };
+        const auto isDrawn = [&](LiveMeasure measure, float weight) {
+            driver.frame();
+            const ImU32 colour = imColour(expected.scale(measure).colour(weight, Theme::Light));
+            const ImDrawData& data = *ImGui::GetDrawData();
+            for (int i = 0; i < data.CmdListsCount; ++i) {
+                for (const ImDrawVert& vertex : data.CmdLists[i]->VtxBuffer) {
+                    if (vertex.col == colour) {
+                        return true;
+                    }
+                }
+            }
+            return false;
+        };
+        m_canvas->setTheme(Theme::Light);
+        tell(LiveMeasure::Mean, 1.5F);
+        driver.key(ImGuiKey_End); // there is nothing else to be shown
+        QVERIFY(isDrawn(LiveMeasure::Mean, 1.5F));
+        tell(LiveMeasure::Spread, 0.25F);
+        tell(LiveMeasure::Feature, -2);
+        QVERIFY(isDrawn(LiveMeasure::Mean, 1.5F));
+        driver.key(ImGuiKey_End);
+        QVERIFY(isDrawn(LiveMeasure::Spread, 0.25F));
+        QVERIFY(!isDrawn(LiveMeasure::Mean, 1.5F));
+        driver.key(ImGuiKey_End);
+        QVERIFY(isDrawn(LiveMeasure::Feature, -2));
+        driver.key(ImGuiKey_Home);
+        m_canvas->clearLive(LiveMeasure::Spread); // then the mean is all there is but the feature
+        QVERIFY(isDrawn(LiveMeasure::Mean, 1.5F));
+    }
+
+    void spaceMovesTheViewAndChangesNoCell()
+    {
+        load(stackOf(4, learned()));
+        CanvasDriver driver(*m_canvas);
+        driver.key(ImGuiKey_DownArrow); // the cursor stands on a cell
+        driver.take<SelectionChanged>();
+        const ScreenPoint before = *m_canvas->locate(Shortcut{1, 3});
+        ImGui::GetIO().KeysDown[ImGuiKey_Space] = true;
+        driver.drag(before, {before.x + 40, before.y + 24});
+        ImGui::GetIO().KeysDown[ImGuiKey_Space] = false;
+        driver.frame();
+        QVERIFY(driver.take<RequestEdit>().empty());
+        QCOMPARE(m_canvas->locate(Shortcut{1, 3})->x, before.x + 40);
+        QCOMPARE(m_canvas->locate(Shortcut{1, 3})->y, before.y + 24);
     }
 
     void theKeyboardReachesEveryCell()
