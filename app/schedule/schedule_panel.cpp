@@ -184,6 +184,12 @@ QWidget* SchedulePanel::makeGeneratorRow()
     return widget;
 }
 
+/// A field is left, and its value told, while there still is a schedule to put it into.
+SchedulePanel::~SchedulePanel()
+{
+    hide();
+}
+
 void SchedulePanel::setProject(const projects::Project& project, const std::optional<projects::CostReport>& cost)
 {
     const bool other = project.stages != m_project.stages || m_lengths->text().isEmpty();

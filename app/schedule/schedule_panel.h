@@ -26,6 +26,7 @@ class SchedulePanel : public QWidget {
     Q_OBJECT
 public:
     explicit SchedulePanel(const Look& look, QWidget* parent = nullptr);
+    ~SchedulePanel() override;
 
     /// `cost`: of the project; nullopt while it cannot be worked out.
     void setProject(const projects::Project& project, const std::optional<projects::CostReport>& cost);

@@ -98,7 +98,11 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_engine.listDevices();
 }
 
-MainWindow::~MainWindow() = default;
+/// A field is left, and its value taken, while there still is a document to put it into.
+MainWindow::~MainWindow()
+{
+    hide();
+}
 
 void MainWindow::makeStatusBar()
 {

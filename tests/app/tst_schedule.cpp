@@ -42,6 +42,19 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
     }
 
+    void whatIsBeingTypedIsTakenBeforeThePanelGoes()
+    {
+        twoStages();
+        m_panel->ribbon().choose(1);
+        auto* start = m_panel->findChild<QLineEdit*>("stageStart");
+        m_panel->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_panel.get()));
+        start->setFocus();
+        start->setText("600");
+        m_panel = std::make_unique<SchedulePanel>(*m_look);
+        QCOMPARE(m_project.stages.stages.back().start, std::int64_t(600));
+    }
+
     void stagesAreAddedToAProjectWithout()
     {
         QVERIFY(m_panel->findChild<QLabel*>("scheduleSummary")->text().contains("No stages"));
