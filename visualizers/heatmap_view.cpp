@@ -72,7 +72,7 @@ private:
 };
 
 HeatmapView::Impl::Impl(HeatmapView* view)
-    : grid(new HeatmapGrid(tr("Learned mixing weights appear here while a project with a learned topology trains."),
+    : grid(new HeatmapGrid(tr("Run a project with a learned topology, such as ANCRe, to see its mixing weights."),
                            view)),
       kind(new PlotChoice(view)),
       port(new PlotChoice(view)),

@@ -76,6 +76,7 @@ void keepLegendClear(QCustomPlot& plot)
                                        Qt::AlignBottom | Qt::AlignRight, Qt::AlignTop | Qt::AlignLeft}) {
         if (!covered(corner)) {
             inset.setInsetAlignment(0, corner);
+            plot.replot(QCustomPlot::rpQueuedReplot); // it has been laid out at the other
             return;
         }
     }
