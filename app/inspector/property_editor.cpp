@@ -150,6 +150,10 @@ void PropertyEditor::show(const QVariant& value)
         const bool real = m_property.kind == PropertyKind::Real;
         m_field->setText(real ? formatReal(value.toDouble()) : value.toString());
         m_field->setCursorPosition(0);
+        if (!real && m_property.kind != PropertyKind::Integer) { // may be longer than its room
+            const QString help = m_property.toolTip();
+            m_field->setToolTip(help.isEmpty() ? m_field->text() : m_field->text() + QLatin1Char('\n') + help);
+        }
         m_field->setModified(false);
         m_field->setProperty("invalid", false);
         m_field->style()->polish(m_field);

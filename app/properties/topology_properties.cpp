@@ -90,7 +90,7 @@ void addSources(PropertyList<Wiring>& list, const Project& project)
     list.add("feeds", Text::tr("Mix feeds"), [](auto& w) -> auto& { return alternative<DepthMix>(w).feeds; },
              {.help = Text::tr("The layer's input, or the residual beside its branch."),
               .paper = Text::tr("beside the branch: ANCRe eq. 5"),
-              .choices = {Text::tr("Layer input"), Text::tr("Residual beside the branch")}});
+              .choices = {Text::tr("Layer input"), Text::tr("Residual")}});
     list.add("sites", Text::tr("Sites"), [](auto& w) -> auto& { return alternative<DepthMix>(w).sites; },
              {.help = Text::tr("Where inside a transformer block the mix bridges."),
               .paper = Text::tr("MHSA (ANCRe, table 1)"),
