@@ -112,6 +112,19 @@ private slots:
         QCOMPARE(project().training.steps, std::int64_t(12));
     }
 
+    void whatIsBeingTypedOutlivesTheWindow()
+    {
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Training});
+        QLineEdit* steps = field("property:steps");
+        steps->setFocus();
+        steps->selectAll();
+        QTest::keyClicks(steps, "12");
+        openWindow(); // in the place of the other, which nobody closed
+        m_window->openProject(m_project);
+        QCOMPARE(project().training.steps, std::int64_t(12));
+    }
+
     void whatCannotBeReadIsNotTaken()
     {
         m_window->openProject(m_project);
