@@ -80,8 +80,10 @@ CurvePlot::Id CurvePlot::add(const Curve& curve, const Look& look)
 void CurvePlot::setLook(Id id, const Look& look)
 {
     Shown& shown = m_curves.at(id);
-    shown.look = look;
-    style(shown);
+    if (shown.look != look) {
+        shown.look = look;
+        style(shown);
+    }
 }
 
 void CurvePlot::remove(Id id)

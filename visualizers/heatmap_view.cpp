@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/layer_norms.h"
 #include "visualizers/heatmap_frames.h"
 #include "visualizers/heatmap_grid.h"
 #include "visualizers/plot_controls.h"
@@ -381,7 +382,9 @@ void HeatmapView::append(const std::vector<engine::Matrix>& matrices)
         return;
     }
     for (const auto& matrix : matrices) {
-        m_impl->frames.append(matrix);
+        if (matrix.name != engine::kLayerNorms) { // those are curves
+            m_impl->frames.append(matrix);
+        }
     }
     m_impl->refreshNames();
     m_impl->frameArrived();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/layer_norms.h"
 #include "engine/api/run_reader.h"
 #include "visualizers/plot_controls.h"
 #include "visualizers/run_plot.h"
@@ -7,10 +8,25 @@
 #include <QComboBox>
 #include <QVBoxLayout>
 
+#include <cmath>
+
 namespace residua::visualizers {
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
+
+/// The beginning of their curves' names.
+std::string layerNorms(engine::LayerNorm kind)
+{
+    return engine::kLayerNorms + ("/" + std::to_string(static_cast<std::int64_t>(kind))) + "/";
+}
+
+/// Its curve's name, which sorts by layer.
+std::string layerNorm(engine::LayerNorm kind, std::int64_t layer)
+{
+    constexpr int kDigits = 5;
+    return layerNorms(kind) + QString::number(layer).rightJustified(kDigits, QLatin1Char('0')).toStdString();
+}
 
 } // namespace
 
@@ -22,7 +38,7 @@ public:
 
 private:
     struct Metric {
-        const char* name;
+        std::string name;
         QString title;
         QString unit;
     };
@@ -36,13 +52,16 @@ std::vector<MetricsView::Impl::Metric> MetricsView::Impl::metrics()
     return {{engine::metric::kGradientNorm, tr("gradient norm"), {}},
             {engine::metric::kLearningRate, tr("learning rate"), {}},
             {engine::metric::kThroughput, tr("throughput"), tr("tokens or samples a second")},
-            {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB")}};
+            {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB")},
+            {layerNorms(engine::LayerNorm::Stream), tr("what layers read"), tr("root mean square")},
+            {layerNorms(engine::LayerNorm::Branch), tr("branches of layers"), tr("root mean square")}};
 }
 
 RunPlot::Shown MetricsView::Impl::shown(const Metric& metric)
 {
     const QString label = metric.unit.isEmpty() ? metric.title : tr("%1 (%2)").arg(metric.title, metric.unit);
-    return {.name = metric.name, .title = metric.title, .label = label, .beside = {}, .besideTitle = {}};
+    const QString title = metric.name.ends_with('/') ? tr("layer") : metric.title;
+    return {.name = metric.name, .title = title, .label = label, .beside = {}, .besideTitle = {}};
 }
 
 MetricsView::Impl::Impl(MetricsView* view)
@@ -115,6 +134,24 @@ void MetricsView::append(const QString& key, const std::string& name, const std:
         }
     }
     m_impl->curves->run(key).append(name, shown);
+    m_impl->curves->refresh();
+}
+
+void MetricsView::append(const QString& key, const std::vector<engine::Matrix>& matrices)
+{
+    RunCurves& run = m_impl->curves->run(key);
+    for (const engine::Matrix& matrix : matrices) {
+        if (matrix.name != engine::kLayerNorms) {
+            continue;
+        }
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            for (std::int64_t column = 0; column < matrix.columns; ++column) {
+                if (const float norm = matrix.at(row, column); !std::isnan(norm)) { // the layer was not left out
+                    run.append(layerNorm(static_cast<engine::LayerNorm>(row), column + 1), {{matrix.step, norm}});
+                }
+            }
+        }
+    }
     m_impl->curves->refresh();
 }
 

@@ -19,16 +19,16 @@ RunRows::Points::Points(const Curve& curve)
 {
 }
 
-void RunRows::Points::start(QTextStream& out, const QString& name, std::size_t index) const
+void RunRows::Points::start(QTextStream& out, const QString& lead, std::size_t index) const
 {
-    out << name << ',' << steps[index] << ',';
+    out << lead << ',' << steps[index] << ',';
     if (!x.empty()) {
         out << x[index] * unit << ',';
     }
 }
 
-RunRows::RunRows(QString name, const Series& series, const Series* beside)
-    : m_name(csvQuoted(std::move(name))),
+RunRows::RunRows(QString lead, const Series& series, const Series* beside)
+    : m_lead(std::move(lead)),
       m_points(series.raw()),
       m_beside(beside ? std::optional<Points>(beside->raw()) : std::nullopt),
       m_window(series.window())
@@ -51,7 +51,7 @@ void RunRows::write(QTextStream& out) const
         if (step == kNoMore && stepBeside == kNoMore) {
             return;
         }
-        (step <= stepBeside) ? m_points.start(out, m_name, point) : m_beside->start(out, m_name, beside);
+        (step <= stepBeside) ? m_points.start(out, m_lead, point) : m_beside->start(out, m_lead, beside);
         if (step <= stepBeside) {
             const double value = m_points.values[point++];
             const auto mean = average.add(value);

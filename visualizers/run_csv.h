@@ -13,17 +13,18 @@ namespace residua::visualizers {
 /// of another curve beside them. A copy, of nothing but what is written.
 class RunRows {
 public:
-    /// On the axis that both stand on; null: nothing is beside.
-    RunRows(QString name, const Series& series, const Series* beside);
+    /// `lead` begins each row: the run, and what else tells the series from others. On the axis that both stand on;
+    /// null: nothing is beside.
+    RunRows(QString lead, const Series& series, const Series* beside);
 
-    /// run, step, x where that is not the step, recorded, smoothed (empty over a window of 1), and what is beside
+    /// lead, step, x where that is not the step, recorded, smoothed (empty over a window of 1), and what is beside
     /// (empty where it has no point).
     void write(QTextStream& out) const;
 
 private:
     struct Points {
         explicit Points(const Curve& curve);
-        void start(QTextStream& out, const QString& name, std::size_t index) const;
+        void start(QTextStream& out, const QString& lead, std::size_t index) const;
 
         std::vector<double> steps;
         std::vector<double> x; ///< empty: the step
@@ -31,7 +32,7 @@ private:
         double unit;
     };
 
-    QString m_name;
+    QString m_lead;
     Points m_points;
     std::optional<Points> m_beside;
     double m_window;

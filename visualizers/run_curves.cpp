@@ -17,6 +17,16 @@ Series& RunCurves::series(const std::string& name)
     return found->second;
 }
 
+std::vector<std::string> RunCurves::namesUnder(const std::string& beginning) const
+{
+    std::vector<std::string> names;
+    for (auto found = m_series.lower_bound(beginning); found != m_series.end() && found->first.starts_with(beginning);
+         ++found) {
+        names.push_back(found->first);
+    }
+    return names;
+}
+
 void RunCurves::append(const std::vector<engine::StepRecord>& steps)
 {
     if (steps.empty()) {

@@ -30,6 +30,8 @@ public:
 
     /// Made, empty, where nothing of that name was recorded. It stays where it is.
     [[nodiscard]] Series& series(const std::string& name);
+    /// What was recorded under names that begin so, ascending.
+    [[nodiscard]] std::vector<std::string> namesUnder(const std::string& beginning) const;
     /// One that was made.
     [[nodiscard]] const Series& at(const std::string& name) const { return m_series.at(name); }
     /// x of a step on the axis that is set: that of the last recorded step at or before it; 0 before the first.

@@ -20,12 +20,19 @@ namespace {
 
 constexpr int kSmoothingSteps = 20;
 constexpr double kRawAlpha = 0.28;
-constexpr std::size_t kPointsATurn = 200'000; ///< taken into averages before what waits is let through
+constexpr double kFirstLayerAlpha = 0.3;      ///< of the first of several layers
+constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
 
 // 1 … about 1,000 points, even to the eye.
 double windowOf(int position)
 {
     return std::pow(10.0, 3.0 * position / kSmoothingSteps);
+}
+
+/// "norms/0/0012" is layer 12's.
+int layerOf(const std::string& name)
+{
+    return QString::fromStdString(name).section(QLatin1Char('/'), -1).toInt();
 }
 
 } // namespace
@@ -184,20 +191,29 @@ RunCurves& RunPlot::run(const QString& key)
     return at(key).curves;
 }
 
+std::vector<std::string> RunPlot::namesOf(const Run& run) const
+{
+    return byLayer() ? run.curves.namesUnder(m_shown.name) : std::vector{m_shown.name};
+}
+
 void RunPlot::draw(Run& run)
 {
-    const Series& series = run.curves.series(m_shown.name);
-    run.rawId = m_plot->add(series.raw(), {});
-    run.smoothId = m_plot->add(series.smooth(), {});
-    run.besideId = m_plot->add(run.curves.series(m_shown.beside).raw(), {});
+    for (const std::string& name : namesOf(run)) {
+        const Series& series = run.curves.series(name);
+        run.lines.push_back({name, m_plot->add(series.raw(), {}), m_plot->add(series.smooth(), {})});
+    }
+    run.beside = m_plot->add(run.curves.series(m_shown.beside).raw(), {});
     style(run);
 }
 
-void RunPlot::undraw(const Run& run)
+void RunPlot::undraw(Run& run)
 {
-    for (const CurvePlot::Id id : {run.rawId, run.smoothId, run.besideId}) {
-        m_plot->remove(id);
+    for (const Line& line : run.lines) {
+        m_plot->remove(line.raw);
+        m_plot->remove(line.smooth);
     }
+    run.lines.clear();
+    m_plot->remove(run.beside);
 }
 
 QString RunPlot::legendName(const Run& run, const QString& title) const
@@ -208,28 +224,42 @@ QString RunPlot::legendName(const Run& run, const QString& title) const
     return m_shown.beside.empty() ? run.name : tr("%1, %2").arg(run.name, title);
 }
 
-// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none.
-void RunPlot::style(Run& run) const
+void RunPlot::style(const Run& run) const
 {
-    const auto colour = resources::curveColour(run.colour, m_theme);
-    const QString name = legendName(run, m_shown.title);
+    for (std::size_t line = 0; line < run.lines.size(); ++line) {
+        styleLine(run, line);
+    }
     const bool beside = run.curves.at(m_shown.beside).raw().size() > 0;
-    const CurvePlot::Look raw{.run = run.name, .reading = m_shown.title, .colour = colour};
-    CurvePlot::Look faint = raw;
-    faint.alpha = kRawAlpha;
-    CurvePlot::Look full = raw;
-    full.name = name;
+    m_plot->setLook(run.beside, {.name = beside ? legendName(run, m_shown.besideTitle) : QString(),
+                                 .run = run.name,
+                                 .reading = m_shown.besideTitle,
+                                 .colour = resources::curveColour(run.colour, m_theme),
+                                 .width = 1.2,
+                                 .line = Qt::DashLine,
+                                 .marks = true});
+}
+
+/// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none. Layers
+/// gain strength with depth; the first, the middle and the last are read beside the crosshair.
+void RunPlot::styleLine(const Run& run, std::size_t line) const
+{
+    const std::size_t last = run.lines.size() - 1;
+    const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
+    const bool read = line == 0 || line == last || line == last / 2;
+    QString reading = m_shown.title;
+    if (byLayer()) {
+        reading = read ? tr("%1 %2").arg(m_shown.title).arg(layerOf(run.lines[line].name)) : QString();
+    }
+    CurvePlot::Look full{.run = run.name, .reading = reading};
+    full.colour = resources::curveColour(run.colour, m_theme);
+    full.alpha = kFirstLayerAlpha + (1 - kFirstLayerAlpha) * depth;
+    CurvePlot::Look faint = full;
+    faint.alpha *= kRawAlpha;
+    full.name = line == last ? legendName(run, m_shown.title) : QString();
     full.width = 1.8;
-    m_plot->setLook(run.rawId, smooths() ? faint : full);
-    full.reading = tr("smoothed");
-    m_plot->setLook(run.smoothId, smooths() ? full : CurvePlot::Look{.colour = colour});
-    m_plot->setLook(run.besideId, {.name = beside ? legendName(run, m_shown.besideTitle) : QString(),
-                                   .run = run.name,
-                                   .reading = m_shown.besideTitle,
-                                   .colour = colour,
-                                   .width = 1.2,
-                                   .line = Qt::DashLine,
-                                   .marks = true});
+    m_plot->setLook(run.lines[line].raw, smooths() ? faint : full);
+    full.reading = reading.isEmpty() ? QString() : byLayer() ? tr("%1 smoothed").arg(reading) : tr("smoothed");
+    m_plot->setLook(run.lines[line].smooth, smooths() ? full : CurvePlot::Look{.colour = full.colour});
 }
 
 void RunPlot::setRun(const QString& key, const QString& name)
@@ -273,7 +303,9 @@ void RunPlot::catchUp()
 {
     std::size_t left = kPointsATurn;
     for (auto& [key, run] : m_runs) {
-        left -= run.curves.series(m_shown.name).catchUp(left);
+        for (const Line& line : run.lines) {
+            left -= run.curves.series(line.name).catchUp(left);
+        }
     }
     if (left == 0) {
         m_later.start();
@@ -309,10 +341,14 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
 
 void RunPlot::refresh()
 {
-    catchUp();
     for (auto& [key, run] : m_runs) {
+        if (run.lines.size() != namesOf(run).size()) { // its first norms: now its layers are known
+            undraw(run);
+            draw(run);
+        }
         style(run);
     }
+    catchUp();
     m_empty->setVisible(m_plot->isEmpty());
     showBands();
     m_plot->refresh();
@@ -328,19 +364,25 @@ void RunPlot::setTheme(resources::Theme theme)
 
 CsvText RunPlot::csvText() const
 {
-    QStringList columns{QStringLiteral("run"), QStringLiteral("step")};
+    QStringList columns{QStringLiteral("run")};
+    if (byLayer()) {
+        columns << QStringLiteral("layer");
+    }
+    columns << QStringLiteral("step");
     if (xAxis() != XAxis::Step) {
         columns << xName();
     }
-    columns << m_shown.title << tr("smoothed");
+    columns << (byLayer() ? m_shown.label : m_shown.title) << tr("smoothed");
     if (!m_shown.beside.empty()) {
         columns << m_shown.besideTitle;
     }
     std::vector<RunRows> rows;
-    rows.reserve(m_runs.size());
     for (const auto& [key, run] : m_runs) {
-        rows.emplace_back(run.name, run.curves.at(m_shown.name),
-                          m_shown.beside.empty() ? nullptr : &run.curves.at(m_shown.beside));
+        const Series* beside = m_shown.beside.empty() ? nullptr : &run.curves.at(m_shown.beside);
+        for (const Line& line : run.lines) {
+            const QString layer = byLayer() ? QLatin1Char(',') + QString::number(layerOf(line.name)) : QString();
+            rows.emplace_back(csvQuoted(run.name) + layer, run.curves.at(line.name), beside);
+        }
     }
     return [header = columns.join(QLatin1Char(',')), rows = std::move(rows)](QTextStream& out) {
         out << header << '\n';

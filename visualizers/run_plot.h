@@ -30,7 +30,7 @@ class RunPlot : public QWidget {
 public:
     /// What is drawn of each run.
     struct Shown {
-        std::string name;    ///< as RunCurves knows it
+        std::string name;    ///< as RunCurves knows it; ending in "/": a curve for each layer whose name begins so
         QString title;       ///< "training"
         QString label;       ///< of the vertical axis
         std::string beside;  ///< drawn as points of their own, never smoothed; empty: nothing
@@ -62,15 +62,19 @@ public:
     [[nodiscard]] CurvePlot& plot() const { return *m_plot; }
 
 private:
+    struct Line {
+        std::string name; ///< of the series
+        CurvePlot::Id raw{};
+        CurvePlot::Id smooth{};
+    };
     struct Run {
         explicit Run(RunCurves::Fields fields) : curves(std::move(fields)) {}
         RunCurves curves;
         QString name;
         std::vector<engine::StageStart> stages;
         std::size_t colour = 0;
-        CurvePlot::Id rawId{};
-        CurvePlot::Id smoothId{};
-        CurvePlot::Id besideId{};
+        std::vector<Line> lines; ///< a layer each, or the one that is shown
+        CurvePlot::Id beside{};
     };
 
     [[nodiscard]] Run& at(const QString& key);
@@ -78,8 +82,11 @@ private:
     void connectControls();
     void setScale(int index);
     void draw(Run& run);
-    void undraw(const Run& run);
-    void style(Run& run) const;
+    void undraw(Run& run);
+    void style(const Run& run) const;
+    void styleLine(const Run& run, std::size_t line) const;
+    [[nodiscard]] bool byLayer() const { return m_shown.name.ends_with('/'); }
+    [[nodiscard]] std::vector<std::string> namesOf(const Run& run) const;
     void catchUp();
     void showBands();
     [[nodiscard]] bool smooths() const;

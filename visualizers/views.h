@@ -50,8 +50,9 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Any other recorded number of one or more runs, one at a time: gradient norm, learning rate, throughput, memory.
-/// Against step, tokens, FLOP or time, smoothed on request, with the stages as bands. GUI thread.
+/// Any other recorded number of one or more runs, one at a time: gradient norm, learning rate, throughput, memory, the
+/// norms of the layers (a curve each). Against step, tokens, FLOP or time, smoothed on request, with the stages as
+/// bands. GUI thread.
 class MetricsView : public PlotView {
     Q_OBJECT
 public:
@@ -68,6 +69,8 @@ public:
     void append(const QString& key, const std::vector<residua::engine::StepRecord>& steps);
     /// `name` as in run_reader.h. Points at or before the last replace what was there.
     void append(const QString& key, const std::string& name, const std::vector<residua::engine::MetricPoint>& points);
+    /// The layers' norms among them (layer_norms.h).
+    void append(const QString& key, const std::vector<residua::engine::Matrix>& matrices);
     void setTheme(Theme theme);
     [[nodiscard]] CsvText csvText() const override;
 

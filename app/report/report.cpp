@@ -5,6 +5,7 @@
 #include "app/report/html_heatmap.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
+#include "engine/api/layer_norms.h"
 #include "engine/api/stages.h"
 #include "projects/cost.h"
 #include "projects/json.h"
@@ -24,6 +25,7 @@ using engine::RunReader;
 
 constexpr std::size_t kMostFrames = 60; ///< frames of a heatmap that a page carries, evenly picked
 constexpr std::size_t kSmoothing = 40;  ///< steps of the moving average
+constexpr std::int64_t kNormLayers = kPageColours;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
 // Paints a frame into the cells that the page already has.
@@ -95,6 +97,7 @@ private:
     void head();
     void cards();
     void plots();
+    void norms();
     void transitions();
     void heatmaps();
     void events();
@@ -116,6 +119,7 @@ std::string Page::html()
     head();
     cards();
     plots();
+    norms();
     transitions();
     heatmaps();
     events();
@@ -204,6 +208,38 @@ void Page::plots()
     figure({"Peak memory, MiB", "step", "memory", {{"", std::move(memory), Stroke::Solid, 0}}});
 }
 
+/// Of up to kNormLayers layers, evenly picked, the first and the last among them.
+void Page::norms()
+{
+    std::vector<engine::Matrix> recorded;
+    for (const std::int64_t step : m_run.matrixSteps(engine::kLayerNorms)) {
+        if (auto matrix = m_run.matrix(engine::kLayerNorms, step)) {
+            recorded.push_back(std::move(*matrix));
+        }
+    }
+    if (recorded.empty()) {
+        return;
+    }
+    const std::int64_t layers = recorded.front().columns;
+    const std::int64_t shown = std::min(layers, kNormLayers);
+    for (const auto& [kind, title] : {std::pair{engine::LayerNorm::Stream, "What layers read, root mean square"},
+                                      std::pair{engine::LayerNorm::Branch, "Branches of layers, root mean square"}}) {
+        PlotSpec spec{title, "step", "norm", {}};
+        for (std::int64_t i = 0; i < shown; ++i) {
+            const std::int64_t layer = shown < 2 ? 0 : i * (layers - 1) / (shown - 1);
+            Curve curve{"layer " + std::to_string(layer + 1), {}, Stroke::Solid, static_cast<std::size_t>(i)};
+            for (const engine::Matrix& matrix : recorded) {
+                if (matrix.columns == layers) {
+                    curve.points.push_back({matrix.step, matrix.at(static_cast<std::int64_t>(kind), layer)});
+                }
+            }
+            std::erase_if(curve.points, [](const MetricPoint& point) { return std::isnan(point.value); }); // left out
+            spec.curves.push_back(std::move(curve));
+        }
+        figure(std::move(spec));
+    }
+}
+
 /// What each stage's beginning did to the loss.
 void Page::transitions()
 {
@@ -232,6 +268,9 @@ void Page::heatmaps()
 {
     bool heading = false;
     for (const std::string& name : m_run.matrixNames()) {
+        if (name == engine::kLayerNorms) {
+            continue;
+        }
         const auto steps = m_run.matrixSteps(name);
         const std::size_t count = std::min(steps.size(), kMostFrames);
         std::vector<engine::Matrix> frames;

@@ -262,6 +262,7 @@ void RunLink::showProgress(const engine::Progress& progress)
         const QString key = keyOf(directory);
         m_workspace.loss().append(key, progress.steps, progress.validations);
         m_workspace.metrics().append(key, progress.steps);
+        m_workspace.metrics().append(key, progress.matrices);
         if (!progress.steps.empty() && progress.unitsPerSecond > 0) {
             const std::int64_t step = progress.steps.back().step;
             m_workspace.metrics().append(key, engine::metric::kThroughput, {{step, progress.unitsPerSecond}});
@@ -355,6 +356,7 @@ void RunLink::showRun(const RunRecord& record)
     loss.setEvents(key, record.events);
     metrics.setRun(key, name);
     metrics.append(key, record.steps);
+    metrics.append(key, record.matrices);
     metrics.setEvents(key, record.events);
     for (const auto& [figure, points] : record.figures) {
         metrics.append(key, figure, points);

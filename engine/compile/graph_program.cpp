@@ -204,7 +204,24 @@ std::vector<Operator*> GraphProgram::operators() const
     return result;
 }
 
+void GraphProgram::tell(std::shared_ptr<LayerNorms> norms)
+{
+    m_norms = std::move(norms);
+    m_layer = m_norms->add();
+    const auto residual = std::ranges::find(m_inputPorts, "residual");
+    m_stream = residual == m_inputPorts.end() ? 0 : static_cast<std::size_t>(residual - m_inputPorts.begin());
+}
+
 at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, Mode mode)
+{
+    at::Tensor output = runGated(inputs, mode);
+    if (m_norms) {
+        m_norms->saw(m_layer, inputs[m_stream], output);
+    }
+    return output;
+}
+
+at::Tensor GraphProgram::runGated(std::span<const at::Tensor> inputs, Mode mode)
 {
     if (!at::GradMode::is_enabled()) {
         return runSteps(inputs, mode);

@@ -3,6 +3,7 @@
 
 #include "engine/compile/fused.h"
 #include "engine/compile/fusion.h"
+#include "engine/compile/layer_norms.h"
 #include "engine/compile/operator.h"
 #include "engine/compile/parameters.h"
 #include "projects/graph.h"
@@ -47,11 +48,14 @@ public:
     [[nodiscard]] std::vector<Operator*> operators() const;
     /// For a graph that a value leaves or enters beside its ports: it cannot be computed again.
     void keepActivations() { m_activations = projects::Activations::Keep; }
+    /// Tells `norms` of each run, as a further layer of it.
+    void tell(std::shared_ptr<LayerNorms> norms);
     /// What arrives at the output port.
     [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
 
 private:
     friend class GraphCompiler;
+    [[nodiscard]] at::Tensor runGated(std::span<const at::Tensor> inputs, Mode mode);
     [[nodiscard]] at::Tensor runSteps(std::span<const at::Tensor> inputs, Mode mode);
 
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
@@ -61,6 +65,9 @@ private:
     projects::Shape m_outputShape;
     projects::Activations m_activations = projects::Activations::Keep;
     std::vector<at::Tensor> m_parameters; ///< those that its nodes made
+    std::shared_ptr<LayerNorms> m_norms;  ///< may be null
+    std::size_t m_layer = 0;              ///< its number there
+    std::size_t m_stream = 0;             ///< the port that the residual stream enters
 };
 
 } // namespace residua::engine

@@ -2,6 +2,7 @@
 #include "engine/compile/network.h"
 
 #include "engine/compile/graph_program.h"
+#include "engine/compile/layer_norms.h"
 #include "engine/compile/loss.h"
 #include "engine/compile/trunk.h"
 #include "projects/ffn_site.h"
@@ -43,6 +44,8 @@ public:
     void setTraining(bool training) override { m_mode = training ? Mode::Train : Mode::Evaluate; }
     [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_parameters; }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_trunk->coefficients(step); }
+    void watchNorms(bool on) override { m_norms->watch(on); }
+    [[nodiscard]] std::optional<Matrix> norms(std::int64_t step) const override { return m_norms->matrix(step); }
 
 private:
     friend class NetworkCompiler;
@@ -50,6 +53,7 @@ private:
     Compute m_compute;
     projects::Objective m_objective;
     Mode m_mode = Mode::Train;
+    std::shared_ptr<LayerNorms> m_norms = std::make_shared<LayerNorms>();
     std::optional<GraphProgram> m_stem;
     std::unique_ptr<Trunk> m_trunk;
     std::optional<GraphProgram> m_head;
@@ -203,6 +207,7 @@ private:
                     return Error{"block " + block->name,
                                  "ends with " + program->outputShape().text() + ", expected " + inside().text()};
                 }
+                program->tell(network.m_norms);
                 layers.push_back(std::move(*program));
             }
         }

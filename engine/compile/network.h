@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,10 @@ public:
     /// The mixing coefficients now (values.h, Matrix), copied to the host; empty for a topology with fixed weights.
     /// One device synchronisation in all.
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t step) = 0;
+    /// Whether the training passes from now on are looked at (layer_norms.h).
+    virtual void watchNorms(bool on) = 0;
+    /// The layers' norms of the last pass that was looked at; none where there is none. Waits for the device.
+    [[nodiscard]] virtual std::optional<Matrix> norms(std::int64_t step) const = 0;
 };
 
 } // namespace residua::engine

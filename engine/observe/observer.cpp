@@ -3,6 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <utility>
+
 namespace residua::engine {
 namespace {
 
@@ -36,10 +38,20 @@ bool Observer::due(std::int64_t step, std::int64_t lastStep) const
     return m_every > 0 && (step % m_every == 0 || step == lastStep);
 }
 
+void Observer::expect(std::int64_t step, std::int64_t lastStep)
+{
+    m_network.watchNorms(due(step, lastStep));
+}
+
 std::vector<Matrix> Observer::observe(std::int64_t step)
 {
     const at::NoGradGuard noGrad;
-    return m_network.coefficients(step);
+    std::vector<Matrix> matrices = m_network.coefficients(step);
+    if (std::optional<Matrix> norms = m_network.norms(step)) {
+        matrices.push_back(std::move(*norms));
+    }
+    m_network.watchNorms(false); // nor are validation's passes
+    return matrices;
 }
 
 } // namespace residua::engine

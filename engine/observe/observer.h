@@ -34,7 +34,9 @@ public:
 
     /// Whether the state after `step` is to be looked at: the first, every so many, and the last.
     [[nodiscard]] bool due(std::int64_t step, std::int64_t lastStep) const;
-    /// Its mixing coefficients. One wait for the device.
+    /// Before `step` is done: where it is due, its pass is looked at.
+    void expect(std::int64_t step, std::int64_t lastStep);
+    /// Its mixing coefficients, and the layers' norms in the step's pass where that was expected. Waits for the device.
     [[nodiscard]] std::vector<Matrix> observe(std::int64_t step);
 
 private:

@@ -220,6 +220,7 @@ void ActiveRun::advance()
 {
     guarded([this] {
         const projects::TrainingPlan& plan = m_trainer->project().training;
+        m_observer.expect(m_trainer->stepsDone() + 1, lastStep());
         m_trainer->step();
         const std::int64_t step = m_trainer->stepsDone();
         const bool last = step >= lastStep();

@@ -26,6 +26,8 @@ public:
     void setTraining(bool training) override { m_training = training; }
     std::vector<engine::NamedParameter>& parameters() override { return m_parameters; }
     std::vector<engine::Matrix> coefficients(std::int64_t) override { return {}; }
+    void watchNorms(bool) override {}
+    std::optional<engine::Matrix> norms(std::int64_t) const override { return std::nullopt; }
 
     [[nodiscard]] bool training() const { return m_training; }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/report.h"
 #include "app/report/svg_plot.h"
+#include "engine/api/layer_norms.h"
+#include "engine/api/run_reader.h"
 #include "engine/record/run_writer.h"
 #include "projects/presets.h"
 #include "projects/store.h"
@@ -151,6 +153,35 @@ private slots:
         for (const double number : {before, after, after - before}) {
             const QString cell = QString::fromStdString("<td class='n'>" + report::shortNumber(number) + "</td>");
             QVERIFY2(table.contains(cell), qPrintable(cell));
+        }
+    }
+
+    /// Curves, not a heatmap, of layers from the first to the last.
+    void normsAreCurvesOfLayers()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "normed");
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            engine::Matrix norms{engine::kLayerNorms, 20, 2, 50, std::vector<float>(100, 1)};
+            norms.values[0] = std::numeric_limits<float>::quiet_NaN(); // left out
+            writer->matrix(norms);
+            norms.step = 40;
+            norms.values.assign(100, 2);
+            writer->matrix(norms);
+            QVERIFY(writer->flush().ok());
+        }
+        const auto run = engine::RunReader::open(path);
+        QVERIFY(run.ok());
+        const auto page = report::reportHtml(*run);
+        QVERIFY(page.ok());
+        const auto svgs = svgsOf(QString::fromStdString(*page));
+        QCOMPARE(svgs.size(), std::size_t{8});
+        for (const std::size_t at : {5U, 6U}) {
+            QVERIFY(svgs[at].contains("root mean square"));
+            QVERIFY(svgs[at].contains(">layer 1<") && svgs[at].contains(">layer 50<"));
+            QVERIFY(!svgs[at].contains("class='broken'"));
         }
     }
 

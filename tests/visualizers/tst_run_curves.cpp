@@ -37,7 +37,7 @@ QString rowsOf(RunCurves& run, const char* beside)
 {
     QString text;
     QTextStream out(&text);
-    RunRows("a \"run\"", run.series("loss"), beside ? &run.series(beside) : nullptr).write(out);
+    RunRows(csvQuoted("a \"run\""), run.series("loss"), beside ? &run.series(beside) : nullptr).write(out);
     out.flush();
     return text;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/layer_norms.h"
 #include "engine/api/run_reader.h"
 #include "visualizers/heatmap_frames.h"
 #include "visualizers/views.h"
@@ -239,6 +240,30 @@ private slots:
         QCOMPARE(plot->graphCount(), 0);
     }
 
+    /// A curve a layer, as soon as the first norms are there; a layer that was left out has no point.
+    void normsAreACurveForEachLayer()
+    {
+        const float out = std::numeric_limits<float>::quiet_NaN();
+        MetricsView view;
+        view.setRun("a", "first");
+        view.append("a", descent(1, 20));
+        view.findChild<QComboBox*>("metric")->setCurrentIndex(5);
+        QCOMPARE(view.csv().count('\n'), 1);
+        const Matrix early{residua::engine::kLayerNorms, 10, 2, 3, {1, 2, 3, 0.5F, 0.25F, 0.125F}};
+        const Matrix late{residua::engine::kLayerNorms, 20, 2, 3, {1, 2, 3, 4, out, 6}};
+        view.append("a", {triangle(10, 0.5F), early, late});
+        auto* plot = view.findChild<QCustomPlot*>();
+        QCOMPARE(plot->yAxis->label(), QString("branches of layers (root mean square)"));
+        QCOMPARE(view.csv(), QString("run,layer,step,branches of layers (root mean square),smoothed\n"
+                                     "\"first\",1,10,0.5,\n\"first\",1,20,4,\n\"first\",2,10,0.25,\n"
+                                     "\"first\",3,10,0.125,\n\"first\",3,20,6,\n"));
+        QCOMPARE(plot->xAxis->range(), QCPRange(10, 20));
+        QCOMPARE(plot->legend->itemCount(), 1);
+        HeatmapView heatmap;
+        heatmap.append({triangle(10, 0.5F), early});
+        QCOMPARE(heatmap.findChild<QComboBox*>("kind")->count(), 1);
+    }
+
     void exportsAllFormats()
     {
         QTemporaryDir folder;
@@ -343,6 +368,23 @@ private slots:
         view.append({triangle(30, 0.8F)});
         QCOMPARE(scrubber->maximum(), 3);
         QCOMPARE(scrubber->value(), 1);
+    }
+
+    void aLowHeatmapCutsNoLabelOff()
+    {
+        HeatmapView view;
+        view.append({triangle(0, 1)});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        const auto* axis = plot->findChild<QCPColorScale*>()->axis();
+        for (const int height : {400, 160}) {
+            view.resize(500, height);
+            QTRY_COMPARE(view.height(), height);
+            plot->replot();
+            QVERIFY(plot->fontMetrics().horizontalAdvance(axis->label()) <= plot->axisRect()->height());
+            QCOMPARE(axis->label().isEmpty(), height == 160);
+        }
     }
 
     void heatmapFillsItsCellsAndNoOthers_data()

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace residua::engine {
+
+/// The name of the recorded Matrix of how large the layers' values were in the training step: a column per layer (per
+/// half where the topology splits layers), a row per LayerNorm; the root mean square over features and examples. NaN:
+/// the layer was left out.
+inline constexpr const char* kLayerNorms = "norms";
+
+enum class LayerNorm : std::int64_t {
+    Stream, ///< what the layer reads: the residual stream, or the mix that stands for it
+    Branch, ///< what it computes from that
+};
+inline constexpr std::int64_t kLayerNormKinds = 2;
+
+} // namespace residua::engine
