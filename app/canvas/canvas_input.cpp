@@ -78,6 +78,7 @@ QPointF wheelSteps(const QWheelEvent& event)
 
 void mapKeys(ImGuiIO& io)
 {
+    io.KeyRepeatDelay = FLT_MAX; // the system repeats keys that are held
     for (std::size_t i = 0; i < kKeys.size(); ++i) {
         io.KeyMap[kKeys[i].second] = static_cast<int>(i);
     }
@@ -114,6 +115,9 @@ bool CanvasInput::take(const QEvent& event)
     case QEvent::KeyRelease: {
         const auto& key = static_cast<const QKeyEvent&>(event);
         const bool down = event.type() == QEvent::KeyPress;
+        if (key.isAutoRepeat() && (!down || key.key() == Qt::Key_Space)) {
+            return true; // it is still held
+        }
         m_actions.push_back(Modifiers{key.modifiers()});
         m_actions.push_back(Key{key.key(), down});
         if (down && !key.text().isEmpty() && key.text().at(0).isPrint()) {
@@ -137,15 +141,14 @@ bool CanvasInput::take(const QEvent& event)
 
 bool CanvasInput::apply(ImGuiIO& io)
 {
-    bool pressed = false; // a button or key changed in this frame: what follows would blur it
+    bool pressed = false; // a button changed or a key went down in this frame: what follows would blur it
     while (!m_actions.empty()) {
         const Action& action = m_actions.front();
-        const bool changes = std::holds_alternative<Button>(action) || std::holds_alternative<Key>(action);
-        const bool moves = std::holds_alternative<Move>(action) || std::holds_alternative<Leave>(action);
-        if (pressed && (changes || moves)) {
+        if (pressed && !std::holds_alternative<Text>(action)) {
             return true;
         }
-        pressed = pressed || changes;
+        const Key* const itsKey = std::get_if<Key>(&action);
+        pressed = pressed || std::holds_alternative<Button>(action) || (itsKey && itsKey->down);
         if (const auto* move = std::get_if<Move>(&action)) {
             io.MousePos = {static_cast<float>(move->position.x()), static_cast<float>(move->position.y())};
         } else if (std::holds_alternative<Leave>(action)) {
@@ -160,6 +163,7 @@ bool CanvasInput::apply(ImGuiIO& io)
         } else if (const auto* key = std::get_if<Key>(&action)) {
             if (const int number = numberOf(key->key); number >= 0) {
                 io.KeysDown[number] = key->down;
+                io.KeysDownDuration[number] = -1; // that it was up for less than a frame is no matter
             }
         } else if (const auto* text = std::get_if<Text>(&action)) {
             io.AddInputCharactersUTF8(text->text.toUtf8().constData());

@@ -29,6 +29,7 @@ namespace residua::app {
 namespace {
 
 constexpr float kFirstFrameSeconds = 1.0F / 60.0F;
+constexpr qint64 kCatchUpMilliseconds = 25; ///< for what was done while the last frame was drawn
 
 /// The reason why no OpenGL context can be made; empty where one can.
 QString whyNoOpenGl()
@@ -136,14 +137,18 @@ protected:
         io.DisplaySize = {static_cast<float>(width()), static_cast<float>(height())};
         io.DisplayFramebufferScale = {ratio, ratio};
         io.FontGlobalScale = 1.0F / ratio;
-        io.DeltaTime = m_clock.isValid() ? std::max(static_cast<float>(m_clock.nsecsElapsed()) * 1e-9F, 1e-5F)
-                                         : kFirstFrameSeconds;
-        m_clock.start();
-        const bool moreInput = m_input.apply(io);
-
         ImGui_ImplOpenGL3_NewFrame();
-        ImGui::NewFrame();
-        m_host.m_canvas->draw(io.DisplaySize.x, io.DisplaySize.y, ratio);
+        QElapsedTimer catchingUp;
+        catchingUp.start();
+        bool moreInput = handle(io);
+        // Where frames are slow, hands are faster: only the last of what they did meanwhile is shown.
+        while (moreInput && m_host.collect() == Collected::StatesAlone) {
+            ImGui::EndFrame();
+            moreInput = handle(io);
+            if (catchingUp.hasExpired(kCatchUpMilliseconds)) {
+                break;
+            }
+        }
         setCursor(cursorOf(ImGui::GetMouseCursor()));
         ImGui::Render();
         QOpenGLFunctions& gl = *context()->functions();
@@ -157,6 +162,11 @@ protected:
 
     bool event(QEvent* event) override
     {
+        if (event->type() == QEvent::Show || event->type() == QEvent::FocusIn) {
+            // A screen reader asks the widget that takes the keys.
+            setAccessibleName(m_host.accessibleName());
+            setAccessibleDescription(m_host.accessibleDescription());
+        }
         // Tab belongs to the window: the canvas is one stop on the way through it.
         if (m_input.take(*event)) {
             if (event->type() == QEvent::MouseButtonPress) {
@@ -171,6 +181,18 @@ protected:
     }
 
 private:
+    /// One frame of the canvas. Returns whether some input is left for a further one.
+    bool handle(ImGuiIO& io)
+    {
+        io.DeltaTime = m_clock.isValid() ? std::max(static_cast<float>(m_clock.nsecsElapsed()) * 1e-9F, 1e-5F)
+                                         : kFirstFrameSeconds;
+        m_clock.start();
+        const bool more = m_input.apply(io);
+        ImGui::NewFrame();
+        m_host.m_canvas->draw(io.DisplaySize.x, io.DisplaySize.y, io.DisplayFramebufferScale.x);
+        return more;
+    }
+
     /// Tells the requests from the event loop: an edit in the middle of a frame would change what is drawn.
     void afterFrame(bool another)
     {
@@ -220,10 +242,30 @@ CanvasWidget::CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* pare
     }
 }
 
+/// A later selection or hovered shortcut stands for the earlier ones.
+CanvasWidget::Collected CanvasWidget::collect()
+{
+    const auto isState = [](const editor::Request& request) {
+        return std::holds_alternative<editor::SelectionChanged>(request) ||
+               std::holds_alternative<editor::HoverShortcut>(request);
+    };
+    for (editor::Request& request : m_canvas->takeRequests()) {
+        if (isState(request)) {
+            const auto states = std::find_if_not(m_requests.rbegin(), m_requests.rend(), isState).base();
+            m_requests.erase(std::remove_if(states, m_requests.end(),
+                                            [&](const auto& earlier) { return earlier.index() == request.index(); }),
+                             m_requests.end());
+        }
+        m_requests.push_back(std::move(request));
+    }
+    return std::ranges::all_of(m_requests, isState) ? Collected::StatesAlone : Collected::More;
+}
+
 /// Of a frame, or of a command between two.
 void CanvasWidget::passOn()
 {
-    const std::vector<editor::Request> requests = m_canvas->takeRequests();
+    collect();
+    const std::vector<editor::Request> requests = std::exchange(m_requests, {});
     for (const editor::Request& request : requests) {
         if (const auto* typing = std::get_if<editor::AskTyping>(&request)) {
             m_typing->open(QPointF(typing->at.x, typing->at.y).toPoint(), QString::fromStdString(typing->text));

@@ -6,6 +6,7 @@
 #include <QWidget>
 
 #include <memory>
+#include <vector>
 
 namespace residua::app {
 
@@ -39,9 +40,15 @@ private:
     class Surface;
     void resized();
     void passOn();
+    /// Whether the canvas asked for more than that others show its selection and what is hovered: no gesture may follow
+    /// before that is done.
+    enum class Collected { StatesAlone, More };
+    Collected collect();
+
     std::unique_ptr<editor::Canvas> m_canvas;
     Surface* m_surface = nullptr;
     TypingField* m_typing;
+    std::vector<editor::Request> m_requests; ///< that nobody has been told of
     bool m_fitted = false;
 };
 

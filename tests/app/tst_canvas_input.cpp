@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a canvas sees of hands that are faster than its frames.
+#include "app/canvas/canvas_input.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QTest>
+#include <QWheelEvent>
+
+#include <imgui.h>
+
+#include <functional>
+#include <vector>
+
+using namespace residua::app;
+
+class TestCanvasInput : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_context = ImGui::CreateContext();
+        ImGuiIO& io = ImGui::GetIO();
+        io.IniFilename = nullptr;
+        io.DisplaySize = {800, 600};
+        unsigned char* pixels = nullptr;
+        int size = 0;
+        io.Fonts->GetTexDataAsAlpha8(&pixels, &size, &size);
+        mapKeys(io);
+        m_input = {};
+    }
+
+    void cleanup() { ImGui::DestroyContext(m_context); }
+
+    void everyPressOfAKeyIsSeenAndTakesOneFrame()
+    {
+        for (int i = 0; i < 10; ++i) {
+            key(Qt::Key_Right, Qt::NoModifier);
+        }
+        int presses = 0;
+        const int frames = drain([&] { presses += pressed(ImGuiKey_RightArrow) ? 1 : 0; });
+        QCOMPARE(presses, 10);
+        QCOMPARE(frames, 11); // the last release
+    }
+
+    void aKeyThatIsHeldIsPressedAsOftenAsTheSystemRepeatsIt()
+    {
+        for (int i = 0; i < 4; ++i) {
+            m_input.take(QKeyEvent(QEvent::KeyPress, Qt::Key_Right, Qt::NoModifier, {}, i > 0));
+        }
+        ImGui::GetIO().DeltaTime = 10; // far beyond any delay of its own
+        int presses = 0;
+        drain([&] { presses += pressed(ImGuiKey_RightArrow) ? 1 : 0; });
+        frame([&] { presses += pressed(ImGuiKey_RightArrow) ? 1 : 0; });
+        QCOMPARE(presses, 4);
+    }
+
+    void modifiersBelongToTheirKey()
+    {
+        key(Qt::Key_Right, Qt::ShiftModifier);
+        key(Qt::Key_Left, Qt::NoModifier);
+        key(Qt::Key_Right, Qt::ControlModifier);
+        std::vector<bool> shift;
+        std::vector<bool> control;
+        drain([&] {
+            if (pressed(ImGuiKey_RightArrow) || pressed(ImGuiKey_LeftArrow)) {
+                shift.push_back(ImGui::GetIO().KeyShift);
+                control.push_back(ImGui::GetIO().KeyCtrl);
+            }
+        });
+        QCOMPARE(shift, (std::vector<bool>{true, false, false}));
+        QCOMPARE(control, (std::vector<bool>{false, false, true}));
+    }
+
+    void turnsOfTheWheelAreOne()
+    {
+        for (int i = 0; i < 5; ++i) {
+            m_input.take(
+                QWheelEvent({5, 5}, {5, 5}, {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false));
+        }
+        float turned = 0;
+        QCOMPARE(drain([&] { turned += ImGui::GetIO().MouseWheel; }), 1);
+        QCOMPARE(turned, 5.0F);
+    }
+
+    void aClickHasItsPlaceAndItsTwoFrames()
+    {
+        for (const QPointF at : {QPointF(10, 10), QPointF(50, 50)}) {
+            for (const auto type : {QEvent::MouseButtonPress, QEvent::MouseButtonRelease}) {
+                m_input.take(QMouseEvent(type, at, at, Qt::LeftButton, Qt::NoButton, Qt::NoModifier));
+            }
+        }
+        std::vector<float> clicked;
+        drain([&] {
+            if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+                clicked.push_back(ImGui::GetIO().MousePos.x);
+            }
+        });
+        QCOMPARE(clicked, (std::vector<float>{10, 50}));
+    }
+
+private:
+    void key(Qt::Key key, Qt::KeyboardModifiers modifiers)
+    {
+        m_input.take(QKeyEvent(QEvent::KeyPress, key, modifiers));
+        m_input.take(QKeyEvent(QEvent::KeyRelease, key, modifiers));
+    }
+
+    static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); }
+
+    bool frame(const std::function<void()>& look)
+    {
+        const bool more = m_input.apply(ImGui::GetIO());
+        ImGui::NewFrame();
+        look();
+        ImGui::EndFrame();
+        return more;
+    }
+
+    /// Frames until nothing is left. Returns how many.
+    int drain(const std::function<void()>& look)
+    {
+        int frames = 1;
+        while (frame(look)) {
+            ++frames;
+        }
+        return frames;
+    }
+
+    CanvasInput m_input;
+    ImGuiContext* m_context = nullptr;
+};
+
+QTEST_GUILESS_MAIN(TestCanvasInput)
+#include "tst_canvas_input.moc"
