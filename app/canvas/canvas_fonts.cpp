@@ -15,9 +15,10 @@ namespace {
 
 constexpr float kTextPixels = 14;
 
-// Latin, Greek, general punctuation, superscripts and subscripts, letterlike, arrows, mathematics, geometric shapes.
-constexpr ImWchar kGlyphs[] = {0x0020, 0x017F, 0x0370, 0x03FF, 0x2010, 0x2044, 0x2070, 0x209F, 0x2100,
-                               0x214F, 0x2190, 0x21FF, 0x2200, 0x22FF, 0x25A0, 0x25FF, 0};
+// Latin, Greek, raised letters (Wᵀ), general punctuation, superscripts and subscripts, letterlike, arrows, mathematics,
+// geometric shapes, lowered letters.
+constexpr ImWchar kGlyphs[] = {0x0020, 0x017F, 0x0370, 0x03FF, 0x1D2C, 0x1D6A, 0x2010, 0x2044, 0x2070, 0x209F, 0x2100,
+                               0x214F, 0x2190, 0x21FF, 0x2200, 0x22FF, 0x25A0, 0x25FF, 0x2C7C, 0x2C7D, 0};
 
 /// The first of `names` that a system font folder holds, at its top or in a folder below.
 QString findFont(const QStringList& names)
@@ -35,7 +36,8 @@ QString findFont(const QStringList& names)
     return {};
 }
 
-void addFont(ImFontAtlas& atlas, const QString& path, float pixels)
+/// `wider` lends what `path` has no glyph for.
+void addFont(ImFontAtlas& atlas, const QString& path, const QString& wider, float pixels)
 {
     ImFontConfig config;
     config.OversampleH = 2;
@@ -45,6 +47,10 @@ void addFont(ImFontAtlas& atlas, const QString& path, float pixels)
     if (path.isEmpty() || !atlas.AddFontFromFileTTF(path.toUtf8().constData(), pixels, &config, kGlyphs)) {
         atlas.AddFontDefault(&config);
     }
+    if (!wider.isEmpty() && wider != path) {
+        config.MergeMode = true;
+        atlas.AddFontFromFileTTF(wider.toUtf8().constData(), pixels, &config, kGlyphs);
+    }
 }
 
 } // namespace
@@ -53,16 +59,16 @@ void loadCanvasFonts(ImFontAtlas& atlas, float devicePixelRatio)
 {
     atlas.Clear();
     const float pixels = kTextPixels * devicePixelRatio;
-    addFont(atlas,
-            findFont({QStringLiteral("opentype/inter/Inter-Regular.otf"),
-                      QStringLiteral("truetype/inter/Inter-Regular.ttf"), QStringLiteral("Inter-Regular.otf"),
-                      QStringLiteral("truetype/dejavu/DejaVuSans.ttf")}),
-            pixels);
-    addFont(
-        atlas,
-        findFont({QStringLiteral("truetype/jetbrains-mono/JetBrainsMono-Regular.ttf"),
-                  QStringLiteral("JetBrainsMono-Regular.ttf"), QStringLiteral("truetype/dejavu/DejaVuSansMono.ttf")}),
-        pixels);
+    const QString wide = findFont({QStringLiteral("truetype/dejavu/DejaVuSans.ttf"), QStringLiteral("DejaVuSans.ttf")});
+    const QString wideNumbers =
+        findFont({QStringLiteral("truetype/dejavu/DejaVuSansMono.ttf"), QStringLiteral("DejaVuSansMono.ttf")});
+    const QString text =
+        findFont({QStringLiteral("opentype/inter/Inter-Regular.otf"),
+                  QStringLiteral("truetype/inter/Inter-Regular.ttf"), QStringLiteral("Inter-Regular.otf")});
+    const QString numbers = findFont({QStringLiteral("truetype/jetbrains-mono/JetBrainsMono-Regular.ttf"),
+                                      QStringLiteral("JetBrainsMono-Regular.ttf")});
+    addFont(atlas, text.isEmpty() ? wide : text, wide, pixels);
+    addFont(atlas, numbers.isEmpty() ? wideNumbers : numbers, wideNumbers, pixels);
 }
 
 } // namespace residua::app
