@@ -17,7 +17,8 @@ constexpr double kLinearShare = 1e-4; ///< of the largest value, below which a s
 constexpr int kFewestColumns = 200;   ///< of a curve, however many there are
 constexpr int kMostColumns = 24'000;  ///< of all curves together
 constexpr int kAxesHeight = 50;       ///< pixels: the numbers and the name below a plot, and its margins
-constexpr double kLegendShare = 0.5;  ///< of the plot that the legend may take
+constexpr double kLegendShare = 0.5;  ///< of the width that a name in the legend may take
+constexpr double kLegendHeight = 0.4; ///< of the plot's height that the legend may take
 constexpr int kNarrowestName = 80;    ///< pixels
 constexpr int kReadings = 12;         ///< runs beside the crosshair
 constexpr int kSmooth = 20'000;       ///< points up to which lines are antialiased
@@ -192,7 +193,7 @@ void CurvePlot::fitLegend()
         rows += shown.look.name.isEmpty() ? 0 : 1;
     }
     const int high = rows * (fontMetrics().height() + 6);
-    legend->setVisible(!isEmpty() && rows > 0 && high <= (height() - kAxesHeight) * kLegendShare);
+    legend->setVisible(!isEmpty() && rows > 0 && high <= (height() - kAxesHeight) * kLegendHeight);
 }
 
 void CurvePlot::resizeEvent(QResizeEvent* event)

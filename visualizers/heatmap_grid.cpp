@@ -13,6 +13,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kColourBarWidth = 10;
+constexpr int kAxesHeight = 50; ///< pixels: the numbers and the name below the map, and its margins
 
 /// The range that a colour map of so many cells takes: from centre to centre, but the whole of an only cell.
 QCPRange centresFrom(double first, int count)
@@ -97,10 +98,24 @@ void HeatmapGrid::setPicture(const Picture& picture)
         m_map->setGradient(gradientFor(Scale::Magnitude, m_theme));
         m_map->setDataRange({picture.low, std::max(picture.high, picture.low + 1e-9)});
     }
-    m_scale->axis()->setLabel(picture.label);
+    m_label = picture.label;
+    fitLabel();
     xAxis->setRange(-0.5, picture.columns - 0.5);
     yAxis->setRange(0.5, picture.rows + 0.5);
     replot(QCustomPlot::rpQueuedReplot);
+}
+
+/// Beside a bar that is lower than it is long it would be cut off; the choice above the plot says the same.
+void HeatmapGrid::fitLabel()
+{
+    const bool fits = fontMetrics().horizontalAdvance(m_label) <= height() - kAxesHeight;
+    m_scale->axis()->setLabel(fits ? m_label : QString());
+}
+
+void HeatmapGrid::resizeEvent(QResizeEvent* event)
+{
+    fitLabel();
+    QCustomPlot::resizeEvent(event);
 }
 
 bool HeatmapGrid::holds(int row, int column) const

@@ -45,7 +45,11 @@ signals:
     /// What the marked cell holds, "2:5 = 0.31"; empty for none.
     void readingChanged(const QString& reading);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void fitLabel();
     void hover(const QPointF& position);
     void point(int row, int column);
     void setAnyVisible(bool any);
@@ -55,6 +59,7 @@ private:
     QCPColorMap* m_map;
     QCPColorScale* m_scale;
     CellLabels* m_labels;
+    QString m_label; ///< of the colours
     QCPItemRect* m_outline;
     resources::Theme m_theme = resources::Theme::Light;
     bool m_any = false;
