@@ -14,32 +14,31 @@ namespace residua::app {
 
 namespace {
 
-struct CostRow {
-    QString title;
-    QString (*text)(const projects::Cost&);
-};
-
 enum Column { Title, Selected, Whole };
 
-QLabel* numberLabel(const QString& text)
-{
-    auto* label = new QLabel(text);
-    label->setFont(numberFont());
-    label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    return label;
-}
-
-QLabel* mutedLabel(const QString& text, Qt::Alignment alignment)
-{
-    auto* label = new QLabel(text);
-    label->setProperty("role", QStringLiteral("muted"));
-    label->setAlignment(alignment | Qt::AlignVCenter);
-    return label;
-}
+struct Figure {
+    const char* title; ///< %1: what FLOP are per
+    QString (*text)(const projects::Cost&);
+};
+constexpr std::array<Figure, 6> kFigures{{
+    {QT_TRANSLATE_NOOP("residua::app::CostView", "Parameters"),
+     [](const projects::Cost& c) { return formatCount(static_cast<double>(c.parameters)); }},
+    {QT_TRANSLATE_NOOP("residua::app::CostView", "Forward FLOP / %1"),
+     [](const projects::Cost& c) { return formatCount(c.forwardFlops); }},
+    {QT_TRANSLATE_NOOP("residua::app::CostView", "Training FLOP / %1"),
+     [](const projects::Cost& c) { return formatCount(c.trainFlops); }},
+    {QT_TRANSLATE_NOOP("residua::app::CostView", "Activations"),
+     [](const projects::Cost& c) { return formatBytes(c.activationBytes); }},
+    {QT_TRANSLATE_NOOP("residua::app::CostView", "Weights"),
+     [](const projects::Cost& c) { return formatBytes(c.weightBytes); }},
+    {QT_TRANSLATE_NOOP("residua::app::CostView", "Optimiser, gradients"),
+     [](const projects::Cost& c) { return formatBytes(c.optimiserBytes); }},
+}};
 
 } // namespace
 
-CostView::CostView(QWidget* parent) : QWidget(parent), m_grid(new QGridLayout), m_memory(new QLabel(this))
+CostView::CostView(QWidget* parent)
+    : QWidget(parent), m_table(new QWidget(this)), m_grid(new QGridLayout(m_table)), m_memory(new QLabel(this))
 {
     auto* heading = new QLabel(tr("Cost"), this);
     heading->setProperty("role", QStringLiteral("group"));
@@ -47,18 +46,42 @@ CostView::CostView(QWidget* parent) : QWidget(parent), m_grid(new QGridLayout), 
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(6);
     layout->addWidget(heading);
+    m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setHorizontalSpacing(14);
     m_grid->setVerticalSpacing(4);
     m_grid->setColumnStretch(Title, 1);
-    layout->addLayout(m_grid);
+    layout->addWidget(m_table);
     m_memory->setProperty("role", QStringLiteral("muted"));
     m_memory->setWordWrap(true);
     layout->addWidget(m_memory);
+    for (int line = 0; line <= static_cast<int>(kFigures.size()); ++line) {
+        for (const int column : {Title, Selected, Whole}) {
+            auto* label = new QLabel(m_table);
+            label->setAlignment((column == Title ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+            if (line > 0 && column != Title) {
+                label->setFont(numberFont());
+            } else {
+                label->setProperty("role", QStringLiteral("muted"));
+            }
+            m_grid->addWidget(label, line, column);
+        }
+    }
+    cell(0, Selected).setText(tr("selection"));
+    cell(0, Whole).setText(tr("whole"));
+    m_table->hide();
+}
+
+QLabel& CostView::cell(int line, int column)
+{
+    return *static_cast<QLabel*>(m_grid->itemAtPosition(line, column)->widget());
 }
 
 void CostView::setCost(const std::optional<projects::Cost>& whole, const std::optional<projects::Cost>& selected,
                        const QString& unit)
 {
+    if (m_whole && whole == m_whole && selected == m_selected && unit == m_unit) {
+        return;
+    }
     m_whole = whole;
     m_selected = selected;
     m_unit = unit;
@@ -73,33 +96,21 @@ void CostView::setDeviceMemory(double bytes)
 
 void CostView::fill()
 {
-    while (QLayoutItem* item = m_grid->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
+    m_table->setVisible(m_whole.has_value());
     if (!m_whole) {
         m_memory->setText(tr("Not known while the shapes do not fit: see the problems."));
         return;
     }
-    const std::array<CostRow, 6> rows{{
-        {tr("Parameters"), [](const projects::Cost& c) { return formatCount(static_cast<double>(c.parameters)); }},
-        {tr("Forward FLOP / %1").arg(m_unit), [](const projects::Cost& c) { return formatCount(c.forwardFlops); }},
-        {tr("Training FLOP / %1").arg(m_unit), [](const projects::Cost& c) { return formatCount(c.trainFlops); }},
-        {tr("Activations"), [](const projects::Cost& c) { return formatBytes(c.activationBytes); }},
-        {tr("Weights"), [](const projects::Cost& c) { return formatBytes(c.weightBytes); }},
-        {tr("Optimiser, gradients"), [](const projects::Cost& c) { return formatBytes(c.optimiserBytes); }},
-    }};
-    if (m_selected) {
-        m_grid->addWidget(mutedLabel(tr("selection"), Qt::AlignRight), 0, Selected);
-    }
-    m_grid->addWidget(mutedLabel(tr("whole"), Qt::AlignRight), 0, Whole);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const int line = static_cast<int>(i) + 1;
-        m_grid->addWidget(mutedLabel(rows[i].title, Qt::AlignLeft), line, Title);
-        if (m_selected) {
-            m_grid->addWidget(numberLabel(rows[i].text(*m_selected)), line, Selected);
+    for (int line = 0; line <= static_cast<int>(kFigures.size()); ++line) {
+        cell(line, Selected).setVisible(m_selected.has_value());
+        if (line == 0) {
+            continue;
         }
-        m_grid->addWidget(numberLabel(rows[i].text(*m_whole)), line, Whole);
+        const Figure& figure = kFigures[static_cast<std::size_t>(line) - 1];
+        const QString title = tr(figure.title);
+        cell(line, Title).setText(title.contains(QLatin1String("%1")) ? title.arg(m_unit) : title);
+        cell(line, Selected).setText(m_selected ? figure.text(*m_selected) : QString());
+        cell(line, Whole).setText(figure.text(*m_whole));
     }
     const double needed = m_whole->activationBytes + m_whole->weightBytes + m_whole->optimiserBytes;
     m_memory->setText(

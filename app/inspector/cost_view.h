@@ -27,11 +27,13 @@ public:
 
 private:
     void fill();
+    [[nodiscard]] QLabel& cell(int line, int column);
 
     std::optional<projects::Cost> m_whole;
     std::optional<projects::Cost> m_selected;
     QString m_unit;
     double m_deviceBytes = 0;
+    QWidget* m_table;
     QGridLayout* m_grid;
     QLabel* m_memory;
 };

@@ -2,17 +2,18 @@
 #include "app/outline/outline_model.h"
 
 #include "app/look/icons.h"
+#include "editor/shortcuts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace residua::app {
 
 struct OutlineModel::Item {
-    OutlineRow row; ///< its own children are empty: they are `children`
+    OutlineRow row;
     Item* parent = nullptr;
-    std::vector<std::unique_ptr<Item>> children;
+    Items children;
+    bool asked = false; ///< whether somebody knows the children
 
     [[nodiscard]] int position() const
     {
@@ -25,9 +26,9 @@ struct OutlineModel::Item {
 
 namespace {
 
-OutlineRow withoutChildren(const OutlineRow& row)
+std::vector<OutlineRow> rowsBelow(const OutlineRow& row)
 {
-    return {row.key, row.name, row.value, row.toolTip, row.icon, row.place, row.property, row.shortcut, {}};
+    return row.children ? row.children() : std::vector<OutlineRow>();
 }
 
 bool looksDifferent(const OutlineRow& a, const OutlineRow& b)
@@ -38,18 +39,43 @@ bool looksDifferent(const OutlineRow& a, const OutlineRow& b)
     return a.name != b.name || a.value != b.value || a.toolTip != b.toolTip || !sameProperty;
 }
 
+/// Of one layer itself.
+bool isLayer(const OutlineRow& row)
+{
+    const auto* layers = std::get_if<LayersPlace>(&row.place);
+    return layers && layers->layers.size() == 1 && row.children && !row.property && !row.shortcut;
+}
+
 } // namespace
 
-OutlineModel::OutlineModel(QObject* parent) : QAbstractItemModel(parent), m_root(std::make_unique<Item>()) {}
+OutlineModel::OutlineModel(QObject* parent) : QAbstractItemModel(parent), m_root(std::make_unique<Item>())
+{
+    m_root->asked = true;
+}
 
 OutlineModel::~OutlineModel() = default;
 
-void OutlineModel::setRows(const std::vector<OutlineRow>& rows)
+void OutlineModel::setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs)
 {
-    sync(*m_root, rows);
+    m_document = std::move(document);
+    m_ports = editor::portsOf(m_document->project.topology);
+    sync(*m_root, outlineOf(m_document, runs));
 }
 
-void OutlineModel::sync(Item& item, const std::vector<OutlineRow>& rows)
+OutlineModel::Items& OutlineModel::childrenOf(Item& item)
+{
+    if (!item.asked) {
+        item.asked = true;
+        for (OutlineRow& row : rowsBelow(item.row)) {
+            item.children.push_back(std::make_unique<Item>());
+            item.children.back()->row = std::move(row);
+            item.children.back()->parent = &item;
+        }
+    }
+    return item.children;
+}
+
+void OutlineModel::sync(Item& item, std::vector<OutlineRow> rows)
 {
     auto& children = item.children;
     const auto place = [&] { return &item == m_root.get() ? QModelIndex() : indexOf(item, Name); };
@@ -63,22 +89,18 @@ void OutlineModel::sync(Item& item, const std::vector<OutlineRow>& rows)
         if (found == children.end()) {
             beginInsertRows(place(), at, at);
             auto child = std::make_unique<Item>();
-            child->row = withoutChildren(rows[i]);
+            child->row = std::move(rows[i]);
             child->parent = &item;
             children.insert(children.begin() + at, std::move(child));
             endInsertRows();
-        } else if (const auto gap = static_cast<int>(found - children.begin()) - at; gap > 0) {
+            continue;
+        }
+        if (const auto gap = static_cast<int>(found - children.begin()) - at; gap > 0) {
             beginRemoveRows(place(), at, at + gap - 1);
             children.erase(children.begin() + at, children.begin() + at + gap);
             endRemoveRows();
         }
-        Item& child = *children[i];
-        const bool changed = looksDifferent(child.row, rows[i]);
-        child.row = withoutChildren(rows[i]);
-        if (changed) {
-            emit dataChanged(indexOf(child, Name), indexOf(child, Value));
-        }
-        sync(child, rows[i].children);
+        replace(*children[i], std::move(rows[i]));
     }
     if (children.size() > rows.size()) {
         beginRemoveRows(place(), static_cast<int>(rows.size()), static_cast<int>(children.size()) - 1);
@@ -87,27 +109,42 @@ void OutlineModel::sync(Item& item, const std::vector<OutlineRow>& rows)
     }
 }
 
-void OutlineModel::setLive(const engine::Matrix& mix)
+/// Rows below it that nobody has asked for stay unmade; that there are any, or are none any more, is told as a change
+/// of those rows.
+void OutlineModel::replace(Item& item, OutlineRow row)
 {
-    m_live = mix;
+    if (static_cast<bool>(item.row.children) != static_cast<bool>(row.children)) {
+        (void)childrenOf(item);
+    }
+    const bool changed = looksDifferent(item.row, row);
+    item.row = std::move(row);
+    if (changed) {
+        emit dataChanged(indexOf(item, Name), indexOf(item, Value));
+    }
+    if (item.asked) {
+        sync(item, rowsBelow(item.row));
+    }
+}
+
+void OutlineModel::setLive(const editor::LiveValues& live)
+{
+    m_live.take(live, m_document->project);
     announceLive(*m_root);
 }
 
 void OutlineModel::clearLive()
 {
-    if (m_live) {
-        m_live.reset();
-        announceLive(*m_root);
-    }
+    m_live.clear();
+    announceLive(*m_root);
 }
 
-/// Shortcuts of one target are neighbours: one signal for all of them.
+/// Shortcuts of one target are neighbours, and so are layers: one signal for all of them.
 void OutlineModel::announceLive(const Item& item)
 {
     const Item* first = nullptr;
     const Item* last = nullptr;
     for (const auto& child : item.children) {
-        if (child->row.shortcut) {
+        if (child->row.shortcut || isLayer(child->row)) {
             first = first ? first : child.get();
             last = child.get();
         }
@@ -120,34 +157,27 @@ void OutlineModel::announceLive(const Item& item)
 
 const OutlineRow* OutlineModel::rowAt(const QModelIndex& index) const
 {
-    return index.isValid() ? &itemAt(index)->row : nullptr;
-}
-
-const OutlineModel::Item* OutlineModel::find(const Item& under, const Place& place) const
-{
-    for (const auto& child : under.children) {
-        if (!child->row.property && child->row.place == place) {
-            return child.get();
-        }
-        if (child->row.shortcut && child->row.place == place) {
-            return child.get();
-        }
-        if (const Item* found = find(*child, place)) {
-            return found;
-        }
-    }
-    return nullptr;
+    return index.isValid() ? &itemAt(index).row : nullptr;
 }
 
 QModelIndex OutlineModel::indexOf(const Place& place) const
 {
-    const Item* item = find(*m_root, place);
-    return item ? indexOf(*item, Name) : QModelIndex();
+    const std::vector<std::string> path = m_document ? outlinePath(*m_document, place) : std::vector<std::string>();
+    Item* item = m_root.get();
+    for (const std::string& key : path) {
+        Items& children = childrenOf(*item);
+        const auto found = std::ranges::find_if(children, [&](const auto& child) { return child->row.key == key; });
+        if (found == children.end()) {
+            return {};
+        }
+        item = found->get();
+    }
+    return path.empty() ? QModelIndex() : indexOf(*item, Name);
 }
 
-OutlineModel::Item* OutlineModel::itemAt(const QModelIndex& index) const
+OutlineModel::Item& OutlineModel::itemAt(const QModelIndex& index) const
 {
-    return index.isValid() ? static_cast<Item*>(index.internalPointer()) : m_root.get();
+    return index.isValid() ? *static_cast<Item*>(index.internalPointer()) : *m_root;
 }
 
 QModelIndex OutlineModel::indexOf(const Item& item, int column) const
@@ -160,18 +190,24 @@ QModelIndex OutlineModel::index(int row, int column, const QModelIndex& parent) 
     if (!hasIndex(row, column, parent)) {
         return {};
     }
-    return createIndex(row, column, itemAt(parent)->children[static_cast<std::size_t>(row)].get());
+    return createIndex(row, column, childrenOf(itemAt(parent))[static_cast<std::size_t>(row)].get());
 }
 
 QModelIndex OutlineModel::parent(const QModelIndex& child) const
 {
-    const Item* parent = child.isValid() ? itemAt(child)->parent : nullptr;
+    const Item* parent = child.isValid() ? itemAt(child).parent : nullptr;
     return parent && parent != m_root.get() ? indexOf(*parent, Name) : QModelIndex();
 }
 
 int OutlineModel::rowCount(const QModelIndex& parent) const
 {
-    return parent.column() > Name ? 0 : static_cast<int>(itemAt(parent)->children.size());
+    return parent.column() > Name ? 0 : static_cast<int>(childrenOf(itemAt(parent)).size());
+}
+
+bool OutlineModel::hasChildren(const QModelIndex& parent) const
+{
+    const Item& item = itemAt(parent);
+    return parent.column() <= Name && (item.asked ? !item.children.empty() : static_cast<bool>(item.row.children));
 }
 
 int OutlineModel::columnCount(const QModelIndex&) const
@@ -181,16 +217,28 @@ int OutlineModel::columnCount(const QModelIndex&) const
 
 QString OutlineModel::valueOf(const OutlineRow& row) const
 {
-    if (m_live && row.shortcut) {
-        const std::int64_t target = row.shortcut->target - 1;
-        const std::int64_t source = row.shortcut->source;
-        if (target >= 0 && target < m_live->rows && source >= 0 && source < m_live->columns) {
-            if (const float weight = m_live->at(target, source); !std::isnan(weight)) {
-                return QString::number(static_cast<double>(weight), 'f', 4);
-            }
+    if (isLayer(row) && !m_live.isActive(std::get<LayersPlace>(row.place).layers.front())) {
+        return tr("%1, left out now").arg(row.value);
+    }
+    const QString weight = row.shortcut ? weightOf(*row.shortcut) : QString();
+    return weight.isEmpty() ? row.value : weight;
+}
+
+/// By port, where ports read mixes of their own; the final output has one, whatever the ports.
+QString OutlineModel::weightOf(const projects::Shortcut& shortcut) const
+{
+    const auto textIn = [&](const std::string& port) {
+        const editor::WeightGrid* grid = m_live.port(port).own;
+        const auto weight = grid ? grid->of(shortcut) : std::nullopt;
+        return weight ? QString::number(static_cast<double>(*weight), 'f', 4) : QString();
+    };
+    QStringList weights;
+    for (const std::string& port : m_ports) {
+        if (const QString text = textIn(port); !text.isEmpty()) {
+            weights << (port.empty() ? text : QStringLiteral("%1 %2").arg(QString::fromStdString(port), text));
         }
     }
-    return row.value;
+    return weights.isEmpty() ? textIn(editor::kFinalPort) : weights.join(QStringLiteral("  "));
 }
 
 QVariant OutlineModel::data(const QModelIndex& index, int role) const

@@ -2,16 +2,19 @@
 #pragma once
 
 #include "app/outline/outline_tree.h"
+#include "editor/live_weights.h"
 
 #include <QAbstractItemModel>
 
 #include <memory>
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace residua::app {
 
-/// The outline as a Qt model of two columns, name and value. A refresh changes only the rows that differ, so
-/// that what is unfolded and selected stays. Editing a value asks for an edit; it changes nothing by itself.
+/// The outline as a Qt model of two columns, name and value. Rows are made when they are asked for; a refresh changes
+/// only those that differ, so that what is unfolded and selected stays. Editing a value asks for an edit; it changes
+/// nothing by itself.
 class OutlineModel : public QAbstractItemModel {
     Q_OBJECT
 public:
@@ -20,9 +23,10 @@ public:
     explicit OutlineModel(QObject* parent = nullptr);
     ~OutlineModel() override;
 
-    void setRows(const std::vector<OutlineRow>& rows);
-    /// The learned weights, shown beside their shortcuts: mix.at(target − 1, source).
-    void setLive(const engine::Matrix& mix);
+    void setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs);
+    /// Learned weights stand beside their shortcuts, and at layers whether the current step leaves them out. Takes one
+    /// port's weights; those of other ports stay.
+    void setLive(const editor::LiveValues& live);
     void clearLive();
 
     /// nullptr for an invalid index.
@@ -32,6 +36,7 @@ public:
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
     QModelIndex parent(const QModelIndex& child) const override;
+    bool hasChildren(const QModelIndex& parent = {}) const override;
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
@@ -44,15 +49,21 @@ signals:
 
 private:
     struct Item;
-    [[nodiscard]] Item* itemAt(const QModelIndex& index) const;
+    using Items = std::vector<std::unique_ptr<Item>>;
+    [[nodiscard]] Item& itemAt(const QModelIndex& index) const;
+    /// Makes them where nobody has asked for them before.
+    [[nodiscard]] static Items& childrenOf(Item& item);
     [[nodiscard]] QModelIndex indexOf(const Item& item, int column) const;
-    [[nodiscard]] const Item* find(const Item& under, const Place& place) const;
-    void sync(Item& item, const std::vector<OutlineRow>& rows);
+    void sync(Item& item, std::vector<OutlineRow> rows);
+    void replace(Item& item, OutlineRow row);
     void announceLive(const Item& item);
     [[nodiscard]] QString valueOf(const OutlineRow& row) const;
+    [[nodiscard]] QString weightOf(const projects::Shortcut& shortcut) const;
 
+    DocumentSnapshot m_document;
     std::unique_ptr<Item> m_root;
-    std::optional<engine::Matrix> m_live;
+    editor::LiveWeights m_live;
+    std::vector<std::string> m_ports; ///< that read a mix of their own
 };
 
 } // namespace residua::app

@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/properties/customisation.h"
+#include "app/properties/property_list.h"
 #include "editor/shortcuts.h"
 #include "engine/api/run_reader.h"
 #include "projects/node_kinds.h"
@@ -10,7 +11,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 namespace residua::app {
@@ -34,50 +35,116 @@ OutlineRow rowOf(std::string key, QString name, const char* icon, Place place)
     return row;
 }
 
-/// The properties of a place as rows of their own.
-void addProperties(OutlineRow& parent, const Project& project)
+constexpr const char* kNetwork = "network";
+constexpr const char* kLayers = "layers";
+constexpr const char* kGroups = "groups";
+constexpr const char* kOutput = "output";
+const std::string kBlockPrefix = "block:";
+
+std::string keyOf(Section section)
 {
-    for (Property& property : propertiesOf(project, parent.place)) {
-        OutlineRow row = rowOf("property:" + property.key, property.title, "property", parent.place);
-        row.value = property.valueText();
-        row.toolTip = property.toolTip();
-        row.property = std::move(property);
-        parent.children.push_back(std::move(row));
+    switch (section) {
+    case Section::Data:
+        return "data";
+    case Section::Network:
+        return kNetwork;
+    case Section::Topology:
+        return "topology";
+    case Section::Stages:
+        return "stages";
+    case Section::Initialisation:
+        return "initialisation";
+    case Section::Training:
+        return "training";
+    case Section::Seeds:
+        return "seeds";
+    case Section::Runs:
+        return "runs";
     }
+    return {};
 }
 
-OutlineRow sectionRow(const Project& project, Section section, const char* key, const char* icon)
+std::string keyOf(projects::NodeId node)
 {
-    const Place place = SectionPlace{section};
-    OutlineRow row = rowOf(key, titleOf(project, place), icon, place);
-    row.toolTip = subtitleOf(project, place);
-    addProperties(row, project);
+    return "node:" + std::to_string(static_cast<std::uint32_t>(node));
+}
+
+std::string layerKey(std::int64_t layer)
+{
+    return "layer:" + std::to_string(layer);
+}
+
+std::string moduleKey(std::int64_t module)
+{
+    return "module:" + std::to_string(module);
+}
+
+std::string sourceKey(const projects::Shortcut& shortcut)
+{
+    return "shortcut:" + std::to_string(shortcut.source);
+}
+
+OutlineRow propertyRow(Property property, const Place& place)
+{
+    OutlineRow row = rowOf("property:" + property.key, property.title, "property", place);
+    row.value = property.valueText();
+    row.toolTip = property.toolTip();
+    row.property = std::move(property);
     return row;
 }
 
-/// The value of the property `key` among the children, for the section's own line.
-QString shownValue(const OutlineRow& section, const std::string& key)
+/// The properties of a place as rows of their own.
+std::vector<OutlineRow> propertyRows(const Project& project, const Place& place)
 {
-    const auto found = std::find_if(section.children.begin(), section.children.end(),
-                                    [&](const OutlineRow& row) { return row.key == "property:" + key; });
-    return found == section.children.end() ? QString() : found->value;
+    std::vector<OutlineRow> rows;
+    for (Property& property : propertiesOf(project, place)) {
+        rows.push_back(propertyRow(std::move(property), place));
+    }
+    return rows;
 }
 
-OutlineRow graphRow(const Project& project, const projects::GraphRef& ref, const char* icon)
+OutlineRow sectionRow(const DocumentSnapshot& document, Section section, const char* icon)
 {
-    OutlineRow row = rowOf(ref, titleOf(project, GraphPlace{ref}), icon, GraphPlace{ref});
-    addProperties(row, project);
-    if (const projects::Graph* graph = findGraph(project, ref)) {
-        for (const projects::Node& node : graph->nodes) {
-            const NodePlace place{ref, node.id};
-            OutlineRow child = rowOf("node:" + std::to_string(static_cast<std::uint32_t>(node.id)),
-                                     QString::fromStdString(node.name), "node", place);
-            const projects::NodeKind* kind = projects::findNodeKind(node.kind);
-            child.value = QString::fromStdString(kind ? kind->title : node.kind);
-            child.toolTip = subtitleOf(project, place);
-            addProperties(child, project);
-            row.children.push_back(std::move(child));
-        }
+    const Place place = SectionPlace{section};
+    OutlineRow row = rowOf(keyOf(section), titleOf(document->project, place), icon, place);
+    row.toolTip = subtitleOf(document->project, place);
+    row.children = [document, place] { return propertyRows(document->project, place); };
+    return row;
+}
+
+/// The value of one property, for the section's own line.
+QString shownValue(const Project& project, Section section, const std::string& key)
+{
+    const std::vector<Property> properties = propertiesOf(project, SectionPlace{section});
+    const auto found = std::ranges::find(properties, key, &Property::key);
+    return found == properties.end() ? QString() : found->valueText();
+}
+
+OutlineRow nodeRow(const DocumentSnapshot& document, const projects::GraphRef& ref, const projects::Node& node)
+{
+    const Place place = NodePlace{ref, node.id};
+    OutlineRow row = rowOf(keyOf(node.id), QString::fromStdString(node.name), "node", place);
+    const projects::NodeKind* kind = projects::findNodeKind(node.kind);
+    row.value = QString::fromStdString(kind ? kind->title : node.kind);
+    row.toolTip = subtitleOf(document->project, place);
+    row.children = [document, place] { return propertyRows(document->project, place); };
+    return row;
+}
+
+OutlineRow graphRow(const DocumentSnapshot& document, const projects::GraphRef& ref)
+{
+    const bool block = ref.starts_with(kBlockPrefix);
+    const Place place = GraphPlace{ref};
+    OutlineRow row = rowOf(ref, titleOf(document->project, place), block ? "block" : "graph", place);
+    const projects::Graph* graph = findGraph(document->project, ref);
+    if (graph && (!graph->nodes.empty() || block)) {
+        row.children = [document, place, ref, graph] {
+            std::vector<OutlineRow> rows = propertyRows(document->project, place);
+            for (const projects::Node& node : graph->nodes) {
+                rows.push_back(nodeRow(document, ref, node));
+            }
+            return rows;
+        };
     }
     return row;
 }
@@ -85,156 +152,302 @@ OutlineRow graphRow(const Project& project, const projects::GraphRef& ref, const
 OutlineRow shortcutRow(const Project& project, const projects::Shortcut& shortcut)
 {
     const ShortcutsPlace place{{shortcut}};
-    OutlineRow row = rowOf("shortcut:" + std::to_string(shortcut.source),
-                           QStringLiteral("%1:%2").arg(shortcut.source).arg(shortcut.target), "shortcut", place);
-    std::vector<Property> properties = propertiesOf(project, place);
-    if (!properties.empty()) {
-        row.value = properties.front().valueText();
-        row.property = std::move(properties.front());
-    }
+    OutlineRow row = rowOf(sourceKey(shortcut), QStringLiteral("%1:%2").arg(shortcut.source).arg(shortcut.target),
+                           "shortcut", place);
+    std::vector<Property> properties = shortcutsProperties(project, place);
+    row.value = properties.front().valueText();
+    row.property = std::move(properties.front());
     row.toolTip = subtitleOf(project, place);
     row.shortcut = shortcut;
     return row;
 }
 
 /// The sources of a target, and those that were pruned from it: they can be brought back.
-std::vector<projects::Shortcut> shortcutsInto(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+std::set<projects::Shortcut> shortcutsInto(const Project& project, std::int64_t target)
 {
-    std::vector<projects::Shortcut> shortcuts;
-    for (const std::int64_t source : sourcesOf(mix, target, depth)) {
-        shortcuts.push_back({source, target});
-    }
-    for (const auto& [shortcut, state] : mix.states) {
-        if (shortcut.target == target && state == projects::ShortcutState::Pruned) {
-            shortcuts.push_back(shortcut);
+    std::set<projects::Shortcut> shortcuts;
+    if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
+        for (const std::int64_t source : sourcesOf(*mix, target, editor::modulesOf(project))) {
+            shortcuts.insert(shortcuts.end(), {source, target});
+        }
+        for (auto state = mix->states.lower_bound({0, target});
+             state != mix->states.end() && state->first.target == target; ++state) {
+            if (state->second == projects::ShortcutState::Pruned) {
+                shortcuts.insert(state->first);
+            }
         }
     }
-    std::sort(shortcuts.begin(), shortcuts.end());
-    shortcuts.erase(std::unique(shortcuts.begin(), shortcuts.end()), shortcuts.end());
     return shortcuts;
 }
 
-void addShortcuts(OutlineRow& row, const Project& project, std::int64_t target)
+std::vector<OutlineRow> shortcutRows(const Project& project, std::int64_t target)
 {
-    if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
-        for (const projects::Shortcut& shortcut : shortcutsInto(*mix, target, editor::modulesOf(project))) {
-            row.children.push_back(shortcutRow(project, shortcut));
-        }
+    std::vector<OutlineRow> rows;
+    for (const projects::Shortcut& shortcut : shortcutsInto(project, target)) {
+        rows.push_back(shortcutRow(project, shortcut));
     }
+    return rows;
 }
 
-/// What the layer reads: under its own row, or under a row for each half where both halves read mixes of their own.
-void addReads(OutlineRow& row, const Project& project, std::int64_t layer)
+/// What a half of a layer reads, where both halves read mixes of their own.
+OutlineRow halfRow(const DocumentSnapshot& document, std::int64_t layer, std::int64_t module)
 {
+    const QString name = QString::fromStdString(editor::moduleName(document->project, module));
+    OutlineRow half =
+        rowOf(moduleKey(module),
+              module % 2 == 1 ? Text::tr("%1, after attention").arg(name) : Text::tr("%1, after the FFN").arg(name),
+              "layer", LayersPlace{{layer}});
+    if (!shortcutsInto(document->project, module).empty()) {
+        half.children = [document, module] { return shortcutRows(document->project, module); };
+    }
+    return half;
+}
+
+/// Its properties, then what it reads.
+std::vector<OutlineRow> rowsOfLayer(const DocumentSnapshot& document, std::int64_t layer)
+{
+    const Project& project = document->project;
+    std::vector<OutlineRow> rows = propertyRows(project, LayersPlace{{layer}});
     if (editor::modulesPerLayer(project) == 1) {
-        addShortcuts(row, project, layer);
-        return;
+        for (OutlineRow& row : shortcutRows(project, layer)) {
+            rows.push_back(std::move(row));
+        }
+    } else {
+        rows.push_back(halfRow(document, layer, 2 * layer - 1));
+        rows.push_back(halfRow(document, layer, 2 * layer));
     }
-    for (const std::int64_t module : {2 * layer - 1, 2 * layer}) {
-        const QString name = QString::fromStdString(editor::moduleName(project, module));
-        OutlineRow half =
-            rowOf("module:" + std::to_string(module),
-                  module % 2 == 1 ? Text::tr("%1, after attention").arg(name) : Text::tr("%1, after the FFN").arg(name),
-                  "layer", LayersPlace{{layer}});
-        addShortcuts(half, project, module);
-        row.children.push_back(std::move(half));
-    }
+    return rows;
 }
 
-OutlineRow layersRow(const Project& project)
+std::vector<OutlineRow> layerRows(const DocumentSnapshot& document)
 {
-    const std::int64_t depth = project.network.depth();
-    OutlineRow layers = rowOf("layers", Text::tr("Layers"), "network", SectionPlace{Section::Network});
-    layers.value = QString::number(depth);
-    for (std::int64_t layer = 1; layer <= depth; ++layer) {
+    const Project& project = document->project;
+    std::vector<OutlineRow> rows;
+    for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
         const LayersPlace place{{layer}};
-        OutlineRow row = rowOf("layer:" + std::to_string(layer), titleOf(project, place), "layer", place);
+        OutlineRow row = rowOf(layerKey(layer), titleOf(project, place), "layer", place);
         row.value = subtitleOf(project, place);
-        addProperties(row, project);
-        addReads(row, project, layer);
-        layers.children.push_back(std::move(row));
+        row.children = [document, layer] { return rowsOfLayer(document, layer); };
+        rows.push_back(std::move(row));
     }
-    OutlineRow output = rowOf("output", Text::tr("Final output"), "layer", GraphPlace{"head"});
-    addShortcuts(output, project, editor::modulesOf(project) + 1);
-    if (!output.children.empty()) {
-        layers.children.push_back(std::move(output));
+    const std::int64_t last = editor::modulesOf(project) + 1;
+    if (!shortcutsInto(project, last).empty()) {
+        OutlineRow output = rowOf(kOutput, Text::tr("Final output"), "layer", GraphPlace{"head"});
+        output.children = [document, last] { return shortcutRows(document->project, last); };
+        rows.push_back(std::move(output));
     }
-    return layers;
+    return rows;
 }
 
-OutlineRow networkRow(const Project& project)
+/// What can be set of a named run of layers.
+std::vector<OutlineRow> rowsOfGroup(const std::vector<projects::LayerGroup>& groups, std::size_t at, const Place& place)
 {
-    OutlineRow row = sectionRow(project, Section::Network, "network", "network");
-    row.value = Text::tr("depth %1").arg(project.network.depth());
-    row.children.push_back(graphRow(project, "stem", "graph"));
-    row.children.push_back(layersRow(project));
-    for (const projects::Block& block : project.network.blocks) {
-        row.children.push_back(graphRow(project, "block:" + block.name, "block"));
+    const projects::LayerGroup& group = groups[at];
+    const auto property = [&](const char* key, const QString& title, const QVariant& value, auto set) {
+        Property made;
+        made.key = key;
+        made.title = title;
+        made.kind = value.typeId() == QMetaType::QString ? PropertyKind::Text : PropertyKind::Integer;
+        made.value = value;
+        made.minimum = 1;
+        made.edit = [groups, at, set](const Project&, const QVariant& given) -> Result<projects::Edit> {
+            std::vector<projects::LayerGroup> changed = groups;
+            set(changed[at], given);
+            return projects::Edit{projects::SetLayerGroups{std::move(changed)}};
+        };
+        return propertyRow(std::move(made), place);
+    };
+    using projects::LayerGroup;
+    return {property("name", Text::tr("Name"), QString::fromStdString(group.name),
+                     [](LayerGroup& g, const QVariant& given) { g.name = given.toString().toStdString(); }),
+            property("first", Text::tr("First layer"), static_cast<qlonglong>(group.first),
+                     [](LayerGroup& g, const QVariant& given) { g.first = given.toLongLong(); }),
+            property("last", Text::tr("Last layer"), static_cast<qlonglong>(group.last),
+                     [](LayerGroup& g, const QVariant& given) { g.last = given.toLongLong(); })};
+}
+
+/// The layers of a named run, as far as there are such.
+LayersPlace placeOf(const projects::LayerGroup& group, std::int64_t depth)
+{
+    LayersPlace place;
+    for (std::int64_t layer = std::max<std::int64_t>(group.first, 1); layer <= std::min(group.last, depth); ++layer) {
+        place.layers.push_back(layer);
     }
-    row.children.push_back(graphRow(project, "head", "graph"));
+    return place;
+}
+
+std::vector<OutlineRow> groupRows(const DocumentSnapshot& document)
+{
+    std::vector<OutlineRow> rows;
+    const std::vector<projects::LayerGroup>& groups = document->layout.groups;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        OutlineRow row = rowOf("group:" + std::to_string(i), QString::fromStdString(groups[i].name), "layer",
+                               placeOf(groups[i], document->project.network.depth()));
+        row.value = Text::tr("layers %1–%2").arg(groups[i].first).arg(groups[i].last);
+        row.children = [document, i, place = row.place] { return rowsOfGroup(document->layout.groups, i, place); };
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+OutlineRow networkRow(const DocumentSnapshot& document)
+{
+    const projects::Network& network = document->project.network;
+    OutlineRow row = sectionRow(document, Section::Network, "network");
+    row.value = Text::tr("depth %1").arg(network.depth());
+    row.children = [document, &network] {
+        const Place place = SectionPlace{Section::Network};
+        std::vector<OutlineRow> rows = propertyRows(document->project, place);
+        rows.push_back(graphRow(document, "stem"));
+        OutlineRow layers = rowOf(kLayers, Text::tr("Layers"), "network", place);
+        layers.value = QString::number(network.depth());
+        if (network.depth() > 0) {
+            layers.children = [document] { return layerRows(document); };
+        }
+        rows.push_back(std::move(layers));
+        if (!document->layout.groups.empty()) {
+            OutlineRow groups = rowOf(kGroups, Text::tr("Named layers"), "network", place);
+            groups.value = QString::number(document->layout.groups.size());
+            groups.children = [document] { return groupRows(document); };
+            rows.push_back(std::move(groups));
+        }
+        for (const projects::Block& block : network.blocks) {
+            rows.push_back(graphRow(document, kBlockPrefix + block.name));
+        }
+        rows.push_back(graphRow(document, "head"));
+        return rows;
+    };
     return row;
 }
 
-/// What was changed since the preset was chosen stands first among the wiring's rows.
-OutlineRow topologyRow(const Project& project)
+/// What was changed since the preset was chosen.
+std::vector<OutlineRow> differenceRows(const Project& project)
 {
-    OutlineRow row = sectionRow(project, Section::Topology, "topology", "topology");
-    row.value = shownValue(row, "preset");
+    std::vector<OutlineRow> rows;
     const std::optional<Customisation> custom = customisationOf(project);
-    if (!custom) {
-        return row;
-    }
-    row.value = custom->title();
-    OutlineRow differences = rowOf("differences", Text::tr("Differences"), "property", row.place);
-    differences.value = QString::number(custom->changes.size());
-    for (std::size_t i = 0; i < custom->changes.size(); ++i) {
+    for (std::size_t i = 0; custom && i < custom->changes.size(); ++i) {
         const projects::Change& change = custom->changes[i];
-        OutlineRow line =
-            rowOf("difference:" + std::to_string(i), QString::fromStdString(change.place), "property", row.place);
+        OutlineRow line = rowOf("difference:" + std::to_string(i), QString::fromStdString(change.place), "property",
+                                SectionPlace{Section::Topology});
         line.value = change.kind == projects::ChangeKind::Removed
                          ? Text::tr("without %1").arg(QString::fromStdString(change.before))
                          : QString::fromStdString(change.after);
         line.toolTip = QString::fromStdString(change.text());
-        differences.children.push_back(std::move(line));
+        rows.push_back(std::move(line));
     }
-    row.children.insert(row.children.begin(), std::move(differences));
+    return rows;
+}
+
+/// What differs from the preset stands first among the wiring's rows.
+OutlineRow topologyRow(const DocumentSnapshot& document)
+{
+    OutlineRow row = sectionRow(document, Section::Topology, "topology");
+    const auto preset = customisedPreset(document->project);
+    if (!preset) {
+        row.value = shownValue(document->project, Section::Topology, "preset");
+        return row;
+    }
+    row.value = Customisation::titleFrom(*preset);
+    row.children = [document, properties = row.children] {
+        std::vector<OutlineRow> rows = properties();
+        OutlineRow differences =
+            rowOf("differences", Text::tr("Differences"), "property", SectionPlace{Section::Topology});
+        differences.children = [document] { return differenceRows(document->project); };
+        rows.insert(rows.begin(), std::move(differences));
+        return rows;
+    };
     return row;
 }
 
-OutlineRow runsRow(const Project& project, const std::vector<engine::RunInfo>& runs)
+OutlineRow runsRow(const DocumentSnapshot& document, const std::vector<engine::RunInfo>& runs)
 {
-    const Place place = SectionPlace{Section::Runs};
-    OutlineRow row = rowOf("runs", titleOf(project, place), "runs", place);
+    OutlineRow row = sectionRow(document, Section::Runs, "runs");
     row.value = runs.empty() ? QString() : QString::number(runs.size());
-    for (const engine::RunInfo& run : runs) {
-        OutlineRow child = rowOf("run:" + run.directory, QString::fromStdString(run.name), "training", place);
-        child.value = QStringLiteral("%1, %2/%3")
-                          .arg(QString::fromStdString(engine::toString(run.status)), formatWhole(run.step),
-                               formatWhole(run.steps));
-        child.toolTip = QString::fromStdString(run.message.empty() ? run.directory : run.message);
-        row.children.push_back(std::move(child));
+    if (runs.empty()) {
+        row.children = nullptr;
+        return row;
     }
+    row.children = [runs, place = row.place] {
+        std::vector<OutlineRow> rows;
+        for (const engine::RunInfo& run : runs) {
+            OutlineRow child = rowOf("run:" + run.directory, QString::fromStdString(run.name), "training", place);
+            child.value = QStringLiteral("%1, %2/%3")
+                              .arg(QString::fromStdString(engine::toString(run.status)), formatWhole(run.step),
+                                   formatWhole(run.steps));
+            child.toolTip = QString::fromStdString(run.message.empty() ? run.directory : run.message);
+            rows.push_back(std::move(child));
+        }
+        return rows;
+    };
     return row;
+}
+
+std::vector<std::string> pathOf(const projects::Document& document, const LayersPlace& place)
+{
+    if (place.layers.size() == 1) {
+        return {kNetwork, kLayers, layerKey(place.layers.front())};
+    }
+    const auto& groups = document.layout.groups;
+    const std::int64_t depth = document.project.network.depth();
+    const auto group = std::ranges::find_if(groups, [&](const auto& g) { return placeOf(g, depth) == place; });
+    return group == groups.end()
+               ? std::vector<std::string>()
+               : std::vector<std::string>{kNetwork, kGroups, "group:" + std::to_string(group - groups.begin())};
+}
+
+std::vector<std::string> pathOf(const Project& project, const projects::Shortcut& shortcut)
+{
+    const std::int64_t each = editor::modulesPerLayer(project);
+    if (shortcut.target > editor::modulesOf(project)) {
+        return {kNetwork, kLayers, kOutput, sourceKey(shortcut)};
+    }
+    std::vector<std::string> path{kNetwork, kLayers, layerKey((shortcut.target + each - 1) / each)};
+    if (each > 1) {
+        path.push_back(moduleKey(shortcut.target));
+    }
+    path.push_back(sourceKey(shortcut));
+    return path;
 }
 
 } // namespace
 
-std::vector<OutlineRow> outlineOf(const Project& project, const std::vector<engine::RunInfo>& runs)
+std::vector<std::string> outlinePath(const projects::Document& document, const Place& place)
 {
+    if (const auto* section = std::get_if<SectionPlace>(&place)) {
+        return {keyOf(section->section)};
+    }
+    if (const auto* graph = std::get_if<GraphPlace>(&place)) {
+        return {kNetwork, graph->graph};
+    }
+    if (const auto* node = std::get_if<NodePlace>(&place)) {
+        return {kNetwork, node->graph, keyOf(node->node)};
+    }
+    if (const auto* layers = std::get_if<LayersPlace>(&place)) {
+        return pathOf(document, *layers);
+    }
+    if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place); shortcuts && shortcuts->shortcuts.size() == 1) {
+        return pathOf(document.project, shortcuts->shortcuts.front());
+    }
+    return {};
+}
+
+std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document, const std::vector<engine::RunInfo>& runs)
+{
+    const Project& project = document->project;
     std::vector<OutlineRow> rows;
-    rows.push_back(sectionRow(project, Section::Data, "data", "data"));
-    rows.back().value = shownValue(rows.back(), "source");
-    rows.push_back(networkRow(project));
-    rows.push_back(topologyRow(project));
-    rows.push_back(sectionRow(project, Section::Stages, "stages", "stages"));
+    rows.push_back(sectionRow(document, Section::Data, "data"));
+    rows.back().value = shownValue(project, Section::Data, "source");
+    rows.push_back(networkRow(document));
+    rows.push_back(topologyRow(document));
+    rows.push_back(sectionRow(document, Section::Stages, "stages"));
     rows.back().value =
         project.stages.stages.empty() ? Text::tr("none") : QString::number(project.stages.stages.size());
-    rows.push_back(sectionRow(project, Section::Initialisation, "initialisation", "initialisation"));
-    rows.back().value = shownValue(rows.back(), "law");
-    rows.push_back(sectionRow(project, Section::Training, "training", "training"));
-    rows.back().value = shownValue(rows.back(), "steps");
-    rows.push_back(sectionRow(project, Section::Seeds, "seeds", "seeds"));
-    rows.push_back(runsRow(project, runs));
+    rows.push_back(sectionRow(document, Section::Initialisation, "initialisation"));
+    rows.back().value = shownValue(project, Section::Initialisation, "law");
+    rows.push_back(sectionRow(document, Section::Training, "training"));
+    rows.back().value = shownValue(project, Section::Training, "steps");
+    rows.push_back(sectionRow(document, Section::Seeds, "seeds"));
+    rows.push_back(runsRow(document, runs));
     return rows;
 }
 

@@ -4,6 +4,7 @@
 #include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/look/theme.h"
+#include "app/runs/background.h"
 
 #include <QFont>
 #include <QMimeData>
@@ -38,23 +39,66 @@ QByteArray nameOf(const PaletteItem& item)
 
 } // namespace
 
-PaletteModel::PaletteModel(QObject* parent) : QAbstractItemModel(parent), m_groups(paletteGroups()) {}
+PaletteModel::PaletteModel(QObject* parent) : QAbstractItemModel(parent), m_groups(paletteGroups())
+{
+    m_thread.setMaxThreadCount(1);
+    m_workOut.setSingleShot(true);
+    m_workOut.setInterval(0);
+    connect(&m_workOut, &QTimer::timeout, this, &PaletteModel::workOutAdded);
+}
 
 void PaletteModel::setContext(const projects::Project& project, const Place& selection)
 {
-    if (m_now && project == m_project && selection == m_selection) {
+    const bool sameProject = project == m_project;
+    if (sameProject && selection == m_selection) {
         return;
     }
-    m_project = project;
     m_selection = selection;
     m_costs.clear();
-    const auto report = projects::costOf(project);
-    m_now = report ? std::optional(report->total) : std::nullopt;
-    regroup();
-    for (int group = 0; group < rowCount(); ++group) {
-        const QModelIndex parent = index(group, 0);
-        emit dataChanged(index(0, Added, parent), index(rowCount(parent) - 1, Added, parent));
+    if (!sameProject) { // a topology is for the whole stack, whatever is selected
+        m_project = project;
+        ++m_state;
+        regroup();
+        announceAdded();
     }
+}
+
+void PaletteModel::setCostNow(const std::optional<projects::Cost>& cost)
+{
+    m_now = cost;
+}
+
+void PaletteModel::announceAdded()
+{
+    const QModelIndex topologies = index(0, 0);
+    emit dataChanged(index(0, Added, topologies), index(rowCount(topologies) - 1, Added, topologies));
+}
+
+void PaletteModel::workOutAdded()
+{
+    if (m_addedTo == m_state) {
+        return;
+    }
+    m_addedTo = m_state;
+    inBackground(
+        m_thread, this,
+        [project = m_project, topologies = m_groups.front().items] {
+            std::map<std::string, std::int64_t> added;
+            const auto now = projects::costOf(project);
+            for (const PaletteItem& item : topologies) {
+                const auto cost = now ? app::costWith(project, ProjectPlace{}, item) : now.error();
+                if (cost) {
+                    added.emplace(item.key, cost->parameters - now->total.parameters);
+                }
+            }
+            return added;
+        },
+        [this, state = m_state](std::map<std::string, std::int64_t> added) {
+            if (state == m_state) {
+                m_added = std::move(added);
+                announceAdded();
+            }
+        });
 }
 
 void PaletteModel::setLibrary(const std::vector<projects::BlockFile>& blocks)
@@ -190,11 +234,14 @@ QVariant PaletteModel::itemData(const PaletteItem& item, int column, int role) c
 /// Only of topologies: they are the choice in which the price is compared, and a node's depends on its wires.
 QString PaletteModel::addedText(const PaletteItem& item) const
 {
-    if (item.kind != PaletteKind::Topology || !m_now) {
+    if (item.kind != PaletteKind::Topology) {
         return {};
     }
-    const auto cost = costWith(item);
-    return cost ? formatChange(static_cast<double>(cost->parameters - m_now->parameters), formatCount) : QString();
+    if (m_addedTo != m_state) {
+        m_workOut.start();
+    }
+    const auto added = m_added.find(item.key);
+    return added == m_added.end() ? QString() : formatChange(static_cast<double>(added->second), formatCount);
 }
 
 QVariant PaletteModel::headerData(int section, Qt::Orientation orientation, int role) const

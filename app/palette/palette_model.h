@@ -4,7 +4,10 @@
 #include "app/palette/palette_items.h"
 
 #include <QAbstractItemModel>
+#include <QThreadPool>
+#include <QTimer>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,7 +16,8 @@
 namespace residua::app {
 
 /// The palette as a tree of two levels: groups and their items, each topology with what choosing it would add to
-/// the network's parameters. Costs are worked out when they are first shown.
+/// the network's parameters. Those costs are worked out once they are to be seen, on a thread of their own; until they
+/// are known, what was shown before stays.
 class PaletteModel : public QAbstractItemModel {
     Q_OBJECT
 public:
@@ -26,6 +30,8 @@ public:
 
     /// What costs and edits are worked out for.
     void setContext(const projects::Project& project, const Place& selection);
+    /// What the project costs as it is; nullopt where that cannot be known.
+    void setCostNow(const std::optional<projects::Cost>& cost);
     /// The user's own blocks.
     void setLibrary(const std::vector<projects::BlockFile>& blocks);
     /// nullptr for a group.
@@ -50,6 +56,8 @@ private:
     void regroup();
     [[nodiscard]] QVariant itemData(const PaletteItem& item, int column, int role) const;
     [[nodiscard]] QString addedText(const PaletteItem& item) const;
+    void workOutAdded();
+    void announceAdded();
 
     std::vector<PaletteGroup> m_groups;
     std::vector<projects::BlockFile> m_library;
@@ -57,6 +65,12 @@ private:
     Place m_selection;
     std::optional<projects::Cost> m_now;
     mutable std::map<std::pair<PaletteKind, std::string>, std::optional<projects::Cost>> m_costs;
+    /// What each topology would add, by its key, for the project of state m_addedTo.
+    std::map<std::string, std::int64_t> m_added;
+    std::uint64_t m_addedTo = 0;
+    std::uint64_t m_state = 1; ///< of the project
+    mutable QTimer m_workOut;  ///< runs once somebody looked
+    QThreadPool m_thread;
 };
 
 } // namespace residua::app

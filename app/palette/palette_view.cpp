@@ -121,6 +121,14 @@ void PaletteView::setContext(const projects::Project& project, const Place& sele
     showCost();
 }
 
+void PaletteView::setCostNow(const std::optional<projects::Cost>& cost)
+{
+    if (cost != m_model.costNow()) {
+        m_model.setCostNow(cost);
+        showCost();
+    }
+}
+
 void PaletteView::setLibrary(const std::vector<projects::BlockFile>& blocks)
 {
     m_model.setLibrary(blocks);

@@ -27,6 +27,8 @@ public:
     /// Lets items be dropped on `target` and whatever lies in it.
     void acceptDropsOn(QWidget& target);
     void setContext(const projects::Project& project, const Place& selection);
+    /// What the project costs as it is, to compare with.
+    void setCostNow(const std::optional<projects::Cost>& cost);
     /// The user's own blocks.
     void setLibrary(const std::vector<projects::BlockFile>& blocks);
     /// Is asked first what to do with an item, and with where on which target it was dropped (nullptr: it was chosen

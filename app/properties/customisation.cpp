@@ -21,7 +21,7 @@ constexpr std::string_view kTopologyPlace = "topology · ";
 
 } // namespace
 
-QString Customisation::title() const
+QString Customisation::titleFrom(const projects::TopologyPreset& preset)
 {
     return Text::tr("Custom, from %1").arg(QString::fromStdString(preset.title));
 }
@@ -34,12 +34,21 @@ projects::Edit Customisation::goBack() const
     return group;
 }
 
-std::optional<Customisation> customisationOf(const projects::Project& project)
+std::optional<projects::TopologyPreset> customisedPreset(const projects::Project& project)
 {
     std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network.depth());
     const auto preset = std::find_if(presets.begin(), presets.end(),
                                      [&](const auto& each) { return each.name == project.topology.preset; });
     if (preset == presets.end() || preset->wiring == project.topology.wiring) {
+        return std::nullopt;
+    }
+    return std::move(*preset);
+}
+
+std::optional<Customisation> customisationOf(const projects::Project& project)
+{
+    auto preset = customisedPreset(project);
+    if (!preset) {
         return std::nullopt;
     }
     projects::Project original = project;

@@ -16,10 +16,15 @@ struct Customisation {
     projects::TopologyPreset preset;
     std::vector<projects::Change> changes; ///< from the preset to the project; places without "topology"
 
-    [[nodiscard]] QString title() const; ///< "Custom, from DCA"
+    [[nodiscard]] QString title() const { return titleFrom(preset); }
+    [[nodiscard]] static QString titleFrom(const projects::TopologyPreset& preset); ///< "Custom, from DCA"
     /// The one edit that undoes all of it.
     [[nodiscard]] projects::Edit goBack() const;
 };
+
+/// The preset that the wiring came from and is not any more; nullopt where it still is, or where no preset has its
+/// name. Unlike the changes it takes no comparison of documents.
+[[nodiscard]] std::optional<projects::TopologyPreset> customisedPreset(const projects::Project& project);
 
 /// nullopt where the wiring is the preset's own, or where no preset has its name.
 [[nodiscard]] std::optional<Customisation> customisationOf(const projects::Project& project);

@@ -141,18 +141,34 @@ Place placeInGraph(const Project& project, const projects::GraphRef& ref, const 
     return GraphPlace{ref};
 }
 
-/// Whether a layer reads it, or did before it was pruned.
-bool exists(const Project& project, const projects::Shortcut& shortcut)
-{
-    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
-    const std::int64_t depth = editor::modulesOf(project);
-    if (!mix || shortcut.target < 1 || shortcut.target > depth + 1) {
-        return false;
+/// Tells of shortcuts whether layers read them, or did before they were pruned. They may be thousands, target by
+/// target.
+class ShortcutLookup {
+public:
+    explicit ShortcutLookup(const Project& project)
+        : m_mix(std::get_if<projects::DepthMix>(&project.topology.wiring)), m_depth(editor::modulesOf(project))
+    {
     }
-    const std::vector<std::int64_t> sources = sourcesOf(*mix, shortcut.target, depth);
-    return std::find(sources.begin(), sources.end(), shortcut.source) != sources.end() ||
-           mix->states.contains(shortcut);
-}
+
+    bool operator()(const projects::Shortcut& shortcut)
+    {
+        if (!m_mix || shortcut.target < 1 || shortcut.target > m_depth + 1) {
+            return false;
+        }
+        if (shortcut.target != m_target) {
+            m_target = shortcut.target;
+            m_sources = sourcesOf(*m_mix, m_target, m_depth);
+        }
+        return std::binary_search(m_sources.begin(), m_sources.end(), shortcut.source) ||
+               m_mix->states.contains(shortcut);
+    }
+
+private:
+    const projects::DepthMix* m_mix;
+    std::int64_t m_depth;
+    std::int64_t m_target = 0;
+    std::vector<std::int64_t> m_sources; ///< of the target
+};
 
 Place placeInNetwork(const Project& project, const std::vector<std::string>& parts)
 {
@@ -172,24 +188,24 @@ Place placeInNetwork(const Project& project, const std::vector<std::string>& par
 bool exists(const Project& project, const Place& place)
 {
     const std::int64_t depth = project.network.depth();
-    return std::visit(
-        Overloaded{
-            [&](const GraphPlace& p) { return findGraph(project, p.graph) != nullptr; },
-            [&](const NodePlace& p) {
-                const projects::Graph* graph = findGraph(project, p.graph);
-                return graph && graph->find(p.node);
-            },
-            [&](const LayersPlace& p) {
-                return !p.layers.empty() && std::all_of(p.layers.begin(), p.layers.end(),
-                                                        [&](std::int64_t l) { return l >= 1 && l <= depth; });
-            },
-            [&](const ShortcutsPlace& p) {
-                return !p.shortcuts.empty() && std::all_of(p.shortcuts.begin(), p.shortcuts.end(),
-                                                           [&](const auto& s) { return exists(project, s); });
-            },
-            [](const auto&) { return true; },
-        },
-        place);
+    return std::visit(Overloaded{
+                          [&](const GraphPlace& p) { return findGraph(project, p.graph) != nullptr; },
+                          [&](const NodePlace& p) {
+                              const projects::Graph* graph = findGraph(project, p.graph);
+                              return graph && graph->find(p.node);
+                          },
+                          [&](const LayersPlace& p) {
+                              return !p.layers.empty() &&
+                                     std::all_of(p.layers.begin(), p.layers.end(),
+                                                 [&](std::int64_t l) { return l >= 1 && l <= depth; });
+                          },
+                          [&](const ShortcutsPlace& p) {
+                              return !p.shortcuts.empty() &&
+                                     std::all_of(p.shortcuts.begin(), p.shortcuts.end(), ShortcutLookup(project));
+                          },
+                          [](const auto&) { return true; },
+                      },
+                      place);
 }
 
 QString titleOf(const Project& project, const Place& place)

@@ -74,7 +74,8 @@ void DocumentLink::refresh()
     if (!exists(m_session.project(), m_place)) {
         m_place = ProjectPlace{};
     }
-    m_workspace.outlineModel().setRows(outlineOf(m_session.project(), m_runs));
+    m_document = std::make_shared<const projects::Document>(m_session.document());
+    m_workspace.outlineModel().setDocument(m_document, m_runs);
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setDocument(m_session.document());
     }
@@ -84,8 +85,8 @@ void DocumentLink::refresh()
 void DocumentLink::setRuns(std::vector<engine::RunInfo> runs)
 {
     m_runs = std::move(runs);
-    if (m_session.isOpen()) {
-        m_workspace.outlineModel().setRows(outlineOf(m_session.project(), m_runs));
+    if (m_session.isOpen() && m_document) {
+        m_workspace.outlineModel().setDocument(m_document, m_runs);
     }
 }
 
@@ -101,14 +102,20 @@ void DocumentLink::showPlace()
     m_workspace.outline().showPlace(m_place);
     m_workspace.inspector().show(m_session.project(), m_place);
     m_workspace.palette().setContext(m_session.project(), m_place);
-    showAnalysis();
+    if (!m_analysis.pending()) { // else it follows of itself
+        showAnalysis();
+    }
     emit placeChanged();
 }
 
 void DocumentLink::showAnalysis()
 {
+    if (m_soon.isActive()) {
+        return; // refresh() comes to it
+    }
     m_workspace.problems().setProblems(m_analysis.problems());
     const auto& report = m_analysis.cost();
+    m_workspace.palette().setCostNow(report ? std::optional(report->total) : std::nullopt);
     m_workspace.inspector().cost().setCost(report ? std::optional(report->total) : std::nullopt,
                                            m_analysis.costOf(m_place),
                                            isLanguage(m_session.project().data) ? tr("token") : tr("sample"));
@@ -139,8 +146,9 @@ void DocumentLink::answer(const editor::Request& request)
         applyEdit(edit->edit);
         refresh(); // its next gesture must not be made on the picture of before
     } else if (const auto* selection = std::get_if<editor::SelectionChanged>(&request)) {
-        // The canvas may hold more than one place can say: it keeps its own selection.
-        refresh();
+        if (m_soon.isActive()) {
+            refresh(); // it is of the picture of now
+        }
         m_place = placeOfSelection(m_session.project(), selection->selection);
         showPlace();
         showSelection(selection->selection);

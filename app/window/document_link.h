@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/properties/property.h"
+#include "app/outline/outline_tree.h"
 #include "editor/canvas.h"
 #include "engine/api/values.h"
 
@@ -50,6 +50,7 @@ private:
     DocumentSession& m_session;
     Analysis& m_analysis;
     Workspace& m_workspace;
+    DocumentSnapshot m_document; ///< as the views show it
     Place m_place;
     std::vector<engine::RunInfo> m_runs;
     QTimer m_soon;

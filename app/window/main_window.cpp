@@ -176,7 +176,7 @@ void MainWindow::updateState()
     const projects::History& history = m_session.history();
     m_actions.undo->setEnabled(open && history.canUndo());
     m_actions.redo->setEnabled(open && history.canRedo());
-    m_actions.backToPreset->setEnabled(open && customisationOf(m_session.project()));
+    m_actions.backToPreset->setEnabled(open && customisedPreset(m_session.project()));
     m_actions.undo->setText(history.canUndo() ? tr("&Undo %1").arg(QString::fromStdString(history.undoTitle()))
                                               : tr("&Undo"));
     m_actions.redo->setText(history.canRedo() ? tr("&Redo %1").arg(QString::fromStdString(history.redoTitle()))

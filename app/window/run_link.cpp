@@ -305,8 +305,15 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
         }
         canvas->refresh();
     }
-    if (const engine::Matrix* mix = shownMatrix(matrices)) {
-        m_workspace.outlineModel().setLive(*mix);
+    for (const auto& [port, matrix] : newest) {
+        editor::LiveValues live;
+        live.port = port;
+        live.mix = matrix->values;
+        live.rows = matrix->rows;
+        live.columns = matrix->columns;
+        live.step = matrix->step;
+        live.active = active;
+        m_workspace.outlineModel().setLive(live);
     }
 }
 

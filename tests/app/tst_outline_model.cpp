@@ -92,7 +92,7 @@ private slots:
             QVERIFY(projects::applyEdit(m_document, edit).ok());
             refresh();
             OutlineModel fresh;
-            fresh.setRows(outlineOf(m_document.project, {}));
+            fresh.setDocument(std::make_shared<const projects::Document>(m_document), {});
             QCOMPARE(textOf(*m_model), textOf(fresh));
         }
     }
@@ -126,17 +126,75 @@ private slots:
     void learnedWeightsStandBesideTheirShortcuts()
     {
         const std::int64_t depth = m_document.project.network.depth();
-        engine::Matrix mix{"mix", 1, depth + 1, depth + 1, {}};
-        mix.values.assign(static_cast<std::size_t>(mix.rows * mix.columns), 0.25F);
-        m_model->setLive(mix);
+        const std::vector<float> weights(static_cast<std::size_t>((depth + 1) * (depth + 1)), 0.25F);
+        editor::LiveValues live;
+        live.mix = weights;
+        live.rows = live.columns = depth + 1;
+        m_model->setLive(live);
         const QModelIndex index = m_model->indexOf(ShortcutsPlace{{{0, 2}}}).siblingAtColumn(OutlineModel::Value);
         QCOMPARE(index.data().toString(), QString("0.2500"));
         m_model->clearLive();
         QVERIFY(index.data().toString() != QString("0.2500"));
     }
 
+    void portsAndLayersLeftOutAreToldApart()
+    {
+        auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
+        mix.ports = projects::MixPorts::Qkv;
+        refresh();
+        const std::int64_t depth = m_document.project.network.depth();
+        const std::vector<float> weights(static_cast<std::size_t>((depth + 1) * (depth + 1)), 0.25F);
+        for (const char* port : {"q", "k", "final"}) {
+            editor::LiveValues live;
+            live.port = port;
+            live.mix = weights;
+            live.rows = live.columns = depth + 1;
+            m_model->setLive(live);
+        }
+        const auto value = [this](const Place& place) {
+            return m_model->indexOf(place).siblingAtColumn(OutlineModel::Value).data().toString();
+        };
+        QVERIFY(value(ShortcutsPlace{{{0, 2}}}).startsWith("q 0.2500  k 0.2500"));
+        std::vector<std::uint8_t> active(static_cast<std::size_t>(depth), 1);
+        active[1] = 0;
+        editor::LiveValues left;
+        left.active = active;
+        m_model->setLive(left);
+        QVERIFY(value(LayersPlace{{2}}).contains("left out"));
+        QVERIFY(!value(LayersPlace{{1}}).contains("left out"));
+    }
+
+    void namedLayersHaveRowsThatRenameThem()
+    {
+        m_document.layout.groups = {{"middle", 2, 3}};
+        refresh();
+        const QModelIndex group = m_model->indexOf(LayersPlace{{2, 3}});
+        QCOMPARE(group.data().toString(), QString("middle"));
+        QSignalSpy edited(m_model.get(), &OutlineModel::valueEdited);
+        QVERIFY(m_model->setData(m_model->index(0, OutlineModel::Value, group), "centre"));
+        const auto edit = edited.front().front().value<Property>().edit(m_document.project, "centre");
+        QVERIFY(edit.ok() && projects::applyEdit(m_document, *edit).ok());
+        QCOMPARE(m_document.layout.groups, (std::vector<projects::LayerGroup>{{"centre", 2, 3}}));
+    }
+
+    void onlyRowsThatWereAskedForAreMade()
+    {
+        m_document.project.network.stack.front().repeat = 96;
+        auto untested = std::make_unique<OutlineModel>(); // a tester asks for all
+        int made = 0;
+        connect(untested.get(), &QAbstractItemModel::dataChanged, this, [&made] { ++made; });
+        untested->setDocument(std::make_shared<const projects::Document>(m_document), {});
+        QVERIFY(untested->indexOf(ShortcutsPlace{{{0, 90}}}).isValid());
+        const std::vector<float> weights(97 * 97, 0.5F);
+        editor::LiveValues live;
+        live.mix = weights;
+        live.rows = live.columns = 97;
+        untested->setLive(live);
+        QCOMPARE(made, 2); // the layers, and the shortcuts of one of them
+    }
+
 private:
-    void refresh() { m_model->setRows(outlineOf(m_document.project, {})); }
+    void refresh() { m_model->setDocument(std::make_shared<const projects::Document>(m_document), {}); }
 
     projects::Document m_document;
     std::unique_ptr<OutlineModel> m_model;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/look/format.h"
 #include "app/palette/palette_model.h"
 #include "app/properties/customisation.h"
 #include "projects/history.h"
@@ -53,7 +54,25 @@ private slots:
         const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         model.setContext(example(), ProjectPlace{});
         model.setContext(example(), GraphPlace{"head"});
-        QVERIFY(model.costNow());
+    }
+
+    void eachTopologySaysWhatItWouldAdd()
+    {
+        PaletteModel model;
+        projects::Document document{example(), {}};
+        for (const std::int64_t width : {16, 24}) { // the second time in place of what is shown
+            QVERIFY(projects::applyEdit(document, projects::SetWidth{width}).ok());
+            model.setContext(document.project, ProjectPlace{});
+            const QModelIndex topologies = model.index(0, 0);
+            const auto now = projects::costOf(document.project);
+            QVERIFY(now.ok());
+            for (int row = 0; row < model.rowCount(topologies); ++row) {
+                const QModelIndex shown = model.index(row, PaletteModel::Added, topologies);
+                const auto cost = model.costWith(*model.itemAt(shown));
+                const auto added = cost ? static_cast<double>(cost->parameters - now->total.parameters) : 0.0;
+                QTRY_COMPARE(shown.data().toString(), cost ? formatChange(added, formatCount) : QString());
+            }
+        }
     }
 
     void everyTopologyIsOneEditThatUndoes()

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How long an edit, an undo or a step of the selection holds the window up, until every panel shows it:
+//   bench_window -platform offscreen
+// There the canvases draw no frame (bench_canvas has those); the panels do. Prints medians with their targets.
+#include "app/window/document_link.h"
+#include "editor/shortcuts.h"
+#include "projects/presets.h"
+#include "tests/app/window_harness.h"
+
+#include <QApplication>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <time.h>
+
+namespace {
+
+using namespace residua;
+using namespace residua::app;
+
+constexpr double kEdit = 50; // ms
+constexpr double kUndo = 16;
+constexpr int kRounds = 9;
+
+class Bench : public WindowHarness {
+public:
+    /// A stack of `layers` layers that reads everything, or only every `stride`-th source.
+    bool open(std::int64_t layers, std::int64_t stride)
+    {
+        projects::Project project = projects::findExample("linear-ancre")->project;
+        project.network.stack.resize(1);
+        project.network.stack.front().repeat = layers;
+        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        mix.sources = projects::AllSources{};
+        if (stride > 1) {
+            mix.sources = projects::Dilated{stride, 1};
+        }
+        const std::filesystem::path path = newProject(project);
+        openWindow({1440, 900});
+        m_window->openProject(path);
+        for (const auto& drawn : editor::drawnShortcuts(mix, layers)) {
+            m_all.push_back(drawn.shortcut);
+        }
+        idle();
+        std::printf("%lld layers, %zu shortcuts\n", static_cast<long long>(layers), m_all.size());
+        return m_window->session().isOpen();
+    }
+
+    void run()
+    {
+        projects::History const& history = m_window->session().history();
+        DocumentLink& documents = m_window->documents();
+        const auto perform = [&](const projects::Edit& edit) { documents.applyEdit(edit); };
+        const auto undo = [&] { m_window->session().undo(); };
+        documents.choose(ProjectPlace{});
+        pair(
+            "the width", kEdit, [&] { perform(projects::SetWidth{history.project().network.width + 8}); }, undo);
+        pair(
+            "one shortcut frozen", kEdit,
+            [&] {
+                perform(projects::SetShortcutState{m_all.back(), projects::ShortcutState::Frozen});
+            },
+            undo);
+        documents.choose(ShortcutsPlace{m_all});
+        pair(
+            "all shortcuts frozen, all selected", kEdit,
+            [&] { perform(*editor::freezeEdit(history.project(), m_all)); }, undo);
+        std::int64_t layer = 1;
+        print("select the next layer", kEdit, median([&] { documents.choose(LayersPlace{{layer = layer % 50 + 1}}); }));
+        pair(
+            "the width, a layer selected", kEdit,
+            [&] { perform(projects::SetWidth{history.project().network.width + 8}); }, undo);
+        std::size_t at = 0;
+        print("select the next shortcut", kEdit, median([&] {
+                  at = (at + 13) % m_all.size();
+                  documents.choose(ShortcutsPlace{{m_all[at]}});
+              }));
+    }
+
+private:
+    /// Everything that was put off until the event loop is idle.
+    static void idle()
+    {
+        for (int i = 0; i < 3; ++i) {
+            QCoreApplication::processEvents();
+        }
+    }
+
+    /// Of the window's thread alone: what else the machine does is no matter.
+    static double threadMilliseconds()
+    {
+        timespec now{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+    }
+
+    template <class Action>
+    static double timed(const Action& action)
+    {
+        const double before = threadMilliseconds();
+        action();
+        idle();
+        return threadMilliseconds() - before;
+    }
+
+    static double middle(std::vector<double> values)
+    {
+        std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+        return values[values.size() / 2];
+    }
+
+    template <class Action>
+    static double median(const Action& action)
+    {
+        std::vector<double> values;
+        for (int round = 0; round < kRounds; ++round) {
+            values.push_back(timed(action));
+        }
+        return middle(std::move(values));
+    }
+
+    template <class Do, class Undo>
+    static void pair(const std::string& what, double target, const Do& act, const Undo& undo)
+    {
+        std::vector<double> acted;
+        std::vector<double> undone;
+        for (int round = 0; round < kRounds; ++round) {
+            acted.push_back(timed(act));
+            undone.push_back(timed(undo));
+        }
+        print(what, target, middle(std::move(acted)));
+        print(what + ", undone", kUndo, middle(std::move(undone)));
+    }
+
+    static void print(const std::string& what, double target, double milliseconds)
+    {
+        std::printf("  %-52s %9.3f ms   target %g ms\n", what.c_str(), milliseconds, target);
+    }
+
+    std::vector<projects::Shortcut> m_all;
+};
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    QApplication application(argc, argv);
+    for (const auto& [layers, stride] : {std::pair<std::int64_t, std::int64_t>{96, 1}, {1000, 100}}) {
+        Bench bench;
+        if (!bench.open(layers, stride)) {
+            return 1;
+        }
+        bench.run();
+    }
+    return 0;
+}
