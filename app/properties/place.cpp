@@ -306,6 +306,26 @@ Place placeOfSelection(const Project& project, const editor::Selection& selectio
     return ProjectPlace{};
 }
 
+editor::Selection existing(const Project& project, editor::Selection selection)
+{
+    std::erase_if(selection.layers,
+                  [&](std::int64_t layer) { return layer < 0 || layer > project.network.depth() + 1; });
+    ShortcutLookup isThere(project);
+    std::erase_if(selection.shortcuts, [&](const projects::Shortcut& shortcut) { return !isThere(shortcut); });
+    const projects::Graph* graph = findGraph(project, selection.graph);
+    if (!graph) {
+        selection.graph.clear();
+        selection.nodes.clear();
+        selection.wires.clear();
+        return selection;
+    }
+    std::erase_if(selection.nodes, [&](projects::NodeId node) { return !graph->find(node); });
+    std::erase_if(selection.wires, [&](const projects::Wire& wire) {
+        return std::find(graph->wires.begin(), graph->wires.end(), wire) == graph->wires.end();
+    });
+    return selection;
+}
+
 editor::Selection selectionOfPlace(const Project& project, const Place& place)
 {
     editor::Selection selection;

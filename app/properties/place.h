@@ -59,6 +59,8 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, La
 
 /// Shortcuts before layers: they are what one looks at closest.
 [[nodiscard]] Place placeOfSelection(const projects::Project& project, const editor::Selection& selection);
+/// What is left of it in the project: an edit may have removed some.
+[[nodiscard]] editor::Selection existing(const projects::Project& project, editor::Selection selection);
 /// What the depth canvas can mark of it.
 [[nodiscard]] editor::Selection selectionOfPlace(const projects::Project& project, const Place& place);
 

@@ -50,6 +50,7 @@ DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspa
 void DocumentLink::openAnew()
 {
     m_place = ProjectPlace{};
+    m_selection = {};
     if (m_session.isOpen()) {
         for (CanvasWidget* canvas : m_workspace.canvases()) {
             canvas->canvas().clearLive();
@@ -71,9 +72,11 @@ void DocumentLink::refresh()
     if (!m_session.isOpen()) {
         return;
     }
+    editor::Selection kept = existing(m_session.project(), m_selection);
     if (!exists(m_session.project(), m_place)) {
-        m_place = ProjectPlace{};
+        m_place = kept.empty() ? ProjectPlace{} : placeOfSelection(m_session.project(), kept);
     }
+    m_selection = std::move(kept);
     m_document = std::make_shared<const projects::Document>(m_session.document());
     m_workspace.outlineModel().setDocument(m_document, m_runs);
     for (CanvasWidget* canvas : m_workspace.canvases()) {
@@ -93,12 +96,13 @@ void DocumentLink::setRuns(std::vector<engine::RunInfo> runs)
 void DocumentLink::choose(const Place& place)
 {
     m_place = place;
+    m_selection = selectionOfPlace(m_session.project(), place);
     showPlace();
 }
 
 void DocumentLink::showPlace()
 {
-    showSelection(selectionOfPlace(m_session.project(), m_place));
+    showSelection();
     m_workspace.outline().showPlace(m_place);
     m_workspace.inspector().show(m_session.project(), m_place);
     m_workspace.palette().setContext(m_session.project(), m_place);
@@ -150,8 +154,8 @@ void DocumentLink::answer(const editor::Request& request)
             refresh(); // it is of the picture of now
         }
         m_place = placeOfSelection(m_session.project(), selection->selection);
+        m_selection = selection->selection;
         showPlace();
-        showSelection(selection->selection);
     } else if (const auto* block = std::get_if<editor::OpenBlock>(&request)) {
         choose(GraphPlace{block->graph});
         m_workspace.outline().expand(m_workspace.outline().currentIndex());
@@ -176,10 +180,10 @@ void DocumentLink::showHovered(std::optional<projects::Shortcut> shortcut)
     }
 }
 
-void DocumentLink::showSelection(const editor::Selection& selection)
+void DocumentLink::showSelection()
 {
     for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().setSelection(selection);
+        canvas->canvas().setSelection(m_selection);
         canvas->refresh();
     }
 }

@@ -45,13 +45,14 @@ private:
     void showAnalysis();
     void showPlace();
     void showHovered(std::optional<projects::Shortcut> shortcut);
-    void showSelection(const editor::Selection& selection);
+    void showSelection();
 
     DocumentSession& m_session;
     Analysis& m_analysis;
     Workspace& m_workspace;
     DocumentSnapshot m_document; ///< as the views show it
     Place m_place;
+    editor::Selection m_selection; ///< of the canvases; it may hold more than the place can say
     std::vector<engine::RunInfo> m_runs;
     QTimer m_soon;
 };

@@ -163,6 +163,24 @@ private slots:
         QTRY_VERIFY(graph().nodes.empty());
     }
 
+    void severalNodesStaySelectedFromOneEditToTheNext()
+    {
+        openBlock();
+        emit block().requested(
+            editor::SelectionChanged{{{}, {}, {*node("up"), *node("relu"), *node("down")}, {}, kRef}});
+        for (const editor::Alignment alignment : {editor::Alignment::Left, editor::Alignment::Top}) {
+            canvas().align(alignment); // the second moves what the first had selected
+            block().refresh();
+            const auto before = m_window->session().document().layout;
+            QTRY_VERIFY(m_window->session().document().layout != before);
+        }
+        m_window->session().undo();
+        QCoreApplication::processEvents();
+        canvas().deleteSelection();
+        block().refresh();
+        QTRY_VERIFY(!node("up") && !node("relu") && !node("down"));
+    }
+
     void aNodeLandsWhereItIsDropped()
     {
         openBlock();
@@ -179,7 +197,15 @@ private slots:
         QCoreApplication::sendEvent(&block(), &drop);
         QTRY_VERIFY(node("rms_norm").has_value());
         settle(block(), [&] { return nodePoint("rms_norm"); });
-        QVERIFY((nodePoint("rms_norm") - at).manhattanLength() < 40);
+        const QPoint landed = nodePoint("rms_norm");
+        QVERIFY2((landed - at).manhattanLength() < 40,
+                 qPrintable(QString("dropped at %1, %2 and landed at %3, %4 of %5 × %6")
+                                .arg(at.x())
+                                .arg(at.y())
+                                .arg(landed.x())
+                                .arg(landed.y())
+                                .arg(block().width())
+                                .arg(block().height())));
     }
 
     void aFormulaIsCheckedAsItIsTyped()

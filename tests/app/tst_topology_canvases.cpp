@@ -80,6 +80,37 @@ private slots:
         QTRY_VERIFY(reads({0, 3}) && reads({3, 6}));
     }
 
+    void quickStepsOfAKeyAreTakenTogether()
+    {
+        selectLayers({1});
+        int selections = 0;
+        const auto counting = connect(m_depth, &CanvasWidget::requested, this, [&](const editor::Request& request) {
+            selections += std::holds_alternative<editor::SelectionChanged>(request) ? 1 : 0;
+        });
+        for (int i = 0; i < 4; ++i) {
+            QTest::keyClick(m_depth->surface(), Qt::Key_Right); // no frame is drawn between them
+        }
+        QTRY_COMPARE(m_window->documents().place(), Place(LayersPlace{{5}}));
+        disconnect(counting);
+        QVERIFY2(selections < 4, "the panels follow every step, though only the last is seen");
+    }
+
+    void aSelectionOfBothKindsOutlastsAnEdit()
+    {
+        const editor::Selection both{{2, 3}, {{0, 1}, {1, 2}}, {}};
+        emit m_depth->requested(editor::SelectionChanged{both});
+        m_window->documents().applyEdit(projects::SetShortcutState{{0, 1}, projects::ShortcutState::Frozen});
+        QCoreApplication::processEvents();
+        m_depth->canvas().duplicateSelection();
+        QTRY_COMPARE(project().network.depth(), std::int64_t{8}); // its layers are still there
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(m_window->documents().place(), Place(ShortcutsPlace{{{0, 1}, {1, 2}}}));
+        m_window->documents().applyEdit(projects::RemoveShortcut{{1, 2}});
+        QCoreApplication::processEvents();
+        QCOMPARE(m_window->documents().place(), Place(ShortcutsPlace{{{0, 1}}})); // what is left of it
+    }
+
     void layersAreNamedAndTheNameTakenAway()
     {
         selectLayers({2, 3, 4});
