@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tables of mistakes: a change of a project, and the problems that validate() names then.
+#pragma once
+
+#include "projects/validate.h"
+
+#include <QTest>
+
+#include <functional>
+
+namespace residua::tests {
+using Change = std::function<void(projects::Project&)>;
+} // namespace residua::tests
+Q_DECLARE_METATYPE(residua::tests::Change)
+
+namespace residua::tests {
+
+inline constexpr const char* kPlainBlock = "x input; a linear; y output; x > a; a > y";
+
+/// "E /path [place] message", one a line; W for a warning.
+inline QString problemsOf(const projects::Project& project)
+{
+    QStringList lines;
+    for (const projects::Problem& problem : projects::validate(project)) {
+        const QString kind = problem.severity == projects::Severity::Error ? "E " : "W ";
+        lines << kind + QString::fromStdString(problem.path + " " + problem.text());
+    }
+    return lines.join('\n');
+}
+
+/// The columns of a table of changes and what is said of them.
+inline void rows()
+{
+    QTest::addColumn<Change>("change");
+    QTest::addColumn<QString>("expected");
+}
+
+/// What a row's change of `project` is said to be.
+inline void check(projects::Project project)
+{
+    QFETCH(Change, change);
+    QFETCH(QString, expected);
+    QCOMPARE(problemsOf(project), "");
+    change(project);
+    QCOMPARE(problemsOf(project), expected);
+}
+
+} // namespace residua::tests

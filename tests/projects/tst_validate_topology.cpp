@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/presets.h"
+#include "tests/projects/graph_text.h"
+#include "tests/projects/problem_rows.h"
+
+#include <QTest>
+
+#include <limits>
+
+using namespace residua::projects;
+using namespace residua::tests;
+
+namespace {
+
+DepthMix& mixOf(Project& project)
+{
+    return std::get<DepthMix>(project.topology.wiring);
+}
+
+void usePreset(Project& project, const std::string& name)
+{
+    for (const TopologyPreset& preset : topologyPresets(project.network.depth())) {
+        if (preset.name == name) {
+            project.topology = {name, preset.wiring};
+        }
+    }
+}
+
+} // namespace
+
+class TestValidateTopology : public QObject {
+    Q_OBJECT
+
+private slots:
+    void mistakesAreNamed_data();
+    void mistakesAreNamed();
+};
+
+void TestValidateTopology::mistakesAreNamed_data()
+{
+    rows();
+    const auto row = [](const char* name, Change change, const char* expected) {
+        QTest::newRow(name) << change << expected;
+    };
+    row(
+        "temperature", [](Project& p) { mixOf(p).temperature = 0; },
+        "E /topology/wiring/temperature [topology · temperature] got 0, expected more than 0");
+    row(
+        "Tsallis",
+        [](Project& p) {
+            mixOf(p).tsallis = {0.0, 0.1};
+        },
+        "E /topology/wiring/tsallis/q [topology · Tsallis q] got 0, expected more than 0");
+    row(
+        "Tsallis of fixed weights",
+        [](Project& p) {
+            usePreset(p, "ancre-fixed");
+            mixOf(p).tsallis.weight = 0.1;
+        },
+        "E /topology/wiring/tsallis/weight [topology · Tsallis weight] the entropy is that of learned, normalised "
+        "coefficients");
+    row(
+        "shortcut bounds",
+        [](Project& p) {
+            mixOf(p).sources = ExplicitSources{{{0, 1}, {3, 3}, {2, 9}}};
+        },
+        "E /topology/wiring/sources/shortcuts/1 [topology · shortcut 3:3] expected 0 ≤ i < j ≤ 8\n"
+        "E /topology/wiring/sources/shortcuts/2 [topology · shortcut 2:9] expected 0 ≤ i < j ≤ 8");
+    row(
+        "shortcut twice",
+        [](Project& p) {
+            mixOf(p).sources = ExplicitSources{{{0, 1}, {0, 1}}};
+        },
+        "E /topology/wiring/sources/shortcuts/1 [topology · shortcut 0:1] is listed twice");
+    row(
+        "no shortcut beside a branch is none", [](Project& p) { mixOf(p).sources = ExplicitSources{}; }, "");
+    row(
+        "layer that reads nothing",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            p.network.stack[0].repeat = 2;
+            mixOf(p).sources = ExplicitSources{{{0, 1}, {2, 3}}};
+        },
+        "E /topology/wiring/sources [topology · layer 2] reads nothing, expected at least one source");
+    row(
+        "pruned row",
+        [](Project& p) {
+            mixOf(p).states = {{{0, 2}, ShortcutState::Pruned}, {{1, 2}, ShortcutState::Pruned}};
+        },
+        "E /topology/wiring/states [topology · layer 2] every shortcut into it is pruned, and the softmax has nothing "
+        "left to share");
+    row(
+        "pruned column",
+        [](Project& p) {
+            usePreset(p, "ancre-outgoing");
+            p.network.stack[0].repeat = 2;
+            mixOf(p).states = {{{1, 2}, ShortcutState::Pruned}};
+        },
+        "E /topology/wiring/states [topology · source 1] every shortcut out of it is pruned, and the softmax has "
+        "nothing left to share");
+    row(
+        "pruning and freezing",
+        [](Project& p) {
+            mixOf(p).states = {{{0, 2}, ShortcutState::Pruned}, {{1, 3}, ShortcutState::Frozen}};
+        },
+        "");
+    row(
+        "state out of bounds",
+        [](Project& p) {
+            mixOf(p).states = {{{4, 2}, ShortcutState::Frozen}};
+        },
+        "E /topology/wiring/states/4:2 [topology · shortcut 4:2] expected 0 ≤ i < j ≤ 8");
+    row(
+        "state of what is not read",
+        [](Project& p) {
+            mixOf(p).sources = ExplicitSources{{{0, 1}}};
+            mixOf(p).states = {{{0, 3}, ShortcutState::Frozen}};
+        },
+        "W /topology/wiring/states/0:3 [topology · shortcut 0:3] has a state and is not read");
+    row(
+        "sites without an FFN",
+        [](Project& p) {
+            usePreset(p, "ancre-ingoing");
+            mixOf(p).sites = MixSites::Both;
+        },
+        "E /topology/wiring/sites [topology · sites] block test has no feed-forward half to bridge, expected input + "
+        "a → FFN, and a + FFN as the output");
+    row(
+        "sites of layers that read mixes",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).sites = MixSites::Ffn;
+        },
+        "E /topology/wiring/sites [topology · sites] shortcuts beside the branches bridge FFN inputs, layers that read "
+        "mixes do not");
+    row(
+        "attention over depth that is not normalised",
+        [](Project& p) {
+            usePreset(p, "attention-residuals");
+            mixOf(p).normalise = NormaliseOver::None;
+        },
+        "E /topology/wiring/normalise [topology · normalise] attention over depth is a softmax over the sources");
+    row(
+        "gate on weights for each token",
+        [](Project& p) {
+            usePreset(p, "attention-residuals");
+            mixOf(p).gate.kind = GateKind::Outside;
+        },
+        "E /topology/wiring/gate [topology · gate] weights made for each token take no gate");
+    row(
+        "frozen and fixed",
+        [](Project& p) {
+            usePreset(p, "ancre-fixed");
+            mixOf(p).states = {{{0, 3}, ShortcutState::Frozen}};
+        },
+        "W /topology/wiring/states/0:3 [topology · shortcut 0:3] is frozen where no weight is learned");
+    row(
+        "weights of 0",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).init = MixInit::Zero;
+        },
+        "E /topology/wiring/init [topology · init] every layer reads a sum with weights of 0");
+    row(
+        "ports that the block lacks",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).ports = MixPorts::Qkv;
+        },
+        "E /topology/wiring/ports [topology · ports] block test has one input port, expected q, k and v");
+    row(
+        "ports beside the branch", [](Project& p) { mixOf(p).ports = MixPorts::Qkv; },
+        "E /topology/wiring/ports [topology · ports] mixes of their own for q, k and v feed the layer's input, not the "
+        "residual beside its branch\n"
+        "E /topology/wiring/ports [topology · ports] block test has one input port, expected q, k and v");
+    row(
+        "k",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{0};
+        },
+        "E /topology/wiring/sources/k [topology · sources · k] got 0, expected at least 1");
+    row(
+        "k of the full stack",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{7};
+        },
+        "W /topology/wiring/sources/k [topology · sources · k] with k + 2 ≥ 8 every layer reads the full stack");
+    row(
+        "k of the full stack but for the output",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{6};
+        },
+        "W /topology/wiring/sources/k [topology · sources · k] with k + 2 ≥ 8 every layer reads the full stack, and "
+        "only the final output a sum");
+    row(
+        "k below the full stack",
+        [](Project& p) {
+            usePreset(p, "plain");
+            mixOf(p).sources = FirstAndLast{5};
+        },
+        "");
+    row(
+        "a temperature below 0", [](Project& p) { mixOf(p).temperature = -0.1; },
+        "E /topology/wiring/temperature [topology · temperature] got -0.1, expected more than 0");
+    row(
+        "streams", [](Project& p) { p.topology.wiring = MultiStream{.streams = 0}; },
+        "E /topology/wiring/streams [topology · streams] got 0, expected 1 to 64");
+    row(
+        "values without attention",
+        [](Project& p) { p.topology.wiring = BranchGate{.kind = BranchGateKind::ValueResidual}; },
+        "E /topology/wiring/gate [topology · gate] block test has no attention whose values could be mixed");
+    row(
+        "one doubly stochastic stream",
+        [](Project& p) {
+            usePreset(p, "mhc");
+            std::get<MultiStream>(p.topology.wiring).streams = 1;
+        },
+        "E /topology/wiring/streams [topology · streams] got 1, expected at least 2 to mix");
+    row(
+        "gate bias", [](Project& p) { p.topology.wiring = BranchGate{.kind = BranchGateKind::Highway, .bias = 200}; },
+        "E /topology/wiring/bias [topology · gate bias] got 200, expected -100 to 100");
+}
+
+void TestValidateTopology::mistakesAreNamed()
+{
+    Project project = languageProject(kPlainBlock);
+    project.network.stack[0].repeat = 8;
+    usePreset(project, "ancre-ingoing");
+    check(std::move(project));
+}
+
+QTEST_APPLESS_MAIN(TestValidateTopology)
+#include "tst_validate_topology.moc"
