@@ -2,6 +2,7 @@
 #include "projects/history.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace residua::projects {
 
@@ -82,13 +83,27 @@ Status History::record(const Edit& edit, const std::string& mergeKey)
                         m_revision != m_savedAt;
     if (!merges) {
         m_undo.push_back({titleOf(edit), mergeKey, *std::move(inverse), m_revision});
-    } else if (Edit& first = m_undo.back().inverse; !setsTheSame(*inverse, first)) {
+    } else if (Edit& first = std::get<Edit>(m_undo.back().back); !setsTheSame(*inverse, first)) {
         first = EditGroup{{}, {*std::move(inverse), std::move(first)}};
     }
+    recorded();
+    return Done{};
+}
+
+void History::replace(Document document, const std::string& title)
+{
+    if (document == m_document) {
+        return; // nothing to undo
+    }
+    m_undo.push_back({title, {}, std::exchange(m_document, std::move(document)), m_revision});
+    recorded();
+}
+
+void History::recorded()
+{
     m_redo.clear();
     m_revision = ++m_lastRevision;
     announce();
-    return Done{};
 }
 
 std::string History::undoTitle() const
@@ -118,7 +133,11 @@ void History::step(std::vector<Step>& from, std::vector<Step>& to)
     }
     Step taken = std::move(from.back());
     from.pop_back();
-    taken.inverse = applyEdit(m_document, taken.inverse).value(); // fits the state it was made in
+    if (auto* edit = std::get_if<Edit>(&taken.back)) {
+        taken.back = applyEdit(m_document, *edit).value(); // fits the state it was made in
+    } else {
+        std::swap(m_document, std::get<Document>(taken.back));
+    }
     std::swap(taken.revisionBefore, m_revision);
     taken.mergeKey.clear(); // what comes after an undo is a step of its own
     to.push_back(std::move(taken));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace residua::projects {
@@ -30,6 +31,8 @@ public:
     [[nodiscard]] std::string redoTitle() const;
     void undo();
     void redo();
+    /// Replaces everything in one step that can be undone.
+    void replace(Document document, const std::string& title);
 
     /// Replaces everything and forgets the history.
     void reset(Document document);
@@ -45,12 +48,13 @@ private:
     struct Step {
         std::string title;
         std::string mergeKey;
-        Edit inverse;
+        std::variant<Edit, Document> back; ///< what takes the step back
         std::uint64_t revisionBefore = 0;
     };
 
     Status record(const Edit& edit, const std::string& mergeKey);
     void step(std::vector<Step>& from, std::vector<Step>& to);
+    void recorded();
     void announce() const;
 
     Document m_document;

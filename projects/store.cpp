@@ -222,10 +222,7 @@ Status saveProject(const fs::path& directory, const Document& document)
     if (Status written = writeFileAtomically(directory / kProjectFile, toJson(document.project)); !written) {
         return written;
     }
-    if (Status written = writeFileAtomically(directory / kLayoutFile, toJson(document.layout)); !written) {
-        return written;
-    }
-    return removeJournal(directory);
+    return writeFileAtomically(directory / kLayoutFile, toJson(document.layout));
 }
 
 Status writeJournal(const fs::path& directory, const Document& document)

@@ -18,7 +18,8 @@ inline constexpr const char* kJournalFile = ".autosave.json";
 
 /// Loads `path` (the directory, or its project.json). A missing layout is an empty one.
 [[nodiscard]] Result<Document> loadProject(const std::filesystem::path& path);
-/// Writes both files, each by temp + fsync + rename, makes the directory, and removes the journal.
+/// Writes both files, each by temp + fsync + rename, and makes the directory. The journal is left: where it says the
+/// same, there is none to read.
 [[nodiscard]] Status saveProject(const std::filesystem::path& directory, const Document& document);
 
 /// The journal: the unsaved state, replaced atomically.

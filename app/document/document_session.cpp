@@ -22,7 +22,7 @@ QString toQString(const std::filesystem::path& path)
     return QString::fromStdString(path.string());
 }
 
-/// Whether a living session holds the folder.
+/// Null where a living session holds the folder.
 std::unique_ptr<QLockFile> tryLock(const std::filesystem::path& folder)
 {
     auto lock = std::make_unique<QLockFile>(toQString(folder / kLockName));
@@ -52,6 +52,9 @@ DocumentSession::DocumentSession(std::filesystem::path draftsFolder, QObject* pa
 DocumentSession::~DocumentSession()
 {
     flushJournal();
+    if (m_open && !modified()) {
+        releasePlace();
+    }
 }
 
 Status DocumentSession::open(const std::filesystem::path& path)
@@ -66,19 +69,23 @@ Status DocumentSession::open(const std::filesystem::path& path)
     if (!saved) {
         return saved.error();
     }
-    auto journal = projects::readJournal(directory);
+    close(); // its journal may be the one that is read now
+    takePlace(directory);
+    auto journal = m_draft.empty() ? projects::readJournal(directory) : std::optional<projects::Document>();
     const bool recovered = journal && journal->has_value();
-    adopt(recovered ? std::move(**journal) : std::move(*saved), std::move(directory),
-          recovered ? Origin::Recovered : Origin::Saved);
+    adopt(recovered ? std::move(**journal) : std::move(*saved), recovered ? Origin::Recovered : Origin::Saved);
     if (!journal) { // what is saved opens all the same
         emit journalFailed(journal.error());
     }
+    tellOfOthers();
     return Done{};
 }
 
 void DocumentSession::start(projects::Document document)
 {
-    adopt(std::move(document), {}, Origin::Unsaved);
+    close();
+    takePlace({});
+    adopt(std::move(document), Origin::Unsaved);
 }
 
 Status DocumentSession::resumeDraft(const std::filesystem::path& draft)
@@ -90,25 +97,24 @@ Status DocumentSession::resumeDraft(const std::filesystem::path& draft)
     if (!journal->has_value()) {
         return Error{draft.string(), "holds no unsaved work"};
     }
-    adopt(std::move(**journal), {}, Origin::Recovered);
+    close();
+    takePlace({});
+    adopt(std::move(**journal), Origin::Recovered);
     flushJournal();
     discardDraft(draft);
     return Done{};
 }
 
-Status DocumentSession::revert()
+Status DocumentSession::load(const std::string& title)
 {
     auto saved = projects::loadProject(m_directory);
     if (!saved) {
         return saved.error();
     }
-    if (const Status removed = projects::removeJournal(m_directory); !removed) {
-        return removed;
-    }
-    m_autosave.stop();
     m_origin = Origin::Saved;
-    m_history.reset(std::move(*saved));
-    m_autosave.stop();
+    m_history.replace(std::move(*saved), title);
+    m_history.markSaved();
+    flushJournal();
     watchFiles();
     emit stateChanged();
     return Done{};
@@ -128,15 +134,19 @@ Status DocumentSession::saveAs(const std::filesystem::path& directory)
         return saved;
     }
     m_autosave.stop();
-    if (directory != m_directory) {
+    const bool moved = directory != m_directory;
+    if (moved) {
         releasePlace();
-        m_directory = directory;
-        lockPlace(directory);
+        takePlace(directory);
     }
     m_origin = Origin::Saved;
     m_history.markSaved();
+    flushJournal();
     watchFiles();
     emit stateChanged();
+    if (moved) {
+        tellOfOthers();
+    }
     return Done{};
 }
 
@@ -146,14 +156,12 @@ void DocumentSession::close()
         return;
     }
     flushJournal();
-    const bool keepDraft = isDraft() && modified();
     m_open = false;
-    m_lock.reset();
-    if (isDraft() && !keepDraft) {
-        discardDraft(m_draft);
+    if (modified()) {
+        m_draft.clear(); // what is not saved stays there
     }
+    releasePlace();
     m_directory.clear();
-    m_draft.clear();
     watchFiles();
     m_history.reset({});
     m_history.markSaved();
@@ -208,40 +216,46 @@ void DocumentSession::flushJournal()
     }
 }
 
-void DocumentSession::adopt(projects::Document document, std::filesystem::path directory, Origin origin)
+void DocumentSession::adopt(projects::Document document, Origin origin)
 {
-    close();
-    m_directory = std::move(directory);
     m_origin = origin;
-    if (isDraft()) {
-        m_draft = m_draftsFolder / QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
-        std::error_code ignored; // a failure shows when the journal is written
-        std::filesystem::create_directories(m_draft, ignored);
-    }
     m_history.reset(std::move(document));
     m_history.markSaved();
     m_open = true;
-    lockPlace(journalFolder());
     watchFiles();
     emit opened();
     emit stateChanged();
 }
 
-void DocumentSession::lockPlace(const std::filesystem::path& folder)
+/// An empty directory: a document that has no place yet.
+void DocumentSession::takePlace(std::filesystem::path directory)
 {
-    m_lock = tryLock(folder);
-    std::error_code ignored;
-    if (!m_lock && std::filesystem::exists(folder / kLockName, ignored)) {
-        emit openElsewhere();
+    m_directory = std::move(directory);
+    std::error_code ignored; // a failure shows when the journal is written
+    if (!isDraft()) {
+        m_lock = tryLock(m_directory);
+        if (m_lock || !std::filesystem::exists(m_directory / kLockName, ignored)) { // not there: a read-only folder
+            return;
+        }
     }
+    m_draft = m_draftsFolder / QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
+    std::filesystem::create_directories(m_draft, ignored);
+    m_lock = tryLock(m_draft);
 }
 
 void DocumentSession::releasePlace()
 {
     m_lock.reset();
-    if (isDraft()) {
+    if (!m_draft.empty()) {
         discardDraft(m_draft);
         m_draft.clear();
+    }
+}
+
+void DocumentSession::tellOfOthers()
+{
+    if (isElsewhere()) {
+        emit openElsewhere();
     }
 }
 
@@ -251,25 +265,31 @@ void DocumentSession::watchFiles()
         m_watcher.removePaths(watched);
     }
     m_onDisk.clear();
-    if (!m_open || isDraft()) {
-        return;
+    if (m_open && !isDraft()) {
+        m_onDisk = readFiles();
     }
-    const std::filesystem::path file = m_directory / projects::kProjectFile;
-    if (auto bytes = projects::readFile(file)) {
-        m_onDisk = std::move(*bytes);
-        m_watcher.addPath(toQString(file));
+}
+
+/// And watches them: a rename over a file ends its watch.
+std::vector<std::string> DocumentSession::readFiles()
+{
+    std::vector<std::string> files;
+    for (const char* name : {projects::kProjectFile, projects::kLayoutFile}) {
+        const std::filesystem::path file = m_directory / name;
+        auto bytes = projects::readFile(file);
+        if (bytes) {
+            m_watcher.addPath(toQString(file));
+        }
+        files.push_back(bytes ? std::move(*bytes) : std::string());
     }
+    return files;
 }
 
 void DocumentSession::checkFiles()
 {
-    const std::filesystem::path file = m_directory / projects::kProjectFile;
-    const auto bytes = projects::readFile(file);
-    if (bytes) {
-        m_watcher.addPath(toQString(file)); // a rename over the file ends the watch
-    }
-    if (bytes && *bytes != m_onDisk) {
-        m_onDisk = *bytes;
+    auto files = readFiles();
+    if (!files.front().empty() && files != m_onDisk) { // else half written, or gone
+        m_onDisk = std::move(files);
         emit changedOnDisk();
     }
 }

@@ -46,6 +46,8 @@ public:
     [[nodiscard]] bool isDraft() const { return m_directory.empty(); }
     [[nodiscard]] bool modified() const { return m_history.modified() || m_origin == Origin::Recovered; }
     [[nodiscard]] Origin origin() const { return m_origin; }
+    /// Whether another Residua has the project open (openElsewhere).
+    [[nodiscard]] bool isElsewhere() const { return !isDraft() && !m_draft.empty(); }
 
     /// Opens a project directory (or its project.json). A journal that is left there is taken up: origin()
     /// then says Recovered. On error the open document stays.
@@ -54,8 +56,8 @@ public:
     void start(projects::Document document);
     /// Takes up the draft that an earlier session left in `draft` (see leftDrafts).
     [[nodiscard]] Status resumeDraft(const std::filesystem::path& draft);
-    /// Gives up unsaved changes and the journal: back to what the files say. Drafts have nothing to go back to.
-    [[nodiscard]] Status revert();
+    /// Goes to what the files say, in one step of that title that can be undone. Drafts have no files.
+    [[nodiscard]] Status load(const std::string& title);
     [[nodiscard]] Status save();
     /// Saves to `directory`, which becomes the document's place.
     [[nodiscard]] Status saveAs(const std::filesystem::path& directory);
@@ -80,25 +82,27 @@ signals:
     void stateChanged();
     /// The files were changed by another program and differ from what was loaded or saved here.
     void changedOnDisk();
-    /// Another Residua has the same project open.
+    /// Another Residua has the same project open: the journal there is that one's, ours is kept as a draft.
     void openElsewhere();
     /// The journal could not be written.
     void journalFailed(const residua::Error& error);
 
 private:
-    void adopt(projects::Document document, std::filesystem::path directory, Origin origin);
-    [[nodiscard]] const std::filesystem::path& journalFolder() const { return isDraft() ? m_draft : m_directory; }
+    void adopt(projects::Document document, Origin origin);
+    [[nodiscard]] const std::filesystem::path& journalFolder() const { return m_draft.empty() ? m_directory : m_draft; }
     void watchFiles();
+    [[nodiscard]] std::vector<std::string> readFiles();
     void checkFiles();
     void releasePlace();
-    void lockPlace(const std::filesystem::path& folder);
+    void takePlace(std::filesystem::path directory);
+    void tellOfOthers();
 
     projects::History m_history;
     std::filesystem::path m_draftsFolder;
     std::filesystem::path m_directory;
-    std::filesystem::path m_draft;
+    std::filesystem::path m_draft; ///< where the journal is that has no place in the directory; else empty
     std::unique_ptr<QLockFile> m_lock;
-    std::string m_onDisk; ///< project.json as it was last read or written here
+    std::vector<std::string> m_onDisk; ///< project.json and layout.json as they were last read or written here
     QFileSystemWatcher m_watcher;
     QTimer m_autosave;
     Origin m_origin = Origin::Saved;

@@ -68,11 +68,26 @@ private slots:
         QCOMPARE(session.project().name, std::string("Unsaved"));
         QVERIFY(session.modified());
 
-        QVERIFY(session.revert().ok());
+        QVERIFY(session.load("Load").ok());
         QCOMPARE(session.origin(), Origin::Saved);
         QCOMPARE(session.project(), example().project);
         QVERIFY(!session.modified());
         QVERIFY(!std::filesystem::exists(m_project / projects::kJournalFile));
+
+        session.undo(); // a slip of the hand loses nothing
+        QCOMPARE(session.project().name, std::string("Unsaved"));
+        QVERIFY(session.modified());
+        session.redo();
+        QVERIFY(!session.modified());
+    }
+
+    void reopeningTakesUpWhatWasJustChanged()
+    {
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project).ok());
+        QVERIFY(session.perform(projects::SetName{"Unsaved"}).ok());
+        QVERIFY(session.open(m_project).ok());
+        QCOMPARE(session.project().name, std::string("Unsaved"));
     }
 
     void theJournalFollowsAChangeByItself()
@@ -149,7 +164,7 @@ private slots:
         other.project.name = "Theirs";
         QVERIFY(projects::saveProject(m_project, other).ok());
         QTRY_COMPARE(changed.count(), 1); // and not for our own saving before it
-        QVERIFY(session.revert().ok());
+        QVERIFY(session.load("Load").ok());
         QCOMPARE(session.project().name, std::string("Theirs"));
     }
 
@@ -159,8 +174,58 @@ private slots:
         QVERIFY(first.open(m_project).ok());
         DocumentSession second(m_drafts);
         QSignalSpy elsewhere(&second, &DocumentSession::openElsewhere);
+        bool opened = false; // what is said after `opened` is not swept away by it
+        connect(&second, &DocumentSession::opened, this, [&] { opened = elsewhere.isEmpty(); });
         QVERIFY(second.open(m_project).ok());
         QCOMPARE(elsewhere.count(), 1);
+        QVERIFY(opened);
+    }
+
+    void aSecondWindowLeavesTheFirstOnesJournalAlone()
+    {
+        DocumentSession first(m_drafts);
+        QVERIFY(first.open(m_project).ok());
+        QVERIFY(first.perform(projects::SetName{"First"}).ok());
+        first.flushJournal();
+        const auto kept = [this] {
+            const auto journal = projects::readJournal(m_project);
+            return journal.ok() && journal->has_value() && (*journal)->project.name == "First";
+        };
+        DocumentSession second(m_drafts);
+        QVERIFY(second.open(m_project).ok());
+        QCOMPARE(second.origin(), Origin::Saved);
+        QCOMPARE(second.project(), example().project);
+        second.close();
+        QVERIFY(kept());
+
+        QVERIFY(second.open(m_project).ok());
+        QVERIFY(second.perform(projects::SetName{"Second"}).ok());
+        second.flushJournal();
+        QVERIFY(kept());
+        second.close(); // what it has not saved stays as a draft
+        QCOMPARE(leftDrafts(m_drafts).size(), std::size_t(1));
+        QCOMPARE(leftDrafts(m_drafts).front().name, QString("Second"));
+
+        QVERIFY(second.open(m_project).ok());
+        QVERIFY(second.perform(projects::SetName{"Third"}).ok());
+        QVERIFY(second.save().ok());
+        QCOMPARE(projects::loadProject(m_project)->project.name, std::string("Third"));
+        QVERIFY(kept());
+        second.close();
+        QCOMPARE(leftDrafts(m_drafts).size(), std::size_t(1));
+    }
+
+    void aLayoutChangedOnDiskIsTold()
+    {
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project).ok());
+        QSignalSpy changed(&session, &DocumentSession::changedOnDisk);
+        projects::Document other = example();
+        other.layout.groups = {{"middle", 1, 2}};
+        QVERIFY(projects::saveProject(m_project, other).ok());
+        QTRY_COMPARE(changed.count(), 1);
+        QVERIFY(session.load("Load").ok());
+        QCOMPARE(session.document().layout, other.layout);
     }
 
 private:

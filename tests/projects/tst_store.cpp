@@ -200,6 +200,8 @@ private slots:
         QVERIFY(**readJournal(m_dir) == unsaved);
 
         QVERIFY(saveProject(m_dir, saved).ok());
+        QVERIFY(**readJournal(m_dir) == unsaved); // it may be another window's
+        QVERIFY(removeJournal(m_dir).ok());
         QVERIFY(!fs::exists(m_dir / kJournalFile));
         QVERIFY(writeJournal(m_dir, saved).ok()); // nothing that differs
         QVERIFY(!readJournal(m_dir)->has_value());
