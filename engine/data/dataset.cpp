@@ -17,6 +17,7 @@ using Opened = Result<std::unique_ptr<Dataset>>;
 struct Opener {
     const projects::Project& project;
     const std::filesystem::path& directory;
+    const PreparationWatch& watch;
 
     /// A relative path starts at the project; an absolute one stays.
     [[nodiscard]] std::filesystem::path resolved(const std::string& path) const { return directory / path; }
@@ -32,7 +33,7 @@ struct Opener {
         if (!documents) {
             return documents.error();
         }
-        auto text = tokenise(*documents, tokeniser, directory, place);
+        auto text = tokenise(*documents, tokeniser, directory, place, watch);
         if (!text) {
             return text.error();
         }
@@ -50,7 +51,7 @@ struct Opener {
     Opened operator()(const projects::JsonLinesData& source) const
     {
         const auto path = resolved(source.path);
-        return openText(readJsonLines(path, source.field), source.tokeniser, path.string());
+        return openText(readJsonLines(path, source.field, watch), source.tokeniser, path.string());
     }
 
     Opened operator()(const projects::TokenFileData& source) const
@@ -134,12 +135,13 @@ std::string toString(Split split)
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
-                                               const std::filesystem::path& projectDirectory)
+                                               const std::filesystem::path& projectDirectory,
+                                               const PreparationWatch& watch)
 {
     if (auto status = check(project); !status) {
         return status.error();
     }
-    auto dataset = std::visit(Opener{project, projectDirectory}, project.data.source);
+    auto dataset = std::visit(Opener{project, projectDirectory, watch}, project.data.source);
     if (dataset && project.training.batching == projects::BatchKind::Full) {
         const bool finite = !(*dataset)->shape().language && (*dataset)->size(Split::Train) != kEndless;
         if (!finite) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/data/preparation.h"
 #include "projects/project.h"
 #include "projects/result.h"
 
@@ -50,7 +51,8 @@ public:
     /// A split of a text is contiguous: training tokens first, then validation, test at the end. Generated vectors
     /// keep the whole of `samples` for training and draw the fractions beside it.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::Project& project,
-                                                               const std::filesystem::path& projectDirectory);
+                                                               const std::filesystem::path& projectDirectory,
+                                                               const PreparationWatch& watch = {});
 
     [[nodiscard]] virtual DataShape shape() const = 0;
     /// Tokens or samples in a split; kEndless where training samples are drawn without end.

@@ -76,7 +76,21 @@ Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documen
     return Error{{}, "unknown tokeniser"};
 }
 
-Status encodePieces(const Document& document, const TextCodec& codec, std::vector<std::uint32_t>& ids)
+/// What is being encoded, and who watches.
+struct Progress {
+    const PreparationWatch& watch;
+    std::size_t total = 0; ///< bytes of all documents
+    std::size_t done = 0;
+
+    [[nodiscard]] Status add(std::size_t bytes)
+    {
+        done += bytes;
+        return stillWanted(watch, static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(total, 1)));
+    }
+};
+
+Status encodePieces(const Document& document, const TextCodec& codec, Progress& progress,
+                    std::vector<std::uint32_t>& ids)
 {
     constexpr std::size_t kLongest = std::size_t{1} << 20;
     std::string_view rest = document.text;
@@ -91,6 +105,9 @@ Status encodePieces(const Document& document, const TextCodec& codec, std::vecto
         }
         if (auto status = codec.encode(rest.substr(0, cut), ids); !status) {
             return status;
+        }
+        if (auto wanted = progress.add(cut); !wanted) {
+            return wanted;
         }
         rest.remove_prefix(cut);
     }
@@ -157,7 +174,8 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path)
     return documents;
 }
 
-Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field)
+Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field,
+                                            const PreparationWatch& watch)
 {
     auto mapped = MappedFile::open(path);
     if (!mapped) {
@@ -181,6 +199,12 @@ Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::str
         if (!value) {
             return value.error();
         }
+        constexpr std::size_t kLinesBetween = 4096;
+        if (line % kLinesBetween == 0) {
+            if (auto wanted = stillWanted(watch, 0); !wanted) {
+                return wanted.error();
+            }
+        }
         *texts += *value + "\n";
         ends.push_back(texts->size());
     }
@@ -198,7 +222,8 @@ Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::str
 }
 
 Result<TokenisedText> tokenise(const std::vector<Document>& documents, const projects::Tokeniser& tokeniser,
-                               const fs::path& projectDirectory, const std::string& place)
+                               const fs::path& projectDirectory, const std::string& place,
+                               const PreparationWatch& watch)
 {
     auto codec = codecFor(documents, tokeniser, projectDirectory);
     if (!codec) {
@@ -219,13 +244,20 @@ Result<TokenisedText> tokenise(const std::vector<Document>& documents, const pro
         }
         return result;
     }
+    Progress progress{watch};
+    for (const Document& document : documents) {
+        progress.total += document.text.size();
+    }
     std::vector<std::uint32_t> ids;
     for (const Document& document : documents) {
-        auto status = tokeniser.kind == projects::TokeniserKind::SentencePiece
-                          ? encodePieces(document, *result.codec, ids)
-                          : result.codec->encode(document.text, ids);
+        const bool pieces = tokeniser.kind == projects::TokeniserKind::SentencePiece;
+        auto status =
+            pieces ? encodePieces(document, *result.codec, progress, ids) : result.codec->encode(document.text, ids);
         if (!status) {
             return Error{place, status.error().text()};
+        }
+        if (auto wanted = progress.add(pieces ? 0 : document.text.size()); !wanted) {
+            return wanted.error();
         }
     }
     result.tokens.append(ids, result.codec->vocabulary());

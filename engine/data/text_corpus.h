@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/data/preparation.h"
 #include "engine/data/text_codec.h"
 #include "engine/data/token_sequence.h"
 #include "projects/data_source.h"
@@ -23,7 +24,8 @@ struct Document {
 /// The file, or every *.txt below the folder in the order of their paths. Text is mapped, never copied.
 [[nodiscard]] Result<std::vector<Document>> readTextFiles(const std::filesystem::path& path);
 /// The string `field` of every line that is not blank, each ended by a newline.
-[[nodiscard]] Result<std::vector<Document>> readJsonLines(const std::filesystem::path& path, const std::string& field);
+[[nodiscard]] Result<std::vector<Document>> readJsonLines(const std::filesystem::path& path, const std::string& field,
+                                                          const PreparationWatch& watch = {});
 
 /// A corpus as tokens, with what makes and reads them.
 struct TokenisedText {
@@ -35,7 +37,8 @@ struct TokenisedText {
 /// parts cut at newlines. `place` is the corpus' path, for errors.
 [[nodiscard]] Result<TokenisedText> tokenise(const std::vector<Document>& documents,
                                              const projects::Tokeniser& tokeniser,
-                                             const std::filesystem::path& projectDirectory, const std::string& place);
+                                             const std::filesystem::path& projectDirectory, const std::string& place,
+                                             const PreparationWatch& watch = {});
 
 /// The files a data path stands for: itself, or every file below the folder that ends in `extension`, sorted.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> filesAt(const std::filesystem::path& path,

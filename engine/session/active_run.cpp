@@ -34,14 +34,15 @@ Status checked(const projects::Project& project)
 }
 
 Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
-                                             const std::filesystem::path& projectDirectory, const std::string& device)
+                                             const std::filesystem::path& projectDirectory, const std::string& device,
+                                             const PreparationWatch& watch)
 {
     if (const Status valid = checked(project); !valid) {
         return valid.error();
     }
     Result<std::unique_ptr<Trainer>> made = Error{};
     const auto failure = attempt([&] {
-        Result<TrainerParts> parts = openParts(project, projectDirectory, device);
+        Result<TrainerParts> parts = openParts(project, projectDirectory, device, watch);
         made = parts ? Result<std::unique_ptr<Trainer>>(std::make_unique<Trainer>(std::move(*parts)))
                      : Result<std::unique_ptr<Trainer>>(parts.error());
     });
@@ -110,9 +111,11 @@ Result<std::optional<LoadedCheckpoint>> checkpointToResume(const ResumeRun& comm
 
 } // namespace
 
-Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink)
+Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink,
+                                                    const PreparationWatch& watch)
 {
-    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(command.project, command.projectDirectory, command.device);
+    Result<std::unique_ptr<Trainer>> trainer =
+        makeTrainer(command.project, command.projectDirectory, command.device, watch);
     if (!trainer) {
         return trainer.error();
     }
@@ -133,7 +136,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     return run;
 }
 
-Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink)
+Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink,
+                                                     const PreparationWatch& watch)
 {
     const Result<projects::Project> project = projectToResume(command);
     if (!project) {
@@ -156,7 +160,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         return Error{command.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
-    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(*project, *directory, command.device);
+    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(*project, *directory, command.device, watch);
     if (!trainer) {
         return trainer.error();
     }

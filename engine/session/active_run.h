@@ -20,8 +20,10 @@ namespace residua::engine {
 class ActiveRun {
 public:
     /// Both announce themselves with RunStarted. An error leaves nothing new on disk.
-    [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> start(const StartRun& command, const EventSink& sink);
-    [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> resume(const ResumeRun& command, const EventSink& sink);
+    [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> start(const StartRun& command, const EventSink& sink,
+                                                                  const PreparationWatch& watch);
+    [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> resume(const ResumeRun& command, const EventSink& sink,
+                                                                   const PreparationWatch& watch);
 
     [[nodiscard]] RunId id() const { return m_id; }
     [[nodiscard]] bool running() const { return m_state == State::Running; }

@@ -7,6 +7,7 @@
 #include "engine/session/queries.h"
 #include "engine/train/precision.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -20,6 +21,7 @@ namespace {
 
 /// What a query may take between two steps of a run: an answer within seconds, and the run goes on.
 constexpr std::chrono::milliseconds kQueryShare{100};
+constexpr std::chrono::seconds kPreparationNotices{1};
 
 } // namespace
 
@@ -123,14 +125,37 @@ private:
             return;
         }
         Result<std::unique_ptr<ActiveRun>> run = Error{};
-        if (const auto failure = attempt([&] { run = begun(); })) {
+        if (const auto failure = attempt([&] { run = begun(watchFor(id)); })) {
             run = Error{"engine", failure->text};
         }
         if (!run) {
-            m_sink(RunEnded{id, RunStatus::Failed, 0, run.error()});
+            const bool stopped = !isWanted(id);
+            m_sink(RunEnded{id, stopped ? RunStatus::Stopped : RunStatus::Failed, 0, stopped ? Error{} : run.error()});
             return;
         }
         m_run = std::move(*run);
+    }
+
+    /// Whether a run that is being prepared shall go on: no Stop of it has come meanwhile.
+    bool isWanted(RunId id)
+    {
+        const std::scoped_lock lock(m_mutex);
+        return !m_quit && std::ranges::none_of(m_commands, [id](const Command& command) {
+            const auto* stop = std::get_if<Stop>(&command);
+            return stop && stop->run == id;
+        });
+    }
+
+    PreparationWatch watchFor(RunId id)
+    {
+        return [this, id, next = std::chrono::steady_clock::now() + kPreparationNotices](double share) mutable {
+            if (const auto now = std::chrono::steady_clock::now(); now > next) {
+                next = now + kPreparationNotices;
+                const auto percent = static_cast<int>(100 * share);
+                m_sink(Notice{id, "preparing the data: " + std::to_string(percent) + " %"});
+            }
+            return isWanted(id);
+        };
     }
 
     /// The active run where it has this id; commands to one that has ended come too late and say nothing.
@@ -138,11 +163,11 @@ private:
 
     void carryOut(const StartRun& command)
     {
-        begin(command.run, [&] { return ActiveRun::start(command, m_sink); });
+        begin(command.run, [&](const PreparationWatch& watch) { return ActiveRun::start(command, m_sink, watch); });
     }
     void carryOut(const ResumeRun& command)
     {
-        begin(command.run, [&] { return ActiveRun::resume(command, m_sink); });
+        begin(command.run, [&](const PreparationWatch& watch) { return ActiveRun::resume(command, m_sink, watch); });
     }
     void carryOut(const Pause& command)
     {

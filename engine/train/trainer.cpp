@@ -54,13 +54,13 @@ Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& n
 } // namespace
 
 Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
-                               const std::string& device)
+                               const std::string& device, const PreparationWatch& watch)
 {
     Result<c10::Device> opened = openDevice(device);
     if (!opened) {
         return opened.error();
     }
-    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory);
+    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory, watch);
     if (!dataset) {
         return dataset.error();
     }

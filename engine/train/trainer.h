@@ -28,7 +28,8 @@ struct TrainerParts {
 
 /// Opens the data, the device and the network of a project that validates. Errors name the place.
 [[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project,
-                                             const std::filesystem::path& projectDirectory, const std::string& device);
+                                             const std::filesystem::path& projectDirectory, const std::string& device,
+                                             const PreparationWatch& watch = {});
 
 /// Steps a network: batches, loss, gradients, update. Knows nothing of runs, files of metrics or events. Engine thread.
 class Trainer {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/result.h"
+
+#include <functional>
+
+namespace residua::engine {
+
+/// Told now and then what share of a corpus is tokenised, 0 to 1, on the thread that does it; false gives it up.
+/// Empty: nobody watches.
+using PreparationWatch = std::function<bool(double share)>;
+
+/// Done, or the error with which a preparation ends that was given up.
+[[nodiscard]] inline Status stillWanted(const PreparationWatch& watch, double share)
+{
+    return !watch || watch(share) ? Status(Done{}) : Status(Error{"data", "its preparation was given up"});
+}
+
+} // namespace residua::engine
