@@ -58,6 +58,7 @@ Inspector::Inspector(QWidget* parent)
     auto* scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus); // its fields have it, and are scrolled to
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(m_body);
     auto* layout = new QVBoxLayout(this);

@@ -70,6 +70,13 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     connect(&engine, &EngineBridge::runPaused, this, [this] { setPhase(RunPhase::Paused); });
     connect(&engine, &EngineBridge::runContinued, this, [this] { setPhase(RunPhase::Running); });
     connect(&engine, &EngineBridge::runEnded, this, &RunController::onEnded);
+    connect(&m_queue, &RunQueue::failed, this,
+            [this](const Error& error) { emit refused(QString::fromStdString(error.text())); });
+    connect(&m_queue, &RunQueue::takenUp, this, [this](int count) {
+        m_held = true; // nobody asked for them today
+        emit queueChanged();
+        emit queueTakenUp(count);
+    });
 }
 
 void RunController::run()
@@ -113,7 +120,7 @@ void RunController::skip()
 
 void RunController::endRun()
 {
-    if (m_phase == RunPhase::Running || m_phase == RunPhase::Paused) {
+    if (m_phase == RunPhase::Starting || m_phase == RunPhase::Running || m_phase == RunPhase::Paused) {
         m_engine.stop();
         setPhase(RunPhase::Stopping);
     }
@@ -182,19 +189,10 @@ void RunController::enqueue(std::vector<projects::Project> projects)
     }
     m_held = m_held && !m_queue.empty();
     for (projects::Project& project : projects) {
-        m_queue.push_back(commandFor(std::move(project), 0));
+        m_queue.push(commandFor(std::move(project), 0));
     }
     emit queueChanged();
     startNext();
-}
-
-std::vector<std::string> RunController::queuedNames() const
-{
-    std::vector<std::string> names;
-    for (const engine::StartRun& command : m_queue) {
-        names.push_back(command.project.name);
-    }
-    return names;
 }
 
 void RunController::goOnWithQueue()
@@ -210,13 +208,17 @@ void RunController::clearQueue()
     emit queueChanged();
 }
 
+void RunController::takeUpQueue()
+{
+    m_queue.takeUp(m_session.directory(), m_device);
+}
+
 void RunController::startNext()
 {
     if (m_phase != RunPhase::Idle || m_held || m_queue.empty()) {
         return;
     }
-    engine::StartRun command = std::move(m_queue.front());
-    m_queue.pop_front();
+    engine::StartRun command = m_queue.pop();
     emit queueChanged();
     launch(std::move(command));
 }

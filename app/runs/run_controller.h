@@ -2,11 +2,11 @@
 #pragma once
 
 #include "app/engine/engine_bridge.h"
+#include "app/runs/run_queue.h"
 
 #include <QObject>
 #include <QString>
 
-#include <deque>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -64,16 +64,20 @@ public:
     /// The same for projects that are made from the document, such as the members of a sweep.
     void enqueue(std::vector<projects::Project> projects);
     /// What waits, the next first.
-    [[nodiscard]] std::vector<std::string> queuedNames() const;
+    [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
     /// Whether the queue waits for goOnWithQueue().
     [[nodiscard]] bool queueHeld() const { return m_held && !m_queue.empty(); }
     void goOnWithQueue();
     void clearQueue();
+    /// What an earlier session left in the open project's queue waits again, for goOnWithQueue().
+    void takeUpQueue();
 
 signals:
     void phaseChanged();
     void queueChanged();
+    /// So many runs of an earlier session wait.
+    void queueTakenUp(int count);
     /// A copy of a run is there.
     void forked(const std::filesystem::path& runDirectory);
     void started(const std::filesystem::path& runDirectory);
@@ -104,7 +108,7 @@ private:
     std::filesystem::path m_directory;
     std::filesystem::path m_projectsFolder;
     std::string m_device = "cpu";
-    std::deque<engine::StartRun> m_queue; ///< their directories are named when they start
+    RunQueue m_queue; ///< their directories are named when they start
     bool m_held = false;
 };
 

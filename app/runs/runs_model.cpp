@@ -154,6 +154,13 @@ void RunsModel::setOverlaid(const std::string& directory, bool overlaid)
     }
 }
 
+void RunsModel::clearOverlays()
+{
+    for (const std::string& directory : std::set<std::string>(m_overlaid)) {
+        setOverlaid(directory, false);
+    }
+}
+
 void RunsModel::setColour(const std::string& directory, const QColor& colour)
 {
     m_colours[directory] = colour;

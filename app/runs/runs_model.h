@@ -28,6 +28,7 @@ public:
     /// The row of a growing run: its numbers are ahead of its run.json.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
     void setOverlaid(const std::string& directory, bool overlaid);
+    void clearOverlays();
     [[nodiscard]] bool isOverlaid(const std::string& directory) const { return m_overlaid.contains(directory); }
     /// What the run's curves are drawn in, while it is overlaid.
     void setColour(const std::string& directory, const QColor& colour);

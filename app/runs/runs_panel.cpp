@@ -23,17 +23,17 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kNameWidth = 150;
-constexpr int kSearchWidth = 150;
+constexpr int kNameWidth = 130;
+constexpr int kSearchWidth = 130;
 
-QToolButton* panelButton(const QString& icon, const QString& text, const QString& toolTip, QWidget* parent)
+QAction* panelAction(const char* name, const QString& icon, const QString& text, const QString& toolTip,
+                     QObject* parent)
 {
-    auto* button = new QToolButton(parent);
-    button->setIcon(themedIcon(icon));
-    button->setText(text);
-    button->setToolTip(toolTip);
-    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    return button;
+    auto* action = new QAction(themedIcon(icon), text, parent);
+    action->setObjectName(QString::fromLatin1(name)); // in the user's settings: it stays
+    action->setToolTip(toolTip);
+    action->setStatusTip(toolTip);
+    return action;
 }
 
 } // namespace
@@ -47,15 +47,16 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
       m_search(new QLineEdit(this)),
       m_tree(new QTreeView(this)),
       m_empty(new QLabel(this)),
-      m_show(panelButton(QStringLiteral("topology"), tr("Show"),
-                         tr("Show this run's coefficients on the canvas and in the heatmap (Enter)"), this)),
-      m_resume(panelButton(QStringLiteral("run"), tr("Resume"), tr("Go on from the run's last checkpoint"), this)),
-      m_fork(panelButton(QStringLiteral("shortcut"), tr("Fork"),
+      m_show(panelAction("run:show", QStringLiteral("topology"), tr("Show"),
+                         tr("Show this run's coefficients on the canvas and in the heatmap"), this)),
+      m_resume(panelAction("run:resume", QStringLiteral("run"), tr("Resume"),
+                           tr("Go on from the run's last checkpoint"), this)),
+      m_fork(panelAction("run:fork", QStringLiteral("shortcut"), tr("Fork"),
                          tr("Go on from one of its checkpoints as a run of its own"), this)),
-      m_compare(panelButton(QStringLiteral("graph"), tr("Compare"),
+      m_compare(panelAction("run:compare", QStringLiteral("graph"), tr("Compare"),
                             tr("Select two runs: how their wiring, results and coefficients differ"), this)),
-      m_remove(panelButton(QStringLiteral("close"), tr("Delete"),
-                           tr("Move the run to the trash, from where it can be brought back (Delete)"), this))
+      m_remove(panelAction("run:delete", QStringLiteral("close"), tr("Delete"),
+                           tr("Move the run to the trash, from where it can be brought back"), this))
 {
     setObjectName(QStringLiteral("runsPanel"));
     setAttribute(Qt::WA_StyledBackground);
@@ -86,8 +87,7 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     }
     m_tree->header()->resizeSection(RunsModel::Name, kNameWidth);
     m_tree->setTextElideMode(Qt::ElideMiddle); // a sweep's runs differ in their last words
-    m_fork->setPopupMode(QToolButton::InstantPopup);
-    m_fork->setMenu(new QMenu(m_fork));
+    m_fork->setMenu(new QMenu(this));
     auto* remove = new QAction(tr("Delete"), m_tree);
     remove->setShortcut(QKeySequence::Delete);
     remove->setShortcutContext(Qt::WidgetShortcut);
@@ -96,9 +96,9 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     m_bar->setIconSize({16, 16});
     m_bar->addWidget(m_search);
     m_bar->addSeparator();
-    for (QToolButton* button : {m_show, m_resume, m_fork, m_compare, m_remove}) {
-        m_bar->addWidget(button);
-    }
+    m_bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_bar->addActions(commands());
+    static_cast<QToolButton*>(m_bar->widgetForAction(m_fork))->setPopupMode(QToolButton::InstantPopup);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -107,7 +107,7 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
     layout->addWidget(m_empty, 1);
     layout->addWidget(m_tree, 1);
     connectButtons();
-    connect(remove, &QAction::triggered, m_remove, &QToolButton::click);
+    connect(remove, &QAction::triggered, m_remove, &QAction::trigger);
     connect(m_search, &QLineEdit::textChanged, m_filter, &QSortFilterProxyModel::setFilterFixedString);
     connect(m_fork->menu(), &QMenu::aboutToShow, this, &RunsPanel::fillCheckpoints);
     connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::updateState);
@@ -132,19 +132,19 @@ void RunsPanel::connectButtons()
     };
     const auto show = withCurrent([this](const std::string& directory) { emit showRequested(directory); });
     connect(m_tree, &QTreeView::activated, this, show);
-    connect(m_show, &QToolButton::clicked, this, show);
-    connect(m_resume, &QToolButton::clicked, this,
+    connect(m_show, &QAction::triggered, this, show);
+    connect(m_resume, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit resumeRequested(directory); }));
-    connect(m_remove, &QToolButton::clicked, this, [this] {
+    connect(m_remove, &QAction::triggered, this, [this] {
         std::vector<std::string> directories; // the list changes below our feet
         for (const engine::RunInfo* run : selected()) {
             directories.push_back(run->directory);
         }
-        for (const std::string& directory : directories) {
-            emit removeRequested(directory);
+        if (!directories.empty()) {
+            emit removeRequested(directories);
         }
     });
-    connect(m_compare, &QToolButton::clicked, this, [this] {
+    connect(m_compare, &QAction::triggered, this, [this] {
         const auto runs = selected();
         if (runs.size() == 2) {
             emit compareRequested(std::string(runs[0]->directory), std::string(runs[1]->directory));

@@ -3,17 +3,18 @@
 
 #include "app/runs/runs_model.h"
 
+#include <QList>
 #include <QWidget>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+class QAction;
 class QLabel;
 class QLineEdit;
 class QSortFilterProxyModel;
 class QToolBar;
-class QToolButton;
 class QTreeView;
 
 namespace residua::app {
@@ -30,6 +31,8 @@ public:
     [[nodiscard]] QueueStrip& queue() { return *m_queue; }
     /// Of the current run; empty where there is none.
     [[nodiscard]] std::string currentDirectory() const;
+    /// What can be done with the runs that are selected, for menus.
+    [[nodiscard]] QList<QAction*> commands() const { return {m_show, m_resume, m_fork, m_compare, m_remove}; }
     /// Makes this run the current one, where the filter lets it through.
     void select(const std::string& directory);
 
@@ -39,7 +42,7 @@ signals:
     /// Go on from the checkpoint of `step` as a run of its own.
     void forkRequested(const std::string& directory, std::int64_t step);
     void compareRequested(const std::string& first, const std::string& second);
-    void removeRequested(const std::string& directory);
+    void removeRequested(const std::vector<std::string>& directories);
     /// Another run is the current one; empty: none.
     void currentChanged(const std::string& directory);
 
@@ -59,11 +62,11 @@ private:
     QLineEdit* m_search;
     QTreeView* m_tree;
     QLabel* m_empty;
-    QToolButton* m_show;
-    QToolButton* m_resume;
-    QToolButton* m_fork;
-    QToolButton* m_compare;
-    QToolButton* m_remove;
+    QAction* m_show;
+    QAction* m_resume;
+    QAction* m_fork;
+    QAction* m_compare;
+    QAction* m_remove;
 };
 
 } // namespace residua::app

@@ -3,7 +3,9 @@
 
 #include "app/look/icons.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QStyle>
@@ -50,6 +52,7 @@ void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice>
     }
     for (BannerChoice& choice : choices) {
         auto* button = new QPushButton(choice.text, this);
+        button->setAutoDefault(true); // Enter answers
         connect(button, &QPushButton::clicked, this, [this, act = std::move(choice.act)] {
             hide();
             act();
@@ -57,6 +60,31 @@ void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice>
         m_choices->addWidget(button);
     }
     show();
+}
+
+void Banner::ask(const QString& question, std::vector<BannerChoice> choices)
+{
+    QWidget* back = QApplication::focusWidget();
+    say(BannerKind::Note, question, std::move(choices));
+    m_choices->itemAt(0)->widget()->setFocus(Qt::OtherFocusReason);
+    m_back = back;
+}
+
+void Banner::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Escape) {
+        hide();
+        return;
+    }
+    QFrame::keyPressEvent(event);
+}
+
+void Banner::hideEvent(QHideEvent* event)
+{
+    if (QWidget* back = std::exchange(m_back, nullptr)) {
+        back->setFocus(Qt::OtherFocusReason);
+    }
+    QFrame::hideEvent(event);
 }
 
 QString Banner::text() const

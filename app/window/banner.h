@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QFrame>
+#include <QPointer>
 #include <QString>
 
 #include <functional>
@@ -28,9 +29,16 @@ public:
 
     /// Replaces what it said. Every choice dismisses it; so does the cross.
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
+    /// Says it and takes the focus, on the first choice; Esc dismisses it, and who had the focus has it again.
+    void ask(const QString& question, std::vector<BannerChoice> choices);
     [[nodiscard]] QString text() const;
 
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
 private:
+    QPointer<QWidget> m_back; ///< had the focus before a question
     QLabel* m_icon;
     QLabel* m_text;
     QHBoxLayout* m_choices;

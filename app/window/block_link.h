@@ -26,6 +26,9 @@ public:
     BlockLink(DocumentSession& session, Workspace& workspace, DocumentLink& documents, std::filesystem::path library,
               QObject* parent = nullptr);
 
+    /// Asks for the name to keep the block under that is shown.
+    void openSavePopup();
+
 signals:
     void noted(const QString& text);
     void refused(const QString& reason);
@@ -35,7 +38,6 @@ private:
     void showLibrary();
     [[nodiscard]] bool takeNode(const PaletteItem& item, QWidget* target, QPoint position);
     void removeNode(const NodePlace& place);
-    void openSavePopup();
     void saveToProject(const QString& name, bool useInLayer);
     void saveToLibrary(const QString& name);
     /// The block that is shown, under another name, with its picture.

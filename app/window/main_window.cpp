@@ -7,6 +7,7 @@
 #include "app/look/theme.h"
 #include "app/properties/customisation.h"
 #include "app/runs/run_bar.h"
+#include "app/runs/runs_panel.h"
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
@@ -20,6 +21,7 @@
 
 #include <QCloseEvent>
 #include <QDir>
+#include <QDockWidget>
 #include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
@@ -78,13 +80,21 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_runBar = new RunBar(m_runs, m_engine, m_actions.run, m_look, this);
     addToolBar(m_runBar);
     m_menus = fillMenus(*menuBar(), m_actions);
+    for (QDockWidget* dock : m_workspace->docks()) {
+        m_menus.panels->addAction(dock->toggleViewAction());
+    }
+    m_menus.runs->addActions(m_workspace->runs().commands());
     m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_workspace);
     m_commands = new Commands(*this);
     m_documents = new DocumentLink(m_session, m_analysis, *m_workspace, this);
     auto* blocks = new BlockLink(m_session, *m_workspace, *m_documents, m_folders.blocks, this);
+    connect(m_actions.saveBlock, &QAction::triggered, blocks, [this, blocks] {
+        m_workspace->showCanvas(WorkspaceView::Block);
+        blocks->openSavePopup();
+    });
     connect(blocks, &BlockLink::noted, this, &MainWindow::note);
     connect(blocks, &BlockLink::refused, this, &MainWindow::refuse);
-    m_runLink = new RunLink(m_session, m_runs, *m_workspace, *m_documents, this);
+    m_runLink = new RunLink(m_session, m_runs, m_archive, *m_workspace, *m_documents, this);
     m_sweepLink = new SweepLink(m_session, m_runs, *m_documents, *m_workspace, this);
     new ScheduleLink(m_session, m_analysis, m_runs, *m_documents, *m_workspace, this);
     makeStatusBar();
@@ -159,6 +169,9 @@ void MainWindow::onOpened()
     m_workspace->canvas().surface()->setFocus();
     if (!m_session.isDraft()) {
         remember(QString::fromStdString(m_session.directory().string()));
+    }
+    if (!m_session.isDraft() && !m_session.isElsewhere()) {
+        m_runs.takeUpQueue();
     }
     m_analysis.update();
     offerRecovered();
@@ -276,12 +289,7 @@ void MainWindow::offerReload()
         lines << tr("… and %n more", nullptr, static_cast<int>(changes->size() - kChangesTold));
     }
     m_banner->say(BannerKind::Note, lines.join(QLatin1Char('\n')),
-                  {{tr("Load them"),
-                    [this] {
-                        m_actions.revert->setEnabled(true);
-                        m_actions.revert->trigger();
-                    }},
-                   {tr("Keep what is here"), [] {}}});
+                  {{tr("Load them"), [this] { loadFiles(tr("Load from disk")); }}, {tr("Keep what is here"), [] {}}});
 }
 
 void MainWindow::refuse(const QString& reason)

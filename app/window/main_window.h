@@ -4,6 +4,7 @@
 #include "app/document/analysis.h"
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
+#include "app/runs/run_archive.h"
 #include "app/runs/run_controller.h"
 #include "app/window/window_actions.h"
 #include "app/window/workspace.h"
@@ -74,6 +75,8 @@ private:
     void updateTopologies();
     void updateStatus();
     void updateCanvasKeys();
+    void loadFiles(const QString& title);
+    void finishTyping();
     void save();
     void saveAs();
     void chooseAndOpen();
@@ -86,6 +89,9 @@ private:
     void remember(const QString& folder);
     void restoreLayout();
     void exportReport();
+    void askToTrash(const std::vector<std::string>& runs);
+    void offerBack(const std::vector<TrashedRun>& runs);
+    [[nodiscard]] QString namesOf(const std::vector<std::string>& runs) const;
     void about();
 
     Look& m_look;
@@ -96,6 +102,7 @@ private:
     Analysis m_analysis;
     EngineBridge m_engine;
     RunController m_runs;
+    RunArchive m_archive;
     QStackedWidget* m_pages = nullptr;
     StartPage* m_start = nullptr;
     Workspace* m_workspace = nullptr;

@@ -19,9 +19,11 @@
 #include "app/window/banner.h"
 #include "app/window/canvas_actions.h"
 #include "app/window/document_link.h"
+#include "app/window/panel_cycle.h"
 #include "app/window/run_link.h"
 #include "app/window/sweep_link.h"
 #include "projects/presets.h"
+#include "visualizers/plot_view.h"
 
 #include <QApplication>
 #include <QCloseEvent>
@@ -33,6 +35,10 @@
 #include <QMessageBox>
 #include <QSettings>
 #include <QStackedWidget>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace residua::app {
 
@@ -58,9 +64,7 @@ void MainWindow::connectFile()
     connect(m_actions.saveAs, &QAction::triggered, this, &MainWindow::saveAs);
     connect(m_actions.revert, &QAction::triggered, this, [this] {
         m_banner->hide();
-        if (const Status reverted = m_session.revert(); !reverted) {
-            refuse(QString::fromStdString(reverted.error().text()));
-        }
+        loadFiles(tr("Go back to the saved version"));
     });
     connect(m_actions.startPage, &QAction::triggered, this, &MainWindow::showStartPage);
     connect(m_actions.quit, &QAction::triggered, this, &QWidget::close);
@@ -148,13 +152,22 @@ void MainWindow::connectView()
             QSettings().setValue(kThemeKey, dark);
         }
     });
-    for (QDockWidget* dock : m_workspace->docks()) {
-        m_menus.panels->addAction(dock->toggleViewAction());
-    }
     connect(m_actions.resetLayout, &QAction::triggered, this,
             [this] { m_workspace->arrange(WorkspaceView::Depth, m_workspace->size()); });
     connect(m_actions.palette, &QAction::triggered, m_workspace, &Workspace::showPalette);
+    const std::pair<QAction*, WorkspaceView> canvases[] = {{m_actions.depth, WorkspaceView::Depth},
+                                                           {m_actions.matrix, WorkspaceView::Matrix},
+                                                           {m_actions.block, WorkspaceView::Block}};
+    for (const auto& [action, view] : canvases) {
+        connect(action, &QAction::triggered, m_workspace, [this, view = view] { m_workspace->showCanvas(view); });
+    }
     connect(m_actions.schedule, &QAction::triggered, m_workspace, &Workspace::showSchedule);
+    connect(m_actions.nextPanel, &QAction::triggered, m_workspace,
+            [this] { focusPanel(*m_workspace, PanelStep::Next); });
+    connect(m_actions.previousPanel, &QAction::triggered, m_workspace,
+            [this] { focusPanel(*m_workspace, PanelStep::Previous); });
+    connect(m_actions.floatPanel, &QAction::triggered, m_workspace, &Workspace::toggleFloating);
+    connect(m_actions.exportPlot, &QAction::triggered, this, [this] { m_workspace->plotInFront()->askExport(); });
     connect(m_actions.keys, &QAction::triggered, m_commands, &Commands::showKeys);
     connect(m_actions.commands, &QAction::triggered, this, [this] {
         fillRecent(); // else only opening its menu does
@@ -169,9 +182,15 @@ void MainWindow::connectView()
 
 void MainWindow::connectRun()
 {
-    connect(m_actions.run.run, &QAction::triggered, &m_runs, &RunController::run);
+    connect(m_actions.run.run, &QAction::triggered, &m_runs, [this] {
+        finishTyping();
+        m_runs.run();
+    });
     connect(m_actions.run.pause, &QAction::triggered, &m_runs, &RunController::pause);
-    connect(m_actions.run.step, &QAction::triggered, &m_runs, &RunController::step);
+    connect(m_actions.run.step, &QAction::triggered, &m_runs, [this] {
+        finishTyping();
+        m_runs.step();
+    });
     connect(m_actions.run.stop, &QAction::triggered, &m_runs, &RunController::stop);
     connect(&m_engine, &EngineBridge::devicesListed, m_runBar, &RunBar::setDevices);
     connect(&m_runs, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
@@ -181,25 +200,32 @@ void MainWindow::connectRun()
     connect(&m_engine, &EngineBridge::noticed, this,
             [this](const engine::Notice& notice) { note(QString::fromStdString(notice.text)); });
     connect(&m_runs, &RunController::refused, this, &MainWindow::refuse);
-    connect(m_actions.enqueue, &QAction::triggered, &m_runs, [this] { m_runs.enqueue(); });
+    connect(m_actions.enqueue, &QAction::triggered, &m_runs, [this] {
+        finishTyping();
+        m_runs.enqueue();
+    });
     connect(m_actions.goOnWithQueue, &QAction::triggered, &m_runs, &RunController::goOnWithQueue);
     connect(m_actions.skip, &QAction::triggered, &m_runs, &RunController::skip);
     connect(m_actions.clearQueue, &QAction::triggered, &m_runs, &RunController::clearQueue);
     m_workspace->runs().queue().follow(m_runs, m_actions.goOnWithQueue, m_actions.skip, m_actions.clearQueue);
+    connect(&m_runs, &RunController::queueTakenUp, this, [this](int count) {
+        m_banner->say(BannerKind::Note, tr("%n runs were waiting in the queue when Residua ended.", nullptr, count),
+                      {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }},
+                       {tr("Forget them"), [this] { m_actions.clearQueue->trigger(); }}});
+    });
     connect(&m_runs, &RunController::phaseChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
     connect(m_runLink, &RunLink::refused, this, &MainWindow::refuse);
     connect(m_runLink, &RunLink::rateKnown, &m_workspace->sweeps(), &SweepPanel::setRate);
-    connect(m_runLink, &RunLink::reportWritten, this,
+    connect(&m_archive, &RunArchive::refused, this, &MainWindow::refuse);
+    connect(&m_archive, &RunArchive::reportWritten, this,
             [this](const QString& path) { note(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
     connect(m_sweepLink, &SweepLink::refused, this, &MainWindow::refuse);
     connect(m_actions.sweep, &QAction::triggered, m_sweepLink, &SweepLink::begin);
     connect(m_actions.exportReport, &QAction::triggered, this, &MainWindow::exportReport);
-    connect(m_runLink, &RunLink::removed, this, [this](const QString& name, const std::filesystem::path& trashed) {
-        m_banner->say(BannerKind::Note, tr("%1 lies in the trash.").arg(name),
-                      {{tr("Bring it back"), [this, trashed] { m_runLink->restore(trashed); }}});
-    });
-    connect(m_runLink, &RunLink::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
+    connect(&m_workspace->runs(), &RunsPanel::removeRequested, this, &MainWindow::askToTrash);
+    connect(&m_archive, &RunArchive::trashed, this, &MainWindow::offerBack);
+    connect(&m_archive, &RunArchive::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
         (new RunComparisonDialog(*comparison, m_look.theme().kind(), this))->show();
     });
     connect(&m_runs, &RunController::savedTo, this, [this](const QString& folder) {
@@ -212,7 +238,8 @@ void MainWindow::connectRun()
                      .arg(event.step)
                      .arg(QString::fromStdString(m_runs.runDirectory().string())));
         } else if (event.status == engine::RunStatus::Stopped) {
-            note(tr("Stopped at step %1; it can be resumed from the list of runs").arg(event.step));
+            note(event.step > 0 ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(event.step)
+                                : tr("Stopped before the first step"));
         }
         if (m_runs.queueHeld()) {
             m_banner->say(
@@ -223,8 +250,25 @@ void MainWindow::connectRun()
     });
 }
 
+void MainWindow::loadFiles(const QString& title)
+{
+    if (const Status loaded = m_session.load(title.toStdString()); !loaded) {
+        refuse(QString::fromStdString(loaded.error().text()));
+    }
+}
+
+/// A value that is being typed is entered as if its field were left.
+void MainWindow::finishTyping()
+{
+    if (QWidget* field = QApplication::focusWidget(); field && isAncestorOf(field)) {
+        field->clearFocus();
+        field->setFocus(Qt::OtherFocusReason);
+    }
+}
+
 void MainWindow::save()
 {
+    finishTyping();
     if (!m_session.isDraft()) {
         if (const Status saved = m_session.save(); !saved) {
             refuse(QString::fromStdString(saved.error().text()));
@@ -245,6 +289,7 @@ void MainWindow::save()
 
 void MainWindow::saveAs()
 {
+    finishTyping();
     const auto proposal = freeProjectFolder(m_folders.projects, m_session.project().name);
     QFileDialog dialog(this, tr("Save the project to a folder"),
                        QString::fromStdString(proposal.parent_path().string()));
@@ -328,6 +373,7 @@ void MainWindow::closeEvent(QCloseEvent* event)
         QSettings().setValue(kGeometryKey, saveGeometry());
         QSettings().setValue(kDocksKey, m_workspace->saveState());
     }
+    finishTyping();
     m_session.flushJournal(); // unsaved changes come back on the next start: nothing is asked
     event->accept();
 }
@@ -342,8 +388,32 @@ void MainWindow::exportReport()
     const QString path = QFileDialog::getSaveFileName(this, tr("Export the report of %1").arg(name),
                                                       name + QStringLiteral(".html"), tr("Page (*.html)"));
     if (!path.isEmpty()) {
-        m_runLink->writeReport(path);
+        m_archive.writeReport(m_runLink->chosenRun(), path);
     }
+}
+
+/// The run's own name; of several, how many.
+QString MainWindow::namesOf(const std::vector<std::string>& runs) const
+{
+    return runs.size() == 1 ? QString::fromStdString(std::filesystem::path(runs.front()).filename().string())
+                            : tr("%n runs", nullptr, static_cast<int>(runs.size()));
+}
+
+void MainWindow::askToTrash(const std::vector<std::string>& runs)
+{
+    m_banner->ask(tr("Move %1 to the trash?").arg(namesOf(runs)),
+                  {{tr("Move to the trash"), [this, runs] { m_archive.trash(runs); }}, {tr("Keep"), [] {}}});
+}
+
+void MainWindow::offerBack(const std::vector<TrashedRun>& runs)
+{
+    std::vector<std::string> directories;
+    std::ranges::transform(runs, std::back_inserter(directories), &TrashedRun::directory);
+    m_banner->say(
+        BannerKind::Note,
+        runs.size() == 1 ? tr("%1 lies in the trash.").arg(namesOf(directories))
+                         : tr("%1 lie in the trash.").arg(namesOf(directories)),
+        {{runs.size() == 1 ? tr("Bring it back") : tr("Bring them back"), [this, runs] { m_archive.restore(runs); }}});
 }
 
 void MainWindow::about()

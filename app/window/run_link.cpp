@@ -4,15 +4,15 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
-#include "app/report/report.h"
 #include "app/runs/background.h"
+#include "app/runs/run_archive.h"
 #include "app/runs/run_controller.h"
 #include "app/runs/runs_panel.h"
+#include "app/runs/shown_matrices.h"
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
 #include "engine/api/coefficients.h"
 #include "engine/api/run_reader.h"
-#include "engine/api/run_upkeep.h"
 #include "projects/store.h"
 #include "visualizers/views.h"
 
@@ -39,62 +39,29 @@ engine::RunStatus statusOf(RunPhase phase)
     return phase == RunPhase::Paused ? engine::RunStatus::Paused : engine::RunStatus::Running;
 }
 
-/// The applied weights by the port that reads them; "" where there is one.
-std::map<std::string_view, const engine::Matrix*> newestByPort(const std::vector<engine::Matrix>& matrices)
+editor::LiveValues liveOf(std::string_view port, const engine::Matrix& matrix, editor::LiveMeasure measure)
 {
-    constexpr std::string_view kApplied = "mix";
-    std::map<std::string_view, const engine::Matrix*> newest;
-    for (const engine::Matrix& matrix : matrices) {
-        std::string_view name = matrix.name;
-        if (name != kApplied && !name.starts_with("mix/")) {
-            continue;
-        }
-        name.remove_prefix(std::min(name.size(), kApplied.size() + 1));
-        const engine::Matrix*& kept = newest[name];
-        if (!kept || matrix.step >= kept->step) {
-            kept = &matrix;
-        }
-    }
-    return newest;
-}
-
-/// 1 for each layer that the newest step ran, 0 for those that it left out; empty where none was left out.
-std::vector<std::uint8_t> newestActive(const std::vector<engine::Matrix>& matrices)
-{
-    const engine::Matrix* newest = nullptr;
-    for (const engine::Matrix& matrix : matrices) {
-        if (matrix.name == "active" && (!newest || matrix.step >= newest->step)) {
-            newest = &matrix;
-        }
-    }
-    std::vector<std::uint8_t> active;
-    if (newest) {
-        std::transform(newest->values.begin(), newest->values.end(), std::back_inserter(active),
-                       [](float runs) { return static_cast<std::uint8_t>(runs != 0); });
-    }
-    return active;
+    editor::LiveValues live;
+    live.port = port;
+    live.mix = matrix.values;
+    live.rows = matrix.rows;
+    live.columns = matrix.columns;
+    live.step = matrix.step;
+    live.measure = measure;
+    return live;
 }
 
 } // namespace
 
-const engine::Matrix* shownMatrix(const std::vector<engine::Matrix>& matrices)
+RunLink::RunLink(DocumentSession& session, RunController& controller, RunArchive& archive, Workspace& workspace,
+                 DocumentLink& documents, QObject* parent)
+    : QObject(parent),
+      m_session(session),
+      m_controller(controller),
+      m_archive(archive),
+      m_workspace(workspace),
+      m_documents(documents)
 {
-    const engine::Matrix* shown = nullptr;
-    for (const engine::Matrix& matrix : matrices) {
-        const std::string_view name = matrix.name;
-        if (name == "mix" ||
-            (name.starts_with("mix/") && (!shown || matrix.step > shown->step || matrix.name <= shown->name))) {
-            shown = &matrix;
-        }
-    }
-    return shown;
-}
-
-RunLink::RunLink(DocumentSession& session, RunController& controller, Workspace& workspace, DocumentLink& documents,
-                 QObject* parent)
-    : QObject(parent), m_session(session), m_controller(controller), m_workspace(workspace), m_documents(documents)
-{
-    m_files.setMaxThreadCount(1);
     m_watch.setInterval(kWatchMilliseconds); // runs of other processes
     connect(&m_watch, &QTimer::timeout, this, &RunLink::listRuns);
     connect(&session, &DocumentSession::opened, this, &RunLink::openAnew);
@@ -129,8 +96,7 @@ void RunLink::connectRuns()
     const RunsPanel& panel = m_workspace.runs();
     connect(&panel, &RunsPanel::resumeRequested, &m_controller, &RunController::resume);
     connect(&panel, &RunsPanel::forkRequested, &m_controller, &RunController::fork);
-    connect(&panel, &RunsPanel::compareRequested, this, &RunLink::compare);
-    connect(&panel, &RunsPanel::removeRequested, this, &RunLink::remove);
+    connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
     connect(&panel, &RunsPanel::showRequested, this, [this](const std::string& directory) {
         m_shown = directory;
         m_loader.load(directory);
@@ -139,16 +105,9 @@ void RunLink::connectRuns()
             [this](const engine::RunInfo& run, bool overlaid) {
                 overlaid ? request(run.directory) : hideRun(run.directory);
             });
-    connect(&m_workspace.runsModel(), &RunsModel::annotated, this,
-            [this](const std::string& directory, const std::vector<std::string>& tags, const std::string& notes) {
-                inBackground(
-                    m_files, this, [directory, tags, notes] { return engine::annotateRun(directory, tags, notes); },
-                    [this](const Status& kept) {
-                        if (!kept) {
-                            emit refused(QString::fromStdString(kept.error().text()));
-                        }
-                    });
-            });
+    connect(&m_workspace.runsModel(), &RunsModel::annotated, &m_archive, &RunArchive::annotate);
+    connect(&m_archive, &RunArchive::trashed, this, &RunLink::onTrashed);
+    connect(&m_archive, &RunArchive::restored, this, &RunLink::listRuns);
 }
 
 void RunLink::openAnew()
@@ -157,6 +116,7 @@ void RunLink::openAnew()
     m_workspace.metrics().clear();
     m_workspace.heatmap().clear();
     compareHeatmapWith({}, {}, {});
+    m_workspace.runsModel().clearOverlays();
     m_shown.clear();
     m_wanted.clear();
     m_marks.clear();
@@ -168,6 +128,9 @@ void RunLink::openAnew()
         m_watch.stop();
     }
     takeList({});
+    if (m_controller.phase() != RunPhase::Idle && isHere(m_controller.runDirectory())) {
+        showLive(); // back at the project that is being trained
+    }
     listRuns();
 }
 
@@ -179,7 +142,8 @@ void RunLink::listRuns()
     }
     ++m_lists;
     inBackground(
-        m_files, this, [folder = m_session.directory() / projects::kRunsFolder] { return engine::listRuns(folder); },
+        m_archive.thread(), this,
+        [folder = m_session.directory() / projects::kRunsFolder] { return engine::listRuns(folder); },
         [this, of = m_session.directory()](std::vector<engine::RunInfo> runs) {
             --m_lists;
             if (m_session.isOpen() && m_session.directory() == of) {
@@ -236,16 +200,49 @@ void RunLink::request(const std::string& directory)
 
 void RunLink::onStarted(const std::filesystem::path& directory)
 {
-    m_shown = directory.string();
+    if (isHere(directory)) {
+        showLive();
+        listRuns();
+    }
+}
+
+/// Of the open project.
+bool RunLink::isHere(const std::filesystem::path& directory) const
+{
+    if (!m_session.isOpen() || m_session.isDraft()) {
+        return false;
+    }
+    const std::filesystem::path within = directory.lexically_relative(m_session.directory() / projects::kRunsFolder);
+    return !within.empty() && *within.begin() != "..";
+}
+
+/// The run that trains, in every view.
+void RunLink::showLive()
+{
+    m_shown = m_controller.runDirectory().string();
     m_marks.erase(m_shown);
     m_workspace.runsModel().setOverlaid(m_shown, true);
     m_workspace.heatmap().clear();
     request(m_shown);
-    listRuns();
+}
+
+/// No run's matrices are in the views.
+void RunLink::showNone()
+{
+    m_shown.clear();
+    m_workspace.heatmap().clear();
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        canvas->canvas().clearLive();
+        canvas->refresh();
+    }
+    m_workspace.outlineModel().clearLive();
 }
 
 void RunLink::onProgress(const engine::Progress& progress)
 {
+    if (!isHere(m_controller.runDirectory())) {
+        return; // another project is open meanwhile
+    }
     m_workspace.runsModel().setLive(m_controller.runDirectory().string(), statusOf(m_controller.phase()),
                                     m_controller.progress().step, m_controller.progress().loss);
     if (m_pending) {
@@ -288,33 +285,45 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
     if (m_session.project().topology != m_topology) {
         return; // the wiring was edited while the run goes on: these weights are not of this picture
     }
-    const auto newest = newestByPort(matrices);
     const std::vector<std::uint8_t> active = newestActive(matrices);
-    for (CanvasWidget* canvas : m_workspace.canvases()) {
-        editor::LiveValues left;
-        left.active = active;
-        canvas->canvas().setLive(left);
-        for (const auto& [port, matrix] : newest) {
-            editor::LiveValues live;
-            live.port = port;
-            live.mix = matrix->values;
-            live.rows = matrix->rows;
-            live.columns = matrix->columns;
-            live.step = matrix->step;
-            canvas->canvas().setLive(live);
+    std::vector<editor::LiveValues> told(1);
+    told.front().active = active;
+    for (const auto& [kind, measure] :
+         {std::pair("mix", editor::LiveMeasure::Mean), std::pair("spread", editor::LiveMeasure::Spread)}) {
+        for (const auto& [port, matrix] : newestByPort(matrices, kind)) {
+            told.push_back(liveOf(port, *matrix, measure));
         }
-        canvas->refresh();
     }
-    for (const auto& [port, matrix] : newest) {
-        editor::LiveValues live;
-        live.port = port;
-        live.mix = matrix->values;
-        live.rows = matrix->rows;
-        live.columns = matrix->columns;
-        live.step = matrix->step;
-        live.active = active;
+    tell(told);
+}
+
+void RunLink::tell(const std::vector<editor::LiveValues>& values)
+{
+    for (const editor::LiveValues& live : values) {
+        for (CanvasWidget* canvas : m_workspace.canvases()) {
+            canvas->canvas().setLive(live);
+            canvas->refresh();
+        }
         m_workspace.outlineModel().setLive(live);
     }
+}
+
+/// The newest of a single feature's weights; what was shown of another goes.
+void RunLink::tellFeature(int feature, const std::vector<engine::Matrix>& history)
+{
+    if (m_session.project().topology != m_topology) {
+        return;
+    }
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        canvas->canvas().clearLive(editor::LiveMeasure::Feature);
+        canvas->refresh();
+    }
+    std::vector<editor::LiveValues> told;
+    for (const auto& [port, matrix] : newestByPort(history)) {
+        told.push_back(liveOf(port, *matrix, editor::LiveMeasure::Feature));
+        told.back().feature = feature;
+    }
+    tell(told);
 }
 
 void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
@@ -413,7 +422,7 @@ void RunLink::showFeature(int feature)
     const std::string run = m_shown;
     m_featureStep = -1;
     inBackground(
-        m_files, this, [run, feature] { return engine::featureHistory(run, feature); },
+        m_archive.thread(), this, [run, feature] { return engine::featureHistory(run, feature); },
         [this, run, feature](const Result<std::vector<engine::Matrix>>& history) {
             if (!history) {
                 emit refused(QString::fromStdString(history.error().text()));
@@ -421,6 +430,9 @@ void RunLink::showFeature(int feature)
             if (run == m_shown) {
                 m_featureStep = history && !history->empty() ? history->back().step : -1;
                 m_workspace.heatmap().setFeature(feature, history ? *history : std::vector<engine::Matrix>());
+                if (history) {
+                    tellFeature(feature, *history);
+                }
             }
         });
 }
@@ -439,41 +451,26 @@ void RunLink::followFeature(const std::vector<engine::RunEvent>& events)
     const auto last = std::ranges::max_element(events, {}, &engine::RunEvent::step);
     m_featureStep = std::max(after, last->step);
     inBackground(
-        m_files, this, [run = m_shown, number = *feature, after] { return engine::featureHistory(run, number, after); },
+        m_archive.thread(), this,
+        [run = m_shown, number = *feature, after] { return engine::featureHistory(run, number, after); },
         [this, run = m_shown, feature](const Result<std::vector<engine::Matrix>>& history) {
             if (history && run == m_shown && feature == m_workspace.heatmap().feature()) {
                 m_workspace.heatmap().appendFeature(*history);
+                tellFeature(*feature, *history);
             }
         });
 }
 
-void RunLink::compare(const std::string& first, const std::string& second)
+void RunLink::onTrashed(const std::vector<TrashedRun>& runs)
 {
-    inBackground(
-        m_files, this, [first, second] { return compareRuns(first, second); },
-        [this](Result<RunComparison> comparison) {
-            if (comparison) {
-                emit compared(std::make_shared<const RunComparison>(std::move(*comparison)));
-            } else {
-                emit refused(QString::fromStdString(comparison.error().text()));
-            }
-        });
-}
-
-void RunLink::remove(const std::string& directory)
-{
-    inBackground(
-        m_files, this, [directory] { return engine::trashRun(directory); },
-        [this, directory](const Result<std::filesystem::path>& trashed) {
-            if (!trashed) {
-                emit refused(QString::fromStdString(trashed.error().text()));
-                return;
-            }
-            m_workspace.runsModel().setOverlaid(directory, false);
-            hideRun(directory);
-            listRuns();
-            emit removed(keyOf(std::filesystem::path(directory).filename()), *trashed);
-        });
+    for (const TrashedRun& run : runs) {
+        m_workspace.runsModel().setOverlaid(run.directory, false);
+        hideRun(run.directory);
+        if (run.directory == m_shown) {
+            showNone();
+        }
+    }
+    listRuns();
 }
 
 std::string RunLink::chosenRun() const
@@ -486,32 +483,6 @@ QString RunLink::chosenRunName() const
 {
     const engine::RunInfo* run = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(chosenRun()));
     return run ? QString::fromStdString(run->name) : QString();
-}
-
-void RunLink::writeReport(const QString& path)
-{
-    inBackground(
-        *QThreadPool::globalInstance(), this,
-        [run = chosenRun(), path] { return report::writeReport(run, path.toStdString()); },
-        [this, path](const Status& written) {
-            if (written) {
-                emit reportWritten(path);
-            } else {
-                emit refused(QString::fromStdString(written.error().text()));
-            }
-        });
-}
-
-void RunLink::restore(const std::filesystem::path& trashed)
-{
-    inBackground(
-        m_files, this, [trashed] { return engine::restoreRun(trashed); },
-        [this](const Result<std::filesystem::path>& back) {
-            if (!back) {
-                emit refused(QString::fromStdString(back.error().text()));
-            }
-            listRuns();
-        });
 }
 
 } // namespace residua::app

@@ -64,6 +64,10 @@ WindowActions::WindowActions(QWidget& window)
                Text::tr("Show the whole network"));
     zoomToSelection =
         make("", Text::tr("&Zoom to selection"), {QKeySequence(Qt::Key_Z)}, Text::tr("Show what is selected"));
+    nextPanel =
+        make("", Text::tr("&Next panel"), {QKeySequence(Qt::Key_F6)}, Text::tr("Move the keys to the next panel"));
+    previousPanel = make("", Text::tr("Pre&vious panel"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},
+                         Text::tr("Move the keys to the panel before"));
     theme = make("theme", Text::tr("&Dark theme"), {QKeySequence(Qt::CTRL | Qt::Key_T)},
                  Text::tr("Switch between light and dark"));
     theme->setCheckable(true);
@@ -78,7 +82,19 @@ WindowActions::WindowActions(QWidget& window)
                 Text::tr("Write a checkpoint, end this run and go on with the next in the queue"));
     sweep = make("", Text::tr("S&weep a field…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_W)},
                  Text::tr("Train the project once for each of several values of a field"));
-    schedule = make("stages", Text::tr("&Stages of training"), {}, Text::tr("Show and edit which layers train when"));
+    depth = make("", Text::tr("D&epth canvas"), {QKeySequence(Qt::CTRL | Qt::Key_1)},
+                 Text::tr("The stack of layers, its shortcuts as arcs"));
+    matrix = make("", Text::tr("&Matrix"), {QKeySequence(Qt::CTRL | Qt::Key_2)},
+                  Text::tr("The shortcuts as a grid: row = target, column = source"));
+    block = make("", Text::tr("&Block canvas"), {QKeySequence(Qt::CTRL | Qt::Key_3)},
+                 Text::tr("The nodes and wires inside a block, stem or head"));
+    schedule = make("stages", Text::tr("&Stages of training"), {QKeySequence(Qt::CTRL | Qt::Key_4)},
+                    Text::tr("Show and edit which layers train when"));
+    saveBlock = make("", Text::tr("Save the &block…"), {}, Text::tr("Keep the block that is shown under a name"));
+    exportPlot = make("", Text::tr("Export the &plot…"), {},
+                      Text::tr("Write the plot in front as a picture, a document or numbers"));
+    floatPanel = make("", Text::tr("F&loat or dock the panel"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_D)},
+                      Text::tr("Tear the panel in front off the window, or put it back"));
     exportReport = make("", Text::tr("Export a run's &report…"), {},
                         Text::tr("Write the chosen run's plots, heatmaps and tables as one page"));
     clearQueue = make("", Text::tr("&Clear the queue"), {}, Text::tr("Forget the runs that have not begun"));
@@ -120,6 +136,8 @@ void WindowActions::nameActions()
         {backToPreset, "backToPreset"},
         {fit, "fit"},
         {zoomToSelection, "zoomToSelection"},
+        {nextPanel, "nextPanel"},
+        {previousPanel, "previousPanel"},
         {theme, "theme"},
         {resetLayout, "resetLayout"},
         {palette, "palette"},
@@ -129,7 +147,13 @@ void WindowActions::nameActions()
         {goOnWithQueue, "goOnWithQueue"},
         {skip, "skip"},
         {sweep, "sweep"},
+        {depth, "depth"},
+        {matrix, "matrix"},
+        {block, "block"},
         {schedule, "schedule"},
+        {saveBlock, "saveBlock"},
+        {exportPlot, "exportPlot"},
+        {floatPanel, "floatPanel"},
         {exportReport, "exportReport"},
         {clearQueue, "clearQueue"},
         {about, "about"},
@@ -145,7 +169,9 @@ void WindowActions::nameActions()
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    return QList<QAction*>{save, saveAs, resetLayout, palette, enqueue, sweep, schedule, exportReport} + ofCanvas();
+    return QList<QAction*>{save,   saveAs, resetLayout, palette,   enqueue,    sweep,      depth,
+                           matrix, block,  schedule,    saveBlock, exportPlot, floatPanel, exportReport} +
+           ofCanvas();
 }
 
 WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
@@ -158,6 +184,8 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     menus.recent = file->addMenu(Text::tr("Open &recent"));
     file->addSeparator();
     file->addActions({actions.save, actions.saveAs, actions.revert});
+    file->addSeparator();
+    file->addActions({actions.saveBlock, actions.exportPlot});
     file->addSeparator();
     file->addActions({actions.startPage, actions.quit});
 
@@ -175,10 +203,12 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     QMenu* view = bar.addMenu(Text::tr("&View"));
     view->addActions({actions.commands, actions.palette});
     view->addSeparator();
-    view->addActions({actions.fit, actions.zoomToSelection, actions.schedule});
+    view->addActions({actions.depth, actions.matrix, actions.block, actions.schedule});
+    view->addSeparator();
+    view->addActions({actions.fit, actions.zoomToSelection});
     view->addSeparator();
     menus.panels = view->addMenu(Text::tr("&Panels"));
-    view->addAction(actions.resetLayout);
+    view->addActions({actions.nextPanel, actions.previousPanel, actions.floatPanel, actions.resetLayout});
     view->addSeparator();
     view->addAction(actions.theme);
 
@@ -187,6 +217,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     run->addSeparator();
     run->addActions({actions.enqueue, actions.goOnWithQueue, actions.skip, actions.clearQueue});
     run->addSeparator();
+    menus.runs = run->addMenu(Text::tr("Selected &runs"));
     run->addActions({actions.sweep, actions.exportReport});
 
     bar.addMenu(Text::tr("&Help"))->addAction(actions.about);

@@ -39,9 +39,17 @@ struct WindowActions {
     QAction* goOnWithQueue;
     QAction* skip;
     QAction* sweep;
+    QAction* depth;
+    QAction* matrix;
+    QAction* block;
     QAction* schedule;
+    QAction* saveBlock;
+    QAction* exportPlot;
+    QAction* floatPanel;
     QAction* exportReport;
     QAction* clearQueue;
+    QAction* nextPanel;
+    QAction* previousPanel;
     QAction* theme;
     QAction* resetLayout;
     QAction* about;
@@ -65,6 +73,7 @@ struct WindowMenus {
     QMenu* examples;
     QMenu* recent;
     QMenu* panels;
+    QMenu* runs; ///< of the runs that are selected in their list
 };
 [[nodiscard]] WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions);
 

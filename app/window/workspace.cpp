@@ -17,12 +17,14 @@
 #include "visualizers/pareto_view.h"
 #include "visualizers/views.h"
 
+#include <QApplication>
 #include <QDockWidget>
 #include <QSplitter>
 #include <QTabWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <iterator>
 
 namespace residua::app {
 
@@ -78,7 +80,8 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_blockCanvas = blockCanvas.get();
     m_block = new CanvasWidget(std::move(blockCanvas), this);
     setObjectName(QStringLiteral("workspace"));
-    setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks);
+    setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks |
+                   QMainWindow::GroupedDragging); // a tab that is dragged away is torn off
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
@@ -133,6 +136,7 @@ QDockWidget* Workspace::addDock(Qt::DockWidgetArea area, const QString& name, co
     dock->setObjectName(name);
     dock->setWidget(content);
     addDockWidget(area, dock);
+    dock->toggleViewAction()->setObjectName(QStringLiteral("panel:") + name); // in the user's settings: it stays
     m_docks.push_back(dock);
     const auto later = [this] { QMetaObject::invokeMethod(this, &Workspace::updateTitleBars, Qt::QueuedConnection); };
     connect(dock, &QDockWidget::dockLocationChanged, this, later);
@@ -206,6 +210,36 @@ QDockWidget* Workspace::dockOf(WorkspaceView view) const
     default:
         return nullptr;
     }
+}
+
+/// That with the focus; else the one in front below the canvases.
+QDockWidget* Workspace::dockInFront() const
+{
+    for (QDockWidget* dock : m_docks) {
+        if (dock->isAncestorOf(QApplication::focusWidget())) {
+            return dock;
+        }
+    }
+    QDockWidget* const below[] = {m_lossDock, m_heatmapDock, m_metricsDock, m_paretoDock, m_runsDock, m_sweepDock};
+    const auto isInFront = [](QDockWidget* dock) { return !dock->visibleRegion().isEmpty(); };
+    const auto* const found = std::ranges::find_if(below, isInFront);
+    return found == std::end(below) ? nullptr : *found;
+}
+
+void Workspace::toggleFloating()
+{
+    if (QDockWidget* dock = dockInFront()) {
+        dock->setFloating(!dock->isFloating());
+        dock->raise();
+        dock->activateWindow();
+    }
+}
+
+visualizers::PlotView* Workspace::plotInFront() const
+{
+    const QDockWidget* dock = dockInFront();
+    auto* plot = dock ? qobject_cast<visualizers::PlotView*>(dock->widget()) : nullptr;
+    return plot ? plot : m_loss;
 }
 
 void Workspace::showPalette()

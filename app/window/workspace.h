@@ -18,6 +18,7 @@ class LossView;
 class HeatmapView;
 class MetricsView;
 class ParetoView;
+class PlotView;
 } // namespace residua::visualizers
 
 namespace residua::editor {
@@ -89,12 +90,17 @@ public:
     void arrange(WorkspaceView view, QSize size);
     /// Brings the palette to the front and puts the cursor in its search.
     void showPalette();
+    /// Tears the panel in front off the window, or puts it back.
+    void toggleFloating();
+    /// The plot that a command without a pointer means.
+    [[nodiscard]] visualizers::PlotView* plotInFront() const;
     /// Brings the sweeps to the front.
     void showSweeps();
     /// Brings the stages of training to the front.
     void showSchedule();
 
 private:
+    [[nodiscard]] QDockWidget* dockInFront() const;
     QDockWidget* addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content);
     void bringForward(WorkspaceView view);
     /// The dock that a view of one dock shows; none for the others.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window as a person uses it: mouse and keyboard only, on a real screen.
+#include "app/commands/command_palette.h"
 #include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
 #include "app/window/document_link.h"
@@ -7,10 +8,14 @@
 #include "tests/app/window_harness.h"
 #include "visualizers/views.h"
 
+#include <QComboBox>
+#include <QDockWidget>
 #include <QFrame>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenuBar>
 #include <QPushButton>
+#include <QSet>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QToolButton>
@@ -209,6 +214,37 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(isNumber(), kPatience);
     }
 
+    void aValueBeingTypedCounts()
+    {
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Training});
+        const auto type = [this](const char* text) {
+            QLineEdit* steps = field("property:steps");
+            steps->setFocus();
+            steps->selectAll();
+            QTest::keyClicks(steps, text);
+        };
+        type("11");
+        QTest::keyClick(field("property:steps"), Qt::Key_S, Qt::ControlModifier);
+        QCOMPARE(projects::loadProject(m_project)->project.training.steps, std::int64_t(11));
+        type("5");
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTest::mouseClick(m_window->findChild<QToolButton*>(QStringLiteral("runButton")), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QCOMPARE(m_window->runs().progress().step, std::int64_t(5));
+        type("7");
+        m_window->close();
+        QCOMPARE(projects::readJournal(m_project)->value().project.training.steps, std::int64_t(7));
+    }
+
+    void anotherWindowOnTheProjectWarns()
+    {
+        m_window->openProject(m_project);
+        MainWindow second(*m_look, WindowFolders{folder("drafts"), folder("Residua"), {}}, Memory::None);
+        second.openProject(m_project);
+        QVERIFY(second.bannerText().contains("another window"));
+    }
+
     void stepPausesAndRunGoesOn()
     {
         m_window->openProject(m_project);
@@ -302,6 +338,46 @@ private slots:
         QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
         QTest::keyClick(search, Qt::Key_Escape);
         QVERIFY(!search->isVisible());
+    }
+
+    void thePanelInFrontFloatsAndComesBack()
+    {
+        m_window->openProject(m_project);
+        QDockWidget* loss = m_window->findChild<QDockWidget*>(QStringLiteral("lossDock"));
+        loss->raise();
+        auto* within = loss->widget()->findChild<QComboBox*>();
+        within->setFocus();
+        QTest::keyClick(within, Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(loss->isFloating() && loss->isActiveWindow());
+        within->setFocus();
+        QTest::keyClick(within, Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(!loss->isFloating());
+    }
+
+    void viewsChangeByKey()
+    {
+        m_window->openProject(m_project);
+        Workspace& workspace = m_window->workspace();
+        const std::pair<Qt::Key, CanvasWidget*> views[] = {
+            {Qt::Key_2, &workspace.matrix()}, {Qt::Key_3, &workspace.block()}, {Qt::Key_1, &workspace.canvas()}};
+        for (const auto& [key, canvas] : views) {
+            QTest::keyClick(m_window.get(), key, Qt::ControlModifier);
+            QTRY_VERIFY(canvas->isVisible());
+            QCOMPARE(&workspace.currentCanvas(), canvas);
+        }
+    }
+
+    /// Whatever a menu holds can be found by its name and given another key.
+    void everyCommandHasAName()
+    {
+        m_window->openProject(m_project);
+        QSet<QString> names;
+        for (const MenuCommand& command : commandsOf(*m_window->menuBar())) {
+            const bool ofAList = command.path.contains("example") || command.path.contains("recent");
+            QVERIFY2(ofAList || !command.action->objectName().isEmpty(), qPrintable(command.path));
+            QVERIFY2(ofAList || !names.contains(command.action->objectName()), qPrintable(command.path));
+            names << command.action->objectName();
+        }
     }
 
     void theThemeSwitches()

@@ -64,12 +64,69 @@ private slots:
         tree()->setFocus();
         tree()->setCurrentIndex(tree()->model()->index(0, 0));
         QTest::keyClick(tree(), Qt::Key_Delete);
+        QTRY_VERIFY(m_window->bannerText().contains("trash?"));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape); // after all not
+        QVERIFY(tree()->hasFocus());
+        QCOMPARE(m_window->bannerText(), QString());
+        QTest::keyClick(tree(), Qt::Key_Delete);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
         QCOMPARE(points(lossCsv()), 0);
+        QCOMPARE(points(heatmap().csv()), 0);
+        const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{0, 1}}});
+        QVERIFY(!isNumber(row.siblingAtColumn(OutlineModel::Value))); // no weight of it stands anywhere
         QCOMPARE(points(m_window->workspace().metrics().csv()), 0);
         QTRY_VERIFY(m_window->bannerText().contains("trash"));
         button(QStringLiteral("Bring it back"))->click();
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+    }
+
+    void severalRunsGoAndComeBackTogether()
+    {
+        write("one", 0.25F);
+        write("two", 0.5F);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        tree()->setFocus();
+        tree()->selectAll();
+        QTest::keyClick(tree(), Qt::Key_Delete);
+        QTRY_VERIFY(m_window->bannerText().contains("2 runs"));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
+        QTRY_VERIFY(button(QStringLiteral("Bring them back")) != nullptr);
+        QTest::mouseClick(button(QStringLiteral("Bring them back")), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+    }
+
+    /// Another project's run is not drawn in this one, and is whole again on return.
+    void aRunKeepsToItsProject()
+    {
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {tinyProject(), {}}).ok());
+        m_window->runs().runSteps(3);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        m_window->openProject(other);
+        QCOMPARE(points(lossCsv()), 0);
+        QSignalSpy progressed(&m_window->runs(), &RunController::progressed);
+        m_window->actions().run.step->trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(!progressed.empty(), kPatience);
+        QCOMPARE(points(lossCsv()), 0);
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 4, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(model().isOverlaid(model().runs().front().directory));
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.stop->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+    }
+
+    void theNewestRunIsShownOnOpening()
+    {
+        write("earlier", 0.25F);
+        openWindow();
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+        QVERIFY(points(heatmap().csv()) > 0);
     }
 
     void theFlopAxisCountsFlop()
@@ -119,7 +176,7 @@ private slots:
         train();
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
         tree()->setCurrentIndex(tree()->model()->index(0, 0));
-        QMenu* menu = button<QToolButton>(QStringLiteral("Fork"))->menu();
+        auto* menu = m_window->findChild<QAction*>(QStringLiteral("run:fork"))->menu<QMenu*>();
         menu->popup(m_window->mapToGlobal(QPoint(100, 100)));
         const auto atTheEnd = [menu]() -> QAction* {
             const QList<QAction*> actions = menu->actions();
@@ -149,6 +206,23 @@ private slots:
         m_window->actions().goOnWithQueue->trigger();
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 3, kPatience);
         QVERIFY(!m_window->runs().queueHeld());
+    }
+
+    void theQueueOutlivesTheWindow()
+    {
+        m_window->runs().runSteps(2);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        m_window->actions().enqueue->trigger();
+        m_window->actions().enqueue->trigger();
+        openWindow(); // as after a restart
+        m_window->openProject(m_project);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().queued(), std::size_t(2), kPatience);
+        QVERIFY(m_window->runs().queueHeld());
+        QVERIFY(m_window->bannerText().contains("2 runs"));
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTest::mouseClick(button<QPushButton>(QStringLiteral("Go on with the queue")), Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QTRY_VERIFY(!std::filesystem::exists(m_project / projects::kRunsFolder / ".queue"));
     }
 
     void skipGoesOnWithTheNext()
@@ -241,6 +315,12 @@ private:
     QTreeView* tree() { return m_window->findChild<QTreeView*>("runsTree"); }
     QString lossCsv() { return loss().csv(); }
 
+    static bool isNumber(const QModelIndex& index)
+    {
+        bool number = false;
+        index.data().toString().toDouble(&number);
+        return number;
+    }
     static int points(const QString& csv) { return static_cast<int>(csv.count(QLatin1Char('\n'))) - 1; }
 
     /// Points of the training curve.

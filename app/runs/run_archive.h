@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/runs/run_comparison.h"
+
+#include <QObject>
+#include <QString>
+#include <QThreadPool>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace residua::app {
+
+/// A run that lies in the trash.
+struct TrashedRun {
+    std::string directory;       ///< where it was
+    std::filesystem::path place; ///< where it can be taken back from
+};
+
+/// What is done with runs as wholes: lists, notes, trash, comparison, report. Nothing here waits; all of it is done in
+/// the order in which it was asked for. GUI thread.
+class RunArchive : public QObject {
+    Q_OBJECT
+public:
+    explicit RunArchive(QObject* parent = nullptr);
+
+    /// A thread for what has to wait for the rest.
+    [[nodiscard]] QThreadPool& thread() { return m_thread; }
+
+    void annotate(const std::string& run, const std::vector<std::string>& tags, const std::string& notes);
+    void compare(const std::string& first, const std::string& second);
+    void writeReport(const std::string& run, const QString& path);
+    void trash(const std::vector<std::string>& runs);
+    void restore(const std::vector<TrashedRun>& runs);
+
+signals:
+    void refused(const QString& reason);
+    void compared(const std::shared_ptr<const residua::app::RunComparison>& comparison);
+    void reportWritten(const QString& path);
+    void trashed(const std::vector<residua::app::TrashedRun>& runs);
+    void restored();
+
+private:
+    void refuse(const Status& status);
+
+    QThreadPool m_thread;
+};
+
+} // namespace residua::app

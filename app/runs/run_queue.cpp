@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/run_queue.h"
+
+#include "app/runs/background.h"
+#include "projects/json.h"
+#include "projects/store.h"
+
+#include <QDateTime>
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kQueueFolder = ".queue";
+
+fs::path folderIn(const fs::path& projectDirectory)
+{
+    return projectDirectory / projects::kRunsFolder / kQueueFolder;
+}
+
+/// Later names sort behind earlier ones, also those of an earlier session.
+fs::path nextFile(const fs::path& projectDirectory)
+{
+    static std::int64_t last = 0;
+    last = std::max<std::int64_t>(last + 1, QDateTime::currentMSecsSinceEpoch());
+    return folderIn(projectDirectory) / (std::to_string(last) + ".json");
+}
+
+Status keep(const fs::path& file, const projects::Project& project)
+{
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error) {
+        return Error{file.parent_path().string(), "cannot be made: " + error.message()};
+    }
+    return projects::writeFileAtomically(file, projects::toJson(project));
+}
+
+struct Left {
+    std::vector<std::pair<fs::path, projects::Project>> runs;
+    Status status = Done{};
+};
+
+Left readLeft(const fs::path& folder)
+{
+    std::vector<fs::path> files;
+    std::error_code ignored; // no folder: nothing was left
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        if (entry.path().extension() == ".json") {
+            files.push_back(entry.path());
+        }
+    }
+    std::ranges::sort(files);
+    Left left;
+    for (const fs::path& file : files) {
+        const auto text = projects::readFile(file);
+        auto project = text ? projects::projectFromJson(*text) : Result<projects::Project>(text.error());
+        if (project) {
+            left.runs.emplace_back(file, std::move(*project));
+        } else {
+            left.status = Error{file.string(), project.error().text()};
+        }
+    }
+    return left;
+}
+
+} // namespace
+
+RunQueue::RunQueue(QObject* parent) : QObject(parent)
+{
+    m_files.setMaxThreadCount(1);
+}
+
+RunQueue::~RunQueue()
+{
+    m_files.waitForDone();
+}
+
+std::vector<std::string> RunQueue::names() const
+{
+    std::vector<std::string> names;
+    std::ranges::transform(m_waiting, std::back_inserter(names),
+                           [](const Waiting& waiting) { return waiting.command.project.name; });
+    return names;
+}
+
+void RunQueue::push(engine::StartRun command)
+{
+    const fs::path file = nextFile(command.projectDirectory);
+    inBackground(
+        m_files, this, [file, project = command.project] { return keep(file, project); },
+        [this](const Status& kept) {
+            if (!kept) {
+                emit failed(kept.error());
+            }
+        });
+    m_waiting.push_back({std::move(command), file});
+}
+
+engine::StartRun RunQueue::pop()
+{
+    Waiting next = std::move(m_waiting.front());
+    m_waiting.pop_front();
+    forget(next.file);
+    return std::move(next.command);
+}
+
+void RunQueue::clear()
+{
+    for (const Waiting& waiting : std::exchange(m_waiting, {})) {
+        forget(waiting.file);
+    }
+}
+
+void RunQueue::forget(const fs::path& file)
+{
+    m_files.start([file] {
+        std::error_code ignored; // what cannot be removed waits again in the next session
+        fs::remove(file, ignored);
+        fs::remove(file.parent_path(), ignored); // where it is empty
+    });
+}
+
+void RunQueue::takeUp(const fs::path& projectDirectory, const std::string& device)
+{
+    inBackground(
+        m_files, this, [folder = folderIn(projectDirectory)] { return readLeft(folder); },
+        [this, projectDirectory, device](Left left) {
+            const std::size_t before = m_waiting.size();
+            for (auto& [file, project] : left.runs) {
+                if (std::ranges::find(m_waiting, file, &Waiting::file) == m_waiting.end()) {
+                    engine::StartRun command;
+                    command.project = std::move(project);
+                    command.projectDirectory = projectDirectory;
+                    command.device = device;
+                    m_waiting.push_back({std::move(command), file});
+                }
+            }
+            if (m_waiting.size() > before) {
+                emit takenUp(static_cast<int>(m_waiting.size() - before));
+            }
+            if (!left.status) {
+                emit failed(left.status.error());
+            }
+        });
+}
+
+} // namespace residua::app

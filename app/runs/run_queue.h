@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+
+#include <QObject>
+#include <QThreadPool>
+
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace residua::app {
+
+/// Runs that wait to be trained, the next first. Until it begins each is kept as a file in its project's folder
+/// (runs/.queue), so that it outlives the program. GUI thread; files are read and written on another, in order.
+class RunQueue : public QObject {
+    Q_OBJECT
+public:
+    explicit RunQueue(QObject* parent = nullptr);
+    /// Waits for the files.
+    ~RunQueue() override;
+
+    [[nodiscard]] bool empty() const { return m_waiting.empty(); }
+    [[nodiscard]] std::size_t size() const { return m_waiting.size(); }
+    /// The projects' names.
+    [[nodiscard]] std::vector<std::string> names() const;
+    void push(engine::StartRun command);
+    /// Precondition: not empty.
+    [[nodiscard]] engine::StartRun pop();
+    void clear();
+    /// Puts what an earlier session left in that project's folder at the end, to be trained on `device`.
+    void takeUp(const std::filesystem::path& projectDirectory, const std::string& device);
+
+signals:
+    /// So many runs of an earlier session wait again.
+    void takenUp(int count);
+    /// A run cannot be kept, or not be read back.
+    void failed(const residua::Error& error);
+
+private:
+    struct Waiting {
+        engine::StartRun command;
+        std::filesystem::path file;
+    };
+    void forget(const std::filesystem::path& file);
+
+    std::deque<Waiting> m_waiting;
+    QThreadPool m_files;
+};
+
+} // namespace residua::app

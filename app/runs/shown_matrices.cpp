@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/shown_matrices.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace residua::app {
+
+std::map<std::string_view, const engine::Matrix*> newestByPort(const std::vector<engine::Matrix>& matrices,
+                                                                std::string_view kind)
+{
+    std::map<std::string_view, const engine::Matrix*> newest;
+    for (const engine::Matrix& matrix : matrices) {
+        std::string_view name = matrix.name;
+        if (!name.starts_with(kind) || (name.size() > kind.size() && name[kind.size()] != '/')) {
+            continue;
+        }
+        name.remove_prefix(std::min(name.size(), kind.size() + 1));
+        const engine::Matrix*& kept = newest[name];
+        if (!kept || matrix.step >= kept->step) {
+            kept = &matrix;
+        }
+    }
+    return newest;
+}
+
+std::vector<std::uint8_t> newestActive(const std::vector<engine::Matrix>& matrices)
+{
+    const engine::Matrix* newest = nullptr;
+    for (const engine::Matrix& matrix : matrices) {
+        if (matrix.name == "active" && (!newest || matrix.step >= newest->step)) {
+            newest = &matrix;
+        }
+    }
+    std::vector<std::uint8_t> active;
+    if (newest) {
+        std::transform(newest->values.begin(), newest->values.end(), std::back_inserter(active),
+                       [](float runs) { return static_cast<std::uint8_t>(runs != 0); });
+    }
+    return active;
+}
+
+const engine::Matrix* shownMatrix(const std::vector<engine::Matrix>& matrices)
+{
+    const engine::Matrix* shown = nullptr;
+    for (const engine::Matrix& matrix : matrices) {
+        const std::string_view name = matrix.name;
+        if (name == "mix" ||
+            (name.starts_with("mix/") && (!shown || matrix.step > shown->step || matrix.name <= shown->name))) {
+            shown = &matrix;
+        }
+    }
+    return shown;
+}
+
+} // namespace residua::app
