@@ -40,17 +40,4 @@ std::vector<std::uint8_t> newestActive(const std::vector<engine::Matrix>& matric
     return active;
 }
 
-const engine::Matrix* shownMatrix(const std::vector<engine::Matrix>& matrices)
-{
-    const engine::Matrix* shown = nullptr;
-    for (const engine::Matrix& matrix : matrices) {
-        const std::string_view name = matrix.name;
-        if (name == "mix" ||
-            (name.starts_with("mix/") && (!shown || matrix.step > shown->step || matrix.name <= shown->name))) {
-            shown = &matrix;
-        }
-    }
-    return shown;
-}
-
 } // namespace residua::app

@@ -16,8 +16,6 @@ namespace residua::app {
 /// is one.
 [[nodiscard]] std::map<std::string_view, const engine::Matrix*>
 newestByPort(const std::vector<engine::Matrix>& matrices, std::string_view kind = "mix");
-/// The newest of the first port that has one, for views of one matrix; null: none.
-[[nodiscard]] const engine::Matrix* shownMatrix(const std::vector<engine::Matrix>& matrices);
 /// 1 for each layer that the newest step ran, 0 for those that it left out; empty where that was not recorded.
 [[nodiscard]] std::vector<std::uint8_t> newestActive(const std::vector<engine::Matrix>& matrices);
 

@@ -6,7 +6,9 @@
 #include "projects/presets.h"
 #include "tests/app/window_harness.h"
 
+#include <QApplication>
 #include <QClipboard>
+#include <QDockWidget>
 #include <QDropEvent>
 #include <QGuiApplication>
 #include <QLineEdit>
@@ -109,6 +111,29 @@ private slots:
         m_window->documents().applyEdit(projects::RemoveShortcut{{1, 2}});
         QCoreApplication::processEvents();
         QCOMPARE(m_window->documents().place(), Place(ShortcutsPlace{{{0, 1}}})); // what is left of it
+    }
+
+    void keysGoFromPanelToPanel()
+    {
+        m_depth->surface()->setFocus();
+        QVERIFY(!m_depth->surface()->accessibleName().isEmpty()); // it has the keys: a screen reader asks it
+        const auto panel = [this] {
+            for (QDockWidget* dock : m_window->workspace().docks()) {
+                if (dock->isAncestorOf(QApplication::focusWidget())) {
+                    return dock->objectName();
+                }
+            }
+            return QApplication::focusWidget() == m_depth->surface() ? QStringLiteral("canvas") : QString();
+        };
+        QStringList visited;
+        do {
+            QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6);
+            visited << panel();
+        } while (visited.last() != "canvas" && visited.size() < 20);
+        QVERIFY2(visited.contains("outlineDock") && visited.contains("inspectorDock") && visited.last() == "canvas",
+                 qPrintable(visited.join(' ')));
+        QTest::keyClick(m_depth->surface(), Qt::Key_F6, Qt::ShiftModifier);
+        QCOMPARE(panel(), visited.at(visited.size() - 2));
     }
 
     void layersAreNamedAndTheNameTakenAway()
