@@ -21,6 +21,7 @@ constexpr double kLegendShare = 0.5;  ///< of the width that a name in the legen
 constexpr double kLegendHeight = 0.4; ///< of the plot's height that the legend may take
 constexpr int kNarrowestName = 80;    ///< pixels
 constexpr int kReadings = 12;         ///< runs beside the crosshair
+constexpr double kBeside = 10;        ///< pixels between the crosshair and what is read there
 constexpr int kSmooth = 20'000;       ///< points up to which lines are antialiased
 
 // Positions are symmetric logarithms: labels say the values.
@@ -54,8 +55,10 @@ CurvePlot::CurvePlot(QWidget* parent)
         axis->setTicker(shortTicker(axis->scaleType()));
     }
     axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
-    m_cursor->setVisible(false);
-    m_values->setVisible(false);
+    for (QCPAbstractItem* item : std::initializer_list<QCPAbstractItem*>{m_cursor, m_values}) {
+        item->setLayer(QStringLiteral("overlay")); // above the curves
+        item->setVisible(false);
+    }
     m_values->position->setTypeX(QCPItemPosition::ptAbsolute);
     m_values->position->setTypeY(QCPItemPosition::ptAbsolute);
     m_values->setPadding(QMargins(6, 4, 6, 4));
@@ -314,7 +317,10 @@ void CurvePlot::drawBands()
         }
         auto* name = new QCPItemText(this);
         name->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-        name->position->setCoords(m_bands[i].from, 0);
+        // Of a band that has begun before the picture, at the picture's edge.
+        const double from =
+            to > xAxis->range().lower ? std::max(m_bands[i].from, xAxis->range().lower) : m_bands[i].from;
+        name->position->setCoords(from, 0);
         name->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
         name->setPadding(QMargins(4, 2, 0, 0));
         name->setText(m_bands[i].name);
@@ -358,9 +364,12 @@ void CurvePlot::crosshair(QPointF position)
     m_cursor->point1->setCoords(x, yAxis->range().lower);
     m_cursor->point2->setCoords(x, yAxis->range().upper);
     m_values->setText(lines.join(QLatin1Char('\n')));
-    const bool left = position.x() > rect.center().x();
-    m_values->setPositionAlignment((left ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    m_values->position->setCoords(position.x() + (left ? -10 : 10), position.y());
+    const QSizeF size = fontMetrics().size(0, m_values->text()).grownBy(m_values->padding());
+    const double beside =
+        position.x() > rect.center().x() ? position.x() - kBeside - size.width() : position.x() + kBeside;
+    const double left = std::max<double>(std::min(beside, rect.right() - size.width()), rect.left());
+    m_values->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_values->position->setCoords(left, position.y());
     replot(QCustomPlot::rpQueuedReplot);
 }
 

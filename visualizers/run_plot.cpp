@@ -52,7 +52,11 @@ RunPlot::RunPlot(RunCurves::Fields fields, Shown shown, const QString& invitatio
     layOut();
     m_plot->xAxis->setLabel(xName());
     m_plot->yAxis->setLabel(m_shown.label);
-    m_plot->setXText([this](double x) { return xName() + QLatin1Char(' ') + QString::number(x, 'g', 6); });
+    m_plot->setXText([this](double x) {
+        const QString number =
+            xAxis() == XAxis::Step ? QString::number(std::floor(x), 'f', 0) : QString::number(x, 'g', 6);
+        return xName() + QLatin1Char(' ') + number;
+    });
     connectControls();
     refresh();
 }
@@ -255,10 +259,11 @@ void RunPlot::styleLine(const Run& run, std::size_t line) const
     full.alpha = kFirstLayerAlpha + (1 - kFirstLayerAlpha) * depth;
     CurvePlot::Look faint = full;
     faint.alpha *= kRawAlpha;
+    faint.reading = byLayer() ? QString() : reading; // of layers, one number each
     full.name = line == last ? legendName(run, m_shown.title) : QString();
     full.width = 1.8;
     m_plot->setLook(run.lines[line].raw, smooths() ? faint : full);
-    full.reading = reading.isEmpty() ? QString() : byLayer() ? tr("%1 smoothed").arg(reading) : tr("smoothed");
+    full.reading = byLayer() ? reading : tr("smoothed");
     m_plot->setLook(run.lines[line].smooth, smooths() ? full : CurvePlot::Look{.colour = full.colour});
 }
 

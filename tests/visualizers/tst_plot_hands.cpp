@@ -17,6 +17,7 @@
 
 #include <qcustomplot.h>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -82,7 +83,7 @@ private slots:
         m_plot->replot();
         QCOMPARE(reading(), QString());
         QTest::mouseMove(m_plot, pointAt(20.4));
-        QTRY_VERIFY(reading().contains("first   training 80   smoothed "));
+        QTRY_VERIFY(reading().startsWith("step 20\nfirst   training 80   smoothed "));
         QTest::mouseMove(m_plot, pointAt(10.4));
         QTRY_VERIFY(reading().contains("training nan"));
         m_view->findChild<QSlider*>("smoothing")->setValue(0);
@@ -91,6 +92,22 @@ private slots:
         QVERIFY(!reading().contains("smoothed"));
         QTest::mouseMove(m_plot, QPoint(2, 2)); // beside the axes
         QTRY_COMPARE(reading(), QString());
+    }
+
+    void whatIsReadStaysInThePictureAboveTheCurves()
+    {
+        m_view->resize(420, 300);
+        QTRY_COMPARE(m_view->width(), 420);
+        m_plot->replot();
+        for (const double step : {2.4, 18.4, 22.4, 39.4}) {
+            QTest::mouseMove(m_plot, pointAt(step));
+            QTRY_VERIFY(reading().startsWith(QString("step %1\n").arg(std::floor(step))));
+            m_plot->replot();
+            const QCPItemText* text = readingItem();
+            QCOMPARE(text->layer()->name(), QString("overlay"));
+            QVERIFY(text->left->pixelPosition().x() >= m_plot->axisRect()->left());
+            QVERIFY(text->right->pixelPosition().x() <= m_plot->axisRect()->right() + 1);
+        }
     }
 
     void keysPanZoomAndShowEverything()
@@ -234,17 +251,19 @@ private:
         return {static_cast<int>(m_plot->xAxis->coordToPixel(step)), m_plot->axisRect()->center().y()};
     }
 
-    /// Beside the crosshair.
-    [[nodiscard]] QString reading() const
+    /// Beside the crosshair; null where there is none.
+    [[nodiscard]] const QCPItemText* readingItem() const
     {
         for (int i = 0; i < m_plot->itemCount(); ++i) {
             const auto* text = qobject_cast<QCPItemText*>(m_plot->item(i));
             if (text && text->visible() && text->text().startsWith("step ")) {
-                return text->text();
+                return text;
             }
         }
-        return {};
+        return nullptr;
     }
+
+    [[nodiscard]] QString reading() const { return readingItem() ? readingItem()->text() : QString(); }
 
     /// Of the curve that the average is drawn in.
     [[nodiscard]] double lastSmoothed() const
