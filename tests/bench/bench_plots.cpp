@@ -6,6 +6,7 @@
 #include "visualizers/views.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QSlider>
 
 #include <algorithm>
@@ -144,6 +145,37 @@ void measureAppending()
                 before, after, after / before, static_cast<long long>(step));
 }
 
+/// How long the window waits at most while the choices above a long run are changed.
+void measureChoices()
+{
+    constexpr std::int64_t kSteps = 2'000'000;
+    constexpr double kNeverMore = 50;
+    LossView view;
+    view.resize(1200, 500);
+    view.show();
+    std::vector<engine::StepRecord> steps;
+    for (std::int64_t step = 1; step <= kSteps; ++step) {
+        const double loss = lossAt(static_cast<std::size_t>(step));
+        steps.push_back({step, loss, 1e-3, 1, step * 64, static_cast<double>(step)});
+    }
+    view.append(QStringLiteral("run"), steps, {});
+    const auto settle = [] {
+        double longest = 0;
+        for (double spent = 1; spent > 0.05; longest = std::max(longest, spent)) { // turns until nothing is left to do
+            spent = milliseconds([] { QCoreApplication::processEvents(); });
+        }
+        return longest;
+    };
+    settle();
+    auto* smoothing = view.findChild<QSlider*>();
+    const double slid = milliseconds([&] { smoothing->setValue(smoothing->value() + 1); });
+    print("smoothing of 2 M points: longest turn", std::max(slid, settle()), kNeverMore);
+    auto* axis = view.findChild<QComboBox*>(QStringLiteral("horizontalAxis"));
+    const double turned = milliseconds([&] { axis->setCurrentIndex(1); });
+    print("another axis for 2 M points: longest turn", std::max(turned, settle()), kNeverMore);
+    print("numbers of 2 M points, taken for an export", milliseconds([&] { (void)view.csvText(); }), kNeverMore);
+}
+
 engine::Matrix frameAt(std::int64_t step)
 {
     engine::Matrix matrix{"mix", step, kGrid, kGrid, {}};
@@ -208,6 +240,7 @@ int main(int argc, char** argv)
     }
     measureCurves("100 curves of 10 k points", std::move(many));
     measureAppending();
+    measureChoices();
     measureHeatmap();
     return 0;
 }
