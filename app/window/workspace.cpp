@@ -89,6 +89,7 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_matrix->setAccessibleName(tr("Matrix of shortcuts; the arrows move over its cells, Space adds or prunes"));
     m_block->setAccessibleName(tr("Block canvas; the arrows follow its wires, the outline holds its nodes"));
     m_centre->setObjectName(QStringLiteral("centre"));
+    m_centre->setAccessibleName(tr("Canvases"));
     m_centre->setDocumentMode(true);
     m_centre->addTab(m_canvas, tr("Depth"));
     m_centre->addTab(m_matrix, tr("Matrix"));

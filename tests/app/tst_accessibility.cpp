@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a screen reader and the keyboard find in the window: names, roles, and models that keep their promises.
+#include "app/outline/outline_view.h"
+#include "app/window/document_link.h"
+#include "projects/presets.h"
+#include "tests/app/window_harness.h"
+
+#include <QAbstractItemModelTester>
+#include <QAbstractItemView>
+#include <QAccessible>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSet>
+#include <QTabWidget>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestAccessibility : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        projects::Project project = projects::findExample("ancre-language")->project;
+        const std::filesystem::path path = newProject(project);
+        QVERIFY(!path.empty());
+        openWindow({1400, 900});
+        m_window->openProject(path);
+    }
+
+    void cleanup()
+    {
+        m_window.reset();
+        m_nameless.clear();
+    }
+
+    /// On every tab, for every kind of thing that can be selected.
+    void whatTakesTheFocusHasANameAndARole()
+    {
+        using projects::Shortcut;
+        const Place places[] = {SectionPlace{Section::Data}, SectionPlace{Section::Topology},
+                                SectionPlace{Section::Training}, LayersPlace{{1}}, ShortcutsPlace{{Shortcut{0, 1}}}};
+        for (const WorkspaceView view :
+             {WorkspaceView::Depth, WorkspaceView::Matrix, WorkspaceView::Block, WorkspaceView::Schedule,
+              WorkspaceView::Coefficients, WorkspaceView::Norms, WorkspaceView::Pareto, WorkspaceView::Runs,
+              WorkspaceView::Sweep, WorkspaceView::Palette}) {
+            m_window->workspace().arrange(view, m_window->size());
+            for (const Place& place : places) {
+                m_window->documents().choose(Place(place));
+                QCoreApplication::processEvents();
+                findNameless();
+            }
+        }
+        QCOMPARE(m_nameless.values().join('\n'), QString());
+    }
+
+    void theStartPageHasNamesToo()
+    {
+        m_window->showStartPage();
+        findNameless();
+        QCOMPARE(m_nameless.values().join('\n'), QString());
+    }
+
+    /// Through editing, undo, filters and the palettes; the testers end the test at the first broken promise.
+    void modelsKeepTheirPromises()
+    {
+        m_window->workspace().showCanvas(WorkspaceView::Depth);
+        m_window->actions().keys->trigger(); // its table is one of them
+        std::vector<std::unique_ptr<QAbstractItemModelTester>> testers;
+        for (const QAbstractItemView* view : m_window->findChildren<QAbstractItemView*>()) {
+            if (view->model()) {
+                testers.push_back(std::make_unique<QAbstractItemModelTester>(
+                    view->model(), QAbstractItemModelTester::FailureReportingMode::QtTest));
+            }
+        }
+        QVERIFY(testers.size() > 10);
+
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(project().network.depth())) {
+            const auto edit = projects::SetTopology{{preset.name, preset.wiring}};
+            static_cast<void>(m_window->session().perform(edit).ok());
+            QCoreApplication::processEvents();
+        }
+        projects::Network network = project().network;
+        network.stack.front().repeat += 2;
+        QVERIFY(m_window->session().perform(projects::SetStack{network.stack}).ok());
+        while (m_window->session().history().canUndo()) {
+            m_window->session().undo();
+        }
+        for (const char* field : {"paletteSearch", "commandSearch", "typingText"}) {
+            for (auto* search : m_window->findChildren<QLineEdit*>(QString::fromLatin1(field))) {
+                for (const char* text : {"d", "dc", "nothing is named so", "1:3", ""}) {
+                    search->setText(QString::fromLatin1(text));
+                    emit search->textEdited(search->text());
+                }
+            }
+        }
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        QTest::keyClicks(visible<QLineEdit>(QStringLiteral("commandSearch")), "theme");
+        QTest::keyClick(visible<QLineEdit>(QStringLiteral("commandSearch")), Qt::Key_Escape);
+    }
+
+private:
+    void findNameless()
+    {
+        for (QWidget* widget : m_window->findChildren<QWidget*>()) {
+            const bool within = qobject_cast<QComboBox*>(widget->parentWidget()) != nullptr; // its field and list
+            if (!widget->isVisible() || !(widget->focusPolicy() & Qt::TabFocus) || within) {
+                continue;
+            }
+            QAccessibleInterface* told = QAccessible::queryAccessibleInterface(widget);
+            if (!told || told->text(QAccessible::Name).isEmpty() || told->role() == QAccessible::NoRole) {
+                m_nameless << QString::fromLatin1(widget->metaObject()->className()) + ' ' + widget->objectName() +
+                                  " in " + (widget->parent() ? widget->parent()->objectName() : QString());
+            }
+        }
+    }
+
+    QSet<QString> m_nameless;
+};
+
+QTEST_MAIN(TestAccessibility)
+#include "tst_accessibility.moc"
