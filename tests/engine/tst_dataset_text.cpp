@@ -194,6 +194,25 @@ private slots:
 
     // ---- characters
 
+    void itsPreparationIsWatchedAndGivenUp()
+    {
+        for (const char* name : {"a.txt", "b.txt", "c.txt", "d.txt"}) {
+            writeAll(m_folder / "many" / name, letters(1000));
+        }
+        projects::Project project = projectOn("", {TokeniserKind::Characters, {}, 256});
+        std::get<projects::TextData>(project.data.source).path = "many";
+        std::vector<double> shares;
+        const auto whole = Dataset::open(project, m_folder, [&](double share) {
+            shares.push_back(share);
+            return true;
+        });
+        QVERIFY(whole.ok());
+        QCOMPARE(shares, (std::vector<double>{0.25, 0.5, 0.75, 1}));
+        const auto givenUp = Dataset::open(project, m_folder, [](double share) { return share < 0.5; });
+        QVERIFY(!givenUp.ok());
+        QCOMPARE(givenUp.error().text(), std::string("[data] its preparation was given up"));
+    }
+
     void charactersAreSorted()
     {
         std::string text;
