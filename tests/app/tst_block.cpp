@@ -198,7 +198,7 @@ private slots:
         QTRY_VERIFY(node("rms_norm").has_value());
         settle(block(), [&] { return nodePoint("rms_norm"); });
         const QPoint landed = nodePoint("rms_norm");
-        QVERIFY2((landed - at).manhattanLength() < 40,
+        QVERIFY2((landed - at).manhattanLength() < 60, // beside what stands there
                  qPrintable(QString("dropped at %1, %2 and landed at %3, %4 of %5 × %6")
                                 .arg(at.x())
                                 .arg(at.y())
