@@ -192,10 +192,10 @@ const projects::Sweep* SweepPanel::current() const
 void SweepPanel::setProject(const projects::Project& project)
 {
     m_project = project;
+    m_stale = true;
+    ++m_asked; // an answer that is on its way is about what was
     if (isVisible()) {
         showSweep();
-    } else {
-        m_stale = true;
     }
 }
 
@@ -262,8 +262,12 @@ void SweepPanel::showRows(const projects::Sweep& sweep)
         row->setFields(m_fields);
         m_rowColumn->addWidget(row);
         connect(row, &SweepAxisRow::changed, this, [this, at](const projects::SweepAxis& axis) {
-            projects::Sweep changed = *current();
-            changed.axes.at(at) = axis;
+            const projects::Sweep* shown = current();
+            if (!shown || at >= shown->axes.size()) {
+                return; // the row goes with its field, and what was being typed in it with both
+            }
+            projects::Sweep changed = *shown;
+            changed.axes[at] = axis;
             change(std::move(changed));
         });
         connect(row, &SweepAxisRow::removeRequested, this, [this, at] {
@@ -282,6 +286,7 @@ void SweepPanel::showRows(const projects::Sweep& sweep)
 void SweepPanel::previewSoon()
 {
     m_stale = true;
+    ++m_asked;
     m_soon.start();
 }
 
@@ -295,7 +300,7 @@ void SweepPanel::preview()
     const auto make = [project = m_project, sweep = *sweep] {
         return Preview{sweepableFields(project), projects::expand(project, sweep)};
     };
-    inBackground(*QThreadPool::globalInstance(), this, make, [this, asked = ++m_asked](const Preview& made) {
+    inBackground(*QThreadPool::globalInstance(), this, make, [this, asked = m_asked](const Preview& made) {
         if (asked != m_asked) {
             return;
         }

@@ -71,7 +71,7 @@ private:
     QStringList m_fields;
     SweepGridModel m_grid;
     std::uint64_t m_asked = 0; ///< previews; an answer to an older one is dropped
-    QTimer m_soon;
+    QTimer m_soon{this};
     bool m_stale = true;
     QStackedLayout* m_pages;
     QSplitter* m_split;

@@ -12,6 +12,8 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+#include <QThreadPool>
+#include <QTimer>
 #include <QToolButton>
 
 using namespace residua;
@@ -177,6 +179,34 @@ private slots:
         const QAbstractItemModel& grid = *table()->model();
         QVERIFY(!grid.index(0, grid.columnCount() - 1).data().toString().isEmpty());
         QVERIFY(!m_panel->findChild<QPushButton*>("queueSweep")->isEnabled());
+    }
+
+    /// The grid is made on another thread: one of before a change has too few values for the columns of after it.
+    void aGridOfBeforeAChangeIsDropped()
+    {
+        auto* soon = m_panel->findChild<QTimer*>();
+        QVERIFY(soon);
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}, {{}, {"3"}}}});
+        QSignalSpy asked(soon, &QTimer::timeout);
+        QVERIFY(asked.wait(kPatience));
+        QVERIFY(QThreadPool::globalInstance()->waitForDone()); // made, and on its way
+        m_panel->addAxis({"/seeds/data", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        QCoreApplication::processEvents();
+        QVERIFY(table()->model()->rowCount() != 3);
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kPatience);
+    }
+
+    void whatIsTypedForAFieldThatGoesIsDropped()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        auto* values = m_panel->findChild<QLineEdit*>("sweepValues1");
+        values->setFocus();
+        values->selectAll();
+        QTest::keyClicks(values, "7, 8");
+        m_document.project.sweeps.clear(); // undone meanwhile
+        m_panel->setProject(m_document.project);
+        QVERIFY(!values->isVisible());
+        QVERIFY(m_document.project.sweeps.empty());
     }
 
     void threeFieldsAtMostAndAnotherStartsASweepOfItsOwn()
