@@ -73,7 +73,7 @@ PaletteView::PaletteView(PaletteModel& model, QWidget* parent)
     m_tree->setModel(m_filter);
     m_tree->setHeaderHidden(true);
     m_tree->setUniformRowHeights(true);
-    m_tree->setIndentation(8);
+    m_tree->setIndentation(12);
     m_tree->setIconSize({16, 16});
     m_tree->setDragEnabled(true);
     m_tree->setDragDropMode(QAbstractItemView::DragOnly);
