@@ -5,11 +5,14 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <ranges>
+
 namespace residua::app {
 
 namespace {
 
-constexpr qsizetype kLines = 8; ///< more are counted, and listed by the tooltip
+constexpr std::size_t kLines = 8;     ///< more are counted, and listed by the tooltip
+constexpr std::size_t kTipLines = 40; ///< of which a screen has room for no more; the outline lists all
 
 } // namespace
 
@@ -46,17 +49,19 @@ void CustomNotice::setCustomisation(const std::optional<Customisation>& customis
     if (!customisation) {
         return;
     }
-    QStringList lines;
-    for (const projects::Change& change : customisation->changes) {
-        lines << QString::fromStdString(change.text());
-    }
-    m_changes->setToolTip(lines.join(QLatin1Char('\n')));
-    if (lines.size() > kLines) {
-        const qsizetype more = lines.size() - kLines;
-        lines = lines.mid(0, kLines) << tr("… and %n more", nullptr, static_cast<int>(more));
-    }
+    const auto listed = [&changes = customisation->changes](std::size_t most) {
+        QStringList lines;
+        for (const projects::Change& change : changes | std::views::take(most)) {
+            lines << QString::fromStdString(change.text());
+        }
+        if (changes.size() > most) {
+            lines << tr("… and %n more", nullptr, static_cast<int>(changes.size() - most));
+        }
+        return lines.join(QLatin1Char('\n'));
+    };
     m_title->setText(customisation->title());
-    m_changes->setText(lines.join(QLatin1Char('\n')));
+    m_changes->setText(listed(kLines));
+    m_changes->setToolTip(listed(kTipLines));
     m_back->setText(tr("Back to %1").arg(QString::fromStdString(customisation->preset.title)));
 }
 

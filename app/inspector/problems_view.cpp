@@ -25,6 +25,7 @@ ProblemsView::ProblemsView(const Look& look, QWidget* parent)
     m_list->setObjectName(QStringLiteral("problemsList"));
     m_list->setAccessibleName(tr("Problems"));
     m_list->setWordWrap(true);
+    m_list->setLayoutMode(QListView::Batched); // there may be one for each of a thousand layers
     m_list->setIconSize({16, 16});
     m_list->setTextElideMode(Qt::ElideNone);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -55,11 +56,12 @@ void ProblemsView::setProblems(const std::vector<projects::Problem>& problems)
 void ProblemsView::fill()
 {
     m_list->clear();
+    const auto iconOf = [this](const QString& name) { return themedIcon(name, m_look.theme().colour(name)); };
+    const QIcon errors = iconOf(QStringLiteral("error"));
+    const QIcon warnings = iconOf(QStringLiteral("warning"));
     for (const projects::Problem& problem : m_problems) {
         const bool error = problem.severity == projects::Severity::Error;
-        const QString name = error ? QStringLiteral("error") : QStringLiteral("warning");
-        auto* item = new QListWidgetItem(themedIcon(name, m_look.theme().colour(name)),
-                                         QString::fromStdString(problem.text()), m_list);
+        auto* item = new QListWidgetItem(error ? errors : warnings, QString::fromStdString(problem.text()), m_list);
         item->setToolTip(QString::fromStdString(problem.text()));
         item->setData(Qt::AccessibleTextRole, (error ? tr("Error: %1") : tr("Warning: %1")).arg(item->text()));
     }

@@ -68,6 +68,25 @@ public:
         pair(
             "all shortcuts frozen, all selected", kEdit,
             [&] { perform(*editor::freezeEdit(history.project(), m_all)); }, undo);
+        documents.choose(SectionPlace{Section::Topology});
+        pair(
+            "all shortcuts frozen, the wiring in the inspector", kEdit,
+            [&] { perform(*editor::freezeEdit(history.project(), m_all)); }, undo);
+        documents.choose(ProjectPlace{});
+        pair(
+            "all shortcuts of a rule pruned", kEdit,
+            [&] {
+                perform(*editor::pruneEdit(history.project(), {m_all.begin(), m_all.end() - 1}));
+            },
+            undo);
+        perform(projects::RemoveShortcut{m_all.front()}); // an explicit set from here on
+        pair(
+            "all shortcuts of an explicit set taken out", kEdit,
+            [&] {
+                perform(*editor::pruneEdit(history.project(), {m_all.begin() + 1, m_all.end() - 1}));
+            },
+            undo);
+        undo();
         std::int64_t layer = 1;
         print("select the next layer", kEdit, median([&] { documents.choose(LayersPlace{{layer = layer % 50 + 1}}); }));
         pair(
