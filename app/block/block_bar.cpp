@@ -57,7 +57,7 @@ QString noteFor(const projects::Network& network, const projects::GraphRef& grap
 
 BlockBar::BlockBar(QWidget* parent)
     : QWidget(parent),
-      m_network(button(QStringLiteral("blockLeave"), tr("Network"), tr("Back to the depth canvas (Esc)"), this)),
+      m_network(button(QStringLiteral("blockLeave"), tr("Network"), tr("Back to the depth canvas"), this)),
       m_layerGap(gap(this)),
       m_layer(button(QStringLiteral("blockLayer"), {}, tr("Select this layer on the depth canvas"), this)),
       m_graph(button(QStringLiteral("blockGraph"), {}, tr("Open the stem, another block or the head"), this)),

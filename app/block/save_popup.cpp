@@ -37,7 +37,7 @@ SavePopup::SavePopup(QWidget* parent)
     m_message->setProperty("role", QStringLiteral("muted"));
     m_message->setWordWrap(true);
     m_project->setObjectName(QStringLiteral("saveToProject"));
-    m_project->setToolTip(tr("A block of this project, which layers can be made of (Enter)"));
+    m_project->setToolTip(tr("A block of this project, which layers can be made of"));
     m_library->setObjectName(QStringLiteral("saveToLibrary"));
     m_library->setToolTip(tr("A block of your own, in the palette of every project"));
     m_project->setDefault(true);

@@ -4,6 +4,7 @@
 #include "app/commands/command_palette.h"
 #include "app/commands/keys_dialog.h"
 
+#include <QAbstractButton>
 #include <QAction>
 #include <QMainWindow>
 #include <QMenuBar>
@@ -46,6 +47,14 @@ void Commands::remember()
 void Commands::showPalette()
 {
     m_palette->open(commandsOf(*m_window.menuBar()));
+}
+
+void Commands::explain(QAbstractButton& button, const QString& command)
+{
+    const QAction* action = m_window.findChild<QAction*>(command);
+    const auto tell = [&button, action] { button.setToolTip(action->toolTip()); };
+    connect(action, &QAction::changed, &button, tell);
+    tell();
 }
 
 void Commands::showKeys()

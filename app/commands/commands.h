@@ -5,6 +5,7 @@
 
 #include <QObject>
 
+class QAbstractButton;
 class QMainWindow;
 
 namespace residua::app {
@@ -21,6 +22,8 @@ public:
     [[nodiscard]] KeyBindings& keys() { return m_keys; }
     /// Keys are read from, and written to, the user's settings from now on.
     void remember();
+    /// A button that does what the command of this name does says so, with the key that it has now.
+    void explain(QAbstractButton& button, const QString& command);
 
 public slots:
     void showPalette();

@@ -6,6 +6,7 @@
 
 #include <QGridLayout>
 #include <QLabel>
+#include <QStyle>
 #include <QVBoxLayout>
 
 #include <array>
@@ -117,6 +118,9 @@ void CostView::fill()
         m_deviceBytes > 0
             ? tr("About %1 of the device's %2 of memory.").arg(formatBytes(needed), formatBytes(m_deviceBytes))
             : tr("About %1 of memory.").arg(formatBytes(needed)));
+    const bool tooMuch = m_deviceBytes > 0 && needed > m_deviceBytes;
+    m_memory->setProperty("role", tooMuch ? QStringLiteral("error") : QStringLiteral("muted"));
+    m_memory->style()->polish(m_memory);
 }
 
 } // namespace residua::app

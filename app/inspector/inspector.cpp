@@ -6,6 +6,7 @@
 #include "app/inspector/property_editor.h"
 #include "app/look/icons.h"
 
+#include <QApplication>
 #include <QGridLayout>
 #include <QLabel>
 #include <QMenu>
@@ -39,7 +40,8 @@ Inspector::Inspector(QWidget* parent)
       m_subtitle(label(QStringLiteral("muted"), this)),
       m_custom(new CustomNotice(this)),
       m_body(new QWidget),
-      m_cost(new CostView)
+      m_cost(new CostView),
+      m_reference(label(QStringLiteral("muted"), this))
 {
     setObjectName(QStringLiteral("inspector"));
     setAttribute(Qt::WA_StyledBackground);
@@ -63,7 +65,13 @@ Inspector::Inspector(QWidget* parent)
     scroll->setWidget(m_body);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(scroll);
+    layout->setSpacing(0);
+    layout->addWidget(scroll, 1);
+    m_reference->setObjectName(QStringLiteral("propertyReference"));
+    m_reference->setContentsMargins(kMargin, 6, kMargin, 8);
+    m_reference->hide();
+    layout->addWidget(m_reference); // below, so that nothing moves under the pointer
+    connect(qApp, &QApplication::focusChanged, this, &Inspector::showReference);
     connect(m_custom, &CustomNotice::backRequested, this, &Inspector::editRequested);
 }
 
@@ -87,6 +95,7 @@ void Inspector::show(const projects::Project& project, const Place& place)
     } else {
         rebuild(std::move(properties));
     }
+    showReference();
 }
 
 bool Inspector::fits(const std::vector<Property>& properties) const
@@ -135,12 +144,21 @@ void Inspector::rebuild(std::vector<Property> properties)
 
 const Property* Inspector::focusedProperty() const
 {
+    const QWidget* focus = window()->focusWidget();
     for (const Line& line : m_lines) {
-        if (line.editor->isAncestorOf(window()->focusWidget())) {
+        if (focus && line.editor->isAncestorOf(focus)) {
             return &line.property;
         }
     }
     return nullptr;
+}
+
+void Inspector::showReference()
+{
+    const Property* property = focusedProperty();
+    const QString text = property ? property->toolTip() : QString();
+    m_reference->setText(text);
+    m_reference->setVisible(!text.isEmpty());
 }
 
 void Inspector::openMenu(std::size_t line, const QPoint& position)

@@ -48,6 +48,7 @@ private:
     void rebuild(std::vector<Property> properties);
     void addLine(Property property, int row);
     void openMenu(std::size_t line, const QPoint& position);
+    void showReference();
     [[nodiscard]] bool fits(const std::vector<Property>& properties) const;
 
     Place m_place;
@@ -59,6 +60,7 @@ private:
     QGridLayout* m_grid = nullptr;
     QWidget* m_body;
     CostView* m_cost;
+    QLabel* m_reference; ///< what the value that has the keyboard means, its default, and the papers' value
 };
 
 } // namespace residua::app

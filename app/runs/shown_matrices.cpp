@@ -7,7 +7,7 @@
 namespace residua::app {
 
 std::map<std::string_view, const engine::Matrix*> newestByPort(const std::vector<engine::Matrix>& matrices,
-                                                                std::string_view kind)
+                                                               std::string_view kind)
 {
     std::map<std::string_view, const engine::Matrix*> newest;
     for (const engine::Matrix& matrix : matrices) {

@@ -109,8 +109,8 @@ QWidget* StartPage::makeHeader()
                                QStringLiteral("muted"), header));
     auto* create = new QPushButton(themedIcon(QStringLiteral("new")), tr("New"), header);
     auto* open = new QPushButton(themedIcon(QStringLiteral("open")), tr("Open…"), header);
-    create->setToolTip(tr("A new project from the first example (%1)").arg(QKeySequence(QKeySequence::New).toString()));
-    open->setToolTip(tr("Open a project's folder (%1)").arg(QKeySequence(QKeySequence::Open).toString()));
+    create->setObjectName(QStringLiteral("startNew"));
+    open->setObjectName(QStringLiteral("startOpen"));
     connect(create, &QPushButton::clicked, this, &StartPage::newRequested);
     connect(open, &QPushButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(logo);

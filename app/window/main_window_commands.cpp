@@ -25,6 +25,7 @@
 #include "projects/presets.h"
 #include "visualizers/plot_view.h"
 
+#include <QAbstractButton>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDir>
@@ -178,6 +179,11 @@ void MainWindow::connectView()
         m_commands->remember();
     }
     connect(m_actions.about, &QAction::triggered, this, &MainWindow::about);
+    const std::pair<const char*, const char*> buttons[] = {
+        {"startNew", "create"}, {"startOpen", "open"}, {"blockTidy", "tidy"}, {"blockSave", "saveBlock"}};
+    for (const auto& [button, command] : buttons) {
+        m_commands->explain(*findChild<QAbstractButton*>(QLatin1String(button)), QLatin1String(command));
+    }
 }
 
 void MainWindow::connectRun()

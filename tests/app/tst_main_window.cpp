@@ -214,6 +214,29 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(isNumber(), kPatience);
     }
 
+    void theValueBeingEditedIsExplained()
+    {
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Training});
+        auto* reference = m_window->findChild<QLabel*>(QStringLiteral("propertyReference"));
+        QVERIFY(reference->isHidden());
+        field("property:steps")->setFocus();
+        QVERIFY(reference->isVisible() && reference->text().contains("Default"));
+        m_window->workspace().outline().setFocus();
+        QVERIFY(reference->isHidden());
+    }
+
+    void buttonsTellTheKeysOfTheirCommands()
+    {
+        const auto tip = [this](const char* name) {
+            return m_window->findChild<QAbstractButton*>(QString::fromLatin1(name))->toolTip();
+        };
+        QVERIFY(tip("startOpen").contains("Ctrl+O"));
+        QVERIFY(tip("blockTidy").contains("(L)"));
+        m_window->findChild<QAction*>(QStringLiteral("tidy"))->setToolTip("moved");
+        QCOMPARE(tip("blockTidy"), QString("moved"));
+    }
+
     void aValueBeingTypedCounts()
     {
         m_window->openProject(m_project);
