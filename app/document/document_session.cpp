@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kAutosaveMilliseconds = 2000;
 constexpr const char* kLockName = ".residua.lock";
+constexpr const char* kTrash = ".trash"; ///< among the drafts
 
 QString toQString(const std::filesystem::path& path)
 {
@@ -299,7 +300,7 @@ std::vector<Draft> leftDrafts(const std::filesystem::path& draftsFolder)
     std::vector<Draft> drafts;
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(draftsFolder, ignored)) {
-        if (!entry.is_directory(ignored) || !tryLock(entry.path())) {
+        if (!entry.is_directory(ignored) || entry.path().filename() == kTrash || !tryLock(entry.path())) {
             continue;
         }
         const auto journal = projects::readJournal(entry.path());
@@ -310,6 +311,25 @@ std::vector<Draft> leftDrafts(const std::filesystem::path& draftsFolder)
     }
     std::sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) { return a.changed > b.changed; });
     return drafts;
+}
+
+Result<std::filesystem::path> trashDraft(const std::filesystem::path& draft)
+{
+    const std::filesystem::path trashed = draft.parent_path() / kTrash / draft.filename();
+    std::error_code error;
+    std::filesystem::create_directories(trashed.parent_path(), error);
+    std::filesystem::rename(draft, trashed, error);
+    if (error) {
+        return Error{draft.string(), "cannot be moved to the trash: " + error.message()};
+    }
+    return trashed;
+}
+
+Status restoreDraft(const std::filesystem::path& trashed)
+{
+    std::error_code error;
+    std::filesystem::rename(trashed, trashed.parent_path().parent_path() / trashed.filename(), error);
+    return error ? Status(Error{trashed.string(), "cannot be brought back: " + error.message()}) : Status(Done{});
 }
 
 void discardDraft(const std::filesystem::path& draft)

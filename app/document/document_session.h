@@ -119,5 +119,9 @@ struct Draft {
 [[nodiscard]] std::vector<Draft> leftDrafts(const std::filesystem::path& draftsFolder);
 /// Removes a draft for good.
 void discardDraft(const std::filesystem::path& draft);
+/// Takes a draft out of leftDrafts(), and tells where it lies now.
+[[nodiscard]] Result<std::filesystem::path> trashDraft(const std::filesystem::path& draft);
+/// Puts it back.
+[[nodiscard]] Status restoreDraft(const std::filesystem::path& trashed);
 
 } // namespace residua::app

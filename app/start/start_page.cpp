@@ -179,13 +179,10 @@ void StartPage::addDrafts()
         line->setToolTip(tr("Take it up where it was left"));
         auto* discard = new QToolButton(row);
         discard->setIcon(themedIcon(QStringLiteral("close")));
-        discard->setToolTip(tr("Discard this unsaved work"));
+        discard->setToolTip(tr("Move this unsaved work to the trash"));
         discard->setAccessibleName(tr("Discard %1").arg(draft.name));
         connect(line, &QToolButton::clicked, this, [this, folder] { emit draftChosen(folder); });
-        connect(discard, &QToolButton::clicked, this, [this, path = draft.folder] {
-            discardDraft(path);
-            refresh();
-        });
+        connect(discard, &QToolButton::clicked, this, [this, draft] { emit draftDiscarded(draft); });
         layout->addWidget(line);
         layout->addWidget(discard);
         layout->addStretch();

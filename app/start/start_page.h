@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/document/document_session.h"
+
 #include <QWidget>
 
 #include <filesystem>
@@ -25,6 +27,7 @@ signals:
     void exampleChosen(const QString& name);
     void projectChosen(const QString& folder);
     void draftChosen(const QString& folder);
+    void draftDiscarded(const residua::app::Draft& draft);
     void newRequested();
     void openRequested();
 

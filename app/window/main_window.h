@@ -81,6 +81,7 @@ private:
     void saveAs();
     void chooseAndOpen();
     void takeUpDraft(const QString& folder);
+    void moveDraftToTrash(const Draft& draft);
     void chooseTopology(int index);
     void offerRecovered();
     void offerReload();

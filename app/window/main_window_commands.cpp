@@ -75,6 +75,7 @@ void MainWindow::connectFile()
     connect(m_start, &StartPage::projectChosen, this,
             [this](const QString& folder) { openProject(folder.toStdString()); });
     connect(m_start, &StartPage::draftChosen, this, &MainWindow::takeUpDraft);
+    connect(m_start, &StartPage::draftDiscarded, this, &MainWindow::moveDraftToTrash);
     connect(m_menus.recent, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
     fillExamples();
 
@@ -328,6 +329,23 @@ void MainWindow::takeUpDraft(const QString& folder)
     if (const Status resumed = m_session.resumeDraft(folder.toStdString()); !resumed) {
         refuse(QString::fromStdString(resumed.error().text()));
     }
+}
+
+void MainWindow::moveDraftToTrash(const Draft& draft)
+{
+    const auto trashed = trashDraft(draft.folder);
+    m_start->refresh();
+    if (!trashed) {
+        refuse(QString::fromStdString(trashed.error().text()));
+        return;
+    }
+    m_banner->say(BannerKind::Note, tr("Unsaved work on %1 lies in the trash.").arg(draft.name),
+                  {{tr("Bring it back"), [this, place = *trashed] {
+                        if (const Status back = restoreDraft(place); !back) {
+                            refuse(QString::fromStdString(back.error().text()));
+                        }
+                        m_start->refresh();
+                    }}});
 }
 
 void MainWindow::chooseTopology(int index)

@@ -34,11 +34,11 @@ protected:
     }
 
     /// A fresh window over the same folders, as after a restart.
-    void openWindow(QSize size = {1280, 800})
+    void openWindow(QSize size = {1280, 800}, Memory memory = Memory::None)
     {
         m_window.reset();
         m_window = std::make_unique<MainWindow>(
-            *m_look, WindowFolders{folder("drafts"), folder("Residua"), folder("blocks")}, Memory::None);
+            *m_look, WindowFolders{folder("drafts"), folder("Residua"), folder("blocks")}, memory);
         m_window->resize(size);
         m_window->show();
         m_window->activateWindow();

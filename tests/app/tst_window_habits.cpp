@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window keeps for a person from one day to the next, and offers without being asked.
+#include "app/commands/keys_dialog.h"
+#include "app/window/document_link.h"
+#include "projects/presets.h"
+#include "tests/app/window_harness.h"
+
+#include <QComboBox>
+#include <QDockWidget>
+#include <QKeySequenceEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSettings>
+#include <QTableView>
+#include <QToolButton>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestWindowHabits : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_project = newProject(projects::findExample("linear-ancre")->project);
+        QVERIFY(!m_project.empty());
+        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope,
+                           QString::fromStdString(folder("settings").string()));
+        QSettings().clear();
+        openWindow({1280, 800}, Memory::UserSettings);
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void panelsStandWhereTheyWereLeft()
+    {
+        m_window->openProject(m_project);
+        dock("paretoDock")->hide();
+        dock("runsDock")->raise();
+        m_window->close();
+        openWindow({1280, 800}, Memory::UserSettings);
+        m_window->openProject(m_project);
+        QTRY_VERIFY(dock("lossDock")->isVisible());
+        QVERIFY(dock("paretoDock")->isHidden());
+        QVERIFY(!dock("runsDock")->widget()->visibleRegion().isEmpty()); // in front
+    }
+
+    void recentProjectsAreALineOnTheStartPage()
+    {
+        m_window->openProject(m_project);
+        m_window->showStartPage();
+        QToolButton* line = buttonSaying(QString::fromStdString(m_project.filename().string()));
+        QVERIFY(line != nullptr);
+        QTest::mouseClick(line, Qt::LeftButton);
+        QCOMPARE(m_window->session().directory(), m_project);
+    }
+
+    void unsavedWorkIsTakenUpAndDiscardedAndBroughtBack()
+    {
+        QVERIFY(m_window->openExample("linear-ancre").ok());
+        QVERIFY(m_window->session().perform(projects::SetName{"Half done"}).ok());
+        m_window->close();
+        openWindow();
+        QVERIFY(buttonSaying("Half done") != nullptr);
+        QTest::mouseClick(buttonNamed("Discard Half done"), Qt::LeftButton);
+        QTRY_VERIFY(buttonSaying("Half done") == nullptr);
+        QVERIFY(m_window->bannerText().contains("Half done"));
+        QTest::mouseClick(visibleButton("Bring it back"), Qt::LeftButton);
+        QTRY_VERIFY(buttonSaying("Half done") != nullptr);
+        QTest::mouseClick(buttonSaying("Half done"), Qt::LeftButton);
+        QCOMPARE(project().name, std::string("Half done"));
+        QVERIFY(m_window->session().isDraft() && m_window->session().modified());
+    }
+
+    void anotherProgramsChangeIsOfferedWithWhatItIs()
+    {
+        m_window->openProject(m_project);
+        projects::Project other = project();
+        other.training.steps = 77;
+        QVERIFY(projects::saveProject(m_project, {other, {}}).ok());
+        QTRY_VERIFY(m_window->bannerText().contains("77"));
+        QTest::mouseClick(visibleButton("Load them"), Qt::LeftButton);
+        QCOMPARE(project().training.steps, std::int64_t(77));
+        QVERIFY(!m_window->isWindowModified());
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier); // a slip of the hand
+        QVERIFY(project().training.steps != 77);
+    }
+
+    void aProblemLeadsToItsPlace()
+    {
+        m_window->openProject(m_project);
+        projects::TrainingPlan plan = project().training;
+        plan.batch = 0;
+        QVERIFY(m_window->session().perform(projects::SetTraining{plan}).ok());
+        auto* list = m_window->findChild<QListWidget*>(QStringLiteral("problemsList"));
+        QTRY_VERIFY(list->isVisible() && list->count() > 0);
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+        QCOMPARE(m_window->documents().place(), Place(SectionPlace{Section::Training}));
+    }
+
+    void aKeyIsChangedInItsTableAndStays()
+    {
+        m_window->openProject(m_project);
+        m_window->actions().keys->trigger();
+        auto* table = m_window->findChild<KeysDialog*>()->findChild<QTableView*>();
+        QVERIFY(QTest::qWaitForWindowActive(table->window()));
+        const QModelIndexList rows = table->model()->match(table->model()->index(0, KeyBindings::Command),
+                                                           Qt::DisplayRole, "Matrix", 1, Qt::MatchContains);
+        QCOMPARE(rows.size(), 1);
+        const QModelIndex cell = rows.front().siblingAtColumn(KeyBindings::Keys);
+        table->scrollTo(cell);
+        table->setCurrentIndex(cell);
+        table->edit(cell);
+        auto* editor = table->findChild<QKeySequenceEdit*>();
+        QVERIFY(editor != nullptr);
+        QTest::keyClick(editor, Qt::Key_M, Qt::ControlModifier);
+        QTRY_COMPARE(m_window->actions().matrix->shortcut(), QKeySequence("Ctrl+M"));
+        table->window()->close();
+        m_window->close();
+        openWindow({1280, 800}, Memory::UserSettings);
+        QCOMPARE(m_window->actions().matrix->shortcut(), QKeySequence("Ctrl+M"));
+        QVERIFY(m_window->actions().matrix->toolTip().contains("Ctrl+M"));
+    }
+
+    void theDeviceSaysWhatItIsAndWhyAnotherIsNot()
+    {
+        m_window->openProject(m_project);
+        QComboBox* device = nullptr;
+        for (QComboBox* box : m_window->findChildren<QComboBox*>()) {
+            device = box->accessibleName() == "Device" ? box : device;
+        }
+        QVERIFY(device != nullptr);
+        QTRY_VERIFY(device->count() > 0);
+        bool cpu = false;
+        for (int i = 0; i < device->count(); ++i) {
+            const bool usable = device->model()->flags(device->model()->index(i, 0)) & Qt::ItemIsEnabled;
+            cpu = cpu || device->itemText(i).contains("CPU");
+            QVERIFY(usable || !device->itemData(i, Qt::ToolTipRole).toString().isEmpty());
+        }
+        QVERIFY(cpu);
+    }
+
+private:
+    QDockWidget* dock(const char* name) const { return m_window->findChild<QDockWidget*>(QString::fromLatin1(name)); }
+
+    /// A line of the start page.
+    QToolButton* buttonSaying(const QString& text) const
+    {
+        for (QToolButton* each : m_window->findChildren<QToolButton*>()) {
+            if (each->isVisible() && each->text().contains(text)) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+    QToolButton* buttonNamed(const QString& name) const
+    {
+        for (QToolButton* each : m_window->findChildren<QToolButton*>()) {
+            if (each->isVisible() && each->accessibleName() == name) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+    /// A choice of the banner.
+    QPushButton* visibleButton(const QString& text) const
+    {
+        for (QPushButton* each : m_window->findChildren<QPushButton*>()) {
+            if (each->isVisible() && each->text() == text) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+
+    std::filesystem::path m_project;
+};
+
+int main(int argc, char** argv)
+{
+    QApplication application(argc, argv);
+    QCoreApplication::setOrganizationName(QStringLiteral("Residua"));
+    QCoreApplication::setApplicationName(QStringLiteral("habits"));
+    TestWindowHabits test;
+    return QTest::qExec(&test, argc, argv);
+}
+#include "tst_window_habits.moc"
