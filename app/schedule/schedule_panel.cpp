@@ -271,9 +271,9 @@ void SchedulePanel::setAlways()
 {
     const auto layers = layersFrom(m_always->text());
     const auto chosen = m_ribbon->chosen();
-    if (layers && chosen) {
+    if (layers && chosen && *chosen < m_project.stages.stages.size()) { // else its stage has gone meanwhile
         projects::StageSchedule schedule = m_project.stages;
-        schedule.stages.at(*chosen).always = *layers;
+        schedule.stages[*chosen].always = *layers;
         take(schedule);
     }
     showStage();

@@ -129,7 +129,10 @@ QWidget* SweepPanel::makeForm()
     column->addWidget(m_add, 0, Qt::AlignLeft);
     column->addStretch();
     connect(m_sweeps, &QComboBox::activated, this, [this](int index) {
-        m_name = m_project.sweeps.at(static_cast<std::size_t>(index)).name;
+        // While a name is being typed the list is of before, and may be longer.
+        if (const auto at = static_cast<std::size_t>(index); at < m_project.sweeps.size()) {
+            m_name = m_project.sweeps[at].name;
+        }
         showSweep();
     });
     connect(m_sweeps->lineEdit(), &QLineEdit::editingFinished, this, &SweepPanel::rename);
