@@ -95,10 +95,9 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
 
     m_bar->setIconSize({16, 16});
     m_bar->addWidget(m_search);
-    m_bar->addSeparator();
     m_bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_bar->addActions(commands());
-    auto* gap = new QWidget(m_bar); // else its separator and buttons share what width is over
+    auto* gap = new QWidget(m_bar); // else its buttons share what width is over
     gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     m_bar->addWidget(gap);
     static_cast<QToolButton*>(m_bar->widgetForAction(m_fork))->setPopupMode(QToolButton::InstantPopup);
