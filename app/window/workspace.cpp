@@ -36,6 +36,7 @@ constexpr int kNarrowestInspector = 270; ///< a field beside its name
 constexpr int kInspectorWidth = 330;
 constexpr int kNarrowestPlot = 280;
 constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
+constexpr int kRoomForTwo = kNarrowestOutline + kNarrowestInspector + 2 * kNarrowestPlot + 20; ///< plots
 constexpr double kPlotShare = 0.36;
 constexpr double kPlotShareOfPlots = 0.62;
 constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and what flows through a block flows upwards
@@ -158,7 +159,7 @@ void Workspace::arrange(WorkspaceView view, QSize size)
     tabifyDockWidget(m_outlineDock, m_paletteDock);
     addDockWidget(Qt::RightDockWidgetArea, m_inspectorDock);
     addDockWidget(Qt::BottomDockWidgetArea, m_lossDock);
-    const bool sideBySide = view == WorkspaceView::Plots || size.width() >= kWideEnough;
+    const bool sideBySide = size.width() >= (view == WorkspaceView::Plots ? kRoomForTwo : kWideEnough);
     if (sideBySide) {
         splitDockWidget(m_lossDock, m_heatmapDock, Qt::Horizontal);
         tabifyDockWidget(m_lossDock, m_metricsDock);
