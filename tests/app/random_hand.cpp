@@ -3,32 +3,26 @@
 
 #include "app/commands/command_palette.h"
 #include "app/outline/outline_view.h"
-#include "app/schedule/schedule_panel.h"
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
-#include "editor/block_canvas.h"
 #include "projects/shape.h"
 
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QApplication>
-#include <QClipboard>
 #include <QComboBox>
 #include <QDialog>
 #include <QDrag>
 #include <QFrame>
 #include <QLineEdit>
 #include <QMenuBar>
-#include <QScrollBar>
 #include <QTabBar>
 #include <QTest>
 #include <QToolButton>
-#include <QWheelEvent>
 
 #include <qcustomplot.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace residua::app {
@@ -40,8 +34,9 @@ constexpr int kImpatienceMilliseconds = 15;
 /// What trains, and what ends the test.
 const std::set<QString>& leftAlone()
 {
-    static const std::set<QString> kNames{"quit",    "run",       "pause",      "step",   "stop", "goOnWithQueue",
-                                          "enqueue", "runButton", "queueSweep", "Resume", "Fork"};
+    static const std::set<QString> kNames{"quit",       "run",           "pause",   "step",
+                                          "stop",       "goOnWithQueue", "enqueue", "runButton",
+                                          "queueSweep", "run:resume",    "run:fork"};
     return kNames;
 }
 
@@ -53,26 +48,6 @@ bool isLeftAlone(const QAbstractButton& button)
            (action && leftAlone().contains(action->objectName()));
 }
 
-/// What a person types who means it, and what a cat does.
-const std::vector<QString>& texts()
-{
-    static const std::vector<QString> kTexts{
-        "2",        "3",      "8",     "16",    "0.5",       "1e-3",
-        "0",        "-1",     "1e99",  "d / 2", "4 * width", "mlp",
-        "linear",   "a name", "",      "0:3",   "1:4",       "x * sigmoid(gate)",
-        "low rank", "1, 2",   "every", "½ · ←", "((",        "99999999999999999999"};
-    return kTexts;
-}
-
-/// QTest::keyClicks knows Latin letters alone.
-void typeInto(QLineEdit& field, const QString& text)
-{
-    const QPointer<QLineEdit> still = &field; // what is typed may close it
-    for (qsizetype i = 0; i < text.size() && still; ++i) {
-        QTest::sendKeyEvent(QTest::Click, still, Qt::Key_unknown, text.mid(i, 1), Qt::NoModifier);
-    }
-}
-
 } // namespace
 
 RandomHand::RandomHand(MainWindow& window, unsigned seed) : m_window(window), m_random(seed)
@@ -82,6 +57,24 @@ RandomHand::RandomHand(MainWindow& window, unsigned seed) : m_window(window), m_
     }
     connect(&m_impatience, &QTimer::timeout, this, &RandomHand::giveUpWhatWaits);
     m_impatience.start(kImpatienceMilliseconds);
+}
+
+const std::vector<QString>& RandomHand::texts()
+{
+    static const std::vector<QString> kTexts{
+        "2",        "3",      "8",     "16",    "0.5",       "1e-3",
+        "0",        "-1",     "1e99",  "d / 2", "4 * width", "mlp",
+        "linear",   "a name", "",      "0:3",   "1:4",       "x * sigmoid(gate)",
+        "low rank", "1, 2",   "every", "½ · ←", "((",        "99999999999999999999"};
+    return kTexts;
+}
+
+void RandomHand::typeInto(QLineEdit& field, const QString& text)
+{
+    const QPointer<QLineEdit> still = &field; // what is typed may close it
+    for (qsizetype i = 0; i < text.size() && still; ++i) {
+        QTest::sendKeyEvent(QTest::Click, still, Qt::Key_unknown, text.mid(i, 1), Qt::NoModifier);
+    }
 }
 
 const std::vector<RandomHand::Kind>& RandomHand::kinds()
@@ -187,189 +180,6 @@ QString RandomHand::setAProperty()
         m_window.documents().applyEdit(*edit);
     }
     return QStringLiteral("%1 = %2").arg(property.title, value.toString());
-}
-
-CanvasWidget* RandomHand::canvas()
-{
-    CanvasWidget& front = m_window.workspace().currentCanvas();
-    return front.isVisible() && front.drawable() ? &front : nullptr;
-}
-
-QPoint RandomHand::pointIn(const QWidget& widget)
-{
-    return {below(std::max(widget.width(), 1)), below(std::max(widget.height(), 1))};
-}
-
-QPoint RandomHand::pointOn(CanvasWidget& canvas)
-{
-    std::optional<editor::ScreenPoint> point;
-    const projects::Project& project = m_window.session().project();
-    const int what = below(3);
-    if (&canvas == &m_window.workspace().block()) {
-        const editor::BlockCanvas& block = m_window.workspace().blockCanvas();
-        const projects::Graph* graph = projects::findGraph(project, block.graph());
-        if (graph && !graph->nodes.empty()) {
-            const projects::Node& node = oneOf(graph->nodes);
-            point = what == 0   ? block.locateNode(node.id)
-                    : what == 1 ? block.locatePort({node.id, "out"}, editor::PortSide::Output)
-                                : block.locatePort({node.id, "in"}, editor::PortSide::Input);
-        }
-    } else if (project.network.depth() > 0) {
-        const std::int64_t layer = below(static_cast<qsizetype>(project.network.depth() + 1));
-        point = what == 0   ? canvas.canvas().locate(layer, editor::Spot::Centre)
-                : what == 1 ? canvas.canvas().locate(layer, editor::Spot::Handle)
-                            : canvas.canvas().locate(projects::Shortcut{below(layer + 1), layer + 1});
-    }
-    const QPoint at = point ? QPoint(qRound(point->x), qRound(point->y)) : QPoint(-1, -1);
-    return canvas.surface()->rect().contains(at) ? at : pointIn(*canvas.surface());
-}
-
-Qt::KeyboardModifiers RandomHand::modifiers()
-{
-    static const std::vector<Qt::KeyboardModifiers> kModifiers{Qt::NoModifier,    Qt::NoModifier,      Qt::NoModifier,
-                                                               Qt::ShiftModifier, Qt::ControlModifier, Qt::AltModifier};
-    return oneOf(kModifiers);
-}
-
-QString RandomHand::clickOnACanvas()
-{
-    CanvasWidget* on = canvas();
-    if (!on) {
-        return chooseATab();
-    }
-    QWidget* surface = on->surface();
-    const QPoint at = pointOn(*on);
-    QTest::mouseMove(surface, at);
-    const int how = below(8);
-    const auto button = how == 0 ? Qt::RightButton : how == 1 ? Qt::MiddleButton : Qt::LeftButton;
-    QTest::mouseClick(surface, button, modifiers(), at);
-    if (how > 5) {
-        QTest::mouseDClick(surface, Qt::LeftButton, {}, at);
-    }
-    return QStringLiteral("click %1 at %2, %3 of %4").arg(how).arg(at.x()).arg(at.y()).arg(on->accessibleName());
-}
-
-void RandomHand::drag(QWidget& widget, Qt::MouseButton button, QPoint from, QPoint to)
-{
-    const Qt::KeyboardModifiers held = modifiers();
-    QTest::mouseMove(&widget, from);
-    QTest::mousePress(&widget, button, held, from);
-    QTest::mouseMove(&widget, (from + to) / 2);
-    QCoreApplication::processEvents();
-    QTest::mouseMove(&widget, to);
-    if (below(6) == 0) {
-        QTest::keyClick(&widget, Qt::Key_Escape); // changed its mind
-    }
-    QTest::mouseRelease(&widget, button, held, to);
-}
-
-QString RandomHand::dragOnACanvas()
-{
-    CanvasWidget* on = canvas();
-    if (!on) {
-        return chooseATab();
-    }
-    const QPoint from = pointOn(*on);
-    const QPoint to = pointOn(*on);
-    drag(*on->surface(), below(6) == 0 ? Qt::MiddleButton : Qt::LeftButton, from, to);
-    return QStringLiteral("drag %1, %2 to %3, %4 on %5")
-        .arg(from.x())
-        .arg(from.y())
-        .arg(to.x())
-        .arg(to.y())
-        .arg(on->accessibleName());
-}
-
-void RandomHand::scroll(QWidget& widget, QPoint at)
-{
-    const QPoint turn(below(4) == 0 ? 120 : 0, 120 * (below(9) - 4));
-    QWheelEvent event(at, widget.mapToGlobal(at), {}, turn, Qt::NoButton, modifiers(), Qt::NoScrollPhase, false);
-    QCoreApplication::sendEvent(&widget, &event);
-}
-
-QString RandomHand::turnTheWheel()
-{
-    if (CanvasWidget* on = canvas()) {
-        scroll(*on->surface(), pointOn(*on));
-    } else if (auto* ribbon = m_window.findChild<QWidget*>(QStringLiteral("scheduleRibbon"))) {
-        scroll(*ribbon, pointIn(*ribbon));
-    }
-    return QStringLiteral("turn the wheel");
-}
-
-QString RandomHand::pressAKeyOnACanvas()
-{
-    static const std::vector<Qt::Key> kPlain{
-        Qt::Key_Delete, Qt::Key_F,    Qt::Key_Escape, Qt::Key_Period, Qt::Key_Left,  Qt::Key_Right, Qt::Key_Up,
-        Qt::Key_Down,   Qt::Key_Home, Qt::Key_End,    Qt::Key_Space,  Qt::Key_X,     Qt::Key_L,     Qt::Key_Return,
-        Qt::Key_Tab,    Qt::Key_Plus, Qt::Key_Minus,  Qt::Key_PageUp, Qt::Key_Insert};
-    static const std::vector<Qt::Key> kControl{Qt::Key_A, Qt::Key_C, Qt::Key_V, Qt::Key_X,
-                                               Qt::Key_D, Qt::Key_G, Qt::Key_Z, Qt::Key_L};
-    CanvasWidget* on = canvas();
-    if (!on) {
-        return chooseATab();
-    }
-    const bool control = below(2) == 0;
-    const Qt::Key key = oneOf(control ? kControl : kPlain);
-    Qt::KeyboardModifiers held = control ? Qt::ControlModifier : Qt::NoModifier;
-    held.setFlag(Qt::ShiftModifier, below(4) == 0);
-    QTest::keyClick(on->surface(), key, held);
-    return QKeySequence(QKeyCombination(held, key)).toString();
-}
-
-QString RandomHand::typeToAdd()
-{
-    CanvasWidget* on = canvas();
-    if (!on) {
-        return chooseATab();
-    }
-    on->canvas().askTyping();
-    on->refresh();
-    QCoreApplication::processEvents();
-    const QString text = oneOf(texts());
-    for (auto* field : on->findChildren<QLineEdit*>(QStringLiteral("typingText"))) {
-        if (field->isVisible()) {
-            typeInto(*field, text);
-            QTest::keyClick(field, below(3) == 0 ? Qt::Key_Down : Qt::Key_End);
-            QTest::keyClick(field, below(4) == 0 ? Qt::Key_Escape : Qt::Key_Return);
-            break;
-        }
-    }
-    return QStringLiteral("type “%1”").arg(text);
-}
-
-QString RandomHand::fillTheClipboard()
-{
-    const QString text = below(2) == 0 ? oneOf(texts()) : QStringLiteral("{\"residua\": [%1").arg(oneOf(texts()));
-    QGuiApplication::clipboard()->setText(text);
-    return QStringLiteral("clipboard: %1").arg(text);
-}
-
-QString RandomHand::editTheRibbon()
-{
-    m_window.workspace().showSchedule();
-    QCoreApplication::processEvents();
-    auto* ribbon = m_window.findChild<QWidget*>(QStringLiteral("scheduleRibbon"));
-    if (!ribbon || !ribbon->isVisible()) {
-        return QStringLiteral("no ribbon");
-    }
-    static const std::vector<Qt::Key> kKeys{Qt::Key_Left, Qt::Key_Right,  Qt::Key_Up,  Qt::Key_Down,
-                                            Qt::Key_Tab,  Qt::Key_Delete, Qt::Key_Home};
-    const QPoint at = pointIn(*ribbon);
-    switch (below(4)) {
-    case 0:
-        QTest::mouseClick(ribbon, Qt::LeftButton, modifiers(), at);
-        break;
-    case 1:
-        QTest::mouseDClick(ribbon, Qt::LeftButton, {}, at);
-        break;
-    case 2:
-        QTest::keyClick(ribbon, oneOf(kKeys), modifiers());
-        break;
-    default:
-        drag(*ribbon, Qt::LeftButton, at, pointIn(*ribbon));
-    }
-    return QStringLiteral("the ribbon at %1, %2").arg(at.x()).arg(at.y());
 }
 
 QString RandomHand::useAPlot()

@@ -71,6 +71,10 @@ private:
     {
         return choices[static_cast<std::size_t>(below(static_cast<qsizetype>(choices.size())))];
     }
+    /// What a person types who means it, and what a cat does.
+    [[nodiscard]] static const std::vector<QString>& texts();
+    /// QTest::keyClicks knows Latin letters alone.
+    static void typeInto(QLineEdit& field, const QString& text);
     static void giveUpWhatWaits();
     static void closeWhatIsOpen();
 
