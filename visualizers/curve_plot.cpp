@@ -183,7 +183,7 @@ void CurvePlot::refresh()
     if (m_following && any) {
         fitAxes();
     }
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 /// Names give way in a narrow plot, and the legend in a low one: the crosshair names the curves too.
@@ -284,13 +284,13 @@ void CurvePlot::setTheme(resources::Theme theme)
     for (auto& [id, shown] : m_curves) {
         style(shown);
     }
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 void CurvePlot::setBands(std::vector<Band> bands)
 {
     m_bands = std::move(bands);
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 // Few, and their ends depend on the axis: made anew.
@@ -370,7 +370,7 @@ void CurvePlot::crosshair(QPointF position)
     const double left = std::max<double>(std::min(beside, rect.right() - size.width()), rect.left());
     m_values->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_values->position->setCoords(left, position.y());
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 void CurvePlot::hideCrosshair()
@@ -389,7 +389,7 @@ void CurvePlot::leaveEvent(QEvent* event)
 {
     QCustomPlot::leaveEvent(event);
     hideCrosshair();
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 void CurvePlot::keyPressEvent(QKeyEvent* event)
@@ -421,7 +421,7 @@ void CurvePlot::keyPressEvent(QKeyEvent* event)
         QCustomPlot::keyPressEvent(event);
         return;
     }
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 } // namespace residua::visualizers

@@ -3,6 +3,7 @@
 
 #include "visualizers/cell_labels.h"
 #include "visualizers/plot_controls.h"
+#include "visualizers/plot_style.h"
 
 #include <QLabel>
 
@@ -76,7 +77,7 @@ void HeatmapGrid::setNothing()
 {
     setAnyVisible(false);
     emit readingChanged({});
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 void HeatmapGrid::setPicture(const Picture& picture)
@@ -102,7 +103,7 @@ void HeatmapGrid::setPicture(const Picture& picture)
     fitLabel();
     xAxis->setRange(-0.5, picture.columns - 0.5);
     yAxis->setRange(0.5, picture.rows + 0.5);
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 /// Beside a bar that is lower than it is long it would be cut off; the choice above the plot says the same.
@@ -172,7 +173,7 @@ void HeatmapGrid::outline(int row, int column)
     m_outline->setVisible(known);
     m_outline->topLeft->setCoords(column - 0.5, row + 0.5);
     m_outline->bottomRight->setCoords(column + 0.5, row + 1.5);
-    replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*this);
 }
 
 void HeatmapGrid::setTheme(resources::Theme theme)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/legend_place.h"
 
+#include "visualizers/plot_style.h"
+
 #include <qcustomplot.h>
 
 #include <algorithm>
@@ -76,7 +78,7 @@ void keepLegendClear(QCustomPlot& plot)
                                        Qt::AlignBottom | Qt::AlignRight, Qt::AlignTop | Qt::AlignLeft}) {
         if (!covered(corner)) {
             inset.setInsetAlignment(0, corner);
-            plot.replot(QCustomPlot::rpQueuedReplot); // it has been laid out at the other
+            replotSoon(plot); // it has been laid out at the other
             return;
         }
     }

@@ -212,7 +212,7 @@ void ParetoView::Impl::show()
     }
     drawPoints(best);
     drawNames(best);
-    plot->replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*plot);
 }
 
 void ParetoView::Impl::showAll()
@@ -361,14 +361,14 @@ void ParetoView::Impl::hover(QPointF position)
         m_name->position->setCoords(position.x() + (right ? -kReach : kReach), position.y());
     }
     plot->setCursor(run >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
-    plot->replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*plot);
 }
 
 void ParetoView::Impl::choose(std::size_t run)
 {
     selected = runs[run].key;
     drawPoints(front());
-    plot->replot(QCustomPlot::rpQueuedReplot);
+    replotSoon(*plot);
     emit m_view->runChosen(selected);
 }
 

@@ -38,6 +38,24 @@ void applyTheme(QCustomPlot& plot, resources::Theme theme)
     plot.selectionRect()->setBrush(QBrush(toQColor(c.accent, 0.12)));
 }
 
+void replotSoon(QCustomPlot& plot)
+{
+    constexpr const char* kPosted = "replotPosted";
+    if (plot.property(kPosted).toBool()) {
+        return;
+    }
+    plot.setProperty(kPosted, true);
+    plot.setPlottingHint(QCP::phImmediateRefresh, false);
+    // Posted, where QCustomPlot's own queue is a timer: requests to repaint come behind all that is posted.
+    QMetaObject::invokeMethod(
+        &plot,
+        [&plot] {
+            plot.setProperty(kPosted, false);
+            plot.replot();
+        },
+        Qt::QueuedConnection);
+}
+
 void setMuted(QWidget& text, resources::Theme theme)
 {
     text.setProperty("role", QStringLiteral("muted")); // for a style sheet, which would overrule the palette

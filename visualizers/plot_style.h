@@ -16,6 +16,10 @@ namespace residua::visualizers {
 /// Grounds, axes, grid, legend and fonts of a plot in the theme's colours.
 void applyTheme(QCustomPlot& plot, resources::Theme theme);
 
+/// Draws the plot once, however often it is asked for before, and in time for the window's next repaint: what one event
+/// changes in several plots is one repaint of the window, which is dear where it is composed without a GPU. GUI thread.
+void replotSoon(QCustomPlot& plot);
+
 /// Secondary text, such as what an empty plot says.
 void setMuted(QWidget& text, resources::Theme theme);
 
