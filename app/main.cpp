@@ -12,7 +12,9 @@
 #include <QStyleHints>
 #include <QSurfaceFormat>
 #include <QTemporaryDir>
+#include <QThread>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace {
@@ -43,6 +45,10 @@ void prepareQt(const LaunchOptions& options)
 {
     if (options.scale != 1) {
         qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
+    }
+    // Where Mesa draws without a GPU, half of the processors are left to the training.
+    if (constexpr const char* kDrawing = "LP_NUM_THREADS"; !qEnvironmentVariableIsSet(kDrawing)) {
+        qputenv(kDrawing, QByteArray::number(std::max(1, QThread::idealThreadCount() / 2)));
     }
     QSurfaceFormat format;
     format.setSamples(4); // arcs without stairs
