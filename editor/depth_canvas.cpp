@@ -415,12 +415,10 @@ void DepthCanvas::selectBox(Point pointer)
     const Rect area = between(view().toScene(m_pressedAt), view().toScene(pointer));
     const bool additive = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
     Selection chosen = additive ? selection() : Selection{};
-    for (const std::int64_t layer : m_scene.layersIn(area)) {
-        chosen.layers.insert(layer);
-    }
-    for (const Shortcut& shortcut : m_scene.shortcutsIn(area)) {
-        chosen.shortcuts.insert(shortcut);
-    }
+    const auto layers = m_scene.layersIn(area);
+    const auto shortcuts = m_scene.shortcutsIn(area);
+    chosen.layers.insert(layers.begin(), layers.end());
+    chosen.shortcuts.insert(shortcuts.begin(), shortcuts.end());
     select(std::move(chosen));
 }
 

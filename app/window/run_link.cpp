@@ -157,7 +157,7 @@ void RunLink::takeList(std::vector<engine::RunInfo> runs)
     m_documents.setRuns(runs);
     m_workspace.runsModel().setRuns(std::move(runs));
     const std::vector<engine::RunInfo>& known = m_workspace.runsModel().runs();
-    if (m_shown.empty() && !known.empty()) { // the project has just been opened: as it was left
+    if (m_shown.empty() && !known.empty()) { // just opened, or what was shown is in the trash: the newest
         m_shown = known.front().directory;
         m_workspace.runsModel().setOverlaid(m_shown, true);
         request(m_shown);
