@@ -14,6 +14,8 @@ constexpr int kSweeps = 6;
 // A lane gives way to boxes: next to theirs its weight is nothing.
 constexpr double kBoxWeight = 1;
 constexpr double kLaneWeight = 1e-6;
+/// Over all rows: wires beyond it run without lanes of their own.
+constexpr std::size_t kMostLanes = 20'000;
 constexpr double kLaneSay = 0.2; ///< in the order of a row: boxes that are wired to each other stay near each other
 
 struct Link {
@@ -111,6 +113,9 @@ private:
     {
         const std::size_t top = m_vertices[link.to].row;
         if (m_vertices[link.from].row >= top) {
+            return;
+        }
+        if (top - m_vertices[link.from].row > kMostLanes + m_boxes.size() - m_vertices.size()) {
             return;
         }
         std::size_t lower = link.from;

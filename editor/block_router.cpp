@@ -18,6 +18,9 @@ constexpr float kCrossing = 10;
 constexpr float kOnOther = 30;  ///< a length on a wire of another bundle
 constexpr float kOnSame = 0.7F; ///< a length on the own bundle
 
+/// Of the lines that ways run on; where there would be more, wires run straight.
+constexpr std::size_t kMostCrossings = 2'000'000;
+
 constexpr std::uint32_t kNobody = 0;
 constexpr std::uint32_t kSeveral = UINT32_MAX;
 
@@ -64,6 +67,12 @@ public:
         m_price.assign(2 * m_blocked.size(), 0);
         m_from.assign(2 * m_blocked.size(), 0);
         m_seen.assign(2 * m_blocked.size(), 0);
+    }
+
+    /// How many there are at most: memory and time go with them.
+    static std::size_t crossings(const std::vector<Rect>& boxes, const std::vector<RouteEnds>& wires)
+    {
+        return (5 * boxes.size() + 2 * wires.size()) * (5 * boxes.size() + 2 * wires.size());
     }
 
     std::optional<std::vector<Point>> route(const RouteEnds& wire)
@@ -235,6 +244,13 @@ std::vector<std::vector<Point>> routeWires(const std::vector<Rect>& boxes, const
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return spanOf(wires[i]); });
     std::vector<std::vector<Point>> paths(wires.size());
+    if (Grid::crossings(boxes, wires) > kMostCrossings) {
+        std::vector<std::vector<Point>> straight;
+        for (const RouteEnds& wire : wires) {
+            straight.push_back({wire.from, wire.to});
+        }
+        return straight;
+    }
     Grid grid(boxes, wires, kWireClearance);
     std::optional<Grid> tight; // seldom needed
     for (const std::size_t i : order) {

@@ -43,9 +43,12 @@ float portOffset(const BlockNode& node, const std::vector<BlockPort>& ports, std
     return widthOf(node) / 2 + fromMiddle * pitchOf(ports.size());
 }
 
+/// Within what pixels can be counted in: a file may hold any number.
 Point pointOf(const projects::Position& position)
 {
-    return {static_cast<float>(position.x), static_cast<float>(position.y)};
+    constexpr double kFarthest = 1e5;
+    const auto near = [](double at) { return static_cast<float>(std::clamp(at, -kFarthest, kFarthest)); };
+    return {near(position.x), near(position.y)};
 }
 
 float distanceTo(const std::vector<Point>& path, Point p)

@@ -80,6 +80,7 @@ private:
     bool clickChip(Point pointer);
     [[nodiscard]] bool overChip(Point pointer) const;
     void unfold(std::int64_t layer);
+    void judge();
     void finishConnect();
     void selectBox(Point pointer);
     [[nodiscard]] std::optional<Chip> foldChip() const;
@@ -98,14 +99,25 @@ private:
     Point m_pressedAt;
     Hit m_hover;
     Hit m_pressed;
+    std::optional<projects::SoundProject>
+        m_sound; ///< what is shown, while a shortcut is drawn; empty where it has errors
 };
 
 void DepthCanvas::rebuild()
 {
+    if (m_gesture == Gesture::Connect) {
+        judge();
+    }
     m_folds = stillFolded(project().network, std::move(m_folds));
     m_scene.rebuild(project(), document().layout.groups, m_folds);
     m_skyline = m_scene.skyline(kSkylineColumns);
     m_ports.follow(project().topology, theme());
+}
+
+void DepthCanvas::judge()
+{
+    const auto sound = projects::soundProject(project());
+    m_sound = sound ? std::optional(*sound) : std::nullopt;
 }
 
 void DepthCanvas::suit(float width, float height)
@@ -448,7 +460,7 @@ DragPreview DepthCanvas::dragPreview(Point pointer) const
     } else if (existing != nullptr) {
         drag.lines.emplace_back("is there already");
     } else {
-        const CostLines cost = costLines(project(), shortcut);
+        const CostLines cost = costLines(project(), m_sound, shortcut);
         drag.valid = cost.possible;
         drag.lines.insert(drag.lines.end(), cost.lines.begin(), cost.lines.end());
     }

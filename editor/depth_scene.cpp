@@ -22,6 +22,7 @@ constexpr float kBracketGap = 14;                 // below the boxes, and betwee
 constexpr float kBracketHeight = 24;
 constexpr float kFoldMarkWidth = 42;
 constexpr float kFoldMarkHeight = 18;
+constexpr std::size_t kMostArcs = 1'000'000; // each is kept once for every strip that it passes
 
 // Weights that nobody trains and that are all one: the plain residual sum. Its arcs would say nothing
 // but "everything so far", so it is drawn as a stream from layer to layer.
@@ -167,6 +168,10 @@ void DepthScene::addArcs(const DepthMix& mix)
         }
     } else {
         drawn = drawnShortcuts(mix, m_modules);
+    }
+    if (drawn.size() > kMostArcs) {
+        m_note = std::to_string(drawn.size()) + " shortcuts are too many to be drawn";
+        return;
     }
     bundle(std::move(drawn));
 }

@@ -177,9 +177,15 @@ std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcu
     return grouped(allFrozen ? "Thaw" : "Freeze", std::move(edits));
 }
 
-CostLines costLines(const Project& project, const Shortcut& shortcut)
+CostLines costLines(const Project& project, const std::optional<projects::SoundProject>& sound,
+                    const Shortcut& shortcut)
 {
-    const auto cost = projects::costOfShortcut(project, shortcut);
+    if (!sound) {
+        const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+        const bool possible = mix != nullptr && shortcut.target <= modulesOf(project) + (mix->finalMix ? 1 : 0);
+        return {{"its cost is not known: the network has errors"}, possible};
+    }
+    const auto cost = projects::costOfShortcut(*sound, shortcut);
     return cost ? CostLines{figuresOf(*cost, project), true} : CostLines{{cost.error().message}, false};
 }
 

@@ -3,6 +3,7 @@
 
 #include "projects/edit.h"
 #include "projects/project.h"
+#include "projects/sound_project.h"
 #include "projects/topology.h"
 
 #include <cstdint>
@@ -57,12 +58,14 @@ inline constexpr const char* kFinalPort = "final";
 [[nodiscard]] std::optional<projects::Edit> freezeEdit(const projects::Project& project,
                                                        const std::vector<projects::Shortcut>& shortcuts);
 
-/// What adding `shortcut` costs, a figure a line; or why it cannot be added.
+/// What adding `shortcut` costs, a figure a line, as far as `sound`, the same project, is there to tell; or why it
+/// cannot be added.
 struct CostLines {
     std::vector<std::string> lines;
     bool possible = false;
 };
-[[nodiscard]] CostLines costLines(const projects::Project& project, const projects::Shortcut& shortcut);
+[[nodiscard]] CostLines costLines(const projects::Project& project, const std::optional<projects::SoundProject>& sound,
+                                  const projects::Shortcut& shortcut);
 
 /// What `after` costs more than `before`, in one line; empty where that cannot be known.
 [[nodiscard]] std::string costOfChange(const projects::Project& before, const projects::Project& after);

@@ -4,6 +4,7 @@
 #include "projects/cost_topology.h"
 #include "projects/node_kind_rules.h"
 #include "projects/places.h"
+#include "projects/problems.h"
 #include "projects/text_forms.h"
 
 #include <algorithm>
@@ -84,34 +85,28 @@ bool isKeptForReaders(const std::string& kind)
     return std::ranges::find(kKinds, kind) != std::end(kKinds);
 }
 
-/// Costs the nodes of a project's graphs.
+/// Costs the nodes of a project's graphs: every node and wire of them is sound.
 class Costing {
 public:
-    explicit Costing(const Project& project)
-        : m_project(project),
-          m_scale(scaleOf(project)),
-          m_tied(tiedNodes(project.network)),
-          m_context(isLanguage(project.data) ? project.training.sequenceLength : 1)
+    explicit Costing(const SoundProject& project)
+        : m_project(*project),
+          m_scale(scaleOf(m_project)),
+          m_sizes(sizesOf(m_project).value()),
+          m_tied(tiedNodes(m_project.network)),
+          m_context(isLanguage(m_project.data) ? m_project.training.sequenceLength : 1)
     {
     }
 
-    Result<std::map<NodeId, Cost>> nodes(const GraphRef& ref) const
+    std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph) const
     {
-        const Graph& graph = *findGraph(m_project, ref);
         const GraphShapes shapes = inferShapes(m_project, ref);
-        if (!shapes.errors.empty()) {
-            return shapes.errors.begin()->second;
-        }
-        const Result<Sizes> sizes = sizesOf(m_project);
         std::map<PortRef, PortRef> feeds;
         for (const Wire& wire : graph.wires) {
             feeds.emplace(wire.to, wire.from);
         }
+        const std::set<NodeId> kept = keptNodes(ref, graph);
         std::map<NodeId, Cost> costs;
         for (const Node& node : graph.nodes) {
-            if (costs.contains(node.id)) {
-                return Error{placeOf(ref, node), "its number is taken by another node"};
-            }
             const NodeKind& kind = *findNodeKind(node.kind);
             std::vector<Shape> in;
             for (const std::string& port : inputPortsOf(node, graph)) {
@@ -121,7 +116,7 @@ public:
             for (const std::string& port : kind.outputs) {
                 out.push_back(shapes.outputs.at({node.id, port}));
             }
-            ParamMap params = evaluateParams(node, *sizes).value();
+            ParamMap params = evaluateParams(node, m_sizes).value();
             if (params.contains("share") && hasSeparateNorms(m_project.topology)) {
                 params["share"] = std::string();
             }
@@ -131,7 +126,7 @@ public:
                 cost.parameters -=
                     countOf(static_cast<double>(in[0].features()) * static_cast<double>(out[0].features()));
             }
-            if (isKeptForReaders(node.kind) && !isKept(ref, graph, node.id)) {
+            if (isKeptForReaders(node.kind) && !kept.contains(node.id)) {
                 cost.activationElements -= static_cast<double>(out[0].features());
             }
             costs.emplace(node.id, scaled(cost, m_scale));
@@ -139,22 +134,31 @@ public:
         return costs;
     }
 
-    /// Whether some reader of a node needs its output again. What leaves a block is for the topology to say; what
-    /// enters the stack and what the loss is made of are kept.
-    bool isKept(const GraphRef& ref, const Graph& graph, NodeId node) const
-    {
-        return std::ranges::any_of(graph.wires, [&](const Wire& wire) {
-            const std::string& reader = graph.find(wire.to.node)->kind;
-            const bool leavesBlock = reader == "output" && ref != kStem && ref != kHead;
-            return wire.from.node == node && (leavesBlock ? keepsBranches(m_project.topology) : keepsInputs(reader));
-        });
-    }
-
     const Scale& scale() const { return m_scale; }
 
 private:
+    /// Whose output some reader needs again. What leaves a block is for the topology to say; what enters the stack and
+    /// what the loss is made of are kept.
+    std::set<NodeId> keptNodes(const GraphRef& ref, const Graph& graph) const
+    {
+        std::map<NodeId, const Node*> byId;
+        for (const Node& node : graph.nodes) {
+            byId.emplace(node.id, &node);
+        }
+        std::set<NodeId> kept;
+        for (const Wire& wire : graph.wires) {
+            const std::string& reader = byId.at(wire.to.node)->kind;
+            const bool leavesBlock = reader == "output" && ref != kStem && ref != kHead;
+            if (leavesBlock ? keepsBranches(m_project.topology) : keepsInputs(reader)) {
+                kept.insert(wire.from.node);
+            }
+        }
+        return kept;
+    }
+
     const Project& m_project;
     Scale m_scale;
+    Sizes m_sizes;
     std::optional<TiedNodes> m_tied;
     std::int64_t m_context = 1;
 };
@@ -166,20 +170,6 @@ Cost sumOf(const std::map<NodeId, Cost>& nodes)
         sum += cost;
     }
     return sum;
-}
-
-Status checkStack(const Network& network)
-{
-    if (network.depth() > kMaxLayers) {
-        return Error{"network · stack", "got " + std::to_string(network.depth()) + " layers, expected at most " +
-                                            std::to_string(kMaxLayers)};
-    }
-    for (const StackSegment& segment : network.stack) {
-        if (!network.findBlock(segment.block)) {
-            return Error{"network · stack", "unknown block " + segment.block};
-        }
-    }
-    return Done{};
 }
 
 } // namespace
@@ -195,38 +185,27 @@ Cost& Cost::operator+=(const Cost& other)
     return *this;
 }
 
-Result<CostReport> costOf(const Project& project)
+CostReport costOf(const SoundProject& project)
 {
-    const Network& network = project.network;
-    if (const Status ok = checkStack(network); !ok) {
-        return ok.error();
-    }
+    const Network& network = project->network;
     const Costing costing(project);
     CostReport report;
-    std::vector<GraphRef> refs{kStem, kHead};
-    for (const StackSegment& segment : network.stack) {
-        refs.push_back(kBlockPrefix + segment.block);
-    }
-    for (const GraphRef& ref : refs) {
-        if (report.nodes.contains(ref)) {
-            continue;
-        }
-        Result<std::map<NodeId, Cost>> nodes = costing.nodes(ref);
-        if (!nodes) {
-            return nodes.error();
-        }
-        report.nodes.emplace(ref, std::move(*nodes));
+    report.nodes.emplace(kStem, costing.nodes(kStem, network.stem));
+    report.nodes.emplace(kHead, costing.nodes(kHead, network.head));
+    for (const Block* const block : usedBlocks(network)) {
+        const GraphRef ref = kBlockPrefix + block->name;
+        report.nodes.emplace(ref, costing.nodes(ref, block->graph));
     }
     report.stem = sumOf(report.nodes.at(kStem));
     report.head = sumOf(report.nodes.at(kHead));
-    report.topology = scaled(topologyCost(project.topology, network.depth(), network.width), costing.scale());
+    report.topology = scaled(topologyCost(project->topology, network.depth(), network.width), costing.scale());
     report.total = report.stem;
     report.total += report.head;
     report.total += report.topology;
     double recomputed = 0; // the activations of the layer that the backward is in
     for (const StackSegment& segment : network.stack) {
         Cost layer = sumOf(report.nodes.at(kBlockPrefix + segment.block));
-        if (project.training.activations == Activations::Recompute) {
+        if (project->training.activations == Activations::Recompute) {
             recomputed = std::max(recomputed, layer.activationBytes);
             layer.activationBytes =
                 static_cast<double>(network.width) * costing.scale().tokens * costing.scale().activationBytes;
@@ -241,19 +220,19 @@ Result<CostReport> costOf(const Project& project)
     return report;
 }
 
-Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut)
+Result<CostReport> costOf(const Project& project)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const Result<SoundProject> sound = soundProject(project);
+    return sound ? Result<CostReport>(costOf(*sound)) : sound.error();
+}
+
+Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcut)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
     if (!mix) {
         return Error{"topology", "this wiring has no shortcuts of its own"};
     }
-    if (const Status ok = checkStack(project.network); !ok) {
-        return ok.error();
-    }
-    if (const Result<Sizes> sizes = sizesOf(project); !sizes) {
-        return sizes.error();
-    }
-    const std::int64_t depth = mixedModules(*mix, project.network.depth());
+    const std::int64_t depth = mixedModules(*mix, project->network.depth());
     const std::int64_t last = depth + (mix->finalMix ? 1 : 0);
     if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last) {
         return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
@@ -263,18 +242,18 @@ Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut)
         return Cost{};
     }
     const std::int64_t entries = entriesOf(*mix, shortcut.target, depth);
-    NodeCost added = readerCost(*mix, shortcut.target, entries + 1, depth, project.network.width);
-    added -= readerCost(*mix, shortcut.target, entries, depth, project.network.width);
-    return scaled(added, scaleOf(project));
+    NodeCost added = readerCost(*mix, shortcut.target, entries + 1, depth, project->network.width);
+    added -= readerCost(*mix, shortcut.target, entries, depth, project->network.width);
+    return scaled(added, scaleOf(*project));
 }
 
-Cost costOfShortcuts(const Project& project, const std::set<Shortcut>& shortcuts)
+Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
     if (!mix) {
         return {};
     }
-    const std::int64_t depth = mixedModules(*mix, project.network.depth());
+    const std::int64_t depth = mixedModules(*mix, project->network.depth());
     NodeCost sum;
     for (auto shortcut = shortcuts.begin(); shortcut != shortcuts.end();) {
         const std::int64_t target = shortcut->target;
@@ -284,10 +263,10 @@ Cost costOfShortcuts(const Project& project, const std::set<Shortcut>& shortcuts
             read += std::ranges::binary_search(sources, shortcut->source) ? 1 : 0;
         }
         const std::int64_t entries = entriesOf(*mix, target, depth);
-        sum += readerCost(*mix, target, entries, depth, project.network.width);
-        sum -= readerCost(*mix, target, entries - read, depth, project.network.width);
+        sum += readerCost(*mix, target, entries, depth, project->network.width);
+        sum -= readerCost(*mix, target, entries - read, depth, project->network.width);
     }
-    return scaled(sum, scaleOf(project));
+    return scaled(sum, scaleOf(*project));
 }
 
 } // namespace residua::projects

@@ -5,6 +5,7 @@
 #include "projects/project.h"
 #include "projects/result.h"
 #include "projects/shape.h"
+#include "projects/sound_project.h"
 
 #include <cstdint>
 #include <map>
@@ -40,13 +41,15 @@ struct CostReport {
     std::map<GraphRef, std::map<NodeId, Cost>> nodes; ///< of one instance of each graph
 };
 
-/// Errors where shapes cannot be inferred.
+[[nodiscard]] CostReport costOf(const SoundProject& project);
+/// Of any document: checks it first. The error is the first of soundProject().
 [[nodiscard]] Result<CostReport> costOf(const Project& project);
 
-/// What adding `shortcut` would add to the total (the figure beside the pointer while dragging).
-[[nodiscard]] Result<Cost> costOfShortcut(const Project& project, const Shortcut& shortcut);
+/// What adding `shortcut` would add to the total (the figure beside the pointer while dragging). Errors where the
+/// wiring has no such shortcut.
+[[nodiscard]] Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcut);
 
 /// The part of the topology's cost that its readers would save without those of `shortcuts` that they read.
-[[nodiscard]] Cost costOfShortcuts(const Project& project, const std::set<Shortcut>& shortcuts);
+[[nodiscard]] Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts);
 
 } // namespace residua::projects

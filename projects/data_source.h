@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/result.h"
+
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -105,5 +107,17 @@ struct VectorWidths {
     bool operator==(const VectorWidths&) const = default;
 };
 [[nodiscard]] VectorWidths vectorWidthsOf(const DataSource& data);
+
+/// Samples of a polynomial that are fixed, in each split that has any; its training samples are new for every step.
+inline constexpr std::int64_t kHeldOutPolynomials = 4096;
+
+/// The memory that generated examples may take, in bytes; files are not bounded by it.
+inline constexpr double kMostGeneratedBytes = 4.0 * 1024 * 1024 * 1024;
+/// Whether the examples of a source that generates them fit in that while they are made, and one of them takes no
+/// absurd time. Told from the numbers alone, before anything is made; Done for files.
+[[nodiscard]] Status checkGeneratedSize(const DataSource& data);
+
+/// "2.5 GiB".
+[[nodiscard]] std::string bytesText(double bytes);
 
 } // namespace residua::projects

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -48,6 +49,11 @@ inline constexpr std::string_view kKindKey = "kind";
 /// Values that are written on one line, as one thing to people.
 template <class T>
 inline constexpr bool kInline = false;
+
+/// The most entries that a list of T may have. The file's reader and the edits keep to it, so that whatever works on a
+/// document, its views too, may cost the square of a list.
+template <class T>
+inline constexpr std::size_t kMostOf = SIZE_MAX;
 
 /// Stands for a value of any type, to count the members of an aggregate with.
 struct Anything {

@@ -13,6 +13,14 @@ struct EnumNames<Objective> {
 template <>
 inline constexpr bool kInline<Node> = true;
 template <>
+inline constexpr std::size_t kMostOf<Node> = 1024; ///< of one graph
+template <>
+inline constexpr std::size_t kMostOf<Wire> = 4096;
+template <>
+inline constexpr std::size_t kMostOf<Block> = 256;
+template <>
+inline constexpr std::size_t kMostOf<StackSegment> = kMaxLayers;
+template <>
 struct Fields<Node> {
     static constexpr void visit(auto&& v)
     {

@@ -29,6 +29,8 @@ struct Fields<Project> {
 template <>
 inline constexpr bool kInline<LayerGroup> = true;
 template <>
+inline constexpr std::size_t kMostOf<LayerGroup> = 1024;
+template <>
 struct Fields<LayerGroup> {
     static constexpr void visit(auto&& v)
     {

@@ -9,6 +9,10 @@ namespace residua::projects {
 template <>
 inline constexpr bool kInline<SweepValue> = true;
 template <>
+inline constexpr std::size_t kMostOf<SweepValue> = kMaxSweepMembers; ///< of one axis
+template <>
+inline constexpr std::size_t kMostOf<Sweep> = 256;
+template <>
 struct Fields<SweepValue> {
     static constexpr void visit(auto&& v)
     {

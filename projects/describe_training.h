@@ -104,6 +104,8 @@ struct Fields<TrainingPlan> {
 template <>
 inline constexpr bool kInline<Stage> = true;
 template <>
+inline constexpr std::size_t kMostOf<Stage> = 1024;
+template <>
 struct Fields<Stage> {
     static constexpr void visit(auto&& v)
     {

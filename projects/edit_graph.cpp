@@ -93,6 +93,17 @@ void dropStrays(Document& document, const GraphRef& ref, std::vector<Edit>& inve
     }
 }
 
+/// No list of a document grows beyond what its file may hold.
+template <class T>
+std::optional<Error> fullError(const std::vector<T>& list, const std::string& place, const char* what)
+{
+    if (list.size() < kMostOf<T>) {
+        return std::nullopt;
+    }
+    return Error{place,
+                 "has " + std::to_string(list.size()) + " " + what + " already, which is as many as there may be"};
+}
+
 std::optional<Error> twinOf(const GraphRef& ref, const Graph& graph, const std::string& name, NodeId self)
 {
     const auto twin = std::find_if(graph.nodes.begin(), graph.nodes.end(),
@@ -121,6 +132,9 @@ Result<Edit> applyTo(Document& document, const AddNode& edit)
     }
     if (auto twin = twinOf(edit.graph, *graph, node->name, node->id)) {
         return *std::move(twin);
+    }
+    if (auto full = fullError(graph->nodes, placeOf(edit.graph), "nodes")) {
+        return *std::move(full);
     }
     if (edit.position) {
         if (auto position = canonical(*edit.position, placeOf(edit.graph, edit.node)); !position) {
@@ -203,6 +217,9 @@ Result<Edit> applyTo(Document& document, const AddWire& edit)
     if (at != graph->wires.end() && *at == edit.wire) {
         return Error{where, "is there already"};
     }
+    if (auto full = fullError(graph->wires, placeOf(edit.graph), "wires")) {
+        return *std::move(full);
+    }
     graph->wires.insert(at, edit.wire);
     return Edit{RemoveWire{edit.graph, edit.wire}};
 }
@@ -262,6 +279,9 @@ Result<Edit> applyTo(Document& document, const PutBlock& edit)
         inverse.emplace_back(PutBlock{std::exchange(*existing, *std::move(block))});
         dropStrays(document, kBlockPrefix + name, inverse);
         return inverseOf(std::move(inverse));
+    }
+    if (auto full = fullError(network.blocks, "network · blocks", "blocks")) {
+        return *std::move(full);
     }
     inverse.emplace_back(RemoveBlock{name});
     // The stack may have named the block before it was there; then it is laid aside while the block goes.

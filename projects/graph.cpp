@@ -27,16 +27,20 @@ NodeId Graph::nextId() const
     return NodeId{highest + 1};
 }
 
-std::int64_t Network::depth() const
+std::int64_t layersOf(const std::vector<StackSegment>& stack)
 {
     std::int64_t layers = 0;
     for (const StackSegment& segment : stack) {
-        // A file may hold any number; the sum saturates so that validate() can name it, and so low that twice as many
-        // modules and the final output can still be counted.
+        // So low that twice as many modules and the final output can still be counted.
         const std::int64_t room = std::numeric_limits<std::int64_t>::max() / 4 - layers;
         layers += std::clamp<std::int64_t>(segment.repeat, 0, room);
     }
     return layers;
+}
+
+std::int64_t Network::depth() const
+{
+    return layersOf(stack);
 }
 
 const Block* Network::blockOfLayer(std::int64_t layer) const

@@ -75,8 +75,10 @@ struct StackSegment {
     bool operator==(const StackSegment&) const = default;
 };
 
-/// The deepest stack that a document may have; depth() is read back as it is, validate() refuses more.
+/// The deepest stack that a document may have: files and edits with a deeper one are refused.
 inline constexpr std::int64_t kMaxLayers = 4096;
+/// How many layers `stack` has; a negative repeat counts as none, and an absurd sum saturates.
+[[nodiscard]] std::int64_t layersOf(const std::vector<StackSegment>& stack);
 
 /// What the network is trained to do.
 enum class Objective {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/json_read.h"
 
+#include "projects/text_encoding.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -44,6 +46,12 @@ bool JsonReader::unknownName(const Place& at, const JsonValue& got, std::span<co
         }
     }
     return unexpected(at, got, expected);
+}
+
+bool JsonReader::notTooLong(const std::string& text, const Place& at, std::size_t most)
+{
+    return text.size() <= most ||
+           fail(at, "is " + std::to_string(text.size()) + " bytes long; expected at most " + std::to_string(most));
 }
 
 bool JsonReader::noStrangers(const JsonObject& object, std::span<const std::string_view> known, const Place& at)
@@ -101,7 +109,7 @@ bool JsonReader::read(const JsonValue& from, std::string& to, const Place& at)
         return unexpected(at, from, "a text");
     }
     to = *value;
-    return isUtf8(to) || fail(at, "is not valid UTF-8");
+    return notTooLong(to, at) && (isUtf8(to) || fail(at, "is not valid UTF-8"));
 }
 
 bool JsonReader::read(const JsonValue& from, NodeId& to, const Place& at)
@@ -129,6 +137,9 @@ bool JsonReader::read(const JsonValue& from, Shortcut& to, const Place& at)
 bool JsonReader::read(const JsonValue& from, Wire& to, const Place& at)
 {
     const auto* text = std::get_if<std::string>(&from.data);
+    if (text != nullptr && !notTooLong(*text, at)) {
+        return false;
+    }
     auto wire = text != nullptr ? wireFrom(*text) : std::nullopt;
     if (!wire) {
         return unexpected(at, from, "a wire \"node.port > node.port\", as \"3.out > 5.in\"");
@@ -166,13 +177,14 @@ bool JsonReader::read(const JsonValue& from, ParamValue& to, const Place& at)
 bool JsonReader::read(const JsonValue& from, FieldValue& to, const Place& at)
 {
     to.json = lineOf(from);
-    return isUtf8(to.json) || fail(at, "is not valid UTF-8");
+    return notTooLong(to.json, at) && (isUtf8(to.json) || fail(at, "is not valid UTF-8"));
 }
 
 bool JsonReader::readKey(const std::string& text, std::string& key, const Place& at)
 {
     key = text;
-    return isUtf8(key) || fail(at, "is a key that is not valid UTF-8");
+    // A name with what stands before it in a key must be read back.
+    return notTooLong(key, at, 2 * kLongestText) && (isUtf8(key) || fail(at, "is a key that is not valid UTF-8"));
 }
 
 bool JsonReader::readKey(const std::string& text, NodeId& key, const Place& at)
@@ -220,6 +232,13 @@ bool JsonReader::settle(Network& network, const Place& at)
     const Place blockAt{&blocksAt, {}, i};
     return fail(Place{&blockAt, "name"},
                 "is \"" + network.blocks[i].name + "\", which an earlier block has; expected a name of its own");
+}
+
+bool JsonReader::settle(std::vector<StackSegment>& stack, const Place& at)
+{
+    const std::int64_t layers = layersOf(stack);
+    return layers <= kMaxLayers ||
+           fail(at, "has " + std::to_string(layers) + " layers; expected at most " + std::to_string(kMaxLayers));
 }
 
 bool JsonReader::settle(ExplicitSources& sources, const Place& at)

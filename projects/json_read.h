@@ -14,9 +14,12 @@
 
 namespace residua::projects {
 
+/// Names and texts stand in messages and labels many times over.
+inline constexpr std::size_t kLongestText = 64 * 1024;
+
 /// Private to projects: any described value from a tree. Fields that are absent keep their defaults, unless
 /// they are required; a key that is not described is an error. What is read is canonical: wires and shortcuts
-/// sorted, ids and names unique, numbers finite.
+/// sorted, ids and names unique, numbers finite; and no larger than a program can work on.
 class JsonReader {
 public:
     template <class T>
@@ -88,13 +91,17 @@ private:
         if (array == nullptr) {
             return unexpected(at, from, "a list");
         }
+        if (array->size() > kMostOf<T>) {
+            return fail(at, "has " + std::to_string(array->size()) + " entries; expected at most " +
+                                std::to_string(kMostOf<T>));
+        }
         to.assign(array->size(), T{});
         for (std::size_t i = 0; i < array->size(); ++i) {
             if (!read((*array)[i], to[i], Place{&at, {}, i})) {
                 return false;
             }
         }
-        return true;
+        return settle(to, at);
     }
 
     template <class K, class T>
@@ -152,6 +159,7 @@ private:
         return good;
     }
 
+    bool notTooLong(const std::string& text, const Place& at, std::size_t most = kLongestText);
     bool noStrangers(const JsonObject& object, std::span<const std::string_view> known, const Place& at);
 
     bool readKey(const std::string& text, std::string& key, const Place& at);
@@ -161,6 +169,7 @@ private:
     /// What a struct asks of its fields together, and their canonical order.
     bool settle(Graph& graph, const Place& at);
     bool settle(Network& network, const Place& at);
+    bool settle(std::vector<StackSegment>& stack, const Place& at);
     bool settle(ExplicitSources& sources, const Place& at);
     bool settle(Layout& layout, const Place& at);
     template <class T>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/json_tree.h"
 
+#include "projects/text_encoding.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,29 +12,6 @@
 namespace residua::projects {
 
 namespace {
-
-/// The length of the well-formed UTF-8 sequence that `text` starts with; 0 for none. RFC 3629, section 4.
-std::size_t utf8Length(std::string_view text)
-{
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-    const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-        return byte(i) >= low && byte(i) <= high;
-    };
-    const unsigned lead = byte(0);
-    if (lead < 0x80) {
-        return text.empty() ? 0 : 1;
-    }
-    if (lead >= 0xC2 && lead <= 0xDF) {
-        return follows(1) ? 2 : 0;
-    }
-    if (lead >= 0xE0 && lead <= 0xEF) { // neither overlong forms nor surrogates
-        return follows(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
-    }
-    if (lead >= 0xF0 && lead <= 0xF4) {
-        return follows(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3) ? 4 : 0;
-    }
-    return 0;
-}
 
 class Printer {
 public:
@@ -211,23 +190,6 @@ std::string lineOf(JsonValue value)
     std::string line = printJson(value);
     line.pop_back();
     return line;
-}
-
-bool isUtf8(std::string_view text)
-{
-    return asUtf8(text) == text;
-}
-
-std::string asUtf8(std::string_view text)
-{
-    std::string out;
-    out.reserve(text.size());
-    while (!text.empty()) {
-        const std::size_t length = utf8Length(text);
-        out += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
-        text.remove_prefix(std::max<std::size_t>(length, 1));
-    }
-    return out;
 }
 
 } // namespace residua::projects

@@ -66,9 +66,4 @@ struct Place {
     [[nodiscard]] std::string text() const;
 };
 
-/// Well-formed UTF-8 (RFC 3629).
-[[nodiscard]] bool isUtf8(std::string_view text);
-/// `text` with U+FFFD for each byte that is no part of a well-formed character.
-[[nodiscard]] std::string asUtf8(std::string_view text);
-
 } // namespace residua::projects

@@ -43,8 +43,9 @@ std::vector<std::int64_t> dilated(const Dilated& sources, std::int64_t newest, b
         return {newest};
     }
     std::vector<std::int64_t> result;
-    for (std::int64_t i = newest; i >= 0; i -= std::max<std::int64_t>(sources.dilation, 1)) {
-        result.insert(result.begin(), i);
+    const std::int64_t step = std::clamp<std::int64_t>(sources.dilation, 1, newest + 1);
+    for (std::int64_t i = newest % step; i <= newest; i += step) {
+        result.push_back(i);
     }
     return result;
 }

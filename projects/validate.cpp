@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
+#include <utility>
 
 namespace residua::projects {
 
@@ -36,12 +37,12 @@ bool hasErrors(const std::vector<Problem>& problems)
 
 void Problems::error(const std::string& path, const std::string& place, const std::string& message)
 {
-    m_found.push_back({Severity::Error, path, place, message});
+    add(m_errors, {Severity::Error, path, place, message});
 }
 
 void Problems::warning(const std::string& path, const std::string& place, const std::string& message)
 {
-    m_found.push_back({Severity::Warning, path, place, message});
+    add(m_warnings, {Severity::Warning, path, place, message});
 }
 
 void Problems::atLeast(const std::string& path, const std::string& place, double value, double minimum)
@@ -90,10 +91,44 @@ void Problems::positive(const std::string& path, const std::string& place, doubl
     }
 }
 
+void Problems::add(Kept& kept, Problem problem)
+{
+    constexpr std::size_t kMostListed = 1000;
+    constexpr std::size_t kMostCharacters = 1'000'000;
+    const std::size_t characters = problem.path.size() + problem.place.size() + problem.message.size();
+    const bool room = kept.listed.size() < kMostListed && kept.characters + characters <= kMostCharacters;
+    if (room || kept.listed.empty()) {
+        kept.characters += characters;
+        kept.listed.push_back(std::move(problem));
+    } else {
+        ++kept.unlisted;
+    }
+}
+
+std::optional<Error> Problems::firstError() const
+{
+    if (m_errors.listed.empty()) {
+        return std::nullopt;
+    }
+    const Problem& first = m_errors.listed.front();
+    return Error{first.place, first.message};
+}
+
 std::vector<Problem> Problems::take()
 {
-    std::ranges::stable_sort(m_found, {}, [](const Problem& p) { return p.severity == Severity::Error ? 0 : 1; });
-    return std::move(m_found);
+    std::vector<Problem> all;
+    for (Kept* const kept : {&m_errors, &m_warnings}) {
+        if (kept->unlisted > 0) {
+            const Problem& last = kept->listed.back();
+            kept->listed.push_back({last.severity, last.path, "document",
+                                    "has " + std::to_string(kept->unlisted) +
+                                        (last.severity == Severity::Error ? " more errors" : " more warnings") +
+                                        " that are not listed"});
+        }
+        std::ranges::move(kept->listed, std::back_inserter(all));
+        *kept = {};
+    }
+    return all;
 }
 
 std::vector<const Block*> usedBlocks(const Network& network)

@@ -140,13 +140,35 @@ void checkRate(const TrainingPlan& plan, Problems& problems)
     }
 }
 
+/// One micro-batch as the data fills it, and all that training sees.
+void checkAmounts(const Project& project, Problems& problems)
+{
+    constexpr double kMostBatchBytes = 4.0 * 1024 * 1024 * 1024;
+    constexpr double kMostUnits = 9007199254740992.0; // counted in doubles too, exactly
+    const TrainingPlan& plan = project.training;
+    const bool language = isLanguage(project.data);
+    const VectorWidths widths = vectorWidthsOf(project.data);
+    const auto units = static_cast<double>(plan.batch) * static_cast<double>(language ? plan.sequenceLength : 1);
+    const double unitBytes = 8 * static_cast<double>(language ? 2 : widths.in + widths.out);
+    if (plan.batching != BatchKind::Full && units * unitBytes > kMostBatchBytes) {
+        problems.error(kTraining + "/batch", "training · batch",
+                       "one micro-batch takes " + bytesText(units * unitBytes) + ", expected at most " +
+                           bytesText(kMostBatchBytes) + ": make it smaller and accumulate more of them");
+    }
+    const double all = units * static_cast<double>(plan.accumulate) * static_cast<double>(plan.steps);
+    if (all > kMostUnits) {
+        problems.error(kTraining + "/steps", "training · steps",
+                       "come to " + numberText(all) + (language ? " tokens" : " samples") + ", expected at most " +
+                           numberText(kMostUnits));
+    }
+}
+
 void checkBatches(const Project& project, Problems& problems)
 {
     const TrainingPlan& plan = project.training;
     problems.atLeast(kTraining + "/steps", "training · steps", plan.steps, 1);
-    problems.within(kTraining + "/batch", "training · batch", plan.batch, 1, 10'000'000);
-    problems.within(kTraining + "/accumulate", "training · accumulate", plan.accumulate, 1, 1'000'000);
-    problems.within(kTraining + "/sequence_length", "training · sequence length", plan.sequenceLength, 1, 10'000'000);
+    validateStepSizes(plan, problems);
+    checkAmounts(project, problems);
     if (plan.batching != BatchKind::Full) {
         return;
     }
@@ -257,6 +279,9 @@ void validateData(const Project& project, Problems& problems)
 {
     const DataSource& data = project.data;
     std::visit([&](const auto& source) { checkSource(source, problems); }, data.source);
+    if (const Status size = checkGeneratedSize(data); !size) {
+        problems.error(kSource, size.error().place, size.error().message);
+    }
     problems.belowOne(kData + "/validation_fraction", "data · validation fraction", data.validationFraction);
     problems.belowOne(kData + "/test_fraction", "data · test fraction", data.testFraction);
     if (data.validationFraction + data.testFraction >= 1 && data.validationFraction < 1 && data.testFraction < 1) {
@@ -264,6 +289,13 @@ void validateData(const Project& project, Problems& problems)
                        "validation and test take " + numberText(data.validationFraction + data.testFraction) +
                            " of the data, expected less than 1");
     }
+}
+
+void validateStepSizes(const TrainingPlan& plan, Problems& problems)
+{
+    problems.within(kTraining + "/batch", "training · batch", plan.batch, 1, 10'000'000);
+    problems.within(kTraining + "/accumulate", "training · accumulate", plan.accumulate, 1, 1'000'000);
+    problems.within(kTraining + "/sequence_length", "training · sequence length", plan.sequenceLength, 1, 10'000'000);
 }
 
 void validateTraining(const Project& project, Problems& problems)

@@ -65,6 +65,21 @@ Exit runNew(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+/// One a line.
+json tellProblems(const std::vector<projects::Problem>& problems, const Console& console)
+{
+    json list = json::array();
+    for (const projects::Problem& problem : problems) {
+        const bool isError = problem.severity == projects::Severity::Error;
+        console.line((isError ? "error: " : "warning: ") + problem.text());
+        list.push_back({{"severity", isError ? "error" : "warning"},
+                        {"path", problem.path},
+                        {"place", problem.place},
+                        {"message", problem.message}});
+    }
+    return list;
+}
+
 Exit runValidate(const Arguments& arguments, const Console& console)
 {
     const Result<NamedProject> project = openProject(arguments.positional(0));
@@ -79,15 +94,7 @@ Exit runValidate(const Arguments& arguments, const Console& console)
                             {projects::Severity::Error, "/data", data.error().place, data.error().message});
         }
     }
-    json list = json::array();
-    for (const projects::Problem& problem : problems) {
-        const bool isError = problem.severity == projects::Severity::Error;
-        console.line((isError ? "error: " : "warning: ") + problem.text());
-        list.push_back({{"severity", isError ? "error" : "warning"},
-                        {"path", problem.path},
-                        {"place", problem.place},
-                        {"message", problem.message}});
-    }
+    const json list = tellProblems(problems, console);
     const bool valid = !projects::hasErrors(problems);
     if (valid) {
         console.line("valid: " + project->document.project.name);
@@ -140,6 +147,31 @@ void showData(const engine::DataSummary& data, const Console& console)
                  ", test " + count(data.test));
 }
 
+json showCost(const projects::SoundProject& project, const Console& console)
+{
+    const projects::CostReport report = projects::costOf(project);
+    const std::string unit = projects::isLanguage(project->data) ? "token" : "sample";
+    std::vector<std::vector<std::string>> rows{
+        {"part", "parameters", "forward FLOP/" + unit, "training FLOP/" + unit, "activations", "weights", "optimiser"}};
+    rows.push_back(costRow("stem", report.stem));
+    addLayers(rows, report.layers);
+    rows.push_back(costRow("topology", report.topology));
+    rows.push_back(costRow("head", report.head));
+    rows.push_back(costRow("total", report.total));
+    console.line("\n" + table(rows));
+    json layers = json::array();
+    for (const projects::Cost& layer : report.layers) {
+        layers.push_back(costJson(layer));
+    }
+    return {{"total", costJson(report.total)},
+            {"stem", costJson(report.stem)},
+            {"layers", layers},
+            {"topology", costJson(report.topology)},
+            {"head", costJson(report.head)}};
+}
+
+/// What there is to say of a project that does not validate, too: its cost where the network is sound, and the
+/// problems.
 Exit runInfo(const Arguments& arguments, const Console& console)
 {
     const Result<NamedProject> opened = openProject(arguments.positional(0));
@@ -147,50 +179,36 @@ Exit runInfo(const Arguments& arguments, const Console& console)
         return console.fail(Exit::InvalidProject, opened.error());
     }
     const projects::Project& project = opened->document.project;
-    const Result<projects::CostReport> report = projects::costOf(project);
-    if (!report) {
-        return console.fail(Exit::InvalidProject, report.error());
-    }
-    const std::string unit = projects::isLanguage(project.data) ? "token" : "sample";
-    console.line(project.name + (project.description.empty() ? "" : ": " + project.description));
-    console.line("network: " + grouped(project.network.depth()) + " layers of width " + grouped(project.network.width) +
-                 ", topology " + project.topology.preset);
-    const Result<engine::DataSummary> data = engine::summariseData(project, opened->directory);
-    if (data) {
-        showData(*data, console);
-    } else {
-        console.line("data: " + data.error().text());
-    }
-    std::vector<std::vector<std::string>> rows{
-        {"part", "parameters", "forward FLOP/" + unit, "training FLOP/" + unit, "activations", "weights", "optimiser"}};
-    rows.push_back(costRow("stem", report->stem));
-    addLayers(rows, report->layers);
-    rows.push_back(costRow("topology", report->topology));
-    rows.push_back(costRow("head", report->head));
-    rows.push_back(costRow("total", report->total));
-    console.line("\n" + table(rows));
-    json layers = json::array();
-    for (const projects::Cost& layer : report->layers) {
-        layers.push_back(costJson(layer));
-    }
+    const std::vector<projects::Problem> problems = projects::validate(project);
+    const bool valid = !projects::hasErrors(problems);
     json value = {{"name", project.name},
                   {"depth", project.network.depth()},
                   {"width", project.network.width},
                   {"topology", project.topology.preset},
-                  {"cost",
-                   {{"total", costJson(report->total)},
-                    {"stem", costJson(report->stem)},
-                    {"layers", layers},
-                    {"topology", costJson(report->topology)},
-                    {"head", costJson(report->head)}}}};
-    if (data) {
-        value["data"] = {{"vocabulary", data->vocabulary},
-                         {"train", data->train},
-                         {"validation", data->validation},
-                         {"test", data->test}};
+                  {"valid", valid}};
+    console.line(project.name + (project.description.empty() ? "" : ": " + project.description));
+    console.line("network: " + grouped(project.network.depth()) + " layers of width " + grouped(project.network.width) +
+                 ", topology " + project.topology.preset);
+    if (valid) {
+        const Result<engine::DataSummary> data = engine::summariseData(project, opened->directory);
+        if (data) {
+            showData(*data, console);
+            value["data"] = {{"vocabulary", data->vocabulary},
+                             {"train", data->train},
+                             {"validation", data->validation},
+                             {"test", data->test}};
+        } else {
+            console.line("data: " + data.error().text());
+        }
+    }
+    if (const Result<projects::SoundProject> sound = projects::soundProject(project)) {
+        value["cost"] = showCost(*sound, console);
+    }
+    if (!valid) {
+        value["problems"] = tellProblems(problems, console);
     }
     console.value(value);
-    return Exit::Ok;
+    return valid ? Exit::Ok : Exit::InvalidProject;
 }
 
 Exit runDiff(const Arguments& arguments, const Console& console)

@@ -20,11 +20,13 @@ void Analysis::update()
 {
     m_soon.stop();
     m_problems.clear();
+    m_sound.reset();
     m_cost.reset();
     if (m_session.isOpen()) {
         m_problems = projects::validate(m_session.project());
-        if (auto cost = projects::costOf(m_session.project())) {
-            m_cost = std::move(*cost);
+        if (auto sound = projects::soundProject(m_session.project())) {
+            m_sound = *std::move(sound);
+            m_cost = projects::costOf(*m_sound);
         }
     }
     emit updated();
@@ -58,8 +60,7 @@ std::optional<projects::Cost> Analysis::costOf(const Place& place) const
         return std::nullopt;
     }
     if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {
-        return projects::costOfShortcuts(m_session.project(),
-                                         {shortcuts->shortcuts.begin(), shortcuts->shortcuts.end()});
+        return projects::costOfShortcuts(*m_sound, {shortcuts->shortcuts.begin(), shortcuts->shortcuts.end()});
     }
     if (const auto* section = std::get_if<SectionPlace>(&place); section && section->section == Section::Topology) {
         return m_cost->topology;

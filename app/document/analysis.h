@@ -22,7 +22,7 @@ public:
     explicit Analysis(const DocumentSession& session, QObject* parent = nullptr);
 
     [[nodiscard]] const std::vector<projects::Problem>& problems() const { return m_problems; }
-    /// nullopt while shapes cannot be inferred (the problems say why).
+    /// nullopt while the network has errors (the problems say which).
     [[nodiscard]] const std::optional<projects::CostReport>& cost() const { return m_cost; }
     /// The part of the cost that `place` is to blame for; nullopt where it has none of its own.
     [[nodiscard]] std::optional<projects::Cost> costOf(const Place& place) const;
@@ -40,6 +40,7 @@ private:
     const DocumentSession& m_session;
     QTimer m_soon;
     std::vector<projects::Problem> m_problems;
+    std::optional<projects::SoundProject> m_sound; ///< the document, where its network has no errors
     std::optional<projects::CostReport> m_cost;
 };
 

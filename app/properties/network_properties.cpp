@@ -205,7 +205,7 @@ Property depthProperty(const Project& project, std::size_t segment)
               .help = Text::tr("Neighbouring layers of this block."),
               .paper = Text::tr("8, 12, 24, 24 (LLaMA 60M to 1B)"),
               .minimum = 1,
-              .maximum = 10000});
+              .maximum = static_cast<double>(projects::kMaxLayers)});
     Property property = list.take().front();
     property.defaultValue = QVariant(); // a network has no depth of its own accord
     return property;
@@ -257,8 +257,13 @@ std::vector<Property> graphProperties(const Project& project, const projects::Gr
 
 std::vector<Property> nodeProperties(const Project& project, const NodePlace& place)
 {
-    const Node& node = *findGraph(project, place.graph)->find(place.node);
     std::vector<Property> properties;
+    const projects::Graph* graph = findGraph(project, place.graph);
+    const Node* found = graph != nullptr ? graph->find(place.node) : nullptr;
+    if (found == nullptr) {
+        return properties;
+    }
+    const Node& node = *found;
     properties.push_back(
         scalarProperty<std::string>(project, "name", Text::tr("Name"), node.name, std::nullopt,
                                     {.help = Text::tr("Unique within the graph.")}, [place](std::string to) {

@@ -105,12 +105,16 @@ Property inputProperty(const Graph& graph, const NodePlace& place, const std::st
 
 std::vector<Property> wireProperties(const projects::Project& project, const NodePlace& place)
 {
-    const Graph& graph = *findGraph(project, place.graph);
-    const std::vector<std::string> inputs = inputsOf(*graph.find(place.node), graph);
-    const std::vector<PortRef> sources = sourcesFor(graph, place.node);
     std::vector<Property> properties;
+    const Graph* graph = findGraph(project, place.graph);
+    const projects::Node* node = graph != nullptr ? graph->find(place.node) : nullptr;
+    if (node == nullptr) {
+        return properties;
+    }
+    const std::vector<std::string> inputs = inputsOf(*node, *graph);
+    const std::vector<PortRef> sources = sourcesFor(*graph, place.node);
     for (const std::string& port : inputs) {
-        properties.push_back(inputProperty(graph, place, port, inputs.size() == 1, sources));
+        properties.push_back(inputProperty(*graph, place, port, inputs.size() == 1, sources));
     }
     return properties;
 }

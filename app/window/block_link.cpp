@@ -115,7 +115,8 @@ projects::BlockFile BlockLink::shownAs(const QString& name) const
 {
     const projects::GraphRef& ref = m_workspace.blockCanvas().graph();
     projects::BlockFile file;
-    file.block = {name.toStdString(), {}, *findGraph(m_session.project(), ref)};
+    const projects::Graph* graph = findGraph(m_session.project(), ref);
+    file.block = {name.toStdString(), {}, graph != nullptr ? *graph : projects::Graph{}};
     const auto& positions = m_session.document().layout.positions;
     if (const auto found = positions.find(ref); found != positions.end()) {
         file.positions = found->second;

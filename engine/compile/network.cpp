@@ -5,6 +5,8 @@
 #include "engine/compile/layer_norms.h"
 #include "engine/compile/loss.h"
 #include "engine/compile/trunk.h"
+#include "engine/device.h"
+#include "projects/cost.h"
 #include "projects/ffn_site.h"
 
 #include <ATen/TensorOperators.h>
@@ -243,11 +245,33 @@ private:
     RotaryTables m_rotaryTables;
 };
 
+/// Told before anything is allocated: a kernel may promise more memory than there is, and end the program that uses it.
+Status checkWeights(const projects::SoundProject& project, const std::string& device)
+{
+    const Result<c10::Device> opened = openDevice(device);
+    if (!opened) {
+        return opened.error();
+    }
+    const double needed = projects::costOf(project).total.weightBytes;
+    const auto there = static_cast<double>(memoryOf(*opened).totalBytes);
+    if (there > 0 && needed > there) {
+        return Error{"device " + device, "the weights alone take " + projects::bytesText(needed) + ", the device has " +
+                                             projects::bytesText(there) +
+                                             " of memory in all: make the network smaller"};
+    }
+    return Done{};
+}
+
 } // namespace
 
 Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project& project, const DataShape& data,
                                                                   const std::string& device)
 {
+    if (const Result<projects::SoundProject> sound = projects::soundProject(project); !sound) {
+        return sound.error();
+    } else if (const Status fits = checkWeights(*sound, device); !fits) {
+        return fits.error();
+    }
     const Result<Compute> compute = Compute::create(device, project.training.precision);
     if (!compute) {
         return compute.error();

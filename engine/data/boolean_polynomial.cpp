@@ -9,19 +9,20 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::int64_t kHeldOut = 4096;
+constexpr std::int64_t kHeldOut = projects::kHeldOutPolynomials;
 
 /// C(n, k), or `most` where it is more.
 std::int64_t choices(std::int64_t n, std::int64_t k, std::int64_t most)
 {
     double count = 1;
-    for (std::int64_t i = 1; i <= k; ++i) {
-        count *= static_cast<double>(n - k + i) / static_cast<double>(i);
+    const std::int64_t chosen = std::min(k, n - k); // on this side the partial products only grow
+    for (std::int64_t i = 1; i <= chosen && count < static_cast<double>(most); ++i) {
+        count *= static_cast<double>(n - chosen + i) / static_cast<double>(i);
     }
     return count + 0.5 < static_cast<double>(most) ? static_cast<std::int64_t>(count + 0.5) : most;
 }
 
-Status check(const projects::BooleanPolynomial& source)
+Status checkPolynomial(const projects::BooleanPolynomial& source)
 {
     if (source.variables < 1 || source.variables > source.dim) {
         return Error{"data", std::to_string(source.variables) + " variables: expected 1.." +
@@ -40,6 +41,12 @@ Status check(const projects::BooleanPolynomial& source)
         }
     }
     return Done{};
+}
+
+/// The training table serves evaluation only; training draws are endless.
+std::array<std::int64_t, kSplits> heldOutRows(const projects::DataSource& data)
+{
+    return {kHeldOut, data.validationFraction > 0 ? kHeldOut : 0, data.testFraction > 0 ? kHeldOut : 0};
 }
 
 /// `degree` of `variables`, by Floyd's method: each subset is as likely.
@@ -91,9 +98,19 @@ double Monomial::basis(std::span<const double> x) const
     return product;
 }
 
+Result<DataOutline> outlineOf(const projects::BooleanPolynomial& source, const projects::DataSource& data)
+{
+    if (auto status = checkPolynomial(source); !status) {
+        return status.error();
+    }
+    DataOutline outline{{false, 0, source.dim, 1}, heldOutRows(data)};
+    outline.sizes[static_cast<std::size_t>(Split::Train)] = kEndless;
+    return outline;
+}
+
 Result<std::vector<Monomial>> polynomialTerms(const projects::BooleanPolynomial& source, std::int64_t seed)
 {
-    if (auto status = check(source); !status) {
+    if (auto status = checkPolynomial(source); !status) {
         return status.error();
     }
     RandomStream random(static_cast<std::uint64_t>(seed), streamOf(Stream::Monomials));
@@ -123,9 +140,7 @@ Result<std::unique_ptr<Dataset>> BooleanPolynomialDataset::create(const projects
     if (!terms) {
         return terms.error();
     }
-    // The training table serves evaluation only; training draws are endless.
-    const std::array<std::int64_t, kSplits> rows{kHeldOut, data.validationFraction > 0 ? kHeldOut : 0,
-                                                 data.testFraction > 0 ? kHeldOut : 0};
+    const std::array<std::int64_t, kSplits> rows = heldOutRows(data);
     std::array<VectorTable, kSplits> tables;
     for (std::size_t split = 0; split < tables.size(); ++split) {
         tables[split] = drawTable(*terms, source.dim, rows[split], seed, split);

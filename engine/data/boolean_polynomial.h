@@ -23,6 +23,10 @@ struct Monomial {
 [[nodiscard]] Result<std::vector<Monomial>> polynomialTerms(const projects::BooleanPolynomial& source,
                                                             std::int64_t seed);
 
+/// What there is to hold of it, without drawing a sample.
+[[nodiscard]] Result<DataOutline> outlineOf(const projects::BooleanPolynomial& source,
+                                            const projects::DataSource& data);
+
 /// x ~ U{±1}^dim, every training sample new; 4096 fixed ones for validation, and for test, where their fraction is
 /// not 0 (RaPTr §3, D.3).
 class BooleanPolynomialDataset : public VectorDataset {

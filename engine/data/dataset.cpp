@@ -13,6 +13,8 @@ namespace {
 
 using Opened = Result<std::unique_ptr<Dataset>>;
 
+constexpr const char* kSyntheticLanguage = "synthetic language";
+
 /// Opens each kind of source.
 struct Opener {
     const projects::Project& project;
@@ -86,7 +88,7 @@ struct Opener {
         tokens.append(language->generate(project.seeds.data, source.tokens), source.vocabulary);
         const SplitRanges ranges = split(tokens.size());
         return TokenDataset::create(std::move(tokens), ranges, wordCodec(language->words()), source.vocabulary,
-                                    project.training.sequenceLength, "synthetic language");
+                                    project.training.sequenceLength, kSyntheticLanguage);
     }
 
     Opened operator()(const projects::LinearRegression& source) const
@@ -105,6 +107,18 @@ struct Opener {
     }
 };
 
+Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const projects::Project& project)
+{
+    if (const auto language = NestedAgreement::create(source); !language) {
+        return language.error();
+    }
+    const SplitRanges ranges = splitTokens(source.tokens, project.data.validationFraction, project.data.testFraction);
+    if (const Status status = checkSplits(ranges, project.training.sequenceLength, kSyntheticLanguage); !status) {
+        return status.error();
+    }
+    return DataOutline{{true, source.vocabulary, 0, 0}, {ranges[0].size, ranges[1].size, ranges[2].size}};
+}
+
 Status check(const projects::Project& project)
 {
     const projects::DataSource& data = project.data;
@@ -116,7 +130,7 @@ Status check(const projects::Project& project)
         return Error{"training · sequence length",
                      std::to_string(project.training.sequenceLength) + " tokens, expected at least 1"};
     }
-    return Done{};
+    return projects::checkGeneratedSize(data);
 }
 
 } // namespace
@@ -132,6 +146,31 @@ std::string toString(Split split)
         return "test";
     }
     return {};
+}
+
+std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& project)
+{
+    return std::visit(
+        [&](const auto& source) -> std::optional<Result<DataOutline>> {
+            constexpr bool language = requires
+            {
+                outlineOf(source, project);
+            };
+            constexpr bool vectors = requires
+            {
+                outlineOf(source, project.data);
+            };
+            if constexpr (!language && !vectors) {
+                return std::nullopt;
+            } else if (const Status status = check(project); !status) {
+                return Result<DataOutline>(status.error());
+            } else if constexpr (language) {
+                return outlineOf(source, project);
+            } else {
+                return outlineOf(source, project.data);
+            }
+        },
+        project.data.source);
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,

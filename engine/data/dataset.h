@@ -5,10 +5,12 @@
 #include "projects/project.h"
 #include "projects/result.h"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,13 @@ struct DataShape {
     std::int64_t inputs = 0;     ///< vectors
     std::int64_t outputs = 0;
     bool operator==(const DataShape&) const = default;
+};
+
+/// What a data set holds: the shape of its examples, and tokens or samples by split (kEndless where training samples
+/// are drawn without end).
+struct DataOutline {
+    DataShape shape;
+    std::array<std::int64_t, kSplits> sizes{};
 };
 
 /// One micro-batch, reused from step to step.
@@ -53,6 +62,10 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::Project& project,
                                                                const std::filesystem::path& projectDirectory,
                                                                const PreparationWatch& watch = {});
+
+    /// What open() would make of a source that generates its examples, told from its numbers alone, with the same
+    /// errors; nullopt for files.
+    [[nodiscard]] static std::optional<Result<DataOutline>> outline(const projects::Project& project);
 
     [[nodiscard]] virtual DataShape shape() const = 0;
     /// Tokens or samples in a split; kEndless where training samples are drawn without end.

@@ -2,6 +2,7 @@
 #include "engine/data/project_bounds.h"
 
 #include "engine/data/regression.h"
+#include "projects/sound_project.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,11 @@ namespace {
 
 using projects::DepthMix;
 using projects::Project;
+
+/// The theorems decompose matrices of this many rows, which takes its cube in time.
+constexpr std::int64_t kLargestDimension = 512;
+/// Numbers in all matrices of a linear network.
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 24;
 
 /// The one node between input and output, of this kind and without a bias; nullptr where the graph is anything else.
 const projects::Node* onlyNode(const projects::Graph& graph, const std::string& kind)
@@ -77,7 +83,8 @@ std::optional<theory::LinearCase> linearCase(const Project& project)
 {
     const auto* source = std::get_if<projects::LinearRegression>(&project.data.source);
     if (source == nullptr || source->samples < source->dim || !isBare(project) || !isPlainDescent(project.training) ||
-        project.network.objective != projects::Objective::HalfSquaredError || project.network.width != source->dim) {
+        project.network.objective != projects::Objective::HalfSquaredError || project.network.width != source->dim ||
+        source->dim * source->dim * project.network.depth() > kMostNumbers) {
         return std::nullopt;
     }
     theory::LinearCase start;
@@ -220,6 +227,10 @@ bool ProjectBound::applies() const
 std::vector<ProjectBound> boundsOf(const Project& project, std::span<const std::int64_t> steps)
 {
     std::vector<ProjectBound> bounds;
+    const auto data = Dataset::outline(project);
+    if (!data || !*data || (*data)->shape.inputs > kLargestDimension || !projects::soundProject(project)) {
+        return bounds;
+    }
     addShortcutBounds(project, steps, bounds);
     addRiskBound(project, steps, bounds);
     return bounds;

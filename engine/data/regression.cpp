@@ -14,8 +14,6 @@ namespace {
 
 using projects::LinearTarget;
 
-constexpr std::int64_t kMostValues = std::int64_t{1} << 27; // 1 GiB of doubles
-
 template <class Matrix>
 auto rowOf(Matrix& matrix, std::int64_t row)
 {
@@ -106,16 +104,30 @@ DenseMatrix scaledRotation(std::int64_t dim, RandomStream random)
 
 Status checkSizes(std::int64_t dim, std::int64_t samples)
 {
-    if (dim < 1 || samples < 1 || dim > kMostValues / samples || dim > kMostValues / dim) {
+    if (dim < 1 || samples < 1) {
         return Error{"data", std::to_string(samples) + " samples of " + std::to_string(dim) +
-                                 " features: expected at least one of each, and no more than 2^27 numbers"};
+                                 " features: expected at least one of each"};
     }
     return Done{};
+}
+
+Status checkRank(const projects::LowRankRegression& source)
+{
+    if (source.rank < 1 || source.rank > source.dim) {
+        return Error{"data", "rank " + std::to_string(source.rank) + " is not in 1.." + std::to_string(source.dim)};
+    }
+    return checkSizes(source.dim, source.samples);
 }
 
 std::int64_t heldOut(std::int64_t samples, double fraction)
 {
     return static_cast<std::int64_t>(std::ceil(static_cast<double>(samples) * fraction));
+}
+
+DataOutline outlineOf(std::int64_t dim, std::int64_t samples, const projects::DataSource& data)
+{
+    return {{false, 0, dim, dim},
+            {samples, heldOut(samples, data.validationFraction), heldOut(samples, data.testFraction)}};
 }
 
 RandomStream inputStream(std::int64_t seed, Split split)
@@ -159,6 +171,18 @@ DenseMatrix linearTarget(LinearTarget target, std::int64_t dim, std::int64_t see
     return diagonal;
 }
 
+Result<DataOutline> outlineOf(const projects::LinearRegression& source, const projects::DataSource& data)
+{
+    const Status status = checkSizes(source.dim, source.samples);
+    return status ? Result<DataOutline>(outlineOf(source.dim, source.samples, data)) : status.error();
+}
+
+Result<DataOutline> outlineOf(const projects::LowRankRegression& source, const projects::DataSource& data)
+{
+    const Status status = checkRank(source);
+    return status ? Result<DataOutline>(outlineOf(source.dim, source.samples, data)) : status.error();
+}
+
 Result<std::unique_ptr<Dataset>> makeLinearRegression(const projects::LinearRegression& source,
                                                       const projects::DataSource& data, std::int64_t seed)
 {
@@ -194,11 +218,8 @@ DenseMatrix lowRankTarget(const projects::LowRankRegression& source, std::int64_
 Result<std::unique_ptr<Dataset>> makeLowRankRegression(const projects::LowRankRegression& source,
                                                        const projects::DataSource& data, std::int64_t seed)
 {
-    if (auto status = checkSizes(source.dim, source.samples); !status) {
+    if (auto status = checkRank(source); !status) {
         return status.error();
-    }
-    if (source.rank < 1 || source.rank > source.dim) {
-        return Error{"data", "rank " + std::to_string(source.rank) + " is not in 1.." + std::to_string(source.dim)};
     }
     auto inputs = heldOutInputs(source.dim, source.samples, 1.0, data, seed);
     inputs[0] = gaussian(source.samples, source.dim, 1.0, inputStream(seed, Split::Train));

@@ -28,6 +28,11 @@ struct DenseMatrix {
 /// or diagonal from 1 down to 0 in equal steps.
 [[nodiscard]] DenseMatrix linearTarget(projects::LinearTarget target, std::int64_t dim, std::int64_t seed);
 
+/// What there is to hold of each, without drawing a sample.
+[[nodiscard]] Result<DataOutline> outlineOf(const projects::LinearRegression& source, const projects::DataSource& data);
+[[nodiscard]] Result<DataOutline> outlineOf(const projects::LowRankRegression& source,
+                                            const projects::DataSource& data);
+
 /// Y = T X (ANCRe §3). The samples are the columns of X, which is whitened as the paper's theory asks: X Xᵀ = I where
 /// samples ≥ dim (orthogonal where they are equal), XᵀX = I where there are fewer. Held-out samples beside them are
 /// N(0, 1/max(dim, samples)) in each feature.

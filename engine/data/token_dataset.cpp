@@ -26,19 +26,31 @@ SplitRanges splitTokens(std::int64_t size, double validationFraction, double tes
     return {TokenRange{0, train}, TokenRange{train, validation}, TokenRange{train + validation, test}};
 }
 
-Result<std::unique_ptr<Dataset>> TokenDataset::create(TokenSequence tokens, SplitRanges ranges,
-                                                      std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
-                                                      std::int64_t sequenceLength, const std::string& place)
+Status checkSplits(const SplitRanges& ranges, std::int64_t sequenceLength, const std::string& place)
 {
+    std::int64_t all = 0;
+    for (const TokenRange& range : ranges) {
+        all += range.size;
+    }
     for (int i = 0; i < kSplits; ++i) {
         const auto split = static_cast<Split>(i);
         const std::int64_t size = ranges[static_cast<std::size_t>(i)].size;
         if (size <= sequenceLength && (split == Split::Train || size > 0)) {
             return Error{place, "the " + toString(split) + " split has " + std::to_string(size) + " of " +
-                                    std::to_string(tokens.size()) + " tokens, expected at least " +
+                                    std::to_string(all) + " tokens, expected at least " +
                                     std::to_string(sequenceLength + 1) + ": one sequence of " +
                                     std::to_string(sequenceLength) + " and the token after it"};
         }
+    }
+    return Done{};
+}
+
+Result<std::unique_ptr<Dataset>> TokenDataset::create(TokenSequence tokens, SplitRanges ranges,
+                                                      std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
+                                                      std::int64_t sequenceLength, const std::string& place)
+{
+    if (const Status status = checkSplits(ranges, sequenceLength, place); !status) {
+        return status.error();
     }
     std::unique_ptr<TokenDataset> dataset(new TokenDataset);
     dataset->m_tokens = std::move(tokens);

@@ -19,6 +19,10 @@ using SplitRanges = std::array<TokenRange, kSplits>;
 /// Training, then validation, then test at the end.
 [[nodiscard]] SplitRanges splitTokens(std::int64_t size, double validationFraction, double testFraction);
 
+/// An error at `place` for a split that holds tokens but not one whole window of `sequenceLength` tokens and the next;
+/// the training split must hold one.
+[[nodiscard]] Status checkSplits(const SplitRanges& ranges, std::int64_t sequenceLength, const std::string& place);
+
 /// Windows of a token sequence.
 class TokenDataset : public Dataset {
 public:

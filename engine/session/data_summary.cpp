@@ -7,16 +7,29 @@
 namespace residua::engine {
 namespace {
 
-std::int64_t counted(const Dataset& dataset, Split split)
+DataSummary summaryOf(const DataOutline& data)
 {
-    const std::int64_t size = dataset.size(split);
-    return size == kEndless ? -1 : size;
+    const auto counted = [&data](Split split) {
+        const std::int64_t size = data.sizes[static_cast<std::size_t>(split)];
+        return size == kEndless ? -1 : size;
+    };
+    return {.language = data.shape.language,
+            .vocabulary = data.shape.vocabulary,
+            .inputs = data.shape.inputs,
+            .outputs = data.shape.outputs,
+            .train = counted(Split::Train),
+            .validation = counted(Split::Validation),
+            .test = counted(Split::Test)};
 }
 
 } // namespace
 
 Result<DataSummary> summariseData(const projects::Project& project, const std::filesystem::path& projectDirectory)
 {
+    // What is generated need not be made to be counted.
+    if (const std::optional<Result<DataOutline>> generated = Dataset::outline(project)) {
+        return *generated ? Result<DataSummary>(summaryOf(**generated)) : generated->error();
+    }
     Result<DataSummary> summary = DataSummary{};
     const auto failure = attempt([&] {
         const Result<std::unique_ptr<Dataset>> opened = Dataset::open(project, projectDirectory);
@@ -25,14 +38,8 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
             return;
         }
         const Dataset& dataset = **opened;
-        const DataShape shape = dataset.shape();
-        summary = DataSummary{.language = shape.language,
-                              .vocabulary = shape.vocabulary,
-                              .inputs = shape.inputs,
-                              .outputs = shape.outputs,
-                              .train = counted(dataset, Split::Train),
-                              .validation = counted(dataset, Split::Validation),
-                              .test = counted(dataset, Split::Test)};
+        summary = summaryOf({dataset.shape(),
+                             {dataset.size(Split::Train), dataset.size(Split::Validation), dataset.size(Split::Test)}});
     });
     return failure ? Result<DataSummary>(Error{"data", failure->text}) : summary;
 }

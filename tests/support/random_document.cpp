@@ -149,6 +149,13 @@ public:
         sources.shortcuts.assign(set.begin(), set.end());
     }
 
+    /// No deeper than a file may hold.
+    void fill(StackSegment& segment)
+    {
+        fillFields(segment);
+        segment.repeat = std::clamp<std::int64_t>(segment.repeat, -7, 1000);
+    }
+
     void fill(Network& network)
     {
         fillFields(network);
