@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/curve_plot.h"
 
+#include "resources/axis.h"
 #include "visualizers/legend_place.h"
 #include "visualizers/plot_style.h"
 #include "visualizers/short_ticker.h"
@@ -30,15 +31,26 @@ public:
     explicit SymmetricTicker(double reach) : m_reach(reach) {}
 
 protected:
-    QString getTickLabel(double tick, const QLocale& locale, QChar, int) override
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override
     {
         const double value = std::copysign((std::pow(10.0, std::abs(tick)) - 1) * m_reach, tick);
-        return locale.toString(value, 'g', 2);
+        return QString::fromStdString(resources::shortNumber(value, 2));
     }
 
 private:
     double m_reach;
 };
+
+/// NaN stays.
+double drawable(double value)
+{
+    return std::clamp(value, -resources::kFarthest, resources::kFarthest);
+}
+
+void show(QCPAxis& axis, resources::AxisRange range)
+{
+    axis.setRange(range.low, range.high);
+}
 
 } // namespace
 
@@ -121,8 +133,9 @@ bool CurvePlot::isEmpty() const
 
 double CurvePlot::toAxis(double y) const
 {
+    y = drawable(y);
     if (m_scaleY == AxisScale::SymmetricLogarithmic) {
-        return std::copysign(std::log10(1 + std::abs(y) / m_linearReach), y);
+        return std::copysign(std::log10(1 + drawable(std::abs(y) / m_linearReach)), y);
     }
     // What has no logarithm runs out of the picture instead of leaving a hole.
     return m_scaleY == AxisScale::Logarithmic && y <= 0 ? std::numeric_limits<double>::min() : y;
@@ -157,13 +170,13 @@ void CurvePlot::resample()
         drawn.clear();
         drawn.reserve(static_cast<qsizetype>(sample.line.size()));
         for (const auto& [x, y] : sample.line) {
-            drawn.append({x, toAxis(y)});
+            drawn.append({drawable(x), toAxis(y)});
         }
         shown.line->data()->set(drawn, true);
         points += static_cast<int>(drawn.size());
         drawn.clear();
         for (const auto& [x, y] : sample.broken) {
-            drawn.append({x, std::isinf(y) && y > 0 ? high : low});
+            drawn.append({drawable(x), std::isinf(y) && y > 0 ? high : low});
         }
         shown.broken->data()->set(drawn, true);
     }
@@ -233,26 +246,24 @@ void CurvePlot::fitAxes()
 void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
 {
     if (!x.empty()) {
-        xAxis->setRange(x.low, x.high > x.low ? x.high : x.low + 1);
+        const bool logarithmic = xAxis->scaleType() == QCPAxis::stLogarithmic;
+        show(*xAxis, logarithmic ? resources::logRange(x.low, x.high, 0) : resources::linearRange(x.low, x.high, 0));
     }
     if (y.empty()) {
         return;
     }
     if (m_scaleY == AxisScale::Logarithmic) {
-        const double top = y.high > 0 ? y.high : 1;
-        // Six decades below the top where the least has no logarithm.
-        const double bottom = y.low > 0 ? y.low : top * 1e-6;
-        yAxis->setRange(bottom / 1.1, top * 1.1);
+        show(*yAxis, resources::logRange(y.low, y.high, kMargin));
         return;
     }
     if (m_scaleY == AxisScale::SymmetricLogarithmic) {
-        const double largest = std::max({std::abs(y.low), std::abs(y.high), 1e-300});
+        const double largest =
+            std::clamp(std::max(std::abs(y.low), std::abs(y.high)), resources::kNearest, resources::kFarthest);
         m_linearReach = std::pow(10.0, std::floor(std::log10(largest * kLinearShare)));
         yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new SymmetricTicker(m_linearReach)));
         y = {toAxis(y.low), toAxis(y.high)};
     }
-    const double margin = y.high > y.low ? (y.high - y.low) * kMargin : std::max(std::abs(y.high) * kMargin, 1e-9);
-    yAxis->setRange(y.low - margin, y.high + margin);
+    show(*yAxis, resources::linearRange(y.low, y.high, kMargin));
 }
 
 void CurvePlot::setScaleX(AxisScale scale)

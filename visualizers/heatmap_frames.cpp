@@ -80,7 +80,7 @@ const engine::Matrix* HeatmapFrames::reference(const engine::Matrix& matrix, Cel
     } else if (const auto other = m_other.find(matrix.name); other != m_other.end()) {
         found = frameAt(other->second, matrix.step);
     }
-    return found && found->values.size() == matrix.values.size() ? found : nullptr;
+    return found && found->rows == matrix.rows && found->columns == matrix.columns ? found : nullptr;
 }
 
 void HeatmapFrames::append(const engine::Matrix& matrix)

@@ -4,6 +4,7 @@
 #include "visualizers/cell_labels.h"
 #include "visualizers/plot_controls.h"
 #include "visualizers/plot_style.h"
+#include "visualizers/short_ticker.h"
 
 #include <QLabel>
 
@@ -40,6 +41,7 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     plotLayout()->addElement(0, 1, m_scale);
     m_scale->setType(QCPAxis::atRight);
     m_scale->setBarWidth(kColourBarWidth);
+    m_scale->axis()->setTicker(shortTicker(m_scale->axis()->scaleType()));
     // Colour bar and map keep the same height.
     auto* margins = new QCPMarginGroup(this);
     axisRect()->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
@@ -92,18 +94,25 @@ void HeatmapGrid::setPicture(const Picture& picture)
         }
     }
     if (picture.centre) {
-        const double reach = std::max({*picture.centre - picture.low, picture.high - *picture.centre, 1e-9});
+        const double reach = std::max({*picture.centre - picture.low, picture.high - *picture.centre, 0.0});
         m_map->setGradient(gradientFor(Scale::Signed, m_theme));
-        m_map->setDataRange({*picture.centre - reach, *picture.centre + reach});
+        setColours(resources::linearRange(*picture.centre - reach, *picture.centre + reach, 0));
     } else {
         m_map->setGradient(gradientFor(Scale::Magnitude, m_theme));
-        m_map->setDataRange({picture.low, std::max(picture.high, picture.low + 1e-9)});
+        const bool nothing = picture.low == 0 && picture.high <= 0; // shown as the least of the colours
+        setColours(nothing ? resources::AxisRange()
+                           : resources::linearRange(picture.low, std::max(picture.low, picture.high), 0));
     }
     m_label = picture.label;
     fitLabel();
     xAxis->setRange(-0.5, picture.columns - 0.5);
     yAxis->setRange(0.5, picture.rows + 0.5);
     replotSoon(*this);
+}
+
+void HeatmapGrid::setColours(resources::AxisRange range)
+{
+    m_map->setDataRange({range.low, range.high});
 }
 
 /// Beside a bar that is lower than it is long it would be cut off; the choice above the plot says the same.

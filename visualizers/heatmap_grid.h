@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "resources/axis.h"
 #include "visualizers/plot_style.h"
 
 #include <QString>
@@ -50,6 +51,7 @@ protected:
 
 private:
     void fitLabel();
+    void setColours(resources::AxisRange range);
     void hover(const QPointF& position);
     void point(int row, int column);
     void setAnyVisible(bool any);

@@ -8,12 +8,14 @@
 #include <QComboBox>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 
 namespace residua::visualizers {
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
+constexpr std::int64_t kMostLayers = 2000; ///< that have a curve each
 
 /// The beginning of their curves' names.
 std::string layerNorms(engine::LayerNorm kind)
@@ -141,11 +143,11 @@ void MetricsView::append(const QString& key, const std::vector<engine::Matrix>& 
 {
     RunCurves& run = m_impl->curves->run(key);
     for (const engine::Matrix& matrix : matrices) {
-        if (matrix.name != engine::kLayerNorms) {
+        if (!engine::isLayerNorms(matrix)) {
             continue;
         }
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
-            for (std::int64_t column = 0; column < matrix.columns; ++column) {
+            for (std::int64_t column = 0; column < std::min(matrix.columns, kMostLayers); ++column) {
                 if (const float norm = matrix.at(row, column); !std::isnan(norm)) { // the layer was not left out
                     run.append(layerNorm(static_cast<engine::LayerNorm>(row), column + 1), {{matrix.step, norm}});
                 }

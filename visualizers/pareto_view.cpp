@@ -2,6 +2,7 @@
 #include "visualizers/pareto_view.h"
 
 #include "projects/sweep.h"
+#include "resources/axis.h"
 #include "visualizers/plot_controls.h"
 #include "visualizers/plot_style.h"
 #include "visualizers/short_ticker.h"
@@ -248,14 +249,10 @@ void ParetoView::Impl::fit()
         return;
     }
     const auto widen = [](QCPAxis& axis, Range range) {
-        if (axis.scaleType() == QCPAxis::stLogarithmic && range.low > 0) {
-            const double grow = std::max(std::pow(range.high / range.low, 2 * kMargin), 1.3);
-            axis.setRange(range.low / grow, range.high * grow);
-        } else {
-            const double size = range.high - range.low;
-            const double grow = size > 0 ? 2 * kMargin * size : std::max(std::abs(range.high) * kMargin, 1e-9);
-            axis.setRange(range.low - grow, range.high + grow);
-        }
+        const auto rule =
+            axis.scaleType() == QCPAxis::stLogarithmic ? resources::logRange : resources::linearRange;
+        const resources::AxisRange shown = rule(range.low, range.high, 2 * kMargin);
+        axis.setRange(shown.low, shown.high);
     };
     widen(*plot->xAxis, x);
     widen(*plot->yAxis, y);

@@ -18,7 +18,12 @@ std::optional<double> MovingAverage::add(double value)
 void Series::append(const Places& places, double y)
 {
     cut(places.front());
-    m_raw.append(places, y);
+    Places ascending = places;
+    for (std::size_t axis = 1; axis < places.size(); ++axis) {
+        const double last = m_raw.size() > 0 ? m_raw.places(axis).back() : 0;
+        ascending[axis] = places[axis] >= last && std::isfinite(places[axis]) ? places[axis] : last;
+    }
+    m_raw.append(ascending, y);
 }
 
 void Series::cut(double step)

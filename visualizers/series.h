@@ -33,7 +33,8 @@ public:
     /// Where a point stands: step, tokens or samples, seconds.
     using Places = std::array<double, 3>;
 
-    /// A step at or before the last throws away the points from it on.
+    /// A step at or before the last throws away the points from it on. What does not ascend on another axis, as in a
+    /// damaged record, stands where the last point does.
     void append(const Places& places, double y);
     /// Throws away the points from `step` on.
     void cut(double step);

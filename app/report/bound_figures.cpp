@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/bound_figures.h"
 
+#include "app/report/html_text.h"
 #include "app/report/svg_plot.h"
 #include "engine/data/project_bounds.h"
+#include "resources/axis.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +15,7 @@ namespace {
 using engine::BoundKind;
 using engine::MetricPoint;
 using engine::ProjectBound;
+using resources::shortNumber;
 
 /// Sums of a double's rounding errors: a loss at its floor is not above a bound that has gone below.
 constexpr double kRounding = 1e-12;

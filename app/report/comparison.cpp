@@ -2,12 +2,14 @@
 #include "app/report/comparison.h"
 
 #include "app/report/bound_figures.h"
+#include "app/report/html_text.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/run_reader.h"
 #include "projects/diff.h"
 #include "projects/store.h"
 #include "projects/sweep_grid.h"
+#include "resources/axis.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +20,7 @@ namespace residua::report {
 namespace {
 
 using engine::MetricPoint;
+using resources::shortNumber;
 
 struct ComparedRun {
     std::string label; ///< its directory's name
@@ -29,18 +32,32 @@ struct ComparedRun {
     double flops = 0;
 };
 
-std::vector<ComparedRun> readRuns(const std::filesystem::path& folder)
+/// The runs of a folder, and why others cannot be shown.
+struct Folder {
+    std::vector<ComparedRun> runs;
+    std::vector<std::string> faults;
+};
+
+Folder readRuns(const std::filesystem::path& folder)
 {
     std::vector<ComparedRun> runs;
+    std::vector<std::string> faults;
     for (const engine::RunInfo& listed : engine::listRuns(folder)) {
         const std::filesystem::path directory = listed.directory;
         const auto reader = engine::RunReader::open(directory);
         const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
         if (!project) {
+            faults.push_back(directory.filename().string() + ": " + project.error().text());
             continue;
         }
         ComparedRun run{directory.filename().string(), listed, *project, reader->metric(engine::metric::kLoss),
                         reader->metric(engine::metric::kValidationLoss)};
+        if (run.loss.empty()) {
+            run.info.loss = std::numeric_limits<double>::quiet_NaN(); // it has no step yet
+        }
+        for (const Error& fault : reader->faults()) {
+            faults.push_back(run.label + ": " + fault.text());
+        }
         if (const auto cost = projects::costOf(*project)) {
             run.parameters = cost->total.parameters;
             run.flops = projects::trainingFlops(*project, cost->total);
@@ -48,7 +65,8 @@ std::vector<ComparedRun> readRuns(const std::filesystem::path& folder)
         runs.push_back(std::move(run));
     }
     std::ranges::sort(runs, {}, &ComparedRun::label);
-    return runs;
+    std::ranges::sort(faults);
+    return {std::move(runs), std::move(faults)};
 }
 
 Curve curveOf(std::size_t i, const std::vector<MetricPoint>& points)
@@ -74,7 +92,8 @@ AxisScale scaleFor(const std::vector<Curve>& curves)
 
 class Page {
 public:
-    Page(std::string title, std::vector<ComparedRun> runs) : m_title(std::move(title)), m_runs(std::move(runs))
+    Page(std::string title, Folder folder)
+        : m_title(std::move(title)), m_runs(std::move(folder.runs)), m_faults(std::move(folder.faults))
     {
         std::vector<projects::CostAndLoss> points;
         for (const ComparedRun& run : m_runs) {
@@ -96,6 +115,7 @@ private:
 
     std::string m_title;
     std::vector<ComparedRun> m_runs;
+    std::vector<std::string> m_faults;
     std::vector<std::size_t> m_front;
     std::ostringstream m_out;
 };
@@ -107,6 +127,7 @@ std::string Page::html()
     if (!m_runs.front().project.description.empty()) {
         m_out << "<p>" << escapeHtml(m_runs.front().project.description) << "</p>";
     }
+    m_out << faultList(m_faults);
     table();
     losses("Training loss", &ComparedRun::loss);
     losses("Validation loss", &ComparedRun::validation);
@@ -158,8 +179,10 @@ void Page::losses(const char* title, std::vector<MetricPoint> ComparedRun::*curv
 void Page::costs()
 {
     constexpr double kMega = 1e6; // steps of a plot are whole numbers
+    constexpr double kMostCost = 1e18;
     const auto pointOf = [&](std::size_t i) {
-        return MetricPoint{std::llround(m_runs[i].flops / kMega), finalLoss(m_runs[i].info)};
+        const double cost = std::clamp(m_runs[i].flops / kMega, 0.0, kMostCost);
+        return MetricPoint{std::llround(cost), finalLoss(m_runs[i].info)};
     };
     PlotSpec spec{"Loss against cost", "training, MFLOP", "loss", {}};
     Curve front{"Pareto front", {}, Stroke::Faint, 0};
@@ -207,11 +230,14 @@ void Page::differences()
 
 Result<std::string> comparisonHtml(const std::filesystem::path& folder)
 {
-    std::vector<ComparedRun> runs = readRuns(folder);
-    if (runs.empty()) {
-        return Error{folder.string(), "holds no run that can be read; expected a run's directory or a folder of runs"};
+    Folder found = readRuns(folder);
+    if (found.runs.empty()) {
+        const std::string first = found.faults.empty() ? "" : "; " + found.faults.front();
+        return Error{folder.string(),
+                     "holds no run that can be read; expected a run's directory or a folder of runs" + first};
     }
-    return Page(folder.filename().string(), std::move(runs)).html();
+    const auto name = std::filesystem::absolute(folder / "").lexically_normal().parent_path().filename();
+    return Page(name.string(), std::move(found)).html();
 }
 
 Status writeComparison(const std::filesystem::path& folder, const std::filesystem::path& path)

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/html_heatmap.h"
 
-#include "app/report/svg_plot.h"
+#include "app/report/html_text.h"
+#include "resources/axis.h"
 #include "resources/colours.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <sstream>
 
 namespace residua::report {
 namespace {
 
+using resources::shortNumber;
 using resources::Theme;
 
 constexpr double kSide = 640; ///< width of the grid
@@ -23,8 +27,6 @@ struct Scale {
     double low = 0;
     double high = 1;
     bool isSigned = false;
-
-    [[nodiscard]] double position(double value) const { return (value - low) / (high - low); }
 };
 
 Scale scaleOf(const std::vector<engine::Matrix>& frames)
@@ -73,11 +75,14 @@ void drawLabels(std::ostringstream& out, const engine::Matrix& shape, double cel
     out << "<text class='label' x='" << kMargin << "' y='14'>source i → (0: the input), target j ↓</text>";
 }
 
-void drawCells(std::ostringstream& out, const engine::Matrix& frame, double cell)
+/// Those that have a number in any frame.
+void drawCells(std::ostringstream& out, const std::vector<engine::Matrix>& frames, double cell)
 {
+    const engine::Matrix& frame = frames.back();
     for (std::int64_t row = 0; row < frame.rows; ++row) {
         for (std::int64_t column = 0; column < frame.columns; ++column) {
-            if (std::isnan(frame.at(row, column))) {
+            const auto has = [&](const engine::Matrix& matrix) { return std::isfinite(matrix.at(row, column)); };
+            if (std::ranges::none_of(frames, has)) {
                 continue;
             }
             const double x = kMargin + static_cast<double>(column) * cell;
@@ -92,6 +97,13 @@ void drawCells(std::ostringstream& out, const engine::Matrix& frame, double cell
     }
 }
 
+std::string jsonNumber(float value)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4g", static_cast<double>(value));
+    return text.data();
+}
+
 // null where there is no shortcut, so that the values are JSON.
 void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& frames)
 {
@@ -104,7 +116,7 @@ void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& fra
         out << (i == 0 ? "[" : ",[");
         for (std::size_t j = 0; j < frames[i].values.size(); ++j) {
             const float value = frames[i].values[j];
-            out << (j == 0 ? "" : ",") << (std::isfinite(value) ? shortNumber(value) : "null");
+            out << (j == 0 ? "" : ",") << (std::isfinite(value) ? jsonNumber(value) : "null");
         }
         out << ']';
     }
@@ -133,7 +145,7 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
     out << "<svg role='img' aria-label='" << escapeHtml(title) << "' style='max-width:" << width << "px' viewBox='0 0 "
         << width << ' ' << height << "'>";
     drawLabels(out, last, cell);
-    drawCells(out, last, cell);
+    drawCells(out, frames, cell);
     out << "</svg><div class='scale'><span>" << shortNumber(scale.low) << "</span><i></i><span>"
         << shortNumber(scale.high) << "</span></div><script type='application/json' class='frames'>";
     writeFrames(out, frames);

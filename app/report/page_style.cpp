@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/page_style.h"
 
-#include "app/report/svg_plot.h"
+#include "app/report/html_text.h"
 #include "resources/colours.h"
 
+#include <algorithm>
 #include <sstream>
 
 namespace residua::report {
 namespace {
 
 using resources::Theme;
+
+constexpr std::size_t kMostFaults = 30;
+constexpr std::size_t kMostText = 1000; ///< bytes of one
 
 const char* const kStyle = R"(
 :root{color-scheme:light dark}
@@ -57,6 +61,21 @@ std::string pageHead(const std::string& title)
     }
     out << kStyle << "</style></head><body>";
     return out.str();
+}
+
+std::string faultList(const std::vector<std::string>& faults)
+{
+    if (faults.empty()) {
+        return {};
+    }
+    std::string html = "<div class='panel'><b>Left out</b><ul>";
+    for (std::size_t i = 0; i < std::min(faults.size(), kMostFaults); ++i) {
+        html += "<li>" + escapeHtml(shortened(faults[i], kMostText)) + "</li>";
+    }
+    if (faults.size() > kMostFaults) {
+        html += "<li>and " + std::to_string(faults.size() - kMostFaults) + " more</li>";
+    }
+    return html + "</ul></div>";
 }
 
 } // namespace residua::report

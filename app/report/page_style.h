@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace residua::report {
 
@@ -11,5 +12,8 @@ inline constexpr std::size_t kPageColours = 8;
 
 /// All of a page up to and with <body>: its title, and the style that all pages share, light and dark.
 [[nodiscard]] std::string pageHead(const std::string& title);
+
+/// What a page leaves out, and why, as a box; empty where it leaves out nothing.
+[[nodiscard]] std::string faultList(const std::vector<std::string>& faults);
 
 } // namespace residua::report

@@ -3,6 +3,7 @@
 
 #include "app/report/bound_figures.h"
 #include "app/report/html_heatmap.h"
+#include "app/report/html_text.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/layer_norms.h"
@@ -10,11 +11,13 @@
 #include "projects/cost.h"
 #include "projects/json.h"
 #include "projects/store.h"
+#include "resources/axis.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <sstream>
 
 namespace residua::report {
@@ -22,10 +25,15 @@ namespace {
 
 using engine::MetricPoint;
 using engine::RunReader;
+using resources::shortNumber;
 
 constexpr std::size_t kMostFrames = 60; ///< frames of a heatmap that a page carries, evenly picked
 constexpr std::size_t kSmoothing = 40;  ///< steps of the moving average
 constexpr std::int64_t kNormLayers = kPageColours;
+constexpr std::size_t kMostCells = 250'000;     ///< of a heatmap that a page carries
+constexpr std::size_t kMostNumbers = 2'000'000; ///< of all its frames
+constexpr std::size_t kMostEvents = 1000;       ///< the last of them
+constexpr std::size_t kMostText = 2000;         ///< bytes of an event's
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
 // Paints a frame into the cells that the page already has.
@@ -36,8 +44,9 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
  const dark=h=>{const v=parseInt(h.slice(1),16);return .299*(v>>16)+.587*(v>>8&255)+.114*(v&255)<140};
  const show=i=>{f.querySelector('output').textContent=d.steps[i];cells.forEach(g=>{
   const c=+g.dataset.cell,v=d.values[i][c],t=(v-low)/(high-low),h=k[Math.max(0,Math.min(k.length-1,Math.round(t*(k.length-1))))];
-  g.querySelector('rect').setAttribute('fill',h);g.querySelector('title').textContent=(c%d.columns)+':'+(Math.floor(c/d.columns)+1)+' = '+v;
-  const x=g.querySelector('text');if(x){x.textContent=v.toFixed(2);x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
+  const none=v===null,x=g.querySelector('text');g.querySelector('rect').setAttribute('fill',none?'none':h);
+  g.querySelector('title').textContent=none?'':(c%d.columns)+':'+(Math.floor(c/d.columns)+1)+' = '+v;
+  if(x){x.textContent=none?'':Math.abs(v)<1000?v.toFixed(2):v.toPrecision(2);x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
  f.querySelector('.scale i').style.background='linear-gradient(90deg,'+k.join(',')+')';
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 )";
@@ -60,6 +69,10 @@ std::vector<MetricPoint> smoothed(const std::vector<MetricPoint>& points)
 
 std::string duration(double seconds)
 {
+    constexpr double kEver = 3.2e10; // a thousand years: no run's time
+    if (!(seconds >= 0 && seconds < kEver)) {
+        return "–";
+    }
     std::array<char, 48> text{};
     const auto whole = static_cast<long>(seconds);
     if (whole >= 3600) {
@@ -72,9 +85,14 @@ std::string duration(double seconds)
     return text.data();
 }
 
+/// A whole number, however many digits; of what is none, what it is.
 std::string grouped(double value)
 {
-    std::string digits = std::to_string(static_cast<long long>(std::llround(value)));
+    constexpr double kWhole = 1e15;
+    if (!(value >= 0 && value < kWhole)) {
+        return shortNumber(value);
+    }
+    std::string digits = std::to_string(std::llround(value));
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
         digits.insert(static_cast<std::size_t>(at), ",");
     }
@@ -94,7 +112,8 @@ public:
     [[nodiscard]] std::string html();
 
 private:
-    void head();
+    [[nodiscard]] std::string head() const;
+    [[nodiscard]] std::string faults() const;
     void cards();
     void plots();
     void norms();
@@ -102,6 +121,7 @@ private:
     void heatmaps();
     void events();
     void document();
+    [[nodiscard]] std::vector<engine::Matrix> framesOf(const std::string& name);
     void card(const std::string& value, const std::string& label);
     void figure(PlotSpec spec);
     [[nodiscard]] std::string lastOf(const char* name) const;
@@ -111,12 +131,12 @@ private:
     engine::RunInfo m_info;
     projects::Project m_project;
     std::vector<engine::StageStart> m_stages;
+    std::vector<std::string> m_leftOut; ///< what the page does not carry, and why
     std::ostringstream m_out;
 };
 
 std::string Page::html()
 {
-    head();
     cards();
     plots();
     norms();
@@ -124,21 +144,32 @@ std::string Page::html()
     heatmaps();
     events();
     document();
-    m_out << "<script>" << kScript << "</script></body></html>\n";
-    return m_out.str();
+    return head() + faults() + m_out.str() + "<script>" + kScript + "</script></body></html>\n";
 }
 
-void Page::head()
+std::string Page::head() const
 {
-    m_out << pageHead(m_info.name) << "<h1>" << escapeHtml(m_info.name) << "</h1><p class='sub'>"
+    std::ostringstream out;
+    out << pageHead(m_info.name) << "<h1>" << escapeHtml(m_info.name) << "</h1><p class='sub'>"
           << escapeHtml(engine::toString(m_info.status)) << " at step " << m_info.step << " of " << m_info.steps
           << " · " << escapeHtml(m_info.device) << " · " << escapeHtml(m_info.created) << "</p>";
     if (!m_info.message.empty()) {
-        m_out << "<p class='panel'>" << escapeHtml(m_info.message) << "</p>";
+        out << "<p class='panel'>" << escapeHtml(m_info.message) << "</p>";
     }
     if (!m_project.description.empty()) {
-        m_out << "<p>" << escapeHtml(m_project.description) << "</p>";
+        out << "<p>" << escapeHtml(m_project.description) << "</p>";
     }
+    return out.str();
+}
+
+/// Known once everything has been read.
+std::string Page::faults() const
+{
+    std::vector<std::string> all = m_leftOut;
+    for (const Error& fault : m_run.faults()) {
+        all.push_back(fault.text());
+    }
+    return faultList(all);
 }
 
 void Page::card(const std::string& value, const std::string& label)
@@ -213,14 +244,15 @@ void Page::norms()
 {
     std::vector<engine::Matrix> recorded;
     for (const std::int64_t step : m_run.matrixSteps(engine::kLayerNorms)) {
-        if (auto matrix = m_run.matrix(engine::kLayerNorms, step)) {
+        auto matrix = m_run.matrix(engine::kLayerNorms, step);
+        if (matrix && engine::isLayerNorms(*matrix)) {
             recorded.push_back(std::move(*matrix));
         }
     }
     if (recorded.empty()) {
         return;
     }
-    const std::int64_t layers = recorded.front().columns;
+    const std::int64_t layers = recorded.back().columns;
     const std::int64_t shown = std::min(layers, kNormLayers);
     for (const auto& [kind, title] : {std::pair{engine::LayerNorm::Stream, "What layers read, root mean square"},
                                       std::pair{engine::LayerNorm::Branch, "Branches of layers, root mean square"}}) {
@@ -264,6 +296,37 @@ void Page::transitions()
     m_out << "</table></div>";
 }
 
+/// Of the shape of the last: another was another network's.
+std::vector<engine::Matrix> Page::framesOf(const std::string& name)
+{
+    const auto steps = m_run.matrixSteps(name);
+    const auto newest = steps.empty() ? Result<engine::Matrix>(Error{}) : m_run.matrix(name, steps.back());
+    const std::size_t cells = newest ? std::max<std::size_t>(newest->values.size(), 1) : 1;
+    if (cells > kMostCells) {
+        m_leftOut.push_back("matrix " + name + ": " + std::to_string(newest->rows) + " × " +
+                            std::to_string(newest->columns) + " numbers are too many for a page; analyze exports them");
+        return {};
+    }
+    const std::size_t count = std::min({steps.size(), kMostFrames, std::max<std::size_t>(kMostNumbers / cells, 1)});
+    std::vector<engine::Matrix> frames;
+    for (std::size_t i = 0; i < count; ++i) {
+        // Evenly picked, the first and the last among them.
+        const std::size_t at = count < 2 ? steps.size() - 1 : i * (steps.size() - 1) / (count - 1);
+        if (auto matrix = m_run.matrix(name, steps[at]); matrix && matrix->values.size() <= kMostCells) {
+            frames.push_back(std::move(*matrix));
+        }
+    }
+    const std::size_t picked = frames.size();
+    std::erase_if(frames, [last = frames.empty() ? engine::Matrix() : frames.back()](const engine::Matrix& frame) {
+        return frame.rows != last.rows || frame.columns != last.columns;
+    });
+    if (frames.size() < picked) {
+        m_leftOut.push_back("matrix " + name + ": " + std::to_string(picked - frames.size()) + " of " +
+                            std::to_string(picked) + " frames are of another shape than the last");
+    }
+    return frames;
+}
+
 void Page::heatmaps()
 {
     bool heading = false;
@@ -271,16 +334,7 @@ void Page::heatmaps()
         if (name == engine::kLayerNorms) {
             continue;
         }
-        const auto steps = m_run.matrixSteps(name);
-        const std::size_t count = std::min(steps.size(), kMostFrames);
-        std::vector<engine::Matrix> frames;
-        for (std::size_t i = 0; i < count; ++i) {
-            // Evenly picked, the first and the last among them.
-            const std::size_t at = count < 2 ? 0 : i * (steps.size() - 1) / (count - 1);
-            if (auto matrix = m_run.matrix(name, steps[at])) {
-                frames.push_back(std::move(*matrix));
-            }
-        }
+        const std::vector<engine::Matrix> frames = framesOf(name);
         if (!frames.empty() && !heading) {
             m_out << "<h2>Learned shortcuts</h2><p>mix: the weight with which what layer i put on the stack reaches "
                      "target j. coefficient: the trained parameter behind it.</p>";
@@ -297,9 +351,13 @@ void Page::events()
         return;
     }
     m_out << "<h2>Events</h2><div class='panel'><table><tr><th>step</th><th>what</th><th></th></tr>";
-    for (const auto& event : events) {
-        m_out << "<tr><td class='n'>" << event.step << "</td><td>" << escapeHtml(event.kind) << "</td><td>"
-              << escapeHtml(event.text) << "</td></tr>";
+    const std::size_t first = events.size() - std::min(events.size(), kMostEvents);
+    if (first > 0) {
+        m_out << "<tr><td></td><td>…</td><td>" << first << " earlier ones</td></tr>";
+    }
+    for (const auto& event : std::span(events).subspan(first)) {
+        m_out << "<tr><td class='n'>" << event.step << "</td><td>" << escapeHtml(shortened(event.kind, kMostText))
+              << "</td><td>" << escapeHtml(shortened(event.text, kMostText)) << "</td></tr>";
     }
     m_out << "</table></div>";
 }

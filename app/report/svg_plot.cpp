@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/svg_plot.h"
 
+#include "app/report/html_text.h"
+#include "app/report/svg_heading.h"
+#include "resources/axis.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,62 +15,99 @@
 namespace residua::report {
 namespace {
 
+using resources::AxisRange;
+using resources::AxisTick;
+
 constexpr double kWidth = 860;
-constexpr double kHeight = 320;
-constexpr double kLeft = 62;
+constexpr double kPlotHeight = 242;
+constexpr double kLeft = 62; ///< at least; as much as the numbers there need
 constexpr double kRight = 16;
-constexpr double kTop = 34;
 constexpr double kBottom = 44;
-constexpr double kGlyph = 7; ///< of a name's letters, about
+constexpr double kGap = 8;       ///< between an axis and its numbers
+constexpr double kMargin = 0.05; ///< above and below the curves
+constexpr int kTicksUp = 5;
+constexpr int kTicksAlong = 8;
+constexpr double kPoint = 2.5; ///< radius of a point without neighbours
+constexpr double kDot = 5;
 constexpr std::size_t kColumns = 400;
 
+/// Where the values of a plot stand in its picture.
 struct Frame {
-    double xLow = std::numeric_limits<double>::max();
-    double xHigh = std::numeric_limits<double>::lowest();
-    double yLow = std::numeric_limits<double>::max();
-    double yHigh = std::numeric_limits<double>::lowest();
-    AxisScale yScale = AxisScale::Linear; ///< on Log, yLow and yHigh are exponents
+    AxisRange xRange;
+    AxisRange yRange;
+    AxisScale yScale = AxisScale::Linear;
+    std::vector<AxisTick> xTicks;
+    std::vector<AxisTick> yTicks;
+    double left = kLeft;
+    double top = 0;
 
-    /// Where a value stands on the axis; not finite where it has no place.
-    [[nodiscard]] double place(double value) const { return yScale == AxisScale::Log ? std::log10(value) : value; }
-    [[nodiscard]] double x(double value) const
+    [[nodiscard]] double bottom() const { return top + kPlotHeight; }
+    [[nodiscard]] double right() const { return kWidth - kRight; }
+    /// Whether a value has a place on the vertical axis.
+    [[nodiscard]] bool holds(double value) const
     {
-        return kLeft + (value - xLow) / (xHigh - xLow) * (kWidth - kLeft - kRight);
+        return std::isfinite(value) && (yScale == AxisScale::Linear || value > 0);
     }
+    [[nodiscard]] double x(double value) const { return left + share(xRange, value) * (right() - left); }
     [[nodiscard]] double y(double value) const
     {
-        return kHeight - kBottom - (std::max(place(value), yLow) - yLow) / (yHigh - yLow) * (kHeight - kTop - kBottom);
+        const AxisRange exponents{std::log10(yRange.low), std::log10(yRange.high)};
+        return bottom() -
+               (yScale == AxisScale::Log ? share(exponents, std::log10(value)) : share(yRange, value)) * kPlotHeight;
+    }
+
+private:
+    [[nodiscard]] static double share(AxisRange range, double value)
+    {
+        return (std::clamp(value, range.low, range.high) - range.low) / (range.high - range.low);
     }
 };
 
+/// As many as can stand side by side.
+std::vector<AxisTick> ticksAlong(AxisRange range, double width)
+{
+    std::vector<AxisTick> ticks;
+    for (int count = kTicksAlong; count > 0; count /= 2) {
+        ticks = resources::linearTicks(range, count, 1);
+        double all = 0;
+        for (const AxisTick& tick : ticks) {
+            all += textWidth(tick.label) + kGap;
+        }
+        if (all <= width) {
+            break;
+        }
+    }
+    return ticks;
+}
+
 Frame frameOf(const std::vector<Curve>& curves, AxisScale yScale)
 {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
     Frame frame;
     frame.yScale = yScale;
+    AxisRange x{kNone, -kNone};
+    AxisRange y{kNone, -kNone};
     for (const Curve& curve : curves) {
         for (const auto& point : curve.points) {
             const auto step = static_cast<double>(point.step);
-            frame.xLow = std::min(frame.xLow, step);
-            frame.xHigh = std::max(frame.xHigh, step);
-            if (const double place = frame.place(point.value); std::isfinite(place)) {
-                frame.yLow = std::min(frame.yLow, place);
-                frame.yHigh = std::max(frame.yHigh, place);
+            x = {std::min(x.low, step), std::max(x.high, step)};
+            if (frame.holds(point.value)) {
+                y = {std::min(y.low, point.value), std::max(y.high, point.value)};
             }
         }
     }
-    if (frame.yLow > frame.yHigh) {
-        frame.yLow = 0;
-        frame.yHigh = 1;
-    }
+    frame.xRange = resources::linearRange(x.low, x.high, 0);
     if (yScale == AxisScale::Log) {
-        frame.yLow = std::max(frame.yLow, frame.yHigh - kMostDecades);
+        frame.yRange = resources::logRange(std::max(y.low, y.high * std::pow(10.0, -kMostDecades)), y.high, kMargin);
+        frame.yTicks = resources::logTicks(frame.yRange, kTicksUp);
+    } else {
+        frame.yRange = resources::linearRange(y.low, y.high, kMargin);
+        frame.yTicks = resources::linearTicks(frame.yRange, kTicksUp);
     }
-    const double margin = std::max((frame.yHigh - frame.yLow) * 0.05, 1e-12);
-    frame.yLow -= margin;
-    frame.yHigh += margin;
-    if (frame.xLow >= frame.xHigh) {
-        frame.xHigh = frame.xLow + 1;
+    for (const AxisTick& tick : frame.yTicks) {
+        frame.left = std::max(frame.left, textWidth(tick.label) + 2 * kGap);
     }
+    frame.xTicks = ticksAlong(frame.xRange, frame.right() - frame.left);
     return frame;
 }
 
@@ -77,40 +118,19 @@ std::string coordinate(double value)
     return text.data();
 }
 
-/// Values, on a Log scale whole powers of ten.
-std::vector<double> yTicks(const Frame& frame)
-{
-    std::vector<double> ticks = niceTicks(frame.yLow, frame.yHigh, 5);
-    if (frame.yScale == AxisScale::Log) {
-        std::erase_if(ticks, [](double exponent) { return exponent != std::round(exponent); });
-        std::ranges::transform(ticks, ticks.begin(), [](double exponent) { return std::pow(10.0, exponent); });
-    }
-    return ticks;
-}
-
-/// Rounding leaves a tick at 0 on a linear scale alone.
-std::string tickText(double tick, AxisScale scale)
-{
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.0e", tick);
-    return scale == AxisScale::Log ? text.data() : shortNumber(tick);
-}
-
 /// A name that would run into the next band's is left out.
 void drawBands(std::ostringstream& out, const std::vector<Band>& bands, const Frame& frame)
 {
-    const auto place = [&frame](std::int64_t step) {
-        return frame.x(std::clamp(static_cast<double>(step), frame.xLow, frame.xHigh));
-    };
+    const auto place = [&frame](std::int64_t step) { return frame.x(static_cast<double>(step)); };
     for (std::size_t i = 0; i < bands.size(); ++i) {
         const double from = place(bands[i].from);
-        const double width = (i + 1 < bands.size() ? place(bands[i + 1].from) : frame.x(frame.xHigh)) - from;
+        const double width = (i + 1 < bands.size() ? place(bands[i + 1].from) : frame.right()) - from;
         if (i % 2 == 1) {
-            out << "<rect class='band' x='" << coordinate(from) << "' y='" << kTop << "' width='" << coordinate(width)
-                << "' height='" << kHeight - kTop - kBottom << "'/>";
+            out << "<rect class='band' x='" << coordinate(from) << "' y='" << frame.top << "' width='"
+                << coordinate(width) << "' height='" << kPlotHeight << "'/>";
         }
-        if (kGlyph * static_cast<double>(bands[i].name.size()) + 8 <= width) {
-            out << "<text class='tick' x='" << coordinate(from + 4) << "' y='" << kTop + 12 << "'>"
+        if (textWidth(bands[i].name) + kGap <= width) {
+            out << "<text class='tick' x='" << coordinate(from + 4) << "' y='" << frame.top + 12 << "'>"
                 << escapeHtml(bands[i].name) << "</text>";
         }
     }
@@ -118,75 +138,73 @@ void drawBands(std::ostringstream& out, const std::vector<Band>& bands, const Fr
 
 void drawAxes(std::ostringstream& out, const PlotSpec& spec, const Frame& frame)
 {
-    for (const double tick : yTicks(frame)) {
-        const std::string y = coordinate(frame.y(tick));
-        out << "<line class='grid' x1='" << kLeft << "' x2='" << kWidth - kRight << "' y1='" << y << "' y2='" << y
+    for (const AxisTick& tick : frame.yTicks) {
+        const std::string y = coordinate(frame.y(tick.value));
+        out << "<line class='grid' x1='" << frame.left << "' x2='" << frame.right() << "' y1='" << y << "' y2='" << y
             << "'/>"
-            << "<text class='tick' text-anchor='end' x='" << kLeft - 8 << "' y='" << coordinate(frame.y(tick) + 4)
-            << "'>" << tickText(tick, frame.yScale) << "</text>";
+            << "<text class='tick' text-anchor='end' x='" << frame.left - kGap << "' y='"
+            << coordinate(frame.y(tick.value) + 4) << "'>" << escapeHtml(tick.label) << "</text>";
     }
-    for (const double tick : niceTicks(frame.xLow, frame.xHigh, 8)) {
-        out << "<text class='tick' text-anchor='middle' x='" << coordinate(frame.x(tick)) << "' y='"
-            << kHeight - kBottom + 18 << "'>" << shortNumber(tick) << "</text>";
+    for (const AxisTick& tick : frame.xTicks) {
+        const double half = textWidth(tick.label) / 2;
+        out << "<text class='tick' text-anchor='middle' x='"
+            << coordinate(std::min(frame.x(tick.value), kWidth - half)) << "' y='" << frame.bottom() + 18 << "'>"
+            << escapeHtml(tick.label) << "</text>";
     }
-    out << "<line class='axis' x1='" << kLeft << "' x2='" << kWidth - kRight << "' y1='" << kHeight - kBottom
-        << "' y2='" << kHeight - kBottom << "'/>";
-    out << "<text class='label' text-anchor='middle' x='" << (kLeft + kWidth - kRight) / 2 << "' y='" << kHeight - 8
-        << "'>" << escapeHtml(spec.xLabel) << "</text>";
-    out << "<text class='title' x='" << kLeft << "' y='18'>" << escapeHtml(spec.title) << "</text>";
+    out << "<line class='axis' x1='" << frame.left << "' x2='" << frame.right() << "' y1='" << frame.bottom()
+        << "' y2='" << frame.bottom() << "'/>";
+    out << "<text class='label' text-anchor='middle' x='" << (frame.left + frame.right()) / 2 << "' y='"
+        << frame.bottom() + kBottom - 8 << "'>" << escapeHtml(spec.xLabel) << "</text>";
 }
 
-void drawDots(std::ostringstream& out, const Curve& curve, const Frame& frame)
+void drawDot(std::ostringstream& out, const engine::MetricPoint& point, const std::string& kind, double radius,
+             const Frame& frame)
 {
-    for (const auto& point : curve.points) {
-        if (std::isfinite(frame.place(point.value))) {
-            out << "<circle class='d" << curve.colour << "' r='5' cx='"
-                << coordinate(frame.x(static_cast<double>(point.step))) << "' cy='" << coordinate(frame.y(point.value))
-                << "'/>";
+    out << "<circle class='" << kind << "' r='" << radius << "' cx='"
+        << coordinate(frame.x(static_cast<double>(point.step))) << "' cy='" << coordinate(frame.y(point.value))
+        << "'/>";
+}
+
+/// A line through each stretch of points that have a place; a point without neighbours is a dot.
+void drawLine(std::ostringstream& out, const std::vector<engine::MetricPoint>& points, const Curve& curve,
+              const Frame& frame)
+{
+    static constexpr std::array<const char*, 3> kClasses{"solid", "faint", "dashed"};
+    const std::string stroke = kClasses[static_cast<std::size_t>(curve.stroke)];
+    const std::string colour = std::to_string(curve.colour);
+    const auto holds = [&](std::size_t i) { return i < points.size() && frame.holds(points[i].value); };
+    std::ostringstream dots;
+    out << "<path class='curve c" << colour << ' ' << stroke << "' d='";
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const bool follows = i > 0 && holds(i - 1);
+        if (holds(i) && !follows && !holds(i + 1)) {
+            drawDot(dots, points[i], 'd' + colour + ' ' + stroke, kPoint, frame);
+        } else if (holds(i)) {
+            out << (follows ? 'L' : 'M') << coordinate(frame.x(static_cast<double>(points[i].step))) << ' '
+                << coordinate(frame.y(points[i].value));
         }
     }
+    out << "'/>" << dots.str();
 }
 
 void drawCurve(std::ostringstream& out, const Curve& curve, const Frame& frame)
 {
     if (curve.stroke == Stroke::Dots) {
-        drawDots(out, curve, frame);
+        for (const auto& point : curve.points) {
+            if (frame.holds(point.value)) {
+                drawDot(out, point, 'd' + std::to_string(curve.colour), kDot, frame);
+            }
+        }
         return;
     }
-    static constexpr std::array<const char*, 3> kClasses{"solid", "faint", "dashed"};
-    out << "<path class='curve c" << curve.colour << ' ' << kClasses[static_cast<std::size_t>(curve.stroke)] << "' d='";
-    bool pen = false;
-    std::ostringstream crosses;
-    for (const auto& point : envelope(curve.points, kColumns)) {
-        const double x = frame.x(static_cast<double>(point.step));
-        if (std::isfinite(point.value) && !std::isfinite(frame.place(point.value))) {
-            pen = false;
-            continue;
-        }
+    const auto points = envelope(curve.points, kColumns);
+    drawLine(out, points, curve, frame);
+    for (const auto& point : points) {
         if (!std::isfinite(point.value)) {
-            crosses << "<text class='broken' text-anchor='middle' x='" << coordinate(x) << "' y='"
-                    << kHeight - kBottom - 3 << "'>×</text>";
-            pen = false;
-            continue;
+            out << "<text class='broken' text-anchor='middle' x='"
+                << coordinate(frame.x(static_cast<double>(point.step))) << "' y='" << frame.bottom() - 3
+                << "'>×</text>";
         }
-        out << (pen ? 'L' : 'M') << coordinate(x) << ' ' << coordinate(frame.y(point.value));
-        pen = true;
-    }
-    out << "'/>" << crosses.str();
-}
-
-void drawLegend(std::ostringstream& out, const std::vector<Curve>& curves)
-{
-    double x = kWidth - kRight;
-    for (auto curve = curves.rbegin(); curve != curves.rend(); ++curve) {
-        if (curve->name.empty()) {
-            continue;
-        }
-        const double width = kGlyph * static_cast<double>(curve->name.size()) + 34;
-        x -= width;
-        out << "<line class='curve c" << curve->colour << (curve->stroke == Stroke::Dashed ? " dashed" : " solid")
-            << "' x1='" << x << "' x2='" << x + 20 << "' y1='14' y2='14'/><text class='tick' x='" << x + 26
-            << "' y='18'>" << escapeHtml(curve->name) << "</text>";
     }
 }
 
@@ -199,34 +217,20 @@ std::string svgPlot(const PlotSpec& spec)
     if (!any) {
         return {};
     }
-    const Frame frame = frameOf(spec.curves, spec.yScale);
+    Frame frame = frameOf(spec.curves, spec.yScale);
+    const SvgHeading heading(spec, frame.left, frame.right());
+    frame.top = heading.bottom();
     std::ostringstream out;
     out << "<svg class='plot' role='img' aria-label='" << escapeHtml(spec.title) << "' viewBox='0 0 " << kWidth << ' '
-        << kHeight << "'>";
+        << frame.bottom() + kBottom << "'>";
     drawBands(out, spec.bands, frame);
     drawAxes(out, spec, frame);
     for (const Curve& curve : spec.curves) {
         drawCurve(out, curve, frame);
     }
-    drawLegend(out, spec.curves);
+    heading.draw(out);
     out << "</svg>";
     return out.str();
-}
-
-std::vector<double> niceTicks(double low, double high, int count)
-{
-    const double rough = (high - low) / std::max(count, 1);
-    if (!(rough > 0) || !std::isfinite(rough)) {
-        return {};
-    }
-    const double power = std::pow(10.0, std::floor(std::log10(rough)));
-    const double lead = rough / power;
-    const double step = power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
-    std::vector<double> ticks;
-    for (double index = std::ceil(low / step); index * step <= high; ++index) {
-        ticks.push_back(index * step);
-    }
-    return ticks;
 }
 
 std::vector<engine::MetricPoint> envelope(const std::vector<engine::MetricPoint>& points, std::size_t columns)
@@ -256,40 +260,6 @@ std::vector<engine::MetricPoint> envelope(const std::vector<engine::MetricPoint>
         }
     }
     return kept;
-}
-
-std::string escapeHtml(const std::string& text)
-{
-    std::string escaped;
-    for (const char c : text) {
-        switch (c) {
-        case '&':
-            escaped += "&amp;";
-            break;
-        case '<':
-            escaped += "&lt;";
-            break;
-        case '>':
-            escaped += "&gt;";
-            break;
-        case '\'':
-            escaped += "&#39;";
-            break;
-        case '"':
-            escaped += "&quot;";
-            break;
-        default:
-            escaped += c;
-        }
-    }
-    return escaped;
-}
-
-std::string shortNumber(double value)
-{
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.4g", std::abs(value) < 1e-14 ? 0.0 : value);
-    return text.data();
 }
 
 } // namespace residua::report

@@ -37,19 +37,12 @@ struct PlotSpec {
     std::vector<Band> bands = {}; ///< ascending
 };
 
-/// A line plot as an inline SVG. Long curves are drawn as the envelope of their extremes, so that every
-/// spike stays; NaN and infinity become crosses along the bottom. Empty where no curve has a point.
+/// A line plot as an inline SVG, of any numbers whatever. Long curves are drawn as the envelope of their extremes, so
+/// that every spike stays; NaN and infinity become crosses along the bottom. Empty where no curve has a point.
 [[nodiscard]] std::string svgPlot(const PlotSpec& spec);
-
-/// Tick positions for [low, high]: about `count` of them at 1, 2 or 5 times a power of ten.
-[[nodiscard]] std::vector<double> niceTicks(double low, double high, int count);
 
 /// At most 4 · `columns` points with the same extremes: the first, last, smallest and largest of each column.
 [[nodiscard]] std::vector<engine::MetricPoint> envelope(const std::vector<engine::MetricPoint>& points,
                                                         std::size_t columns);
-
-[[nodiscard]] std::string escapeHtml(const std::string& text);
-/// Short and readable: 4 significant digits.
-[[nodiscard]] std::string shortNumber(double value);
 
 } // namespace residua::report

@@ -13,6 +13,8 @@ namespace residua::app {
 
 namespace {
 
+constexpr double kMostUnits = 9e18;
+
 std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::int64_t after)
 {
     std::map<std::int64_t, engine::StepRecord> steps;
@@ -26,7 +28,9 @@ std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::in
     fill(engine::metric::kLoss, [](engine::StepRecord& r, double v) { r.loss = v; });
     fill(engine::metric::kLearningRate, [](engine::StepRecord& r, double v) { r.learningRate = v; });
     fill(engine::metric::kGradientNorm, [](engine::StepRecord& r, double v) { r.gradientNorm = v; });
-    fill(engine::metric::kUnits, [](engine::StepRecord& r, double v) { r.tokens = static_cast<std::int64_t>(v); });
+    fill(engine::metric::kUnits, [](engine::StepRecord& r, double v) {
+        r.tokens = v >= 0 && v < kMostUnits ? static_cast<std::int64_t>(v) : 0; // a damaged store may hold anything
+    });
     fill(engine::metric::kSeconds, [](engine::StepRecord& r, double v) { r.seconds = v; });
     std::vector<engine::StepRecord> records;
     records.reserve(steps.size());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/schedule/ribbon_scene.h"
 
+#include "resources/axis.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -114,13 +116,9 @@ RibbonHit RibbonScene::hit(QPointF position) const
 
 std::vector<std::int64_t> RibbonScene::ticks(int count) const
 {
-    const double rough = static_cast<double>(m_plan.steps) / std::max(count, 1);
-    const double decade = std::pow(10.0, std::floor(std::log10(std::max(rough, 1.0))));
-    const double factor = rough / decade;
-    const double step = decade * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
     std::vector<std::int64_t> ticks;
-    for (double at = 0; at <= static_cast<double>(m_plan.steps); at += std::max(step, 1.0)) {
-        ticks.push_back(std::llround(at));
+    for (const auto& [step, label] : resources::linearTicks({0, static_cast<double>(m_plan.steps)}, count, 1)) {
+        ticks.push_back(static_cast<std::int64_t>(step));
     }
     return ticks;
 }

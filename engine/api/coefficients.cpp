@@ -195,6 +195,7 @@ std::vector<std::int64_t> recordedSteps(const RunReader& reader)
     return steps;
 }
 
+/// What makes no sense of a damaged record is left out; where nothing is left, that is the error.
 Result<std::vector<Matrix>> recordedAt(const RunReader& reader, std::int64_t step)
 {
     std::vector<Matrix> matrices;
@@ -202,6 +203,9 @@ Result<std::vector<Matrix>> recordedAt(const RunReader& reader, std::int64_t ste
         if (auto matrix = reader.matrix(name, step)) {
             matrices.push_back(*std::move(matrix));
         }
+    }
+    if (const auto faults = reader.faults(); matrices.empty() && !faults.empty()) {
+        return faults.front();
     }
     sortForReading(matrices);
     return matrices;
@@ -235,16 +239,30 @@ std::string listed(const std::vector<std::int64_t>& steps)
     return text;
 }
 
+/// A name as a field of CSV.
+std::string fieldOf(const std::string& name)
+{
+    if (name.find_first_of(",\"\r\n") == std::string::npos) {
+        return name;
+    }
+    std::string field = "\"";
+    for (const char c : name) {
+        field += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return field + "\"";
+}
+
 std::string csvOf(const std::vector<Matrix>& matrices)
 {
     std::ostringstream text;
     text.precision(9); // a float's every bit
     text << "matrix,step,target,source,value\n";
     for (const Matrix& matrix : matrices) {
+        const std::string name = fieldOf(matrix.name);
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
             for (std::int64_t column = 0; column < matrix.columns; ++column) {
                 if (const float value = matrix.at(row, column); !std::isnan(value)) {
-                    text << matrix.name << ',' << matrix.step << ',' << row + 1 << ',' << column << ',' << value
+                    text << name << ',' << matrix.step << ',' << row + 1 << ',' << column << ',' << value
                          << '\n';
                 }
             }
@@ -299,7 +317,9 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     learned.terms = termsOf(learned.readers);
     const std::vector<std::int64_t>& shape = stored->second.shape;
     learned.features = shape.size() == 2 ? shape[1] : 1;
-    if (shape.empty() || shape[0] != static_cast<std::int64_t>(learned.terms.size())) {
+    const bool fits = (shape.size() == 1 || shape.size() == 2) && learned.features > 0 &&
+                      shape[0] == static_cast<std::int64_t>(learned.terms.size());
+    if (!fits) {
         return Error{run.string(),
                      std::string("the checkpoint's ") + kParameter + " does not fit the topology of the run's project"};
     }

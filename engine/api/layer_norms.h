@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/values.h"
+
 #include <cstdint>
 
 namespace residua::engine {
@@ -15,5 +17,11 @@ enum class LayerNorm : std::int64_t {
     Branch, ///< what it computes from that
 };
 inline constexpr std::int64_t kLayerNormKinds = 2;
+
+/// Whether it is that matrix, and of its shape; of another it may only have the name.
+[[nodiscard]] inline bool isLayerNorms(const Matrix& matrix)
+{
+    return matrix.name == kLayerNorms && matrix.rows == kLayerNormKinds && matrix.columns > 0;
+}
 
 } // namespace residua::engine

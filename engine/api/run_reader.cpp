@@ -5,45 +5,135 @@
 #include "engine/record/database.h"
 #include "engine/record/run_files.h"
 #include "projects/json.h"
+#include "projects/json_tree.h"
 #include "projects/store.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <span>
+#include <utility>
 
 namespace residua::engine {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// What a run never reaches, and a damaged store may claim.
+constexpr std::int64_t kLastStep = std::int64_t{1} << 53; ///< a double tells steps apart up to here
+constexpr std::size_t kMostNames = 500;
+constexpr std::size_t kMostNameBytes = 200;
+constexpr std::int64_t kMostSide = 1 << 16; ///< rows or columns of a matrix
+constexpr std::size_t kMostFaults = 30;
+
+bool isName(const std::string& text)
+{
+    const bool printable =
+        std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+    return !text.empty() && text.size() <= kMostNameBytes && printable && projects::isUtf8(text);
+}
+
+/// Whether so many bytes are rows · columns numbers; the product may not fit any integer.
+bool holds(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns)
+{
+    const std::size_t count = bytes.size() / sizeof(float);
+    return rows >= 0 && rows <= kMostSide && columns >= 0 && columns <= kMostSide &&
+           bytes.size() % sizeof(float) == 0 && count == static_cast<std::size_t>(rows * columns);
+}
+
+} // namespace
+
 class RunReader::Impl {
 public:
     Impl(fs::path folder, Database store) : directory(std::move(folder)), database(std::move(store)) {}
 
-    /// The last point of a series.
-    [[nodiscard]] std::optional<MetricPoint> last(const char* name) const
+    /// Notes what is left out, once.
+    void fault(const std::string& what, const std::string& why)
     {
-        auto statement = database.prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names WHERE "
-                                          "name = ?1) ORDER BY step DESC LIMIT 1");
-        if (!statement || !statement->bind(1, std::string_view(name)).next()) {
-            return std::nullopt;
+        Error error{(directory / kStoreFile).string() + " · " + what, why};
+        const auto same = [&](const Error& known) { return known.text() == error.text(); };
+        if (faults.size() < kMostFaults && std::ranges::none_of(faults, same)) {
+            faults.push_back(std::move(error));
         }
-        return MetricPoint{statement->integer(0), statement->real(1)};
     }
 
-    [[nodiscard]] std::vector<std::string> namesIn(const char* table) const
+    /// Gives each row of a query to `take`, up to the first that makes no sense: it says what is wrong with it. In a
+    /// damaged store one row may lead to itself again.
+    template <class Take> void forEach(const std::string& what, Result<Statement>& statement, const Take& take)
+    {
+        if (!statement) {
+            fault(what, statement.error().message);
+            return;
+        }
+        std::string wrong;
+        while (wrong.empty() && statement->next()) {
+            wrong = take(*statement);
+        }
+        if (!wrong.empty()) {
+            fault(what, wrong + "; the rest is left out");
+        } else if (statement->failed()) {
+            fault(what, database.failure("cannot be read to its end").message);
+        }
+    }
+
+    /// Steps of a series, each once and ascending; what is wrong with one.
+    [[nodiscard]] static std::string wrongStep(const Statement& row, std::int64_t last)
+    {
+        if (!row.isInteger(0)) {
+            return "a step is no number";
+        }
+        const std::int64_t step = row.integer(0);
+        if (step < 0 || step > kLastStep) {
+            return "step " + std::to_string(step) + " is none that a run reaches";
+        }
+        return step > last ? "" : "its steps are out of order, the store is damaged";
+    }
+
+    /// The last point of a series.
+    [[nodiscard]] std::optional<MetricPoint> last(const char* name)
+    {
+        auto statement = database.prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names WHERE "
+                                          "name = ?1) AND step <= ?2 ORDER BY step DESC LIMIT 1");
+        if (statement) {
+            statement->bind(1, std::string_view(name)).bind(2, kLastStep);
+        }
+        std::optional<MetricPoint> found;
+        forEach(name, statement, [&](const Statement& row) {
+            const std::string wrong = row.isNumberOrNull(1) ? wrongStep(row, -1) : "a value is no number";
+            if (wrong.empty()) {
+                found = {row.integer(0), row.real(1)};
+            }
+            return wrong;
+        });
+        return found;
+    }
+
+    [[nodiscard]] std::vector<std::string> namesIn(const char* table)
     {
         std::vector<std::string> names;
         auto statement = database.prepare("SELECT name FROM names WHERE EXISTS (SELECT 1 FROM " + std::string(table) +
                                           " AS t WHERE t.name = names.id) ORDER BY name");
-        while (statement && statement->next()) {
-            names.push_back(statement->text(0));
-        }
+        forEach(table, statement, [&](const Statement& row) {
+            if (names.size() >= kMostNames) {
+                return "there are more than " + std::to_string(kMostNames) + " names";
+            }
+            std::string name = row.text(0);
+            const bool known = !names.empty() && name <= names.back();
+            if (!row.isText(0) || !isName(name) || known) {
+                fault(table, "a name of " + std::to_string(name.size()) + " bytes is none that a person can read");
+            } else {
+                names.push_back(std::move(name));
+            }
+            return std::string();
+        });
         return names;
     }
 
     fs::path directory;
     Database database;
+    std::vector<Error> faults;
 };
 
 RunReader::RunReader(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
@@ -108,14 +198,22 @@ std::vector<std::string> RunReader::metricNames() const
 std::vector<MetricPoint> RunReader::metric(const std::string& name, std::int64_t after) const
 {
     std::vector<MetricPoint> points;
+    std::int64_t last = after;
     auto statement = m_impl->database.prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names "
                                               "WHERE name = ?1) AND step > ?2 ORDER BY step");
     if (statement) {
         statement->bind(1, std::string_view(name)).bind(2, after);
     }
-    while (statement && statement->next()) {
-        points.push_back({statement->integer(0), statement->real(1)});
-    }
+    m_impl->forEach(name, statement, [&](const Statement& row) {
+        std::string wrong = Impl::wrongStep(row, last);
+        if (wrong.empty() && row.isNumberOrNull(1)) {
+            points.push_back({row.integer(0), row.real(1)});
+        } else if (wrong.empty()) {
+            m_impl->fault(name, "the value of step " + std::to_string(row.integer(0)) + " is no number");
+        }
+        last = row.integer(0);
+        return wrong;
+    });
     return points;
 }
 
@@ -128,37 +226,49 @@ std::vector<std::int64_t> RunReader::matrixSteps(const std::string& name) const
 {
     std::vector<std::int64_t> steps;
     auto statement = m_impl->database.prepare("SELECT step FROM matrices WHERE name = (SELECT id FROM names WHERE "
-                                              "name = ?1) ORDER BY step");
+                                              "name = ?1) AND step >= 0 ORDER BY step");
     if (statement) {
         statement->bind(1, std::string_view(name));
     }
-    while (statement && statement->next()) {
-        steps.push_back(statement->integer(0));
-    }
+    m_impl->forEach(name, statement, [&](const Statement& row) {
+        std::string wrong = Impl::wrongStep(row, steps.empty() ? -1 : steps.back());
+        if (wrong.empty()) {
+            steps.push_back(row.integer(0));
+        }
+        return wrong;
+    });
     return steps;
 }
 
 Result<Matrix> RunReader::matrix(const std::string& name, std::int64_t step) const
 {
-    const std::string place = (m_impl->directory / kStoreFile).string() + " · " + name;
+    const auto wrong = [&](const std::string& why) {
+        m_impl->fault(name + ", step " + std::to_string(step), why);
+        return Error{(m_impl->directory / kStoreFile).string() + " · " + name, why};
+    };
     auto statement = m_impl->database.prepare("SELECT rows, columns, data FROM matrices WHERE name = (SELECT id FROM "
                                               "names WHERE name = ?1) AND step = ?2");
     if (!statement) {
-        return statement.error();
+        return wrong(statement.error().message);
     }
     if (!statement->bind(1, std::string_view(name)).bind(2, step).next()) {
-        return Error{place, "there is no matrix of step " + std::to_string(step)};
+        return statement->failed()
+                   ? wrong(m_impl->database.failure("cannot be read").message)
+                   : Error{(m_impl->directory / kStoreFile).string() + " · " + name,
+                           "there is no matrix of step " + std::to_string(step)};
+    }
+    if (!statement->isInteger(0) || !statement->isInteger(1) || !statement->isBytes(2)) {
+        return wrong("its size or its numbers are something else");
     }
     Matrix matrix{name, step, statement->integer(0), statement->integer(1), {}};
     const std::span<const std::byte> bytes = statement->bytes(2);
-    matrix.values.resize(bytes.size() / sizeof(float));
-    if (matrix.rows < 0 || matrix.columns < 0 ||
-        static_cast<std::int64_t>(matrix.values.size()) != matrix.rows * matrix.columns) {
-        return Error{place, std::to_string(bytes.size()) + " bytes do not hold " + std::to_string(matrix.rows) + " × " +
-                                std::to_string(matrix.columns) + " numbers"};
+    if (!holds(bytes, matrix.rows, matrix.columns)) {
+        return wrong(std::to_string(bytes.size()) + " bytes do not hold " + std::to_string(matrix.rows) + " × " +
+                     std::to_string(matrix.columns) + " numbers");
     }
+    matrix.values.resize(bytes.size() / sizeof(float));
     if (!bytes.empty()) {
-        std::memcpy(matrix.values.data(), bytes.data(), matrix.values.size() * sizeof(float));
+        std::memcpy(matrix.values.data(), bytes.data(), bytes.size());
     }
     return matrix;
 }
@@ -166,11 +276,27 @@ Result<Matrix> RunReader::matrix(const std::string& name, std::int64_t step) con
 std::vector<RunEvent> RunReader::events() const
 {
     std::vector<RunEvent> events;
-    auto statement = m_impl->database.prepare("SELECT step, kind, text FROM events ORDER BY id");
-    while (statement && statement->next()) {
-        events.push_back({statement->integer(0), statement->text(1), statement->text(2)});
-    }
+    auto statement = m_impl->database.prepare("SELECT step, kind, text, id FROM events ORDER BY id");
+    std::optional<std::int64_t> last;
+    m_impl->forEach("events", statement, [&](const Statement& row) {
+        if (last && row.integer(3) <= *last) {
+            return std::string("they are out of order, the store is damaged");
+        }
+        last = row.integer(3);
+        const std::string wrong = Impl::wrongStep(row, -1);
+        if (wrong.empty() && row.isText(1) && row.isText(2)) {
+            events.push_back({row.integer(0), projects::asUtf8(row.text(1)), projects::asUtf8(row.text(2))});
+        } else {
+            m_impl->fault("events", wrong.empty() ? "one holds no words" : wrong);
+        }
+        return std::string();
+    });
     return events;
+}
+
+std::vector<Error> RunReader::faults() const
+{
+    return m_impl->faults;
 }
 
 std::vector<std::int64_t> RunReader::checkpoints() const

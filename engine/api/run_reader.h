@@ -25,7 +25,8 @@ inline constexpr const char* kPeakBytes = "memory/peak";
 } // namespace metric
 
 /// Reads a run that may still be growing, in this process or another. One instance is used by one
-/// thread; several instances may read the same run.
+/// thread; several instances may read the same run. Of a damaged store it gives what makes sense; faults() tells of the
+/// rest.
 class RunReader {
 public:
     [[nodiscard]] static Result<RunReader> open(const std::filesystem::path& runDirectory);
@@ -40,10 +41,13 @@ public:
     [[nodiscard]] std::vector<std::string> metricNames() const; ///< sorted
     /// Points with step > `after`, ascending; each step once. Empty where there are none.
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
-    [[nodiscard]] std::vector<std::string> matrixNames() const;
-    [[nodiscard]] std::vector<std::int64_t> matrixSteps(const std::string& name) const;
+    [[nodiscard]] std::vector<std::string> matrixNames() const; ///< sorted
+    [[nodiscard]] std::vector<std::int64_t> matrixSteps(const std::string& name) const; ///< ascending
+    /// Its values are rows · columns.
     [[nodiscard]] Result<Matrix> matrix(const std::string& name, std::int64_t step) const;
     [[nodiscard]] std::vector<RunEvent> events() const;
+    /// What of the store could not be read until now, or made no sense and was left out. Each once, the first 30.
+    [[nodiscard]] std::vector<Error> faults() const;
     /// Steps that have a complete checkpoint, ascending.
     [[nodiscard]] std::vector<std::int64_t> checkpoints() const;
 

@@ -10,6 +10,7 @@ namespace residua::engine {
 namespace {
 
 constexpr std::size_t kMeanSteps = 10;
+constexpr std::size_t kMostStages = 1000; ///< each is drawn in every plot
 
 double meanLoss(std::span<const double> losses)
 {
@@ -38,6 +39,9 @@ std::vector<StageStart> stageStarts(const std::vector<RunEvent>& events)
     std::vector<StageStart> stages;
     for (const auto& [step, name] : found) {
         stages.push_back({step, name});
+    }
+    if (stages.size() > kMostStages) {
+        stages.erase(stages.begin(), stages.end() - static_cast<std::ptrdiff_t>(kMostStages));
     }
     return stages;
 }

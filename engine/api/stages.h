@@ -27,7 +27,7 @@ struct StageTransition {
     bool operator==(const StageTransition&) const = default;
 };
 
-/// Ascending by step. A stage that a resumed run begins again counts once, as begun last.
+/// Ascending by step, the last 1,000. A stage that a resumed run begins again counts once, as begun last.
 [[nodiscard]] std::vector<StageStart> stageStarts(const std::vector<RunEvent>& events);
 /// Of every stage but one that begins with the run. The training loss of each step: `steps` ascending, `losses` as
 /// long.

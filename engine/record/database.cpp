@@ -3,12 +3,19 @@
 
 #include <sqlite3.h>
 
+#include <array>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace residua::engine {
 namespace {
 
 constexpr int kBusyMilliseconds = 5000;
+constexpr int kMostBytes = 1 << 28;       ///< of a text or a matrix
+constexpr int kPieceOfWork = 1'000'000;   ///< SQLite's operations
+constexpr int kMostWork = 100;            ///< pieces between two rows: about a second
+constexpr std::size_t kMostColumns = 200; ///< letters of their names
 
 constexpr const char* kSetUp = R"(
 PRAGMA journal_mode = WAL;
@@ -24,6 +31,87 @@ CREATE TABLE IF NOT EXISTS events(id INTEGER PRIMARY KEY, step INTEGER NOT NULL,
 PRAGMA user_version = 1;
 COMMIT;
 )";
+
+/// The store may come from anywhere: nothing in its schema is run, and what it holds has a size.
+void distrust(sqlite3* connection)
+{
+    for (const auto& [option, on] :
+         {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1), std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+          std::pair(SQLITE_DBCONFIG_ENABLE_VIEW, 0), std::pair(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)}) {
+        sqlite3_db_config(connection, option, on, nullptr);
+    }
+    sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, kMostBytes);
+}
+
+int countWork(void* work)
+{
+    return ++*static_cast<int*>(work) > kMostWork ? 1 : 0; // 1 ends the query
+}
+
+/// In a person's words; SQLite's are for programmers.
+std::string reasonOf(sqlite3* connection)
+{
+    switch (sqlite3_errcode(connection)) {
+    case SQLITE_CORRUPT:
+        return "it is damaged";
+    case SQLITE_NOTADB:
+        return "it is not an SQLite database";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "another process holds it locked";
+    case SQLITE_FULL:
+        return "the disk is full";
+    case SQLITE_IOERR:
+        return "the disk failed, or is full";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return "it may not be written";
+    case SQLITE_CANTOPEN:
+        return "it cannot be opened";
+    case SQLITE_TOOBIG:
+        return "it holds more than " + std::to_string(kMostBytes >> 20) + " MiB in one place";
+    case SQLITE_INTERRUPT:
+        return "it takes longer than a run's store can; it is damaged";
+    case SQLITE_NOMEM:
+        return "there is not enough memory";
+    default:
+        return "it is not as a run writes it";
+    }
+}
+
+/// A file of the store's that would keep SQLite waiting for ever, such as a FIFO.
+std::optional<Error> oddFile(const std::filesystem::path& path)
+{
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+        const std::filesystem::path file = path.string() + suffix;
+        std::error_code code;
+        const auto status = std::filesystem::status(file, code);
+        if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+            return Error{file.string(), "is not a plain file"};
+        }
+    }
+    return std::nullopt;
+}
+
+/// A path as the part of a URI.
+std::string uriPath(const std::filesystem::path& path)
+{
+    std::string text;
+    for (const char c : path.string()) {
+        text += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+    }
+    return text;
+}
+
+/// A table, and its columns in order; a star behind those of the primary key.
+struct ExpectedTable {
+    const char* name;
+    const char* columns;
+};
+constexpr std::array<ExpectedTable, 4> kTables{{{"names", "id* name"},
+                                                {"metrics", "name* step* value"},
+                                                {"matrices", "name* step* rows columns data"},
+                                                {"events", "id* step kind text"}}};
 
 } // namespace
 
@@ -48,6 +136,7 @@ Result<Database> Database::open(const std::filesystem::path& path, const std::st
         return database.failure("cannot open the store");
     }
     sqlite3_busy_timeout(connection, kBusyMilliseconds);
+    distrust(connection);
     return database;
 }
 
@@ -69,17 +158,66 @@ Result<Database> Database::openForReading(const std::filesystem::path& path)
     if (!std::filesystem::exists(path, code)) {
         return Error{path.string(), "there is no store"};
     }
-    constexpr const char* kProbe = "SELECT count(*) FROM names, metrics, matrices, events WHERE 0";
-    auto database = open(path, path.string(), SQLITE_OPEN_READONLY);
-    if (database && database->execute(kProbe)) {
+    if (const auto odd = oddFile(path)) {
+        return *odd;
+    }
+    auto database = openRead(path, path.string(), SQLITE_OPEN_READONLY);
+    if (database) {
         return database;
     }
     // On read-only media a WAL cannot be shared, and nobody writes either.
-    auto frozen = open(path, "file:" + path.string() + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-    if (frozen && frozen->execute(kProbe)) {
-        return frozen;
+    auto frozen =
+        openRead(path, "file:" + uriPath(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    return frozen ? std::move(frozen) : std::move(database);
+}
+
+Result<Database> Database::openRead(const std::filesystem::path& path, const std::string& name, int flags)
+{
+    auto database = open(path, name, flags);
+    if (!database) {
+        return database;
     }
-    return database ? database->failure("cannot read the store") : database.error();
+    database->m_work = std::make_unique<int>(0);
+    sqlite3_progress_handler(database->m_connection.get(), kPieceOfWork, &countWork, database->m_work.get());
+    if (const Status checked = database->checkTables(); !checked) {
+        return checked.error();
+    }
+    return database;
+}
+
+Status Database::checkTables() const
+{
+    for (const ExpectedTable& table : kTables) {
+        const std::string name = table.name;
+        // Views and virtual tables have no page of their own.
+        auto stored = prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'index'");
+        if (!stored) {
+            return stored.error();
+        }
+        const bool any = stored->bind(1, std::string_view(name)).next();
+        if (stored->failed()) {
+            return failure("cannot read the store");
+        }
+        if (!any || stored->integer(0) <= 0) {
+            return Error{m_path, "cannot read the store: " + name +
+                                     (any ? " is no table but a view" : ", a table of every run's store, is missing")};
+        }
+        auto columns = prepare("SELECT name, pk, hidden FROM pragma_table_xinfo(?1)");
+        if (!columns) {
+            return columns.error();
+        }
+        columns->bind(1, std::string_view(name));
+        std::string found;
+        while (columns->next() && found.size() < kMostColumns) {
+            found += (found.empty() ? "" : " ") + columns->text(0) + (columns->integer(1) > 0 ? "*" : "") +
+                     (columns->integer(2) != 0 ? " (made up)" : "");
+        }
+        if (found != table.columns) {
+            return Error{m_path, "cannot read the store: its table " + name + " has other columns than a run's: " +
+                                     table.columns + " are expected"};
+        }
+    }
+    return Done{};
 }
 
 Status Database::execute(const char* sql)
@@ -102,12 +240,12 @@ Result<Statement> Database::prepare(std::string_view sql) const
         SQLITE_OK) {
         return failure("cannot read the store");
     }
-    return Statement(statement);
+    return Statement(statement, m_work.get());
 }
 
 Error Database::failure(const std::string& what) const
 {
-    return {m_path, what + ": " + sqlite3_errmsg(m_connection.get())};
+    return {m_path, what + ": " + reasonOf(m_connection.get())};
 }
 
 Statement& Statement::bind(int index, std::int64_t value)
@@ -145,7 +283,12 @@ bool Statement::run()
 
 bool Statement::next()
 {
-    return sqlite3_step(m_statement.get()) == SQLITE_ROW;
+    if (m_work != nullptr) {
+        *m_work = 0;
+    }
+    const int code = sqlite3_step(m_statement.get());
+    m_failed = code != SQLITE_ROW && code != SQLITE_DONE;
+    return code == SQLITE_ROW;
 }
 
 void Statement::reset()
@@ -172,6 +315,27 @@ std::string Statement::text(int column) const
     return characters == nullptr
                ? std::string()
                : std::string(characters, static_cast<std::size_t>(sqlite3_column_bytes(m_statement.get(), column)));
+}
+
+bool Statement::isInteger(int column) const
+{
+    return sqlite3_column_type(m_statement.get(), column) == SQLITE_INTEGER;
+}
+
+bool Statement::isNumberOrNull(int column) const
+{
+    const int type = sqlite3_column_type(m_statement.get(), column);
+    return type == SQLITE_FLOAT || type == SQLITE_INTEGER || type == SQLITE_NULL;
+}
+
+bool Statement::isText(int column) const
+{
+    return sqlite3_column_type(m_statement.get(), column) == SQLITE_TEXT;
+}
+
+bool Statement::isBytes(int column) const
+{
+    return sqlite3_column_type(m_statement.get(), column) == SQLITE_BLOB;
 }
 
 std::span<const std::byte> Statement::bytes(int column) const

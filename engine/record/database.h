@@ -27,12 +27,14 @@ public:
     ///   names(id, name)   metrics(name, step, value; NULL is NaN)
     ///   matrices(name, step, rows, columns, data: fp32)   events(id, step, kind, text)
     [[nodiscard]] static Result<Database> openForWriting(const std::filesystem::path& path);
-    /// Opens an existing store that another process may be writing.
+    /// Opens an existing store that another process may be writing. What only has its name, or was changed by another
+    /// program, is refused: a view, which may never end, in place of a table; other columns or keys than ours. No query
+    /// takes more than a store can need between two rows, so that none hangs.
     [[nodiscard]] static Result<Database> openForReading(const std::filesystem::path& path);
 
     [[nodiscard]] Status execute(const char* sql);
     [[nodiscard]] Result<Statement> prepare(std::string_view sql) const;
-    /// The last failure, in SQLite's words.
+    /// `what` and why: the last failure.
     [[nodiscard]] Error failure(const std::string& what) const;
 
 private:
@@ -40,7 +42,11 @@ private:
         void operator()(sqlite3* connection) const;
     };
     [[nodiscard]] static Result<Database> open(const std::filesystem::path& path, const std::string& name, int flags);
+    [[nodiscard]] static Result<Database> openRead(const std::filesystem::path& path, const std::string& name,
+                                                   int flags);
+    [[nodiscard]] Status checkTables() const;
 
+    std::unique_ptr<int> m_work; ///< pieces of work since the last row; before the connection, which counts it
     std::unique_ptr<sqlite3, Close> m_connection;
     std::string m_path;
 };
@@ -57,6 +63,8 @@ public:
     [[nodiscard]] bool run();
     /// The next row; false when there is none, or on failure.
     [[nodiscard]] bool next();
+    /// Whether the last next() failed, for Database::failure to say why.
+    [[nodiscard]] bool failed() const { return m_failed; }
     /// Makes it ready for another first row.
     void reset();
 
@@ -65,14 +73,22 @@ public:
     [[nodiscard]] std::string text(int column) const;
     [[nodiscard]] std::span<const std::byte> bytes(int column) const; ///< valid until the next call
 
+    /// What a column of this row holds, whatever it was declared as: another program may have put it there.
+    [[nodiscard]] bool isInteger(int column) const;
+    [[nodiscard]] bool isNumberOrNull(int column) const;
+    [[nodiscard]] bool isText(int column) const;
+    [[nodiscard]] bool isBytes(int column) const;
+
 private:
     friend class Database;
     struct Finalize {
         void operator()(sqlite3_stmt* statement) const;
     };
-    explicit Statement(sqlite3_stmt* statement) : m_statement(statement) {}
+    Statement(sqlite3_stmt* statement, int* work) : m_statement(statement), m_work(work) {}
 
     std::unique_ptr<sqlite3_stmt, Finalize> m_statement;
+    int* m_work; ///< the database's; null where nothing is counted
+    bool m_failed = false;
 };
 
 } // namespace residua::engine

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/svg_heading.h"
+
+#include "app/report/html_text.h"
+
+#include <algorithm>
+
+namespace residua::report {
+namespace {
+
+constexpr double kBaseline = 18; ///< of the first row
+constexpr double kRow = 18;
+constexpr double kBelow = 16;   ///< between the last baseline and the plot
+constexpr double kLine = 20;    ///< of a curve, before its name
+constexpr double kBeside = 6;   ///< between them
+constexpr double kBetween = 8;  ///< and to the next
+constexpr double kApart = 24;   ///< of the title and the names beside it
+constexpr std::size_t kTooltip = 500; ///< bytes
+constexpr double kTitle = 1.15; ///< its letters are bold and larger
+
+void writeText(std::ostream& out, const char* kind, double x, double y, const std::string& shown,
+               const std::string& whole)
+{
+    out << "<text class='" << kind << "' x='" << x << "' y='" << y << "'>" << escapeHtml(shown);
+    if (shown != whole) {
+        out << "<title>" << escapeHtml(shortened(whole, kTooltip)) << "</title>";
+    }
+    out << "</text>";
+}
+
+} // namespace
+
+SvgHeading::SvgHeading(const PlotSpec& spec, double left, double right)
+    : m_title(spec.title), m_shown(elided(spec.title, (right - left) / kTitle)), m_left(left)
+{
+    double all = 0;
+    for (const Curve& curve : spec.curves) {
+        if (!curve.name.empty()) {
+            const std::string name = elided(curve.name, right - left - kLine - kBeside - kBetween);
+            const double width = kLine + kBeside + textWidth(name) + kBetween;
+            m_entries.push_back({&curve, name, 0, 0, width});
+            all += width;
+        }
+    }
+    const double title = textWidth(m_shown) * kTitle;
+    title + kApart + all <= right - left ? placeBeside(right) : placeBelow(right);
+}
+
+/// Flush right in the title's row.
+void SvgHeading::placeBeside(double right)
+{
+    for (auto entry = m_entries.rbegin(); entry != m_entries.rend(); ++entry) {
+        right -= entry->width;
+        entry->x = right;
+    }
+}
+
+void SvgHeading::placeBelow(double right)
+{
+    double x = m_left;
+    m_rows = 2;
+    for (Entry& entry : m_entries) {
+        if (x > m_left && x + entry.width > right) {
+            x = m_left;
+            ++m_rows;
+        }
+        entry.x = x;
+        entry.row = m_rows - 1;
+        x += entry.width;
+    }
+}
+
+double SvgHeading::bottom() const
+{
+    return kBaseline + (m_rows - 1) * kRow + kBelow;
+}
+
+void SvgHeading::draw(std::ostream& out) const
+{
+    writeText(out, "title", m_left, kBaseline, m_shown, m_title);
+    for (const Entry& entry : m_entries) {
+        const double y = kBaseline + entry.row * kRow;
+        out << "<line class='curve c" << entry.curve->colour
+            << (entry.curve->stroke == Stroke::Dashed ? " dashed" : " solid") << "' x1='" << entry.x << "' x2='"
+            << entry.x + kLine << "' y1='" << y - 4 << "' y2='" << y - 4 << "'/>";
+        writeText(out, "tick", entry.x + kLine + kBeside, y, entry.name, entry.curve->name);
+    }
+}
+
+} // namespace residua::report
