@@ -32,7 +32,8 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
                               .outputs = shape.outputs,
                               .train = counted(dataset, Split::Train),
                               .validation = counted(dataset, Split::Validation),
-                              .test = counted(dataset, Split::Test)};
+                              .test = counted(dataset, Split::Test),
+                              .notes = dataset.notes()};
     });
     return failure ? Result<DataSummary>(Error{"data", failure->text}) : summary;
 }
