@@ -2,6 +2,7 @@
 #include "engine/device.h"
 
 #include "engine/cuda_backend.h"
+#include "engine/record/own_library.h"
 #include "kernels/cuda_kernels.h"
 
 #include <ATen/Parallel.h>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -77,20 +77,6 @@ c10::Device cudaDevice(std::size_t index)
     return {c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(index)};
 }
 
-std::vector<std::filesystem::path> kernelCandidates()
-{
-    if (const char* const named = std::getenv("RESIDUA_KERNELS")) {
-        return {named};
-    }
-    std::error_code ignored;
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-    std::vector<std::filesystem::path> candidates;
-    for (const char* const folder : {".", "../lib/residua", "../lib", "../kernels", "../../kernels"}) {
-        candidates.push_back(program / folder / kKernelLibrary);
-    }
-    return candidates;
-}
-
 struct KernelLibrary {
     const kernels::CudaKernels* table = nullptr;
     std::string why;
@@ -100,13 +86,10 @@ KernelLibrary findKernelLibrary()
 {
     KernelLibrary library;
     library.why = std::string(kKernelLibrary) + " is not installed beside the program";
-    for (const std::filesystem::path& path : kernelCandidates()) {
-        std::error_code ignored;
-        if (std::filesystem::exists(path, ignored)) {
-            library.why.clear();
-            library.table = kernels::loadCudaKernels(path.string(), library.why);
-            break;
-        }
+    const std::filesystem::path path = findOwnLibrary(kKernelLibrary, "RESIDUA_KERNELS", "kernels");
+    if (!path.empty()) {
+        library.why.clear();
+        library.table = kernels::loadCudaKernels(path.string(), library.why);
     }
     return library;
 }

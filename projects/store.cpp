@@ -3,9 +3,11 @@
 
 #include "projects/json.h"
 #include "projects/json_document.h"
+#include "projects/regular_file.h"
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -19,6 +21,8 @@ namespace residua::projects {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::int64_t kLargestText = std::int64_t{64} << 20; // far beyond any project, and no harm to memory
 
 std::string reason(int code)
 {
@@ -157,16 +161,18 @@ Status writeFileAtomically(const fs::path& path, std::string_view bytes)
 Result<std::string> readFile(const fs::path& path)
 {
     const auto failed = [&](int code) { return Error{path.string(), "cannot be read: " + reason(code)}; };
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO must not hang us
-    if (file.get() < 0) {
-        return failed(errno);
+    const auto opened = openRegularFile(path);
+    if (!opened) {
+        return opened.error();
     }
+    const Descriptor file(*opened);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) {
         return failed(errno);
     }
-    if (!S_ISREG(status.st_mode)) {
-        return Error{path.string(), S_ISDIR(status.st_mode) ? "is a folder; expected a file" : "is not a plain file"};
+    if (status.st_size > kLargestText) {
+        return Error{path.string(), "is " + std::to_string(status.st_size) + " bytes long; expected at most " +
+                                        std::to_string(kLargestText)};
     }
     std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t filled = 0;

@@ -30,6 +30,7 @@ inline constexpr const char* kJournalFile = ".autosave.json";
 
 /// Replaces `path` by `bytes`: temp file beside it, fsync, rename. The old content survives any failure.
 [[nodiscard]] Status writeFileAtomically(const std::filesystem::path& path, std::string_view bytes);
+/// A text file of at most 64 MiB; anything but a regular file is an error.
 [[nodiscard]] Result<std::string> readFile(const std::filesystem::path& path);
 
 } // namespace residua::projects

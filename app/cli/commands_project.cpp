@@ -92,6 +92,10 @@ Exit runValidate(const Arguments& arguments, const Console& console)
         if (!data) {
             problems.insert(problems.begin(),
                             {projects::Severity::Error, "/data", data.error().place, data.error().message});
+        } else {
+            for (const std::string& note : data->notes) {
+                problems.push_back({projects::Severity::Warning, "/data", "data", note});
+            }
         }
     }
     const json list = tellProblems(problems, console);
@@ -145,6 +149,9 @@ void showData(const engine::DataSummary& data, const Console& console)
                                   : "vectors, " + grouped(data.inputs) + " in, " + grouped(data.outputs) + " out";
     console.line("data: " + shape + "; train " + count(data.train) + ", validation " + count(data.validation) +
                  ", test " + count(data.test));
+    for (const std::string& note : data.notes) {
+        console.line("note: " + note);
+    }
 }
 
 json showCost(const projects::SoundProject& project, const Console& console)
@@ -196,7 +203,8 @@ Exit runInfo(const Arguments& arguments, const Console& console)
             value["data"] = {{"vocabulary", data->vocabulary},
                              {"train", data->train},
                              {"validation", data->validation},
-                             {"test", data->test}};
+                             {"test", data->test},
+                             {"notes", data->notes}};
         } else {
             console.line("data: " + data.error().text());
         }

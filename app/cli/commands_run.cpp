@@ -30,6 +30,10 @@ Exit conclude(const RunOutcome& outcome, const Console& console)
         }
         return code;
     }
+    if (directory.empty()) {
+        console.remark("stopped while it was prepared: nothing was trained");
+        return Exit::Interrupted;
+    }
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         console.line("stopped at step " + grouped(outcome.ended.step) +
                      ", checkpoint written; go on with: residua-cli resume " + directory);

@@ -94,6 +94,7 @@ public:
 
     void interrupt() { m_outcome.interrupted = true; }
     [[nodiscard]] bool interrupted() const { return m_outcome.interrupted; }
+    [[nodiscard]] bool started() const { return !m_outcome.started.runDirectory.empty(); }
     [[nodiscard]] bool ended() const { return m_ended; }
     [[nodiscard]] RunOutcome outcome() { return std::move(m_outcome); }
 
@@ -120,7 +121,9 @@ RunOutcome follow(const engine::Command& command, engine::RunId run, bool langua
             _exit(static_cast<int>(Exit::Interrupted)); // the user will not wait: not even for the step under way
         } else {
             monitor.interrupt();
-            console.remark("stopping after this step, with a checkpoint (again: quit at once, without)");
+            console.remark(monitor.started()
+                               ? "stopping after this step, with a checkpoint (again: quit at once, without)"
+                               : "stopping before the first step (again: quit at once)");
             link.post(engine::Stop{run});
         }
     }

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace residua::engine {
 
@@ -18,6 +20,7 @@ struct DataSummary {
     std::int64_t train = 0;
     std::int64_t validation = 0;
     std::int64_t test = 0;
+    std::vector<std::string> notes; ///< what was decided while opening that a person should know, one sentence each
     bool operator==(const DataSummary&) const = default;
 };
 

@@ -154,12 +154,11 @@ std::int64_t BooleanPolynomialDataset::size(Split split) const
     return split == Split::Train ? kEndless : VectorDataset::size(split);
 }
 
-void BooleanPolynomialDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
-                                    std::int64_t count) const
+Status BooleanPolynomialDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
+                                      std::int64_t count) const
 {
     if (split != Split::Train) {
-        VectorDataset::fill(batch, split, seed, index, count);
-        return;
+        return VectorDataset::fill(batch, split, seed, index, count);
     }
     prepare(batch, count);
     const auto width = static_cast<std::size_t>(shape().inputs);
@@ -169,6 +168,7 @@ void BooleanPolynomialDataset::fill(Batch& batch, Split split, std::int64_t seed
         const auto at = static_cast<std::size_t>(row);
         writeSample(m_terms, {key, 0}, std::span(batch.inputs).subspan(at * width, width), batch.outputs[at]);
     }
+    return Done{};
 }
 
 } // namespace residua::engine

@@ -35,7 +35,8 @@ public:
                                                                  const projects::DataSource& data, std::int64_t seed);
 
     [[nodiscard]] std::int64_t size(Split split) const override;
-    void fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const override;
+    [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
+                              std::int64_t count) const override;
 
 private:
     BooleanPolynomialDataset(DataShape shape, std::array<VectorTable, kSplits> tables, std::vector<Monomial> terms);

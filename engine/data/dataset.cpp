@@ -47,7 +47,7 @@ struct Opener {
     Opened operator()(const projects::TextData& source) const
     {
         const auto path = resolved(source.path);
-        return openText(readTextFiles(path), source.tokeniser, path.string());
+        return openText(readTextFiles(path, watch), source.tokeniser, path.string());
     }
 
     Opened operator()(const projects::JsonLinesData& source) const
@@ -59,23 +59,24 @@ struct Opener {
     Opened operator()(const projects::TokenFileData& source) const
     {
         const auto path = resolved(source.path);
-        TokenSequence tokens;
-        if (auto status = appendTokenFiles(tokens, path, source.tokenWidth, source.vocabulary); !status) {
+        const auto append = [&](TokenFiles& files, const std::filesystem::path& from) {
+            return appendTokenFiles(files, from, source.tokenWidth, source.vocabulary, watch);
+        };
+        TokenFiles files;
+        if (auto status = append(files, path); !status) {
             return status.error();
         }
-        SplitRanges ranges = split(tokens.size());
+        SplitRanges ranges = split(files.tokens.size());
         if (!source.validationPath.empty()) {
-            const std::int64_t before = tokens.size();
+            const std::int64_t before = files.tokens.size();
             ranges = splitTokens(before, 0.0, project.data.testFraction);
-            if (auto status =
-                    appendTokenFiles(tokens, resolved(source.validationPath), source.tokenWidth, source.vocabulary);
-                !status) {
+            if (auto status = append(files, resolved(source.validationPath)); !status) {
                 return status.error();
             }
-            ranges[static_cast<std::size_t>(Split::Validation)] = {before, tokens.size() - before};
+            ranges[static_cast<std::size_t>(Split::Validation)] = {before, files.tokens.size() - before};
         }
-        return TokenDataset::create(std::move(tokens), ranges, idCodec(source.vocabulary), source.vocabulary,
-                                    project.training.sequenceLength, path.string());
+        return TokenDataset::create(std::move(files.tokens), ranges, idCodec(source.vocabulary), source.vocabulary,
+                                    project.training.sequenceLength, path.string(), std::move(files.notes));
     }
 
     Opened operator()(const projects::SyntheticLanguage& source) const

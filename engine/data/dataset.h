@@ -68,15 +68,20 @@ public:
     [[nodiscard]] static std::optional<Result<DataOutline>> outline(const projects::Project& project);
 
     [[nodiscard]] virtual DataShape shape() const = 0;
+    /// What was decided while opening that a person should know, one sentence each.
+    [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
     /// Tokens or samples in a split; kEndless where training samples are drawn without end.
     [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
     /// Fills `batch` with `count` examples: the draws numbered `index` · count … of the seeded order.
     /// The same (split, seed, index, count) gives the same batch for ever: the cursor of a run is `index` alone.
     /// Windows of text start anywhere; vectors come in a new order each epoch, each once. The split is not empty.
-    virtual void fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const = 0;
-    /// Consecutive windows for evaluation, no overlap, no randomness; false when past the end (at once for an empty
-    /// split). The last batch may be shorter: batch.batch says. An endless training set stands for its first 4096.
-    virtual bool fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const = 0;
+    /// An error where a file is no longer what it was when it was opened; the batch then holds nothing of use.
+    [[nodiscard]] virtual Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
+                                      std::int64_t count) const = 0;
+    /// Consecutive windows for evaluation, no overlap, no randomness. The last batch may be shorter, and past the end
+    /// (at once for an empty split) it has none: batch.batch says. An endless training set stands for its first 4096.
+    [[nodiscard]] virtual Status fillSequential(Batch& batch, Split split, std::int64_t index,
+                                                std::int64_t count) const = 0;
     /// Every example of a split at once (full-batch gradient descent; finite vectors only).
     virtual void fillAll(Batch& batch, Split split) const = 0;
 

@@ -1,33 +1,88 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/sentence_piece_model.h"
+#include "engine/data/sentence_piece_table.h"
 #include "engine/data/text_codec.h"
+#include "engine/data/utf8.h"
+#include "engine/record/own_library.h"
 
-#include <sentencepiece_processor.h>
+#include <dlfcn.h>
+
+#include <new>
 
 namespace residua::engine {
 namespace {
 
+constexpr const char* kLibrary = "libresidua_sentencepiece.so";
+
+// Names are looked up in the library and what it needs first, so that SentencePiece finds its own variables.
+#ifdef RESIDUA_SANITIZED
+constexpr int kScope = RTLD_NOW | RTLD_LOCAL; // the sanitizers' own functions must come first, and refuse the other
+#else
+constexpr int kScope = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
+/// Opens the library once, for the process: it is never closed.
+Result<const SentencePieceTable*> openTable()
+{
+    const std::filesystem::path path = findOwnLibrary(kLibrary, "RESIDUA_SENTENCEPIECE", "engine");
+    if (path.empty()) {
+        return Error{kLibrary, "is not installed beside the program, so that SentencePiece models cannot be read: "
+                               "install it again, or use another tokeniser"};
+    }
+    void* const library = dlopen(path.c_str(), kScope);
+    if (library == nullptr) {
+        const char* const why = dlerror();
+        return Error{path.string(), "does not load, so that SentencePiece models cannot be read (" +
+                                        std::string(why != nullptr ? why : "no reason given") +
+                                        "): install SentencePiece, or use another tokeniser"};
+    }
+    using TableFunction = const SentencePieceTable* (*)();
+    const auto table = reinterpret_cast<TableFunction>(dlsym(library, kSentencePieceTableSymbol));
+    if (table == nullptr || table()->version != kSentencePieceTableVersion) {
+        return Error{path.string(), "is not of this version of the program: install both again"};
+    }
+    return table();
+}
+
+const Result<const SentencePieceTable*>& sentencePiece()
+{
+    static const Result<const SentencePieceTable*> table = openTable();
+    return table;
+}
+
 class SentencePieceCodec : public TextCodec {
 public:
-    Status load(const std::filesystem::path& model)
+    explicit SentencePieceCodec(const SentencePieceTable& table) : m_table(table) {}
+    ~SentencePieceCodec() override
     {
-        const auto status = m_processor.Load(model.string());
-        if (!status.ok()) {
-            return Error{model.string(), "is not a readable SentencePiece model: " + std::string(status.message())};
+        if (m_model != nullptr) {
+            m_table.close(m_model);
+        }
+    }
+    SentencePieceCodec(const SentencePieceCodec&) = delete;
+    SentencePieceCodec& operator=(const SentencePieceCodec&) = delete;
+
+    Status load(const std::string& bytes, const std::string& place)
+    {
+        if (!accepted(m_table.open(bytes.data(), bytes.size(), &m_model))) {
+            return Error{place, "is not a readable SentencePiece model: the SentencePiece library refuses it (damaged, "
+                                "or made by a newer version)"};
         }
         return Done{};
     }
 
-    std::int64_t vocabulary() const override { return m_processor.GetPieceSize(); }
-    std::int64_t endOfText() const override { return m_processor.eos_id(); }
+    std::int64_t vocabulary() const override { return m_table.pieces(m_model); }
+    std::int64_t endOfText() const override { return m_table.endOfText(m_model); }
 
     Status encode(std::string_view text, std::vector<std::uint32_t>& tokens) const override
     {
-        std::vector<int> ids;
-        const auto status = m_processor.Encode({text.data(), text.size()}, &ids);
-        if (!status.ok()) {
-            return Error{"SentencePiece", std::string(status.message())};
+        const auto put = [](void* to, const int* ids, std::size_t count) {
+            auto& all = *static_cast<std::vector<std::uint32_t>*>(to);
+            all.insert(all.end(), ids, ids + count);
+        };
+        if (!accepted(m_table.encode(m_model, text.data(), text.size(), &tokens, put))) {
+            return Error{"tokeniser", "the SentencePiece model cannot encode this text"};
         }
-        tokens.insert(tokens.end(), ids.begin(), ids.end());
         return Done{};
     }
 
@@ -36,23 +91,45 @@ public:
         std::vector<int> ids;
         for (const std::int64_t token : tokens) {
             // Rows of the embedding table beyond the model's pieces have no text.
-            ids.push_back(token >= 0 && token < vocabulary() ? static_cast<int>(token) : m_processor.unk_id());
+            ids.push_back(token >= 0 && token < vocabulary() ? static_cast<int>(token) : m_table.unknown(m_model));
         }
         std::string text;
-        const auto status = m_processor.Decode(ids, &text);
-        return status.ok() ? text : std::string(status.message());
+        const auto put = [](void* to, const char* part, std::size_t size) {
+            static_cast<std::string*>(to)->append(part, size);
+        };
+        if (!accepted(m_table.decode(m_model, ids.data(), ids.size(), &text, put))) {
+            appendUtf8(text, U'\uFFFD');
+        }
+        return repairedUtf8(text);
     }
 
 private:
-    sentencepiece::SentencePieceProcessor m_processor;
+    static bool accepted(SentencePieceAnswer answer)
+    {
+        if (answer == SentencePieceAnswer::NoMemory) {
+            throw std::bad_alloc();
+        }
+        return answer == SentencePieceAnswer::Done;
+    }
+
+    const SentencePieceTable& m_table;
+    SentencePieceTable::Model* m_model = nullptr;
 };
 
 } // namespace
 
 Result<std::unique_ptr<TextCodec>> sentencePieceCodec(const std::filesystem::path& model)
 {
-    auto codec = std::make_unique<SentencePieceCodec>();
-    if (auto status = codec->load(model); !status) {
+    const auto bytes = readSentencePieceModel(model);
+    if (!bytes) {
+        return bytes.error();
+    }
+    const auto& table = sentencePiece();
+    if (!table) {
+        return table.error();
+    }
+    auto codec = std::make_unique<SentencePieceCodec>(**table);
+    if (auto status = codec->load(*bytes, model.string()); !status) {
         return status.error();
     }
     return std::unique_ptr<TextCodec>(std::move(codec));

@@ -47,7 +47,8 @@ Status checkSplits(const SplitRanges& ranges, std::int64_t sequenceLength, const
 
 Result<std::unique_ptr<Dataset>> TokenDataset::create(TokenSequence tokens, SplitRanges ranges,
                                                       std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
-                                                      std::int64_t sequenceLength, const std::string& place)
+                                                      std::int64_t sequenceLength, const std::string& place,
+                                                      std::vector<std::string> notes)
 {
     if (const Status status = checkSplits(ranges, sequenceLength, place); !status) {
         return status.error();
@@ -58,6 +59,7 @@ Result<std::unique_ptr<Dataset>> TokenDataset::create(TokenSequence tokens, Spli
     dataset->m_codec = std::move(codec);
     dataset->m_vocabulary = vocabulary;
     dataset->m_time = sequenceLength;
+    dataset->m_notes = std::move(notes);
     return std::unique_ptr<Dataset>(std::move(dataset));
 }
 
@@ -81,15 +83,22 @@ void TokenDataset::prepare(Batch& batch, std::int64_t count) const
     batch.outputs.clear();
 }
 
-void TokenDataset::readWindow(Batch& batch, std::int64_t row, std::int64_t begin) const
+Status TokenDataset::readWindow(Batch& batch, std::int64_t row, std::int64_t begin) const
 {
-    const auto first = static_cast<std::size_t>(row * m_time);
     const auto length = static_cast<std::size_t>(m_time);
-    m_tokens.read(begin, std::span(batch.tokens).subspan(first, length));
-    m_tokens.read(begin + 1, std::span(batch.targets).subspan(first, length));
+    const auto tokens = std::span(batch.tokens).subspan(static_cast<std::size_t>(row) * length, length);
+    const auto targets = std::span(batch.targets).subspan(static_cast<std::size_t>(row) * length, length);
+    if (Status status = m_tokens.read(begin, tokens.first(1)); !status) {
+        return status;
+    }
+    if (Status status = m_tokens.read(begin + 1, targets); !status) {
+        return status;
+    }
+    std::copy_n(targets.begin(), length - 1, tokens.begin() + 1);
+    return Done{};
 }
 
-void TokenDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
+Status TokenDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
 {
     prepare(batch, count);
     const TokenRange& tokens = range(split);
@@ -97,23 +106,25 @@ void TokenDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64
     for (std::int64_t row = 0; row < count; ++row) {
         const auto draw = static_cast<std::uint64_t>(index * count + row);
         const std::uint64_t bits = drawBits(static_cast<std::uint64_t>(seed), stream, draw);
-        readWindow(batch, row, tokens.begin + below(bits, tokens.size - m_time));
+        if (Status status = readWindow(batch, row, tokens.begin + below(bits, tokens.size - m_time)); !status) {
+            return status;
+        }
     }
+    return Done{};
 }
 
-bool TokenDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
+Status TokenDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
 {
     const TokenRange& tokens = range(split);
     const std::int64_t windows = tokens.size > 0 ? (tokens.size - 1) / m_time : 0;
     const std::int64_t first = index * count;
-    if (first >= windows) {
-        return false;
-    }
-    prepare(batch, std::min(count, windows - first));
+    prepare(batch, std::clamp<std::int64_t>(windows - first, 0, count));
     for (std::int64_t row = 0; row < batch.batch; ++row) {
-        readWindow(batch, row, tokens.begin + (first + row) * m_time);
+        if (Status status = readWindow(batch, row, tokens.begin + (first + row) * m_time); !status) {
+            return status;
+        }
     }
-    return true;
+    return Done{};
 }
 
 void TokenDataset::fillAll(Batch& batch, Split) const

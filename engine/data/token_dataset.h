@@ -28,15 +28,17 @@ class TokenDataset : public Dataset {
 public:
     /// `vocabulary` rows for the codec's tokens. A split that holds tokens but not one whole window of
     /// `sequenceLength` tokens and the next is an error at `place`.
-    [[nodiscard]] static Result<std::unique_ptr<Dataset>> create(TokenSequence tokens, SplitRanges ranges,
-                                                                 std::unique_ptr<TextCodec> codec,
-                                                                 std::int64_t vocabulary, std::int64_t sequenceLength,
-                                                                 const std::string& place);
+    [[nodiscard]] static Result<std::unique_ptr<Dataset>>
+    create(TokenSequence tokens, SplitRanges ranges, std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
+           std::int64_t sequenceLength, const std::string& place, std::vector<std::string> notes = {});
 
     [[nodiscard]] DataShape shape() const override;
     [[nodiscard]] std::int64_t size(Split split) const override;
-    void fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const override;
-    bool fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const override;
+    [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
+    [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
+                              std::int64_t count) const override;
+    [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
+                                        std::int64_t count) const override;
     void fillAll(Batch& batch, Split split) const override;
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
@@ -45,13 +47,14 @@ private:
     TokenDataset() = default;
     [[nodiscard]] const TokenRange& range(Split split) const { return m_ranges[static_cast<std::size_t>(split)]; }
     void prepare(Batch& batch, std::int64_t count) const;
-    void readWindow(Batch& batch, std::int64_t row, std::int64_t begin) const;
+    [[nodiscard]] Status readWindow(Batch& batch, std::int64_t row, std::int64_t begin) const;
 
     TokenSequence m_tokens;
     SplitRanges m_ranges;
     std::unique_ptr<TextCodec> m_codec;
     std::int64_t m_vocabulary = 0;
     std::int64_t m_time = 0;
+    std::vector<std::string> m_notes;
 };
 
 } // namespace residua::engine

@@ -72,18 +72,65 @@ std::optional<std::size_t> firstInvalidUtf8(std::string_view text)
     return std::nullopt;
 }
 
-Status checkUtf8(std::string_view text, const std::string& place, std::size_t firstLine)
+Status checkUtf8(std::string_view text, const std::string& place, TextPosition begin)
 {
     const auto flaw = firstInvalidUtf8(text);
     if (!flaw) {
         return Done{};
     }
     const auto newlines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*flaw), '\n');
-    const std::size_t line = firstLine + static_cast<std::size_t>(newlines);
+    const std::size_t line = begin.line + static_cast<std::size_t>(newlines);
     std::array<char, 8> byte{};
     std::snprintf(byte.data(), byte.size(), "0x%02x", byteAt(text, *flaw));
-    return Error{place + ":" + std::to_string(line),
-                 "byte " + std::string(byte.data()) + " at offset " + std::to_string(*flaw) + " is not valid UTF-8"};
+    return Error{place + ":" + std::to_string(line), "byte " + std::string(byte.data()) + " at offset " +
+                                                         std::to_string(begin.offset + *flaw) + " is not valid UTF-8"};
+}
+
+std::size_t wholeCodePoints(std::string_view text)
+{
+    constexpr std::size_t kLongest = 4;
+    for (std::size_t back = 1; back < kLongest && back <= text.size(); ++back) {
+        const unsigned byte = byteAt(text, text.size() - back);
+        if ((byte & 0xc0) == 0x80) {
+            continue; // its lead is further back
+        }
+        const std::size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+        return length > back ? text.size() - back : text.size();
+    }
+    return text.size();
+}
+
+Status checkEncoding(std::string_view head, const std::string& place)
+{
+    const auto convert = [&](const std::string& encoding, const std::string& found) {
+        return Error{place, found + encoding + "; expected UTF-8: convert it with iconv -f " + encoding +
+                                " -t UTF-8 OLD > NEW"};
+    };
+    struct Mark {
+        std::string_view bytes;
+        const char* encoding;
+    };
+    using namespace std::string_view_literals;
+    // UTF-32 first: its mark begins as that of UTF-16.
+    constexpr std::array kMarks{Mark{"\xff\xfe\0\0"sv, "UTF-32LE"}, Mark{"\0\0\xfe\xff"sv, "UTF-32BE"},
+                                Mark{"\xff\xfe"sv, "UTF-16LE"}, Mark{"\xfe\xff"sv, "UTF-16BE"}};
+    for (const Mark& mark : kMarks) {
+        if (head.starts_with(mark.bytes)) {
+            return convert(mark.encoding, "is ");
+        }
+    }
+    std::array<std::size_t, 2> zeros{}; // at even and odd offsets
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        zeros[i % 2] += head[i] == '\0' ? 1 : 0;
+    }
+    if (4 * (zeros[0] + zeros[1]) < std::max<std::size_t>(head.size(), 8)) {
+        return Done{};
+    }
+    if (zeros[0] == 0 || zeros[1] == 0) {
+        return convert(zeros[0] == 0 ? "UTF-16LE" : "UTF-16BE", "looks like ");
+    }
+    return Error{place, std::to_string(zeros[0] + zeros[1]) + " of its first " + std::to_string(head.size()) +
+                            " bytes are zero; expected UTF-8 text"};
 }
 
 char32_t nextCodePoint(std::string_view text, std::size_t& at)

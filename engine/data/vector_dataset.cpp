@@ -30,7 +30,7 @@ void VectorDataset::copyRow(Batch& batch, std::int64_t to, const VectorTable& ta
                 batch.outputs.begin() + to * m_shape.outputs);
 }
 
-void VectorDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
+Status VectorDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
 {
     prepare(batch, count);
     const VectorTable& rows = table(split);
@@ -41,20 +41,18 @@ void VectorDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int6
         const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), stream, epoch);
         copyRow(batch, row, rows, permuted(draw % rows.rows, rows.rows, key));
     }
+    return Done{};
 }
 
-bool VectorDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
+Status VectorDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
 {
     const VectorTable& rows = table(split);
     const std::int64_t first = index * count;
-    if (first >= rows.rows) {
-        return false;
-    }
-    prepare(batch, std::min(count, rows.rows - first));
+    prepare(batch, std::clamp<std::int64_t>(rows.rows - first, 0, count));
     for (std::int64_t row = 0; row < batch.batch; ++row) {
         copyRow(batch, row, rows, first + row);
     }
-    return true;
+    return Done{};
 }
 
 void VectorDataset::fillAll(Batch& batch, Split split) const

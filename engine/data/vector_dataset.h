@@ -21,8 +21,10 @@ public:
 
     [[nodiscard]] DataShape shape() const override { return m_shape; }
     [[nodiscard]] std::int64_t size(Split split) const override { return table(split).rows; }
-    void fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const override;
-    bool fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const override;
+    [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
+                              std::int64_t count) const override;
+    [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
+                                        std::int64_t count) const override;
     void fillAll(Batch& batch, Split split) const override;
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;

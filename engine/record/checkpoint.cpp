@@ -3,7 +3,9 @@
 
 #include "engine/api/run_reader.h"
 #include "engine/record/crc32c.h"
+#include "engine/record/files.h"
 #include "engine/record/safetensors_writer.h"
+#include "projects/store.h"
 
 #include <nlohmann/json.hpp>
 
@@ -65,12 +67,11 @@ struct StateFile {
 
 Result<StateFile> readStateFile(const fs::path& path)
 {
-    auto mapped = MappedFile::open(path);
-    if (!mapped) {
-        return mapped.error();
+    const auto text = projects::readFile(path);
+    if (!text) {
+        return text.error();
     }
-    const auto* text = reinterpret_cast<const char*>(mapped->bytes().data());
-    Json json = Json::parse(text, text + mapped->bytes().size(), nullptr, false);
+    Json json = Json::parse(*text, nullptr, false);
     if (!json.is_object()) {
         return Error{path.string(), "is not a JSON object (truncated?)"};
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/record/files.h"
 #include "projects/result.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,19 +31,24 @@ struct StoredTensor {
                                       const std::map<std::string, StoredTensor>& tensors,
                                       const std::map<std::string, std::string>& metadata);
 
-/// A memory-mapped safetensors file. Every offset, shape and length is checked on open; a truncated or
-/// corrupt file is an error that names the tensor or the field.
+/// A safetensors file, copied to memory. Every offset, shape and length is checked before its data are read; a
+/// truncated or corrupt file, or one that changes meanwhile, is an error that names the tensor or the field.
 class SafetensorsFile {
 public:
     [[nodiscard]] static Result<SafetensorsFile> open(const std::filesystem::path& path);
     [[nodiscard]] const std::map<std::string, StoredTensor>& tensors() const { return m_tensors; }
     [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return m_metadata; }
     /// The whole file.
-    [[nodiscard]] std::span<const std::byte> bytes() const { return m_file.bytes(); }
+    [[nodiscard]] std::span<const std::byte> bytes() const { return {m_bytes.get(), m_size}; }
 
 private:
     SafetensorsFile() = default;
-    MappedFile m_file;
+    /// Takes the tensors that the header's text describes; their bytes are views of `data`.
+    [[nodiscard]] Status readHeader(const std::filesystem::path& path, std::span<const std::byte> text,
+                                    std::span<const std::byte> data);
+
+    std::unique_ptr<std::byte[]> m_bytes;
+    std::size_t m_size = 0;
     std::map<std::string, StoredTensor> m_tensors;
     std::map<std::string, std::string> m_metadata;
 };

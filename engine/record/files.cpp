@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/record/files.h"
 
+#include "projects/regular_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace residua::engine {
+namespace {
+
+constexpr std::size_t kLongestCall = std::size_t{1} << 30; // one call moves at most about 2 GiB
+
+} // namespace
 
 Error systemError(const std::filesystem::path& path, const std::string& what, int code)
 {
@@ -38,42 +44,68 @@ void FileDescriptor::close()
     }
 }
 
-Result<MappedFile> MappedFile::open(const std::filesystem::path& path)
+Result<InputFile> InputFile::open(const std::filesystem::path& path)
 {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.isOpen()) {
-        return systemError(path, "cannot open the file", errno);
+    const Result<int> opened = projects::openRegularFile(path);
+    if (!opened) {
+        return opened.error();
     }
+    InputFile file;
+    file.m_file = FileDescriptor(*opened);
+    file.m_path = path;
+    const Result<Stamp> stamp = stampOf(file.m_file, path);
+    if (!stamp) {
+        return stamp.error();
+    }
+    file.m_stamp = *stamp;
+    return file;
+}
+
+Result<InputFile::Stamp> InputFile::stampOf(const FileDescriptor& file, const std::filesystem::path& path)
+{
     struct stat info = {};
     if (::fstat(file.get(), &info) != 0) {
         return systemError(path, "cannot read the file's size", errno);
     }
-    if (!S_ISREG(info.st_mode)) {
-        return Error{path.string(), "is not a regular file"};
+    return Stamp{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), info.st_mtim.tv_sec,
+                 info.st_mtim.tv_nsec};
+}
+
+Status InputFile::read(std::uint64_t offset, std::span<std::byte> out) const
+{
+    if (m_file.isOpen()) {
+        return read(m_file, offset, out);
     }
-    MappedFile mapped;
-    const auto size = static_cast<std::size_t>(info.st_size);
-    if (size > 0) { // an empty mapping is refused by the system
-        void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-        if (memory == MAP_FAILED) {
-            return systemError(path, "cannot map the file", errno);
+    const Result<int> opened = projects::openRegularFile(m_path);
+    return opened ? read(FileDescriptor(*opened), offset, out) : Status(opened.error());
+}
+
+Status InputFile::read(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> out) const
+{
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const std::size_t chunk = std::min(out.size() - done, kLongestCall);
+        const ssize_t got = ::pread(file.get(), out.data() + done, chunk, static_cast<off_t>(offset + done));
+        if (got < 0 && errno != EINTR) {
+            return systemError(m_path, "cannot read the file", errno);
         }
-        mapped.m_bytes = {static_cast<const std::byte*>(memory), size};
+        if (got == 0) {
+            break; // its end: the stamp below says what happened
+        }
+        done += got > 0 ? static_cast<std::size_t>(got) : 0;
     }
-    return mapped;
-}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept
-{
-    std::swap(m_bytes, other.m_bytes);
-    return *this;
-}
-
-MappedFile::~MappedFile()
-{
-    if (!m_bytes.empty()) {
-        ::munmap(const_cast<std::byte*>(m_bytes.data()), m_bytes.size());
+    const Result<Stamp> now = stampOf(file, m_path);
+    if (!now) {
+        return now.error();
     }
+    if (*now == m_stamp && done == out.size()) {
+        return Done{};
+    }
+    if (now->size != m_stamp.size) {
+        return Error{m_path.string(), "was changed while it was in use: it has " + std::to_string(now->size) +
+                                          " bytes, and had " + std::to_string(m_stamp.size)};
+    }
+    return Error{m_path.string(), "was rewritten while it was in use"};
 }
 
 Result<OutputFile> OutputFile::create(const std::filesystem::path& path)
@@ -91,8 +123,7 @@ Status OutputFile::write(std::span<const std::byte> bytes)
 {
     std::size_t done = 0;
     while (done < bytes.size()) {
-        // One call takes at most about 2 GiB.
-        const std::size_t chunk = std::min<std::size_t>(bytes.size() - done, std::size_t{1} << 30);
+        const std::size_t chunk = std::min(bytes.size() - done, kLongestCall);
         const ssize_t written = ::write(m_file.get(), bytes.data() + done, chunk);
         if (written > 0) {
             done += static_cast<std::size_t>(written);

@@ -4,9 +4,11 @@
 #include "projects/result.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace residua::engine {
@@ -31,20 +33,38 @@ private:
     int m_fd = -1;
 };
 
-/// A whole file as memory, read only. What another process cuts off while it is mapped cannot be read any more,
-/// so files that are still being replaced are replaced by rename.
-class MappedFile {
+/// A regular file that is read in pieces. It is never mapped: what another process cuts off or rewrites meanwhile is an
+/// error of the read, where a mapping would end the process with SIGBUS. Any thread.
+class InputFile {
 public:
-    [[nodiscard]] static Result<MappedFile> open(const std::filesystem::path& path);
-    MappedFile() = default;
-    MappedFile(MappedFile&& other) noexcept : m_bytes(std::exchange(other.m_bytes, {})) {}
-    MappedFile& operator=(MappedFile&& other) noexcept;
-    ~MappedFile();
+    /// An error where `path` is no regular file; nothing waits for a FIFO or reads a device.
+    [[nodiscard]] static Result<InputFile> open(const std::filesystem::path& path);
 
-    [[nodiscard]] std::span<const std::byte> bytes() const { return m_bytes; }
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+    /// Bytes when it was opened.
+    [[nodiscard]] std::uint64_t size() const { return m_stamp.size; }
+    /// Fills `out` with the bytes from `offset` on. offset + out.size() ≤ size(). An error where the file's size or
+    /// time of change is no longer what it was when it was opened.
+    [[nodiscard]] Status read(std::uint64_t offset, std::span<std::byte> out) const;
+    /// Gives the descriptor back; each read then opens the file anew, and finds out whether it is another.
+    void release() { m_file.close(); }
 
 private:
-    std::span<const std::byte> m_bytes;
+    /// What tells one state of a file from another.
+    struct Stamp {
+        std::uint64_t device = 0;
+        std::uint64_t node = 0;
+        std::uint64_t size = 0;
+        std::int64_t seconds = 0; ///< of the last change of its content
+        std::int64_t nanoseconds = 0;
+        bool operator==(const Stamp&) const = default;
+    };
+    [[nodiscard]] static Result<Stamp> stampOf(const FileDescriptor& file, const std::filesystem::path& path);
+    [[nodiscard]] Status read(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> out) const;
+
+    FileDescriptor m_file;
+    std::filesystem::path m_path;
+    Stamp m_stamp;
 };
 
 /// A file being written. Every write is complete or an error (disk full, size limit, …).

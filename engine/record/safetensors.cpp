@@ -2,6 +2,7 @@
 #include "engine/record/checkpoint.h"
 
 #include "engine/record/crc32c.h"
+#include "engine/record/files.h"
 #include "engine/record/safetensors_writer.h"
 
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 
 namespace residua::engine {
@@ -207,23 +209,32 @@ private:
     std::vector<std::tuple<std::uint64_t, std::uint64_t, std::string>> m_ranges;
 };
 
-Result<Json> parseHeader(const std::filesystem::path& path, std::span<const std::byte> file)
+/// Length of the JSON after the prefix.
+Result<std::uint64_t> headerLength(const InputFile& file)
 {
-    std::uint64_t length = 0;
+    const std::string place = file.path().string();
     if (file.size() < kPrefix) {
-        return Error{path.string(), "is " + std::to_string(file.size()) + " bytes long, too short for safetensors"};
+        return Error{place, "is " + std::to_string(file.size()) + " bytes long, too short for safetensors"};
     }
-    std::memcpy(&length, file.data(), kPrefix);
+    std::uint64_t length = 0;
+    if (auto status = file.read(0, std::as_writable_bytes(std::span(&length, 1))); !status) {
+        return status.error();
+    }
     if (length > kLongestHeader || length > file.size() - kPrefix) {
-        return Error{path.string(), "its header claims " + std::to_string(length) + " bytes, the file holds " +
-                                        std::to_string(file.size() - kPrefix) + " (truncated or not safetensors)"};
+        return Error{place, "its header claims " + std::to_string(length) + " bytes, the file holds " +
+                                std::to_string(file.size() - kPrefix) + " (truncated or not safetensors)"};
     }
-    const char* text = reinterpret_cast<const char*>(file.data()) + kPrefix;
-    Json header = Json::parse(text, text + length, nullptr, false);
-    if (!header.is_object()) {
+    return length;
+}
+
+Result<Json> parseHeader(const std::filesystem::path& path, std::span<const std::byte> header)
+{
+    const char* text = reinterpret_cast<const char*>(header.data());
+    Json json = Json::parse(text, text + header.size(), nullptr, false);
+    if (!json.is_object()) {
         return Error{path.string(), "its header is not a JSON object"};
     }
-    return header;
+    return json;
 }
 
 Result<std::map<std::string, std::string>> readMetadata(const std::filesystem::path& path, const Json& value)
@@ -305,39 +316,59 @@ Status writeSafetensors(const std::filesystem::path& path, const std::map<std::s
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path)
 {
-    auto mapped = MappedFile::open(path);
-    if (!mapped) {
-        return mapped.error();
+    auto input = InputFile::open(path);
+    if (!input) {
+        return input.error();
     }
-    auto header = parseHeader(path, mapped->bytes());
+    const auto length = headerLength(*input);
+    if (!length) {
+        return length.error();
+    }
+    SafetensorsFile file;
+    file.m_size = input->size();
+    file.m_bytes.reset(new (std::nothrow) std::byte[file.m_size]);
+    if (!file.m_bytes) {
+        return Error{path.string(), "there is no memory for its " + std::to_string(file.m_size) + " bytes"};
+    }
+    const std::size_t dataBegin = kPrefix + *length;
+    const std::span<std::byte> bytes(file.m_bytes.get(), file.m_size);
+    if (auto status = input->read(0, bytes.first(dataBegin)); !status) {
+        return status.error();
+    }
+    // Memory that nothing is read to costs nothing: a file whose header does not account for it is not read.
+    if (auto status = file.readHeader(path, bytes.subspan(kPrefix, *length), bytes.subspan(dataBegin)); !status) {
+        return status.error();
+    }
+    if (auto status = input->read(dataBegin, bytes.subspan(dataBegin)); !status) {
+        return status.error();
+    }
+    return file;
+}
+
+Status SafetensorsFile::readHeader(const std::filesystem::path& path, std::span<const std::byte> text,
+                                   std::span<const std::byte> data)
+{
+    const auto header = parseHeader(path, text);
     if (!header) {
         return header.error();
     }
-    std::uint64_t length = 0;
-    std::memcpy(&length, mapped->bytes().data(), kPrefix);
-
-    SafetensorsFile file;
-    file.m_file = std::move(*mapped);
-    TensorReader reader(path, file.m_file.bytes().subspan(kPrefix + length));
+    TensorReader reader(path, data);
     for (const auto& [name, value] : header->items()) {
         if (name == kMetadata) {
             auto metadata = readMetadata(path, value);
             if (!metadata) {
                 return metadata.error();
             }
-            file.m_metadata = std::move(*metadata);
+            m_metadata = std::move(*metadata);
             continue;
         }
         auto tensor = reader.read(name, value);
         if (!tensor) {
             return tensor.error();
         }
-        file.m_tensors[name] = std::move(*tensor);
+        m_tensors[name] = std::move(*tensor);
     }
-    if (auto status = reader.checkCover(); !status) {
-        return status.error();
-    }
-    return file;
+    return reader.checkCover();
 }
 
 } // namespace residua::engine

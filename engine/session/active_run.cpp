@@ -205,6 +205,9 @@ void ActiveRun::announce()
     if (const std::string warning = memoryWarning(m_trainer->project(), m_device); !warning.empty()) {
         m_sink(Notice{m_id, warning});
     }
+    for (const std::string& note : m_trainer->dataset().notes()) {
+        m_sink(Notice{m_id, note});
+    }
     if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
         fail(written.error());
     }
@@ -225,14 +228,20 @@ void ActiveRun::advance()
     guarded([this] {
         const projects::TrainingPlan& plan = m_trainer->project().training;
         m_observer.expect(m_trainer->stepsDone() + 1, lastStep());
-        m_trainer->step();
+        if (const Status stepped = m_trainer->step(); !stepped) {
+            failKept(stepped.error());
+            return;
+        }
         const std::int64_t step = m_trainer->stepsDone();
         const bool last = step >= lastStep();
         if (m_observer.due(step, lastStep())) {
             observe();
         }
         if (plan.validateEvery > 0 && (step % plan.validateEvery == 0 || last)) {
-            validate();
+            if (const Status validated = validate(); !validated) {
+                failKept(validated.error());
+                return;
+            }
         }
         if (last) {
             finish(RunStatus::Finished);
@@ -261,11 +270,16 @@ void ActiveRun::observe()
     }
 }
 
-void ActiveRun::validate()
+Status ActiveRun::validate()
 {
-    if (const std::optional<double> loss = m_trainer->validate()) {
-        m_pending.validations.push_back({m_trainer->stepsDone(), *loss});
+    const Result<std::optional<double>> loss = m_trainer->validate();
+    if (!loss) {
+        return loss.error();
     }
+    if (*loss) {
+        m_pending.validations.push_back({m_trainer->stepsDone(), **loss});
+    }
+    return Done{};
 }
 
 void ActiveRun::publish()
@@ -398,6 +412,16 @@ void ActiveRun::finish(RunStatus status)
     }
     m_state = State::Ended;
     m_sink(RunEnded{m_id, status, m_trainer->stepsDone(), {}});
+}
+
+void ActiveRun::failKept(const Error& error)
+{
+    writeCheckpoint();
+    if (m_state == State::Ended) {
+        return;
+    }
+    fail({error.place, error.message + "; the checkpoint of step " + std::to_string(m_checkpointStep) +
+                           " is complete: put the data back as they were, and resume"});
 }
 
 void ActiveRun::fail(const Error& error)

@@ -49,7 +49,7 @@ private:
     /// Runs `work`, unless the run has ended; what it throws ends the run.
     void guarded(const std::function<void()>& work);
     void observe();
-    void validate();
+    [[nodiscard]] Status validate();
     /// Takes what waits on the device, checks it, tells and records it. The run has ended where it was not finite.
     void publish();
     void writeCheckpoint();
@@ -57,6 +57,8 @@ private:
     void leavePause();
     /// Ends after a checkpoint: Finished or Stopped.
     void finish(RunStatus status);
+    /// Ends as Failed after a checkpoint: the weights are sound, what they were to learn from next is not.
+    void failKept(const Error& error);
     /// Ends without one: what is in memory cannot be trusted.
     void fail(const Error& error);
     [[nodiscard]] std::int64_t lastStep() const { return m_trainer->project().training.steps; }

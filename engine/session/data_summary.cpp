@@ -40,6 +40,7 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
         const Dataset& dataset = **opened;
         summary = summaryOf({dataset.shape(),
                              {dataset.size(Split::Train), dataset.size(Split::Validation), dataset.size(Split::Test)}});
+        summary->notes = dataset.notes();
     });
     return failure ? Result<DataSummary>(Error{"data", failure->text}) : summary;
 }

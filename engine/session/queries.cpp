@@ -115,7 +115,10 @@ private:
             return tokens;
         }
         Batch batch;
-        if (!dataset.fillSequential(batch, Split::Train, 0, 1) || batch.tokens.empty()) {
+        if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
+            return filled.error();
+        }
+        if (batch.tokens.empty()) {
             return Error{"prompt", "it is empty, and the data has no beginning to take instead"};
         }
         batch.tokens.resize(std::min<std::size_t>(batch.tokens.size(), kPromptFromData));
@@ -141,7 +144,10 @@ private:
             const Status begun = begin();
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
         }
-        if (m_evaluation->advance()) {
+        if (const Status added = m_evaluation->advance(); !added) {
+            return QueryFailed{m_request.tag, added.error()};
+        }
+        if (!m_evaluation->atEnd()) {
             return std::nullopt;
         }
         return EvaluationReady{m_request.tag, m_evaluation->mean(), m_evaluation->batchesDone()};

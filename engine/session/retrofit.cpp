@@ -203,7 +203,11 @@ private:
         }
         Batch batch;
         const DataShape shape = m_dataset->shape();
-        if (!m_dataset->fillSequential(batch, Split::Train, 0, shape.language ? kSequences : kVectors)) {
+        const std::int64_t count = shape.language ? kSequences : kVectors;
+        if (const Status filled = m_dataset->fillSequential(batch, Split::Train, 0, count); !filled) {
+            return filled.error();
+        }
+        if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
         (*network)->setTraining(false);

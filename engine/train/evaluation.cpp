@@ -25,10 +25,16 @@ Evaluation::Evaluation(CompiledNetwork& network, const Dataset& dataset, Split s
 {
 }
 
-bool Evaluation::advance()
+Status Evaluation::advance()
 {
-    if (m_index >= m_limit || !m_dataset.fillSequential(m_batch, m_split, m_index, m_plan.batch)) {
-        return false;
+    if (m_index < m_limit) {
+        if (Status filled = m_dataset.fillSequential(m_batch, m_split, m_index, m_plan.batch); !filled) {
+            return filled;
+        }
+    }
+    m_atEnd = m_index >= m_limit || m_batch.batch == 0;
+    if (m_atEnd) {
+        return Done{};
     }
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(m_device);
@@ -38,7 +44,7 @@ bool Evaluation::advance()
     m_sum.add_(m_network.loss(batch), static_cast<double>(units));
     m_units += units;
     ++m_index;
-    return true;
+    return Done{};
 }
 
 double Evaluation::mean() const

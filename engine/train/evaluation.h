@@ -3,6 +3,7 @@
 
 #include "engine/compile/network.h"
 #include "engine/data/dataset.h"
+#include "projects/result.h"
 #include "projects/training_plan.h"
 
 #include <ATen/core/Tensor.h>
@@ -18,8 +19,10 @@ public:
     Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split, const projects::TrainingPlan& plan,
                c10::Device device, std::int64_t batches);
 
-    /// Adds one batch; false when there is none left. Leaves the network in evaluation mode.
-    bool advance();
+    /// Adds one batch, or finds that there is none left. Leaves the network in evaluation mode. An error where the data
+    /// can no longer be read.
+    [[nodiscard]] Status advance();
+    [[nodiscard]] bool atEnd() const { return m_atEnd; }
     [[nodiscard]] std::int64_t batchesDone() const { return m_index; }
     /// Mean over what has been seen, every token or sample counting the same; NaN before the first. Waits for the
     /// device.
@@ -34,6 +37,7 @@ private:
     c10::Device m_device;
     std::int64_t m_limit = 0;
     std::int64_t m_index = 0;
+    bool m_atEnd = false;
     Batch m_batch;
     at::Tensor m_sum; ///< of loss times units, on the device
     std::int64_t m_units = 0;

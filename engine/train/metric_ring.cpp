@@ -24,6 +24,11 @@ void MetricRing::addLoss(const at::Tensor& loss)
     m_losses[m_records.size()].add_(loss.detach());
 }
 
+void MetricRing::dropLoss()
+{
+    m_losses[m_records.size()].zero_();
+}
+
 void MetricRing::commit(const at::Tensor& gradientNorm, const StepRecord& known)
 {
     m_norms[m_records.size()].copy_(gradientNorm);

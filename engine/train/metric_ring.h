@@ -17,6 +17,8 @@ public:
 
     /// Adds to the loss of the step under way (one micro-batch's share of it). Enqueues, never waits.
     void addLoss(const at::Tensor& loss);
+    /// Forgets the loss of the step under way.
+    void dropLoss();
     /// Ends the step: its norm, and what the host knows of it.
     void commit(const at::Tensor& gradientNorm, const StepRecord& known);
 

@@ -116,11 +116,15 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
                                    m_parts.project.training.keepCheckpoints);
 }
 
-DeviceBatch Trainer::nextBatch()
+Result<DeviceBatch> Trainer::nextBatch()
 {
     const projects::TrainingPlan& plan = m_parts.project.training;
     if (plan.batching == projects::BatchKind::Random) {
-        m_parts.dataset->fill(m_batch, Split::Train, m_parts.project.seeds.order, m_draws, plan.batch);
+        const Status filled =
+            m_parts.dataset->fill(m_batch, Split::Train, m_parts.project.seeds.order, m_draws, plan.batch);
+        if (!filled) {
+            return filled.error();
+        }
     }
     ++m_draws;
     m_units += unitsIn(m_batch, m_shape);
@@ -129,7 +133,25 @@ DeviceBatch Trainer::nextBatch()
                : upload(m_batch, m_shape, m_parts.device, parameterType(plan.precision));
 }
 
-void Trainer::step()
+Status Trainer::accumulateGradients()
+{
+    const std::int64_t parts = m_parts.project.training.accumulate;
+    for (std::int64_t micro = 0; micro < parts; ++micro) {
+        const Result<DeviceBatch> batch = nextBatch();
+        if (!batch) {
+            return batch.error();
+        }
+        at::Tensor loss = m_parts.network->loss(*batch);
+        if (parts > 1) {
+            loss = loss.div(static_cast<double>(parts));
+        }
+        loss.backward();
+        m_ring.addLoss(loss);
+    }
+    return Done{};
+}
+
+Status Trainer::step()
 {
     const Stopwatch stopwatch(m_seconds);
     const c10::DeviceGuard current(m_parts.device); // our own kernels run on the current device
@@ -137,20 +159,21 @@ void Trainer::step()
     applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
     seedStep(m_parts.device, m_parts.project.seeds.stages, m_step + 1);
     m_parts.network->setTraining(true);
-    for (std::int64_t micro = 0; micro < plan.accumulate; ++micro) {
-        const DeviceBatch batch = nextBatch();
-        at::Tensor loss = m_parts.network->loss(batch);
-        if (plan.accumulate > 1) {
-            loss = loss.div(static_cast<double>(plan.accumulate));
-        }
-        loss.backward();
-        m_ring.addLoss(loss);
+    const std::int64_t draws = m_draws;
+    const std::int64_t units = m_units;
+    if (Status status = accumulateGradients(); !status) {
+        m_draws = draws;
+        m_units = units;
+        m_ring.dropLoss();
+        m_optimiser->clearGradients();
+        return status;
     }
     ++m_step;
     const double rate = projects::learningRateAt(plan, m_step);
     const at::Tensor norm = m_optimiser->step(rate);
     m_optimiser->clearGradients();
     m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});
+    return Done{};
 }
 
 std::vector<StepRecord> Trainer::takeRecords()
@@ -159,17 +182,20 @@ std::vector<StepRecord> Trainer::takeRecords()
     return m_ring.take();
 }
 
-std::optional<double> Trainer::validate()
+Result<std::optional<double>> Trainer::validate()
 {
     const projects::TrainingPlan& plan = m_parts.project.training;
     if (m_parts.dataset->size(Split::Validation) == 0) {
-        return std::nullopt;
+        return std::optional<double>();
     }
     Evaluation evaluation(*m_parts.network, *m_parts.dataset, Split::Validation, plan, m_parts.device,
                           plan.validationBatches);
-    while (evaluation.advance()) {
+    while (!evaluation.atEnd()) {
+        if (const Status added = evaluation.advance(); !added) {
+            return added.error();
+        }
     }
-    return evaluation.mean();
+    return std::optional(evaluation.mean());
 }
 
 std::int64_t Trainer::parameterCount() const

@@ -42,18 +42,20 @@ public:
     /// A complete checkpoint of the state after the last step.
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
 
-    /// One optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU.
-    void step();
+    /// One optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU. On an
+    /// error of the data all is as it was before the step.
+    [[nodiscard]] Status step();
     /// Losses and norms wait on the device until they are taken; they must be before the ring is full.
     [[nodiscard]] bool recordsFull() const { return m_ring.full(); }
     [[nodiscard]] std::vector<StepRecord> takeRecords();
     /// Mean loss on the first `validationBatches` of the validation split; nothing where the data has none.
-    [[nodiscard]] std::optional<double> validate();
+    [[nodiscard]] Result<std::optional<double>> validate();
 
     [[nodiscard]] std::int64_t stepsDone() const { return m_step; }
     /// Seconds spent in step() and takeRecords(), those before a resume included.
     [[nodiscard]] double seconds() const { return m_seconds; }
     [[nodiscard]] const projects::Project& project() const { return m_parts.project; }
+    [[nodiscard]] const Dataset& dataset() const { return *m_parts.dataset; }
     [[nodiscard]] c10::Device device() const { return m_parts.device; }
     [[nodiscard]] CompiledNetwork& network() { return *m_parts.network; }
     [[nodiscard]] std::int64_t parameterCount() const;
@@ -61,7 +63,9 @@ public:
     [[nodiscard]] std::int64_t unitsPerStep() const;
 
 private:
-    [[nodiscard]] DeviceBatch nextBatch();
+    [[nodiscard]] Result<DeviceBatch> nextBatch();
+    /// The gradients of a step's micro-batches.
+    [[nodiscard]] Status accumulateGradients();
 
     TrainerParts m_parts;
     DataShape m_shape;

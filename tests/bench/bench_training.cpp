@@ -196,7 +196,10 @@ int main(int argc, char** argv)
             processorStart = processorSeconds();
         }
         const double start = now();
-        trainer.step();
+        if (const Status stepped = trainer.step(); !stepped) {
+            std::fprintf(stderr, "bench_training: %s\n", stepped.error().text().c_str());
+            return 1;
+        }
         engine::synchronise(trainer.device());
         if (step >= options.warmup) {
             seconds.push_back(now() - start);

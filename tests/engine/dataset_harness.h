@@ -29,7 +29,7 @@ inline std::vector<std::int64_t> tokensOf(const engine::Dataset& dataset, engine
 {
     std::vector<std::int64_t> tokens;
     engine::Batch batch;
-    for (std::int64_t index = 0; dataset.fillSequential(batch, split, index, 3); ++index) {
+    for (std::int64_t index = 0; dataset.fillSequential(batch, split, index, 3) && batch.batch > 0; ++index) {
         tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
     }
     return tokens;

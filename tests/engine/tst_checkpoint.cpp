@@ -2,6 +2,7 @@
 #include "engine/api/run_reader.h"
 #include "engine/record/checkpoint.h"
 #include "engine/record/crc32c.h"
+#include "engine/record/files.h"
 
 #include <QTemporaryDir>
 #include <QTest>

@@ -302,7 +302,7 @@ private slots:
             std::vector<double> seen;
             for (std::int64_t index = 0; index < 5; ++index) {
                 Batch batch;
-                dataset->fill(batch, Split::Train, 9, epoch * 5 + index, 6);
+                QVERIFY(dataset->fill(batch, Split::Train, 9, epoch * 5 + index, 6));
                 seen.insert(seen.end(), batch.outputs.begin(), batch.outputs.end());
             }
             orders.push_back(seen);
@@ -314,10 +314,10 @@ private slots:
         QVERIFY(orders[0] != orders[1]);
         QVERIFY(orders[0] != all.outputs);
         Batch again;
-        dataset->fill(again, Split::Train, 9, 9, 6);
+        QVERIFY(dataset->fill(again, Split::Train, 9, 9, 6));
         QVERIFY(std::equal(again.outputs.begin(), again.outputs.end(), orders[1].end() - 24));
         Batch other;
-        dataset->fill(other, Split::Train, 10, 9, 6);
+        QVERIFY(dataset->fill(other, Split::Train, 10, 9, 6));
         QVERIFY(!same(again, other));
     }
 
@@ -329,11 +329,17 @@ private slots:
         Batch batch;
         std::vector<double> seen;
         std::int64_t index = 0;
-        for (; dataset->fillSequential(batch, Split::Train, index, 8); ++index) {
+        std::int64_t last = 0;
+        for (;; ++index) {
+            QVERIFY(dataset->fillSequential(batch, Split::Train, index, 8));
+            if (batch.batch == 0) {
+                break;
+            }
+            last = batch.batch;
             seen.insert(seen.end(), batch.inputs.begin(), batch.inputs.end());
         }
         QCOMPARE(index, 5);
-        QCOMPARE(batch.batch, 3);
+        QCOMPARE(last, 3);
         QCOMPARE(seen, all.inputs);
     }
 
@@ -373,7 +379,7 @@ private slots:
         QCOMPARE(dataset->size(Split::Train), kEndless);
         QCOMPARE(dataset->size(Split::Validation), 4096);
         Batch batch;
-        dataset->fill(batch, Split::Train, 3, 7, 2000);
+        QVERIFY(dataset->fill(batch, Split::Train, 3, 7, 2000));
         std::vector<double> means(70);
         for (std::size_t row = 0; row < 2000; ++row) {
             const auto x = std::span(batch.inputs).subspan(row * 70, 70);
@@ -405,7 +411,7 @@ private slots:
         const auto dataset = opened(with(source));
         constexpr std::size_t kSamples = 40'000;
         Batch batch;
-        dataset->fill(batch, Split::Train, 3, 0, kSamples);
+        QVERIFY(dataset->fill(batch, Split::Train, 3, 0, kSamples));
         for (const Monomial& term : *terms) {
             double estimate = 0;
             for (std::size_t row = 0; row < kSamples; ++row) {
@@ -421,14 +427,14 @@ private slots:
         std::set<std::vector<double>> seen;
         Batch batch;
         for (std::int64_t index = 0; index < 20; ++index) {
-            dataset->fill(batch, Split::Train, 3, index, 32);
+            QVERIFY(dataset->fill(batch, Split::Train, 3, index, 32));
             for (std::ptrdiff_t row = 0; row < 32; ++row) {
                 seen.emplace(batch.inputs.begin() + row * 100, batch.inputs.begin() + (row + 1) * 100);
             }
         }
         QCOMPARE(seen.size(), 640u);
         Batch again;
-        dataset->fill(again, Split::Train, 3, 19, 32);
+        QVERIFY(dataset->fill(again, Split::Train, 3, 19, 32));
         QVERIFY(same(again, batch));
     }
 

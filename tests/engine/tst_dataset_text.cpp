@@ -117,7 +117,7 @@ private slots:
         const auto dataset = openText(text, {});
         Batch batch;
         for (std::int64_t index = 0; index < 50; ++index) {
-            dataset->fill(batch, Split::Validation, 4, index, 5);
+            QVERIFY(dataset->fill(batch, Split::Validation, 4, index, 5));
             QCOMPARE(batch.tokens.size(), 5 * kTime);
             for (std::size_t row = 0; row < 5; ++row) {
                 for (std::size_t t = 0; t + 1 < kTime; ++t) {
@@ -146,7 +146,7 @@ private slots:
         std::vector<int> counts(64);
         Batch batch;
         for (std::int64_t index = 0; index < 100; ++index) {
-            (*dataset)->fill(batch, Split::Train, 1, index, 64);
+            QVERIFY((*dataset)->fill(batch, Split::Train, 1, index, 64));
             for (std::size_t row = 0; row < 64; ++row) {
                 ++counts[static_cast<std::size_t>(batch.tokens[row * kTime])];
             }
@@ -154,7 +154,8 @@ private slots:
         QVERIFY(*std::min_element(counts.begin(), counts.end()) > 60);
         QVERIFY(*std::max_element(counts.begin(), counts.end()) < 150);
         Batch none;
-        QVERIFY(!(*dataset)->fillSequential(none, Split::Test, 0, 4));
+        QVERIFY((*dataset)->fillSequential(none, Split::Test, 0, 4));
+        QCOMPARE(none.batch, 0);
     }
 
     /// The cursor is the index alone: the same draws in any order, from another opening, in other micro-batches.
@@ -166,16 +167,16 @@ private slots:
         Batch later;
         Batch resumed;
         for (std::int64_t index = 0; index < 12; ++index) {
-            dataset->fill(later, Split::Train, 4, index, 4);
+            QVERIFY(dataset->fill(later, Split::Train, 4, index, 4));
         }
-        again->fill(resumed, Split::Train, 4, 11, 4);
+        QVERIFY(again->fill(resumed, Split::Train, 4, 11, 4));
         QCOMPARE(resumed.tokens, later.tokens);
         Batch half;
-        dataset->fill(half, Split::Train, 4, 23, 2);
+        QVERIFY(dataset->fill(half, Split::Train, 4, 23, 2));
         QVERIFY(std::equal(half.tokens.begin(), half.tokens.end(), later.tokens.end() - 2 * kTime));
-        dataset->fill(half, Split::Train, 5, 11, 4);
+        QVERIFY(dataset->fill(half, Split::Train, 5, 11, 4));
         QVERIFY(half.tokens != later.tokens);
-        dataset->fill(half, Split::Validation, 4, 11, 4);
+        QVERIFY(dataset->fill(half, Split::Validation, 4, 11, 4));
         QVERIFY(half.tokens != later.tokens);
     }
 
@@ -254,8 +255,6 @@ private slots:
                     ->decode(tokensOf(**dataset, Split::Train))
                     .starts_with("line \"é\" number 0\nline \"é\" number 1\nline"));
     }
-
-    // ---- SentencePiece
 
     // ---- token files
 

@@ -157,9 +157,9 @@ private slots:
         Batch a;
         Batch b;
         Batch c;
-        opened(languageOf(5))->fillSequential(a, Split::Train, 3, 4);
-        opened(languageOf(5))->fillSequential(b, Split::Train, 3, 4);
-        opened(languageOf(6))->fillSequential(c, Split::Train, 3, 4);
+        QVERIFY(opened(languageOf(5))->fillSequential(a, Split::Train, 3, 4));
+        QVERIFY(opened(languageOf(5))->fillSequential(b, Split::Train, 3, 4));
+        QVERIFY(opened(languageOf(6))->fillSequential(c, Split::Train, 3, 4));
         QVERIFY(a.tokens == b.tokens && a.targets == b.targets);
         QVERIFY(a.tokens != c.tokens);
         QCOMPARE(opened(languageOf(5))->shape(), (DataShape{true, 64, 0, 0}));

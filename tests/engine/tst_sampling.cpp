@@ -37,20 +37,18 @@ class NumberedVectors final : public Dataset {
 public:
     DataShape shape() const override { return {.language = false, .vocabulary = 0, .inputs = 1, .outputs = 1}; }
     std::int64_t size(Split) const override { return kCount; }
-    void fill(Batch&, Split, std::int64_t, std::int64_t, std::int64_t) const override {}
-    bool fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const override
+    Status fill(Batch&, Split, std::int64_t, std::int64_t, std::int64_t) const override { return Done{}; }
+    Status fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const override
     {
         const std::int64_t first = index * count;
-        if (split != Split::Validation || first >= kCount) {
-            return false;
-        }
+        const std::int64_t end = split == Split::Validation ? std::min(first + count, kCount) : 0;
         batch.inputs.clear();
-        for (std::int64_t i = first; i < std::min(first + count, kCount); ++i) {
+        for (std::int64_t i = first; i < end; ++i) {
             batch.inputs.push_back(static_cast<double>(i));
         }
         batch.outputs = batch.inputs;
         batch.batch = static_cast<std::int64_t>(batch.inputs.size());
-        return true;
+        return Done{};
     }
     void fillAll(Batch&, Split) const override {}
     Result<std::vector<std::int64_t>> encode(const std::string&) const override { return Error{}; }
@@ -150,7 +148,8 @@ private Q_SLOTS:
         projects::TrainingPlan plan;
         plan.batch = batch;
         Evaluation evaluation(network, data, Split::Validation, plan, c10::Device(c10::DeviceType::CPU), limit);
-        while (evaluation.advance()) {
+        while (!evaluation.atEnd()) {
+            QVERIFY(evaluation.advance());
         }
         QCOMPARE(evaluation.mean(), mean);
         QCOMPARE(evaluation.batchesDone(), batches);

@@ -186,7 +186,12 @@ private slots:
         QVERIFY(writeFileAtomically(m_dir / "bytes", "").ok());
         QVERIFY(readFile(m_dir / "bytes")->empty());
         QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);
-        QVERIFY(q(readFile(m_dir / "pipe").error().message).contains("not a plain file"));
+        QVERIFY(q(readFile(m_dir / "pipe").error().message).contains("is a FIFO; expected a file"));
+        fs::create_symlink("/dev/zero", m_dir / "endless");
+        QVERIFY(q(readFile(m_dir / "endless").error().message).contains("is a device; expected a file"));
+        fs::resize_file(m_dir / "bytes", (std::uintmax_t{64} << 20) + 1);
+        QVERIFY(
+            q(readFile(m_dir / "bytes").error().message).contains("is 67108865 bytes long; expected at most 67108864"));
     }
 
     void journalHoldsWhatIsNotSaved()

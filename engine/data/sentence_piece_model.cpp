@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/sentence_piece_model.h"
+
+#include "engine/record/files.h"
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::uint64_t kLargestModel = std::uint64_t{256} << 20;
+
+// Fields of the messages of sentencepiece_model.proto.
+constexpr std::uint64_t kPieces = 1;
+constexpr std::uint64_t kNormaliser = 3;
+constexpr std::uint64_t kDenormaliser = 5;
+constexpr std::uint64_t kCharactersMap = 2; ///< of a normaliser
+
+/// Reads the fields of a protocol buffer message one after another.
+class FieldReader {
+public:
+    explicit FieldReader(std::string_view message) : m_rest(message) {}
+
+    struct Field {
+        std::uint64_t number = 0;
+        std::string_view bytes; ///< of a field that has a length; else empty
+    };
+    [[nodiscard]] bool atEnd() const { return m_rest.empty(); }
+    /// Nothing where the message breaks off or is no message.
+    [[nodiscard]] std::optional<Field> next()
+    {
+        enum Kind { Varint = 0, Fixed64 = 1, Length = 2, Fixed32 = 5 };
+        const auto key = varint();
+        if (!key || *key >> 3 == 0) {
+            return std::nullopt;
+        }
+        Field field{*key >> 3, {}};
+        switch (*key & 7) {
+        case Varint:
+            return varint() ? std::optional(field) : std::nullopt;
+        case Fixed64:
+            return take(8) ? std::optional(field) : std::nullopt;
+        case Fixed32:
+            return take(4) ? std::optional(field) : std::nullopt;
+        case Length: {
+            const auto size = varint();
+            const auto bytes = size ? take(*size) : std::nullopt;
+            field.bytes = bytes.value_or(std::string_view());
+            return bytes ? std::optional(field) : std::nullopt;
+        }
+        default:
+            return std::nullopt;
+        }
+    }
+
+private:
+    std::optional<std::uint64_t> varint()
+    {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64 && !m_rest.empty(); shift += 7) {
+            const auto byte = static_cast<unsigned char>(m_rest.front());
+            m_rest.remove_prefix(1);
+            value |= std::uint64_t{byte & 0x7fu} << shift;
+            if (byte < 0x80) {
+                return value;
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::optional<std::string_view> take(std::uint64_t size)
+    {
+        if (size > m_rest.size()) {
+            return std::nullopt;
+        }
+        const std::string_view bytes = m_rest.substr(0, size);
+        m_rest.remove_prefix(size);
+        return bytes;
+    }
+
+    std::string_view m_rest;
+};
+
+std::uint32_t wordAt(std::string_view bytes, std::size_t index)
+{
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + index * sizeof(word), sizeof(word));
+    return word;
+}
+
+/// Whether no walk leaves a table of character sequences and their replacements: the length of a double-array trie in
+/// bytes, the trie, and the replacements, each ended by a zero. A unit of the trie has its label in bits 0 to 7, whether
+/// it ends a sequence in bit 8, and in bits 9 to 30 how far its children are; bit 31 marks a unit that holds a value.
+bool staysInside(std::string_view map)
+{
+    if (map.empty()) {
+        return true;
+    }
+    constexpr std::size_t kUnit = sizeof(std::uint32_t);
+    const std::size_t trieBytes = map.size() < kUnit ? 0 : wordAt(map, 0);
+    if (trieBytes == 0 || trieBytes % kUnit != 0 || trieBytes >= map.size() - kUnit || map.back() != '\0') {
+        return false;
+    }
+    const std::string_view trie = map.substr(kUnit, trieBytes);
+    const std::size_t replacements = map.size() - kUnit - trieBytes;
+    const std::size_t units = trieBytes / kUnit;
+    for (std::size_t i = 0; i < units; ++i) {
+        const std::uint32_t unit = wordAt(trie, i);
+        if (unit >> 31 != 0) {
+            continue;
+        }
+        const std::uint64_t offset = std::uint64_t{unit >> 10} << ((unit & 0x200) >> 6);
+        const std::uint64_t children = i ^ offset;
+        if ((children | 0xff) >= units) {
+            return false;
+        }
+        const bool ends = (unit & 0x100) != 0;
+        if (ends && (wordAt(trie, children) & 0x7fffffff) >= replacements) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Calls `take` with every field of a message; false where the message is broken or `take` says so.
+bool forEachField(std::string_view message, const std::function<bool(const FieldReader::Field&)>& take)
+{
+    FieldReader fields(message);
+    while (!fields.atEnd()) {
+        const auto field = fields.next();
+        if (!field || !take(*field)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// What is wrong with a model; empty where nothing is.
+std::string flawIn(std::string_view model)
+{
+    bool anyPiece = false;
+    bool mapsHold = true;
+    const bool whole = forEachField(model, [&](const FieldReader::Field& field) {
+        anyPiece = anyPiece || field.number == kPieces;
+        if (field.number != kNormaliser && field.number != kDenormaliser) {
+            return true;
+        }
+        return forEachField(field.bytes, [&](const FieldReader::Field& part) {
+            mapsHold = mapsHold && (part.number != kCharactersMap || staysInside(part.bytes));
+            return true;
+        });
+    });
+    if (!whole || !anyPiece) {
+        return whole ? "it has no pieces" : "it is cut off, damaged, or another kind of file";
+    }
+    return mapsHold ? "" : "its table of characters points outside of itself (damaged)";
+}
+
+} // namespace
+
+Result<std::string> readSentencePieceModel(const std::filesystem::path& path)
+{
+    const auto file = InputFile::open(path);
+    if (!file) {
+        return file.error();
+    }
+    const auto unreadable = [&](const std::string& why) {
+        return Error{path.string(), "is not a readable SentencePiece model: " + why};
+    };
+    if (file->size() > kLargestModel) {
+        return unreadable(std::to_string(file->size()) + " bytes, expected at most " + std::to_string(kLargestModel));
+    }
+    std::string bytes(file->size(), '\0');
+    if (Status read = file->read(0, std::as_writable_bytes(std::span(bytes))); !read) {
+        return read.error();
+    }
+    if (const std::string flaw = flawIn(bytes); !flaw.empty()) {
+        return unreadable(flaw);
+    }
+    return bytes;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/text_files.h"
+
+#include "engine/data/utf8.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::size_t kPart = std::size_t{1} << 20;
+constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+constexpr std::size_t kKeptOpen = 128;
+constexpr std::size_t kHead = 4096; ///< bytes by which an encoding is known
+
+Status readText(const ByteRange& text, std::uint64_t offset, std::size_t size, std::string& out)
+{
+    out.resize(size);
+    return text.source->read(text.begin + offset, std::as_writable_bytes(std::span(out)));
+}
+
+/// Bytes of a part that more text follows.
+std::size_t cutOf(std::string_view part)
+{
+    for (const char end : {'\n', ' '}) {
+        if (const std::size_t found = part.rfind(end); found != std::string_view::npos) {
+            return found + 1;
+        }
+    }
+    return wholeCodePoints(part);
+}
+
+/// The text of a file without its mark, all of it valid; `place` is the file.
+Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const PreparationWatch& watch)
+{
+    ByteRange text{file, 0, file->size()};
+    std::string head;
+    if (Status status = readText(text, 0, std::min<std::uint64_t>(text.size, kHead), head); !status) {
+        return status.error();
+    }
+    if (Status status = checkEncoding(head, place); !status) {
+        return status.error();
+    }
+    if (head.starts_with(kByteOrderMark)) {
+        text.begin += kByteOrderMark.size();
+        text.size -= kByteOrderMark.size();
+    }
+    TextPosition position{text.begin, 1};
+    const Status valid = forEachPart(text, watch, [&](std::string_view part) -> Status {
+        if (Status status = checkUtf8(part, place, position); !status) {
+            return status;
+        }
+        position.offset += part.size();
+        position.line += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
+        return Done{};
+    });
+    return valid ? Result<ByteRange>(std::move(text)) : Result<ByteRange>(valid.error());
+}
+
+/// The text of one JSON line; `place` is "path:line".
+Result<std::string> readLine(std::string_view line, const std::string& field, const std::string& place)
+{
+    const Json json = Json::parse(line.begin(), line.end(), nullptr, false);
+    if (json.is_discarded()) {
+        return Error{place, "is not valid JSON; expected one object per line"};
+    }
+    if (!json.is_object()) {
+        return Error{place, "is a JSON " + std::string(json.type_name()) + ", expected an object"};
+    }
+    const auto value = json.find(field);
+    if (value == json.end()) {
+        std::string fields;
+        for (const auto& item : json.items()) {
+            fields += (fields.empty() ? "" : ", ") + item.key();
+        }
+        return Error{place, "has no field \"" + field + "\"; its fields are: " + (fields.empty() ? "none" : fields)};
+    }
+    if (!value->is_string()) {
+        return Error{place, "field \"" + field + "\" is a " + value->type_name() + ", expected a string"};
+    }
+    return value->get<std::string>();
+}
+
+/// Gathers the texts of a JSON Lines file.
+class LineCollector {
+public:
+    LineCollector(const fs::path& path, const std::string& field) : m_path(path), m_field(field) {}
+
+    [[nodiscard]] Status add(std::string_view part)
+    {
+        while (!part.empty()) {
+            const std::size_t end = part.find('\n');
+            m_line += part.substr(0, end);
+            if (m_line.size() > kLongestLine) {
+                return Error{place(m_number),
+                             "the line has more than " + std::to_string(kLongestLine >> 20) + " MiB; expected one "
+                             "document per line"};
+            }
+            if (end == std::string_view::npos) {
+                return Done{};
+            }
+            if (Status status = endLine(); !status) {
+                return status;
+            }
+            part.remove_prefix(end + 1);
+        }
+        return Done{};
+    }
+
+    [[nodiscard]] Result<std::vector<Document>> documents()
+    {
+        if (Status status = endLine(); !status) {
+            return status.error();
+        }
+        if (m_ends.empty()) {
+            return Error{m_path.string(), "is empty, expected one JSON object per line"};
+        }
+        if (m_texts.size() == m_ends.size()) {
+            return Error{place(m_first), "field \"" + m_field + "\" is empty here and in every other line (" +
+                                             std::to_string(m_ends.size()) + " in all); expected text"};
+        }
+        const Bytes texts = bytesInMemory(std::move(m_texts));
+        std::vector<Document> documents;
+        documents.reserve(m_ends.size());
+        std::uint64_t begin = 0;
+        for (const std::uint64_t end : m_ends) {
+            documents.push_back({texts, begin, end - begin});
+            begin = end;
+        }
+        return documents;
+    }
+
+private:
+    [[nodiscard]] std::string place(std::size_t line) const { return m_path.string() + ":" + std::to_string(line); }
+
+    [[nodiscard]] Status endLine()
+    {
+        const std::size_t number = m_number++;
+        if (m_line.find_first_not_of(" \t\r") == std::string::npos) {
+            m_line.clear();
+            return Done{};
+        }
+        const auto value = readLine(m_line, m_field, place(number));
+        if (!value) {
+            return value.error();
+        }
+        m_line.clear();
+        m_first = m_ends.empty() ? number : m_first;
+        m_texts += *value;
+        m_texts += '\n';
+        m_ends.push_back(m_texts.size());
+        return Done{};
+    }
+
+    const fs::path& m_path;
+    const std::string& m_field;
+    std::string m_line;
+    std::size_t m_number = 1;
+    std::size_t m_first = 1; ///< line of the first document
+    std::string m_texts;
+    std::vector<std::uint64_t> m_ends;
+};
+
+} // namespace
+
+Result<std::vector<fs::path>> filesAt(const fs::path& path, const std::string& extension)
+{
+    std::error_code code;
+    const fs::file_status status = fs::status(path, code);
+    if (!fs::exists(status)) {
+        return systemError(path, "cannot open the data", code ? code.value() : ENOENT);
+    }
+    if (!fs::is_directory(status)) {
+        return std::vector<fs::path>{path};
+    }
+    std::vector<fs::path> files;
+    fs::recursive_directory_iterator entry(path, code);
+    for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
+        std::error_code ignored;
+        if (entry->path().extension() == extension && entry->is_regular_file(ignored)) {
+            files.push_back(entry->path());
+        }
+    }
+    if (code) {
+        return systemError(path, "cannot list the folder", code.value());
+    }
+    if (files.empty()) {
+        return Error{path.string(), "the folder holds no file that ends in " + extension};
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+Result<InputFile> openAmong(const fs::path& path, std::size_t index)
+{
+    Result<InputFile> file = InputFile::open(path);
+    if (file && index >= kKeptOpen) {
+        file->release();
+    }
+    return file;
+}
+
+Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
+                   const std::function<Status(std::string_view part)>& take)
+{
+    std::string part;
+    for (std::uint64_t done = 0; done < text.size; done += part.size()) {
+        if (Status wanted = done > 0 ? stillWanted(watch, 0) : Done{}; !wanted) {
+            return wanted;
+        }
+        const std::uint64_t left = text.size - done;
+        const bool last = left <= kPart;
+        if (Status status = readText(text, done, last ? left : kPart + 1, part); !status) {
+            return status;
+        }
+        if (!last) {
+            part.resize(cutOf(part));
+        }
+        if (Status status = take(part); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
+Result<std::vector<Document>> readTextFiles(const fs::path& path, const PreparationWatch& watch)
+{
+    const auto files = filesAt(path, ".txt");
+    if (!files) {
+        return files.error();
+    }
+    std::vector<Document> documents;
+    for (const fs::path& name : *files) {
+        auto file = openAmong(name, documents.size());
+        if (!file) {
+            return file.error();
+        }
+        auto text = checkedText(bytesOfFile(std::move(*file)), name.string(), watch);
+        if (!text) {
+            return text.error();
+        }
+        if (text->size > 0) {
+            documents.push_back(std::move(*text));
+        }
+    }
+    if (documents.empty()) {
+        return Error{path.string(), files->size() == 1 ? "is empty, expected text" : "all its files are empty"};
+    }
+    return documents;
+}
+
+Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field,
+                                            const PreparationWatch& watch)
+{
+    auto file = InputFile::open(path);
+    if (!file) {
+        return file.error();
+    }
+    const auto text = checkedText(bytesOfFile(std::move(*file)), path.string(), watch);
+    if (!text) {
+        return text.error();
+    }
+    LineCollector lines(path, field);
+    const Status read = forEachPart(*text, watch, [&](std::string_view part) { return lines.add(part); });
+    return read ? lines.documents() : Result<std::vector<Document>>(read.error());
+}
+
+} // namespace residua::engine
