@@ -18,13 +18,25 @@ namespace fs = std::filesystem;
 
 class RunReader::Impl {
 public:
-    Impl(fs::path folder, Database store) : directory(std::move(folder)), database(std::move(store)) {}
+    Impl(fs::path folder, Result<Database> store) : directory(std::move(folder))
+    {
+        if (store) {
+            m_database.emplace(std::move(*store));
+        } else {
+            storeError = store.error();
+        }
+    }
+
+    [[nodiscard]] Result<Statement> prepare(std::string_view sql) const
+    {
+        return m_database ? m_database->prepare(sql) : Result<Statement>(*storeError);
+    }
 
     /// The last point of a series.
     [[nodiscard]] std::optional<MetricPoint> last(const char* name) const
     {
-        auto statement = database.prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names WHERE "
-                                          "name = ?1) ORDER BY step DESC LIMIT 1");
+        auto statement = prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names WHERE "
+                                 "name = ?1) ORDER BY step DESC LIMIT 1");
         if (!statement || !statement->bind(1, std::string_view(name)).next()) {
             return std::nullopt;
         }
@@ -34,8 +46,8 @@ public:
     [[nodiscard]] std::vector<std::string> namesIn(const char* table) const
     {
         std::vector<std::string> names;
-        auto statement = database.prepare("SELECT name FROM names WHERE EXISTS (SELECT 1 FROM " + std::string(table) +
-                                          " AS t WHERE t.name = names.id) ORDER BY name");
+        auto statement = prepare("SELECT name FROM names WHERE EXISTS (SELECT 1 FROM " + std::string(table) +
+                                 " AS t WHERE t.name = names.id) ORDER BY name");
         while (statement && statement->next()) {
             names.push_back(statement->text(0));
         }
@@ -43,7 +55,10 @@ public:
     }
 
     fs::path directory;
-    Database database;
+    std::optional<Error> storeError;
+
+private:
+    std::optional<Database> m_database;
 };
 
 RunReader::RunReader(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
@@ -56,11 +71,12 @@ Result<RunReader> RunReader::open(const fs::path& runDirectory)
     if (auto file = readRunFile(runDirectory); !file) {
         return file.error();
     }
-    auto database = Database::openForReading(runDirectory / kStoreFile);
-    if (!database) {
-        return database.error();
-    }
-    return RunReader(std::make_unique<Impl>(runDirectory, std::move(*database)));
+    return RunReader(std::make_unique<Impl>(runDirectory, Database::openForReading(runDirectory / kStoreFile)));
+}
+
+const std::optional<Error>& RunReader::storeError() const
+{
+    return m_impl->storeError;
 }
 
 Result<RunInfo> RunReader::info() const
@@ -108,8 +124,8 @@ std::vector<std::string> RunReader::metricNames() const
 std::vector<MetricPoint> RunReader::metric(const std::string& name, std::int64_t after) const
 {
     std::vector<MetricPoint> points;
-    auto statement = m_impl->database.prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names "
-                                              "WHERE name = ?1) AND step > ?2 ORDER BY step");
+    auto statement = m_impl->prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names "
+                                     "WHERE name = ?1) AND step > ?2 ORDER BY step");
     if (statement) {
         statement->bind(1, std::string_view(name)).bind(2, after);
     }
@@ -127,8 +143,8 @@ std::vector<std::string> RunReader::matrixNames() const
 std::vector<std::int64_t> RunReader::matrixSteps(const std::string& name) const
 {
     std::vector<std::int64_t> steps;
-    auto statement = m_impl->database.prepare("SELECT step FROM matrices WHERE name = (SELECT id FROM names WHERE "
-                                              "name = ?1) ORDER BY step");
+    auto statement = m_impl->prepare("SELECT step FROM matrices WHERE name = (SELECT id FROM names WHERE "
+                                     "name = ?1) ORDER BY step");
     if (statement) {
         statement->bind(1, std::string_view(name));
     }
@@ -141,8 +157,8 @@ std::vector<std::int64_t> RunReader::matrixSteps(const std::string& name) const
 Result<Matrix> RunReader::matrix(const std::string& name, std::int64_t step) const
 {
     const std::string place = (m_impl->directory / kStoreFile).string() + " · " + name;
-    auto statement = m_impl->database.prepare("SELECT rows, columns, data FROM matrices WHERE name = (SELECT id FROM "
-                                              "names WHERE name = ?1) AND step = ?2");
+    auto statement = m_impl->prepare("SELECT rows, columns, data FROM matrices WHERE name = (SELECT id FROM "
+                                     "names WHERE name = ?1) AND step = ?2");
     if (!statement) {
         return statement.error();
     }
@@ -166,7 +182,7 @@ Result<Matrix> RunReader::matrix(const std::string& name, std::int64_t step) con
 std::vector<RunEvent> RunReader::events() const
 {
     std::vector<RunEvent> events;
-    auto statement = m_impl->database.prepare("SELECT step, kind, text FROM events ORDER BY id");
+    auto statement = m_impl->prepare("SELECT step, kind, text FROM events ORDER BY id");
     while (statement && statement->next()) {
         events.push_back({statement->integer(0), statement->text(1), statement->text(2)});
     }

@@ -25,6 +25,25 @@ PRAGMA user_version = 1;
 COMMIT;
 )";
 
+StoreTrouble troubleOf(int code)
+{
+    switch (code & 0xff) { // the rest says more of the same
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return StoreTrouble::Busy;
+    case SQLITE_ERROR: // a table is missing or has other columns
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_FORMAT:
+    case SQLITE_SCHEMA:
+    case SQLITE_MISMATCH:
+    case SQLITE_CONSTRAINT:
+        return StoreTrouble::Damaged;
+    default:
+        return code == SQLITE_READONLY_DBMOVED ? StoreTrouble::Damaged : StoreTrouble::Other;
+    }
+}
+
 } // namespace
 
 void Database::Close::operator()(sqlite3* connection) const
@@ -51,16 +70,24 @@ Result<Database> Database::open(const std::filesystem::path& path, const std::st
     return database;
 }
 
-Result<Database> Database::openForWriting(const std::filesystem::path& path)
+Result<Database> Database::openForWriting(const std::filesystem::path& path, StoreTrouble* trouble)
 {
     auto database = open(path, path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     if (!database) {
         return database;
     }
     if (auto status = database->execute(kSetUp); !status) {
+        if (trouble != nullptr) {
+            *trouble = database->trouble();
+        }
         return status.error();
     }
     return database;
+}
+
+void Database::setPatience(std::chrono::milliseconds patience)
+{
+    sqlite3_busy_timeout(m_connection.get(), static_cast<int>(patience.count()));
 }
 
 Result<Database> Database::openForReading(const std::filesystem::path& path)
@@ -107,6 +134,7 @@ Result<Statement> Database::prepare(std::string_view sql) const
 
 Error Database::failure(const std::string& what) const
 {
+    m_trouble = troubleOf(sqlite3_extended_errcode(m_connection.get()));
     return {m_path, what + ": " + sqlite3_errmsg(m_connection.get())};
 }
 
