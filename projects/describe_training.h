@@ -98,6 +98,8 @@ struct Fields<TrainingPlan> {
         v({"validation_batches", "batches"}, &TrainingPlan::validationBatches);
         v({"checkpoint_every", "steps"}, &TrainingPlan::checkpointEvery);
         v({"keep_checkpoints", "checkpoints"}, &TrainingPlan::keepCheckpoints);
+        v({"keep_every", "steps"}, &TrainingPlan::keepEvery);
+        v({"keep_best", "checkpoints"}, &TrainingPlan::keepBest);
         v({"observe_every", "steps"}, &TrainingPlan::observeEvery);
     }
 };

@@ -58,6 +58,8 @@ struct TrainingPlan {
     std::int64_t validationBatches = 8;
     std::int64_t checkpointEvery = 500; ///< steps; 0: only at the end and on stop
     std::int64_t keepCheckpoints = 3;   ///< the newest so many stay; 0: all
+    std::int64_t keepEvery = 0;         ///< those of every so many steps stay too; 0: none
+    std::int64_t keepBest = 0;          ///< so many with the least validation loss stay too; 0: none
     std::int64_t observeEvery = 20;     ///< steps between recorded coefficient matrices
     bool operator==(const TrainingPlan&) const = default;
 };

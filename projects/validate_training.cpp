@@ -191,6 +191,13 @@ void checkCadences(const Project& project, Problems& problems)
     problems.atLeast(kTraining + "/validation_batches", "training · validation batches", plan.validationBatches, 1);
     problems.atLeast(kTraining + "/checkpoint_every", "training · checkpoint every", plan.checkpointEvery, 0);
     problems.atLeast(kTraining + "/keep_checkpoints", "training · keep checkpoints", plan.keepCheckpoints, 0);
+    problems.atLeast(kTraining + "/keep_every", "training · keep every", plan.keepEvery, 0);
+    problems.atLeast(kTraining + "/keep_best", "training · keep best", plan.keepBest, 0);
+    if (plan.keepBest > 0 && plan.validateEvery == 0) {
+        problems.warning(
+            kTraining + "/keep_best", "training · keep best",
+            "keeps the checkpoints of least validation loss, but nothing is validated: see validate every");
+    }
     problems.atLeast(kTraining + "/observe_every", "training · observe every", plan.observeEvery, 1);
     if (plan.validateEvery > 0 && !hasValidationPart(project.data)) {
         problems.error(kTraining + "/validate_every", "training · validate every",

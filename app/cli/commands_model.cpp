@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/engine_link.h"
 #include "app/cli/project_argument.h"
+#include "app/cli/run_argument.h"
 #include "engine/api/run_reader.h"
 #include "projects/sweep_grid.h"
 
@@ -40,6 +41,7 @@ void setRun(Request& request, const Arguments& arguments)
 {
     request.tag = kQuery;
     request.runDirectory = arguments.positional(0);
+    setSource(request, arguments);
     if (arguments.has("from")) {
         request.step = arguments.integer("from", 0);
     }
@@ -56,8 +58,14 @@ Exit runEval(const Arguments& arguments, const Console& console)
     if (ready == nullptr) {
         return unanswered(answer, console);
     }
-    console.line(request.split + " loss " + lossText(ready->loss) + " over " + grouped(ready->batches) + " batches");
-    console.value({{"split", request.split}, {"loss", ready->loss}, {"batches", ready->batches}});
+    remarkNotes(ready->notes, console);
+    console.line(request.split + " loss " + lossText(ready->loss) + " over " + grouped(ready->batches) +
+                 " batches, at step " + grouped(ready->step));
+    console.value({{"split", request.split},
+                   {"loss", ready->loss},
+                   {"batches", ready->batches},
+                   {"step", ready->step},
+                   {"notes", ready->notes}});
     return Exit::Ok;
 }
 
@@ -75,8 +83,10 @@ Exit runSample(const Arguments& arguments, const Console& console)
     if (ready == nullptr) {
         return unanswered(answer, console);
     }
+    remarkNotes(ready->notes, console);
+    console.remark("from the checkpoint of step " + grouped(ready->step)); // beside the text, which may be piped on
     console.line(ready->text);
-    console.value({{"text", ready->text}});
+    console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
     return Exit::Ok;
 }
 
@@ -113,6 +123,7 @@ std::string exponentText(double value)
 
 void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
 {
+    remarkNotes(ready.notes, console);
     console.line("run " + ready.runDirectory.string() + " goes on from step " + grouped(ready.step));
     console.line("kept, with their optimiser state: " + counted(ready.kept));
     console.line("new: " + counted(ready.added));
@@ -128,7 +139,8 @@ void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
                    {"added", ready.added},
                    {"dropped", ready.dropped},
                    {"difference", ready.difference},
-                   {"differenceInDouble", ready.differenceInDouble}});
+                   {"differenceInDouble", ready.differenceInDouble},
+                   {"notes", ready.notes}});
 }
 
 Exit runRetrofit(const Arguments& arguments, const Console& console)
@@ -153,8 +165,9 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
         request.steps = arguments.integer("steps", 0);
     }
     const std::string output = arguments.text("output");
-    request.newRun = output.empty() ? engine::newRunDirectory(request.runDirectory.parent_path(), project->name)
-                                    : std::filesystem::absolute(output).lexically_normal();
+    if (!output.empty()) {
+        request.newRun = std::filesystem::absolute(output).lexically_normal();
+    }
     const std::optional<engine::Event> answer = ask(request);
     const auto* const ready = answer ? std::get_if<engine::RetrofitReady>(&*answer) : nullptr;
     if (ready == nullptr) {
@@ -178,7 +191,9 @@ std::vector<Command> modelCommands()
          {{kRun},
           {kFrom,
            {"split", OptionKind::Text, "NAME", "train, validation (default) or test"},
-           {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0}}},
+           {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0},
+           projectOption(),
+           otherDataOption()}},
          &runEval},
         {"sample",
          "continue a text with a checkpoint's language model",
@@ -189,7 +204,9 @@ std::vector<Command> modelCommands()
            {"tokens", OptionKind::Integer, "N", "tokens to add (default 200)", {}, 0},
            {"temperature", OptionKind::Real, "T", "0: always the likeliest token (default 0.8)", {}, 0},
            {"top-k", OptionKind::Integer, "K", "only from the K likeliest (default: all)", {}, 0},
-           {"seed", OptionKind::Integer, "N", "of the draws (default 1)"}}},
+           {"seed", OptionKind::Integer, "N", "of the draws (default 1)"},
+           projectOption(),
+           otherDataOption()}},
          &runSample},
         {"retrofit",
          "go on with a trained network under another topology that starts as the same function",
@@ -198,7 +215,9 @@ std::vector<Command> modelCommands()
           {kFrom,
            {"topology", OptionKind::Text, "NAME", "a preset, shortcuts (0:2+1:3), or a project to take it from"},
            {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
-           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1}}},
+           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1},
+           projectOption(),
+           otherDataOption()}},
          &runRetrofit},
     };
 }

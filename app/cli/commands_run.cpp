@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/project_argument.h"
+#include "app/cli/run_argument.h"
 #include "app/cli/run_monitor.h"
 #include "engine/api/run_reader.h"
 #include "projects/cost.h"
@@ -77,7 +78,8 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     command.run = kRun;
     command.project = project;
     command.projectDirectory = opened->directory;
-    command.runDirectory = named.empty() ? engine::newRunDirectory(folder, project.name) : std::filesystem::path(named);
+    command.runDirectory = named;
+    command.runFolder = folder;
     command.device = arguments.text("device", "cpu");
     return conclude(follow(command, kRun, projects::isLanguage(project.data), console, Show::Progress), console);
 }
@@ -96,6 +98,7 @@ Exit runResume(const Arguments& arguments, const Console& console)
     if (!project || !info) {
         return console.fail(Exit::RunFailed, project ? info.error() : project.error());
     }
+    setSource(command, arguments);
     command.device = arguments.text("device", info->device);
     if (arguments.has("steps")) {
         command.steps = arguments.integer("steps", 0);
@@ -227,7 +230,7 @@ std::vector<Command> runCommands()
           {kDevice,
            {"steps", OptionKind::Integer, "N", "steps in all (default: the project's)", {}, 1},
            {"runs", OptionKind::Text, "DIR", "folder of the new run (default: PROJECT/runs)"},
-           {"run", OptionKind::Text, "DIR", "the new run's own directory, which must not exist"}}},
+           {"run", OptionKind::Text, "DIR", "the new run's own directory, new or empty"}}},
          &runTrain},
         {"resume",
          "go on with a run from its last checkpoint",
@@ -235,7 +238,9 @@ std::vector<Command> runCommands()
          {{{"RUN", "a run's directory"}},
           {kDevice,
            {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1},
-           {"from", OptionKind::Integer, "STEP", "the checkpoint of this step; what came after it is dropped", {}, 0}}},
+           {"from", OptionKind::Integer, "STEP", "the checkpoint of this step; what came after it is dropped", {}, 0},
+           projectOption(),
+           otherDataOption()}},
          &runResume},
         {"bench",
          "measure how fast a project trains",

@@ -132,6 +132,10 @@ void addRecord(PropertyList<TrainingPlan>& list)
              {.unit = Text::tr("steps"), .help = Text::tr("0: only at the end and on stop.")});
     list.add("keep", Text::tr("Keep checkpoints"), [](auto& p) -> auto& { return p.keepCheckpoints; },
              {.help = Text::tr("The newest so many stay; 0 keeps all.")});
+    list.add("keep.every", Text::tr("Keep every"), [](auto& p) -> auto& { return p.keepEvery; },
+             {.unit = Text::tr("steps"), .help = Text::tr("Checkpoints of every so many steps stay too; 0: none.")});
+    list.add("keep.best", Text::tr("Keep best"), [](auto& p) -> auto& { return p.keepBest; },
+             {.help = Text::tr("So many of the least validation loss stay too; 0: none.")});
     list.add("observe", Text::tr("Coefficients every"), [](auto& p) -> auto& { return p.observeEvery; },
              {.unit = Text::tr("steps"),
               .help = Text::tr("Steps between two recorded coefficient matrices."),

@@ -168,8 +168,7 @@ engine::StartRun RunController::commandFor(projects::Project project, std::int64
 
 void RunController::launch(engine::StartRun command)
 {
-    command.runDirectory =
-        engine::newRunDirectory(command.projectDirectory / projects::kRunsFolder, command.project.name);
+    command.runFolder = command.projectDirectory / projects::kRunsFolder;
     m_progress = {};
     m_progress.steps = command.project.training.steps;
     m_progress.tokens = isLanguage(command.project.data);
@@ -226,14 +225,7 @@ void RunController::startNext()
 void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)
 {
     const auto copyOf = [runDirectory, step]() -> Result<std::filesystem::path> {
-        const auto source = engine::RunReader::open(runDirectory);
-        const auto info = source ? source->info() : Result<engine::RunInfo>(source.error());
-        if (!info) {
-            return info.error();
-        }
-        const std::filesystem::path copy = engine::newRunDirectory(runDirectory.parent_path(), info->name);
-        const Status made = engine::forkRun(runDirectory, step, copy);
-        return made ? Result<std::filesystem::path>(copy) : Result<std::filesystem::path>(made.error());
+        return engine::forkRun(runDirectory, step);
     };
     inBackground(*QThreadPool::globalInstance(), this, copyOf, [this](Result<std::filesystem::path> copy) {
         if (!copy) {

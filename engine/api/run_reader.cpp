@@ -47,7 +47,22 @@ bool holds(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t col
 
 class RunReader::Impl {
 public:
-    Impl(fs::path folder, Database store) : directory(std::move(folder)), database(std::move(store)) {}
+    Impl(fs::path folder, Result<Database> store) : directory(std::move(folder))
+    {
+        if (store) {
+            m_database.emplace(std::move(*store));
+        } else {
+            storeError = store.error();
+        }
+    }
+
+    [[nodiscard]] Result<Statement> prepare(std::string_view sql) const
+    {
+        return m_database ? m_database->prepare(sql) : Result<Statement>(*storeError);
+    }
+
+    /// Of the last statement. Precondition: it was prepared.
+    [[nodiscard]] Error failure(const std::string& what) const { return m_database->failure(what); }
 
     /// Notes what is left out, once.
     void fault(const std::string& what, const std::string& why)
@@ -61,7 +76,8 @@ public:
 
     /// Gives each row of a query to `take`, up to the first that makes no sense: it says what is wrong with it. In a
     /// damaged store one row may lead to itself again.
-    template <class Take> void forEach(const std::string& what, Result<Statement>& statement, const Take& take)
+    template <class Take>
+    void forEach(const std::string& what, Result<Statement>& statement, const Take& take)
     {
         if (!statement) {
             fault(what, statement.error().message);
@@ -74,7 +90,7 @@ public:
         if (!wrong.empty()) {
             fault(what, wrong + "; the rest is left out");
         } else if (statement->failed()) {
-            fault(what, database.failure("cannot be read to its end").message);
+            fault(what, m_database->failure("cannot be read to its end").message);
         }
     }
 
@@ -94,8 +110,8 @@ public:
     /// The last point of a series.
     [[nodiscard]] std::optional<MetricPoint> last(const char* name)
     {
-        auto statement = database.prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names WHERE "
-                                          "name = ?1) AND step <= ?2 ORDER BY step DESC LIMIT 1");
+        auto statement = prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names WHERE "
+                                 "name = ?1) AND step <= ?2 ORDER BY step DESC LIMIT 1");
         if (statement) {
             statement->bind(1, std::string_view(name)).bind(2, kLastStep);
         }
@@ -113,8 +129,8 @@ public:
     [[nodiscard]] std::vector<std::string> namesIn(const char* table)
     {
         std::vector<std::string> names;
-        auto statement = database.prepare("SELECT name FROM names WHERE EXISTS (SELECT 1 FROM " + std::string(table) +
-                                          " AS t WHERE t.name = names.id) ORDER BY name");
+        auto statement = prepare("SELECT name FROM names WHERE EXISTS (SELECT 1 FROM " + std::string(table) +
+                                 " AS t WHERE t.name = names.id) ORDER BY name");
         forEach(table, statement, [&](const Statement& row) {
             if (names.size() >= kMostNames) {
                 return "there are more than " + std::to_string(kMostNames) + " names";
@@ -132,8 +148,11 @@ public:
     }
 
     fs::path directory;
-    Database database;
     std::vector<Error> faults;
+    std::optional<Error> storeError;
+
+private:
+    std::optional<Database> m_database;
 };
 
 RunReader::RunReader(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
@@ -146,11 +165,12 @@ Result<RunReader> RunReader::open(const fs::path& runDirectory)
     if (auto file = readRunFile(runDirectory); !file) {
         return file.error();
     }
-    auto database = Database::openForReading(runDirectory / kStoreFile);
-    if (!database) {
-        return database.error();
-    }
-    return RunReader(std::make_unique<Impl>(runDirectory, std::move(*database)));
+    return RunReader(std::make_unique<Impl>(runDirectory, Database::openForReading(runDirectory / kStoreFile)));
+}
+
+const std::optional<Error>& RunReader::storeError() const
+{
+    return m_impl->storeError;
 }
 
 Result<RunInfo> RunReader::info() const
@@ -199,8 +219,8 @@ std::vector<MetricPoint> RunReader::metric(const std::string& name, std::int64_t
 {
     std::vector<MetricPoint> points;
     std::int64_t last = after;
-    auto statement = m_impl->database.prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names "
-                                              "WHERE name = ?1) AND step > ?2 ORDER BY step");
+    auto statement = m_impl->prepare("SELECT step, value FROM metrics WHERE name = (SELECT id FROM names "
+                                     "WHERE name = ?1) AND step > ?2 ORDER BY step");
     if (statement) {
         statement->bind(1, std::string_view(name)).bind(2, after);
     }
@@ -225,8 +245,8 @@ std::vector<std::string> RunReader::matrixNames() const
 std::vector<std::int64_t> RunReader::matrixSteps(const std::string& name) const
 {
     std::vector<std::int64_t> steps;
-    auto statement = m_impl->database.prepare("SELECT step FROM matrices WHERE name = (SELECT id FROM names WHERE "
-                                              "name = ?1) AND step >= 0 ORDER BY step");
+    auto statement = m_impl->prepare("SELECT step FROM matrices WHERE name = (SELECT id FROM names WHERE "
+                                     "name = ?1) AND step >= 0 ORDER BY step");
     if (statement) {
         statement->bind(1, std::string_view(name));
     }
@@ -246,16 +266,15 @@ Result<Matrix> RunReader::matrix(const std::string& name, std::int64_t step) con
         m_impl->fault(name + ", step " + std::to_string(step), why);
         return Error{(m_impl->directory / kStoreFile).string() + " · " + name, why};
     };
-    auto statement = m_impl->database.prepare("SELECT rows, columns, data FROM matrices WHERE name = (SELECT id FROM "
-                                              "names WHERE name = ?1) AND step = ?2");
+    auto statement = m_impl->prepare("SELECT rows, columns, data FROM matrices WHERE name = (SELECT id FROM "
+                                     "names WHERE name = ?1) AND step = ?2");
     if (!statement) {
         return wrong(statement.error().message);
     }
     if (!statement->bind(1, std::string_view(name)).bind(2, step).next()) {
-        return statement->failed()
-                   ? wrong(m_impl->database.failure("cannot be read").message)
-                   : Error{(m_impl->directory / kStoreFile).string() + " · " + name,
-                           "there is no matrix of step " + std::to_string(step)};
+        return statement->failed() ? wrong(m_impl->failure("cannot be read").message)
+                                   : Error{(m_impl->directory / kStoreFile).string() + " · " + name,
+                                           "there is no matrix of step " + std::to_string(step)};
     }
     if (!statement->isInteger(0) || !statement->isInteger(1) || !statement->isBytes(2)) {
         return wrong("its size or its numbers are something else");
@@ -276,7 +295,7 @@ Result<Matrix> RunReader::matrix(const std::string& name, std::int64_t step) con
 std::vector<RunEvent> RunReader::events() const
 {
     std::vector<RunEvent> events;
-    auto statement = m_impl->database.prepare("SELECT step, kind, text, id FROM events ORDER BY id");
+    auto statement = m_impl->prepare("SELECT step, kind, text, id FROM events ORDER BY id");
     std::optional<std::int64_t> last;
     m_impl->forEach("events", statement, [&](const Statement& row) {
         if (last && row.integer(3) <= *last) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,9 @@ inline constexpr const char* kThroughput = "throughput"; ///< units per second
 inline constexpr const char* kPeakBytes = "memory/peak";
 } // namespace metric
 
-/// Reads a run that may still be growing, in this process or another. One instance is used by one
-/// thread; several instances may read the same run. Of a damaged store it gives what makes sense; faults() tells of the
-/// rest.
+/// Reads a run that may still be growing, in this process or another. One instance is used by one thread; several
+/// instances may read the same run. Where its store is lost it still tells the info, the project and the checkpoints, and
+/// the series are empty; of a damaged store it gives what makes sense, and faults() tells of the rest.
 class RunReader {
 public:
     [[nodiscard]] static Result<RunReader> open(const std::filesystem::path& runDirectory);
@@ -34,6 +35,8 @@ public:
     RunReader& operator=(RunReader&&) noexcept;
     ~RunReader();
 
+    /// Why the store cannot be read, where that is so.
+    [[nodiscard]] const std::optional<Error>& storeError() const;
     /// run.json, with step and losses as the store has them now. A run that no process writes is Interrupted where
     /// run.json still calls it running or paused.
     [[nodiscard]] Result<RunInfo> info() const;
@@ -66,9 +69,6 @@ private:
 /// Replaces tags and notes in run.json.
 [[nodiscard]] Status annotateRun(const std::filesystem::path& runDirectory, const std::vector<std::string>& tags,
                                  const std::string& notes);
-/// A directory name for a new run that does not exist yet: <folder>/<UTC time>-<project name>.
-[[nodiscard]] std::filesystem::path newRunDirectory(const std::filesystem::path& folder,
-                                                    const std::string& projectName);
 /// "step-00000500" of a run.
 [[nodiscard]] std::filesystem::path checkpointDirectory(const std::filesystem::path& runDirectory, std::int64_t step);
 [[nodiscard]] std::string toString(RunStatus status);

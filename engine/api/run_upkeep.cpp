@@ -37,7 +37,7 @@ Result<fs::path> moveInto(const fs::path& folder, const fs::path& run)
 
 } // namespace
 
-Status forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun)
+Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun)
 {
     const auto reader = RunReader::open(run);
     if (!reader) {
@@ -59,6 +59,7 @@ Status forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun)
         const fs::path to = checkpointDirectory(directory, step);
         std::error_code code;
         fs::create_directories(to.parent_path(), code);
+        // Links are followed: the copy holds what they point to.
         fs::copy(checkpointDirectory(run, step), to, fs::copy_options::recursive, code);
         if (code) {
             return Error{to.string(), "the checkpoint cannot be copied: " + code.message()};
@@ -67,8 +68,14 @@ Status forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun)
     });
 }
 
-Result<fs::path> trashRun(const fs::path& run)
+Result<fs::path> trashRun(const fs::path& given)
 {
+    const fs::path named = given.lexically_normal();
+    const fs::path run = named.has_filename() ? named : named.parent_path(); // written with a slash at its end
+    std::error_code ignored;
+    if (!fs::exists(run / kRunFile, ignored)) {
+        return Error{run.string(), "is no run"};
+    }
     if (isRunLocked(run)) {
         return Error{run.string(), "is being written: stop it first"};
     }

@@ -10,9 +10,11 @@ namespace residua::engine {
 
 /// What is done with runs as wholes. Blocking; any thread.
 
-/// Makes `newRun`, which must not exist, a run that goes on from the checkpoint of `step` of `run`: its numbers up to
-/// there, its project, that checkpoint, and where it comes from. It is stopped; ResumeRun trains it.
-[[nodiscard]] Status forkRun(const std::filesystem::path& run, std::int64_t step, const std::filesystem::path& newRun);
+/// Makes `newRun`, which must not exist (empty: a new directory beside `run`), a run that goes on from the checkpoint
+/// of `step` of `run`: its numbers up to there, its project, that checkpoint, and where it comes from. It is stopped;
+/// ResumeRun trains it. Tells its directory.
+[[nodiscard]] Result<std::filesystem::path> forkRun(const std::filesystem::path& run, std::int64_t step,
+                                                    const std::filesystem::path& newRun = {});
 
 /// Moves the run into the trash folder beside it, out of every list, and tells its place there. Refused while it is
 /// being written.

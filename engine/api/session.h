@@ -17,12 +17,21 @@ namespace residua::engine {
 
 // ---- Commands -------------------------------------------------------------------------------
 
-/// Trains `project`. The run directory must not exist yet; a copy of the project is frozen in it.
+/// What is done where a run's data are not those that it was trained on, by their fingerprint.
+enum class OtherData {
+    Refuse, ///< with what was expected and what was got
+    Accept, ///< told as a note; what trains or makes a run records it as an event
+};
+
+/// Trains `project`. A copy of it is frozen in the run's directory.
 struct StartRun {
     RunId run{};
     projects::Project project;
     std::filesystem::path projectDirectory; ///< relative data paths start here
+    /// Must not exist, or be empty but for what a run left that was cut off before it began. Empty: a new one in
+    /// `runFolder`, which is made when the run begins; RunStarted tells which.
     std::filesystem::path runDirectory;
+    std::filesystem::path runFolder;
     std::string device = "cpu";
     std::int64_t pauseAfter = 0; ///< pauses after so many steps (Step on a fresh run); 0: never
 };
@@ -30,7 +39,8 @@ struct StartRun {
 struct ResumeRun {
     RunId run{};
     std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run; else recorded in its place
+    OtherData otherData = OtherData::Refuse;
     std::string device = "cpu";
     std::optional<std::int64_t> step;
     std::optional<std::int64_t> steps; ///< a new total of steps
@@ -61,6 +71,8 @@ struct ListDevices {
 struct SampleRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
     std::optional<std::int64_t> step;
     std::string
         prompt; ///< text, or ids separated by spaces where the data has no tokeniser; empty: the data's beginning
@@ -73,17 +85,21 @@ struct SampleRequest {
 struct EvaluateRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
     std::optional<std::int64_t> step;
     std::string split = "validation"; ///< "train", "validation" or "test"
     std::int64_t batches = 0;         ///< 0: all
 };
-/// Makes `newRun`, which must not exist, a run that goes on from a checkpoint with its depth wired by `topology`,
-/// computing what it computed: the weights that stay and the optimiser's state of them are kept, those of the topology
-/// start afresh. Blocks whose attention the topology feeds apart get its ports. Refused, with the reason, where the
-/// function would change. ResumeRun trains the new run.
+/// Makes `newRun`, as StartRun's directory (empty: a new one beside the run), a run that goes on from a checkpoint with
+/// its depth wired by `topology`, computing what it computed: the weights that stay and the optimiser's state of them
+/// are kept, those of the topology start afresh. Blocks whose attention the topology feeds apart get its ports.
+/// Refused, with the reason, where the function would change. ResumeRun trains the new run.
 struct RetrofitRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
     std::optional<std::int64_t> step; ///< default: the last checkpoint
     projects::Topology topology;
     std::filesystem::path newRun;
@@ -143,11 +159,15 @@ struct DevicesListed {
 struct SampleReady {
     QueryTag tag{};
     std::string text;
+    std::int64_t step = 0;          ///< of the checkpoint that was used
+    std::vector<std::string> notes; ///< what a person should know: a newer checkpoint is damaged, the data are others
 };
 struct EvaluationReady {
     QueryTag tag{};
     double loss = 0;
     std::int64_t batches = 0;
+    std::int64_t step = 0; ///< of the checkpoint that was used
+    std::vector<std::string> notes;
 };
 struct RetrofitReady {
     QueryTag tag{};
@@ -158,6 +178,7 @@ struct RetrofitReady {
     std::vector<std::string> dropped; ///< of the old topology
     double difference = 0;            ///< the largest of the outputs on examples of the data, in the run's precision
     double differenceInDouble = 0;    ///< the same in double precision
+    std::vector<std::string> notes;   ///< as SampleReady's
 };
 struct QueryFailed {
     QueryTag tag{};

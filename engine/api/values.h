@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,9 @@ enum class RunStatus {
     Interrupted, ///< marked running, but no process holds it: killed
 };
 
+/// Stands for a loss that there is not.
+inline constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
+
 /// run.json: what a run is, for lists. The numbers are in its store.
 struct RunInfo {
     std::string directory;
@@ -85,13 +89,12 @@ struct RunInfo {
     std::string device;
     std::int64_t step = 0;
     std::int64_t steps = 0;
-    double loss = 0;           ///< the last training loss
-    double validationLoss = 0; ///< the last; NaN before the first
-    std::string parent;        ///< run directory it was forked from; empty if none
+    double loss = kNoLoss;           ///< the last training loss; NaN before the first
+    double validationLoss = kNoLoss; ///< the last; NaN before the first
+    std::string parent;              ///< run directory it was forked from; empty if none
     std::int64_t parentStep = 0;
     std::vector<std::string> tags;
     std::string notes;
-    bool operator==(const RunInfo&) const = default;
 };
 
 /// Something that happened, at a step: checkpoint written, paused, resumed, NaN, stage transition.

@@ -4,16 +4,17 @@
 #include "engine/api/run_reader.h"
 #include "engine/record/crc32c.h"
 #include "engine/record/files.h"
+#include "engine/record/json_record.h"
 #include "engine/record/safetensors_writer.h"
 #include "projects/store.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <set>
 
 #include <fcntl.h>
 
@@ -21,7 +22,6 @@ namespace residua::engine {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kStateFile = "state.json";
 constexpr const char* kModelFile = "model.safetensors";
@@ -36,24 +36,22 @@ std::string hex(std::uint32_t checksum)
     return text.data();
 }
 
-fs::path checkpointsFolder(const fs::path& runDirectory)
-{
-    return checkpointDirectory(runDirectory, 0).parent_path();
-}
-
 /// The state's own checksum is that of its compact text without the checksum.
-std::string checksumOf(const Json& state)
+std::string checksumOf(const RecordJson& state)
 {
-    return hex(crc32c(asBytes(state.dump(-1, ' ', false, Json::error_handler_t::replace))));
+    return hex(crc32c(asBytes(state.dump(-1, ' ', false, RecordJson::error_handler_t::replace))));
 }
 
-Json stateJson(const CheckpointState& state, std::uint32_t model, std::uint32_t optimiser)
+RecordJson stateJson(const CheckpointState& state, std::uint32_t model, std::uint32_t optimiser)
 {
-    Json json = {{"format", kFormat},
-                 {"step", state.step},
-                 {"units", state.units},
-                 {"seconds", state.seconds},
-                 {"stage", state.stage}};
+    RecordJson json = {{"format", kFormat},
+                       {"step", state.step},
+                       {"units", state.units},
+                       {"seconds", state.seconds},
+                       {"stage", state.stage}};
+    if (state.validationLoss) {
+        json["validationLoss"] = *state.validationLoss;
+    }
     json["cursors"] = state.cursors;
     json["crc32c"] = {{kModelFile, hex(model)}, {kOptimiserFile, hex(optimiser)}};
     return json;
@@ -65,42 +63,93 @@ struct StateFile {
     std::string optimiserChecksum;
 };
 
+std::map<std::string, std::string> textsIn(RecordFields& fields, const char* key)
+{
+    std::map<std::string, std::string> texts;
+    const RecordJson* const object = fields.find(key);
+    if (object == nullptr || !object->is_object()) {
+        fields.fail(key, "is missing, expected an object of texts");
+        return texts;
+    }
+    for (const auto& [name, value] : object->items()) {
+        if (!value.is_string()) {
+            fields.fail(key, "\"" + name + "\" is no text");
+            return texts;
+        }
+        texts[name] = value.get<std::string>();
+    }
+    return texts;
+}
+
+/// `json` without its checksum, which was right.
+Result<StateFile> stateFrom(const RecordJson& json, const std::string& place)
+{
+    RecordFields fields(place, json);
+    if (const std::int64_t format = fields.count("format"); !fields.error() && format != kFormat) {
+        fields.fail("format", "is " + std::to_string(format) + ", expected " + std::to_string(kFormat) +
+                                  ", the one this program reads");
+    }
+    StateFile file;
+    CheckpointState& state = file.state;
+    state.step = fields.count("step");
+    state.units = fields.count("units");
+    state.seconds = fields.number("seconds");
+    state.stage = fields.count("stage");
+    if (fields.find("validationLoss") != nullptr) { // earlier versions wrote none
+        state.validationLoss = fields.number("validationLoss");
+    }
+    state.cursors = textsIn(fields, "cursors");
+    const std::map<std::string, std::string> checksums = textsIn(fields, "crc32c");
+    for (const auto& [name, checksum] :
+         {std::pair(kModelFile, &file.modelChecksum), std::pair(kOptimiserFile, &file.optimiserChecksum)}) {
+        const auto found = checksums.find(name);
+        if (found == checksums.end()) {
+            fields.fail("crc32c", "lacks " + std::string(name));
+        } else {
+            *checksum = found->second;
+        }
+    }
+    if (!(state.seconds >= 0) || !std::isfinite(state.seconds)) {
+        fields.fail("seconds", "is no time, expected seconds from 0 on");
+    }
+    if (state.validationLoss && !std::isfinite(*state.validationLoss)) {
+        fields.fail("validationLoss", "is no finite number");
+    }
+    return fields.error() ? Result<StateFile>(*fields.error()) : Result<StateFile>(std::move(file));
+}
+
 Result<StateFile> readStateFile(const fs::path& path)
 {
-    const auto text = projects::readFile(path);
+    auto text = projects::readFile(path);
     if (!text) {
         return text.error();
     }
-    Json json = Json::parse(*text, nullptr, false);
-    if (!json.is_object()) {
-        return Error{path.string(), "is not a JSON object (truncated?)"};
+    auto json = parseRecord(path, *text);
+    if (!json) {
+        return json.error();
     }
-    const auto checksum = json.find("checksum");
-    if (checksum == json.end() || !checksum->is_string()) {
+    const auto checksum = json->find("checksum");
+    if (checksum == json->end() || !checksum->is_string()) {
         return Error{path.string(), "checksum is missing"};
     }
     const auto claimed = checksum->get<std::string>();
-    json.erase("checksum");
-    if (const std::string actual = checksumOf(json); actual != claimed) {
+    json->erase("checksum");
+    if (const std::string actual = checksumOf(*json); actual != claimed) {
         return Error{path.string(), "its checksum is " + actual + ", expected " + claimed + " (damaged)"};
     }
-    try {
-        if (const int format = json.at("format").get<int>(); format != kFormat) {
-            return Error{path.string(), "format " + std::to_string(format) + " is not " + std::to_string(kFormat) +
-                                            ", the one this program reads"};
-        }
-        StateFile file;
-        json.at("step").get_to(file.state.step);
-        json.at("units").get_to(file.state.units);
-        json.at("seconds").get_to(file.state.seconds);
-        json.at("stage").get_to(file.state.stage);
-        json.at("cursors").get_to(file.state.cursors);
-        json.at("crc32c").at(kModelFile).get_to(file.modelChecksum);
-        json.at("crc32c").at(kOptimiserFile).get_to(file.optimiserChecksum);
-        return file;
-    } catch (const Json::exception& exception) {
-        return Error{path.string(), exception.what()};
+    return stateFrom(*json, path.string());
+}
+
+/// The state of a checkpoint's folder; its name says the step as well.
+Result<StateFile> readState(const fs::path& directory, std::int64_t step)
+{
+    const fs::path path = directory / kStateFile;
+    auto state = readStateFile(path);
+    if (state && state->state.step != step) {
+        return Error{path.string() + " · step", "is " + std::to_string(state->state.step) +
+                                                    ", expected that of the folder, " + std::to_string(step)};
     }
+    return state;
 }
 
 Result<SafetensorsFile> openVerified(const fs::path& path, const std::string& checksum)
@@ -115,9 +164,10 @@ Result<SafetensorsFile> openVerified(const fs::path& path, const std::string& ch
     return file;
 }
 
-Result<LoadedCheckpoint> loadFrom(const fs::path& directory)
+Result<LoadedCheckpoint> loadFrom(const fs::path& runDirectory, std::int64_t step)
 {
-    auto state = readStateFile(directory / kStateFile);
+    const fs::path directory = checkpointDirectory(runDirectory, step);
+    auto state = readState(directory, step);
     if (!state) {
         return state.error();
     }
@@ -149,9 +199,9 @@ Status writeFiles(const fs::path& directory, const CheckpointState& state,
     if (!file) {
         return file.error();
     }
-    Json json = stateJson(state, *modelChecksum, *optimiserChecksum);
+    RecordJson json = stateJson(state, *modelChecksum, *optimiserChecksum);
     json["checksum"] = checksumOf(json);
-    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = json.dump(2, ' ', false, RecordJson::error_handler_t::replace) + "\n";
     if (auto status = file->write(asBytes(text)); !status) {
         return status;
     }
@@ -193,7 +243,51 @@ Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
     return Done{};
 }
 
+/// Of `steps`, those that the rule keeps.
+std::set<std::int64_t> keptBy(const CheckpointRule& rule, const fs::path& runDirectory,
+                              const std::vector<std::int64_t>& steps)
+{
+    std::set<std::int64_t> kept;
+    std::vector<std::pair<double, std::int64_t>> losses;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const bool newest = rule.newest == 0 || steps.size() - i <= static_cast<std::size_t>(rule.newest);
+        if (newest || (rule.every > 0 && steps[i] % rule.every == 0)) {
+            kept.insert(steps[i]);
+        }
+        const auto state = rule.best > 0 ? readState(checkpointDirectory(runDirectory, steps[i]), steps[i])
+                                         : Result<StateFile>(Error{});
+        if (state && state->state.validationLoss) {
+            losses.emplace_back(*state->state.validationLoss, steps[i]);
+        }
+    }
+    std::ranges::sort(losses);
+    for (std::size_t i = 0; i < losses.size() && i < static_cast<std::size_t>(rule.best); ++i) {
+        kept.insert(losses[i].second);
+    }
+    return kept;
+}
+
 } // namespace
+
+fs::path checkpointsFolder(const fs::path& runDirectory)
+{
+    return checkpointDirectory(runDirectory, 0).parent_path();
+}
+
+Status checkCheckpointsFolder(const fs::path& runDirectory)
+{
+    const fs::path folder = checkpointsFolder(runDirectory);
+    std::error_code code;
+    const fs::file_status status = fs::symlink_status(folder, code);
+    if (fs::is_symlink(status)) {
+        return Error{folder.string(), "is a link; a run writes its checkpoints, and removes old ones, in a folder of "
+                                      "its own: put the folder that it points to in its place"};
+    }
+    if (fs::exists(status) && !fs::is_directory(status)) {
+        return Error{folder.string(), "is no folder, expected one for the run's checkpoints"};
+    }
+    return Done{};
+}
 
 std::vector<std::int64_t> checkpointSteps(const fs::path& runDirectory)
 {
@@ -208,7 +302,9 @@ std::vector<std::int64_t> checkpointSteps(const fs::path& runDirectory)
         std::int64_t step = 0;
         const char* last = name.data() + name.size();
         const auto parsed = std::from_chars(name.data() + kStepPrefix.size(), last, step);
-        if (parsed.ec == std::errc{} && parsed.ptr == last) {
+        // The name that a checkpoint of this step has, and no other way to write the number.
+        if (parsed.ec == std::errc{} && parsed.ptr == last && step >= 0 &&
+            checkpointDirectory(runDirectory, step).filename() == name) {
             steps.push_back(step);
         }
     }
@@ -218,6 +314,9 @@ std::vector<std::int64_t> checkpointSteps(const fs::path& runDirectory)
 
 Status removeCheckpointsAfter(const fs::path& runDirectory, std::int64_t step)
 {
+    if (Status sound = checkCheckpointsFolder(runDirectory); !sound) {
+        return sound;
+    }
     for (const std::int64_t later : checkpointSteps(runDirectory)) {
         if (later > step) {
             if (auto status = removeCheckpoint(runDirectory, later); !status) {
@@ -230,8 +329,11 @@ Status removeCheckpointsAfter(const fs::path& runDirectory, std::int64_t step)
 
 Status writeCheckpoint(const fs::path& runDirectory, const CheckpointState& state,
                        const std::map<std::string, StoredTensor>& model,
-                       const std::map<std::string, StoredTensor>& optimiser, std::int64_t keep)
+                       const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule)
 {
+    if (Status sound = checkCheckpointsFolder(runDirectory); !sound) {
+        return sound;
+    }
     const fs::path folder = checkpointsFolder(runDirectory);
     const fs::path directory = checkpointDirectory(runDirectory, state.step);
     const fs::path temporary = folder / ("." + directory.filename().string() + ".tmp");
@@ -255,9 +357,9 @@ Status writeCheckpoint(const fs::path& runDirectory, const CheckpointState& stat
         }
     }
     const auto steps = checkpointSteps(runDirectory);
-    const auto kept = keep == 0 ? steps.size() : static_cast<std::size_t>(keep);
-    for (std::size_t i = 0; i + kept < steps.size(); ++i) {
-        if (status = removeCheckpoint(runDirectory, steps[i]); !status) {
+    const std::set<std::int64_t> kept = keptBy(rule, runDirectory, steps);
+    for (const std::int64_t step : steps) {
+        if (status = kept.contains(step) ? Status(Done{}) : removeCheckpoint(runDirectory, step); !status) {
             return status;
         }
     }
@@ -268,13 +370,13 @@ Result<LoadedCheckpoint> loadCheckpoint(const fs::path& runDirectory, std::optio
                                         std::vector<std::string>* skipped)
 {
     if (step) {
-        return loadFrom(checkpointDirectory(runDirectory, *step));
+        return loadFrom(runDirectory, *step);
     }
     auto steps = checkpointSteps(runDirectory);
     std::reverse(steps.begin(), steps.end());
     for (const std::int64_t candidate : steps) {
         const fs::path directory = checkpointDirectory(runDirectory, candidate);
-        auto loaded = loadFrom(directory);
+        auto loaded = loadFrom(runDirectory, candidate);
         if (loaded) {
             return loaded;
         }

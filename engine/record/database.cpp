@@ -113,6 +113,25 @@ constexpr std::array<ExpectedTable, 4> kTables{{{"names", "id* name"},
                                                 {"matrices", "name* step* rows columns data"},
                                                 {"events", "id* step kind text"}}};
 
+StoreTrouble troubleOf(int code)
+{
+    switch (code & 0xff) { // the rest says more of the same
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return StoreTrouble::Busy;
+    case SQLITE_ERROR: // a table is missing or has other columns
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_FORMAT:
+    case SQLITE_SCHEMA:
+    case SQLITE_MISMATCH:
+    case SQLITE_CONSTRAINT:
+        return StoreTrouble::Damaged;
+    default:
+        return code == SQLITE_READONLY_DBMOVED ? StoreTrouble::Damaged : StoreTrouble::Other;
+    }
+}
+
 } // namespace
 
 void Database::Close::operator()(sqlite3* connection) const
@@ -140,16 +159,24 @@ Result<Database> Database::open(const std::filesystem::path& path, const std::st
     return database;
 }
 
-Result<Database> Database::openForWriting(const std::filesystem::path& path)
+Result<Database> Database::openForWriting(const std::filesystem::path& path, StoreTrouble* trouble)
 {
     auto database = open(path, path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     if (!database) {
         return database;
     }
     if (auto status = database->execute(kSetUp); !status) {
+        if (trouble != nullptr) {
+            *trouble = database->trouble();
+        }
         return status.error();
     }
     return database;
+}
+
+void Database::setPatience(std::chrono::milliseconds patience)
+{
+    sqlite3_busy_timeout(m_connection.get(), static_cast<int>(patience.count()));
 }
 
 Result<Database> Database::openForReading(const std::filesystem::path& path)
@@ -166,8 +193,7 @@ Result<Database> Database::openForReading(const std::filesystem::path& path)
         return database;
     }
     // On read-only media a WAL cannot be shared, and nobody writes either.
-    auto frozen =
-        openRead(path, "file:" + uriPath(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    auto frozen = openRead(path, "file:" + uriPath(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
     return frozen ? std::move(frozen) : std::move(database);
 }
 
@@ -213,8 +239,8 @@ Status Database::checkTables() const
                      (columns->integer(2) != 0 ? " (made up)" : "");
         }
         if (found != table.columns) {
-            return Error{m_path, "cannot read the store: its table " + name + " has other columns than a run's: " +
-                                     table.columns + " are expected"};
+            return Error{m_path, "cannot read the store: its table " + name +
+                                     " has other columns than a run's: " + table.columns + " are expected"};
         }
     }
     return Done{};
@@ -245,6 +271,7 @@ Result<Statement> Database::prepare(std::string_view sql) const
 
 Error Database::failure(const std::string& what) const
 {
+    m_trouble = troubleOf(sqlite3_extended_errcode(m_connection.get()));
     return {m_path, what + ": " + reasonOf(m_connection.get())};
 }
 

@@ -3,6 +3,7 @@
 
 #include "projects/result.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -20,13 +21,23 @@ inline constexpr const char* kStoreFile = "store.sqlite";
 
 class Statement;
 
+/// Why the store refused.
+enum class StoreTrouble {
+    None,
+    Busy,    ///< another process holds it
+    Damaged, ///< what is in it is not what this program writes
+    Other,   ///< the disk is full, the file cannot be opened, …
+};
+
 /// An SQLite connection; one thread.
 class Database {
 public:
     /// Opens the store for writing (WAL, synchronous NORMAL), and makes its tables where they are missing:
     ///   names(id, name)   metrics(name, step, value; NULL is NaN)
     ///   matrices(name, step, rows, columns, data: fp32)   events(id, step, kind, text)
-    [[nodiscard]] static Result<Database> openForWriting(const std::filesystem::path& path);
+    /// On failure `trouble`, where given, says of which kind it is.
+    [[nodiscard]] static Result<Database> openForWriting(const std::filesystem::path& path,
+                                                         StoreTrouble* trouble = nullptr);
     /// Opens an existing store that another process may be writing. What only has its name, or was changed by another
     /// program, is refused: a view, which may never end, in place of a table; other columns or keys than ours. No query
     /// takes more than a store can need between two rows, so that none hangs.
@@ -36,6 +47,10 @@ public:
     [[nodiscard]] Result<Statement> prepare(std::string_view sql) const;
     /// `what` and why: the last failure.
     [[nodiscard]] Error failure(const std::string& what) const;
+    /// Of which kind the last failure was that became an error.
+    [[nodiscard]] StoreTrouble trouble() const { return m_trouble; }
+    /// How long a statement waits for another process that holds the store.
+    void setPatience(std::chrono::milliseconds patience);
 
 private:
     struct Close {
@@ -49,6 +64,7 @@ private:
     std::unique_ptr<int> m_work; ///< pieces of work since the last row; before the connection, which counts it
     std::unique_ptr<sqlite3, Close> m_connection;
     std::string m_path;
+    mutable StoreTrouble m_trouble = StoreTrouble::None;
 };
 
 /// A prepared statement. Parameters are numbered from 1, columns from 0; bound text and bytes must outlive run().

@@ -6,7 +6,6 @@
 #include "engine/record/run_writer.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace residua::engine {
 namespace {
@@ -53,16 +52,40 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
     info.message.clear();
     info.step = branch.step;
     info.steps = branch.steps;
-    info.loss = lastAt(reader, metric::kLoss, branch.step, info.loss);
-    info.validationLoss = lastAt(reader, metric::kValidationLoss, branch.step, std::nan(""));
+    const double known = parent.step == branch.step ? parent.loss : kNoLoss; // where the store is lost
+    info.loss = lastAt(reader, metric::kLoss, branch.step, known);
+    info.validationLoss = lastAt(reader, metric::kValidationLoss, branch.step, kNoLoss);
     info.parent = branch.parent.string();
     info.parentStep = branch.step;
     return info;
 }
 
+Result<RunWriter> created(const RunBranch& branch, RunInfo info, const RunFile& parent)
+{
+    fs::path project = resolvedProjectDirectory(branch.parent, parent.projectDirectory);
+    std::optional<DataFingerprint> data = parent.data;
+    if (branch.source) {
+        project = branch.source->first;
+        data = branch.source->second;
+    }
+    fs::path directory = branch.directory;
+    const fs::path parentPath = branch.parent.lexically_normal();
+    // Also where it is written with a slash at its end.
+    fs::path folder = (parentPath.has_filename() ? parentPath : parentPath.parent_path()).parent_path();
+    if (parent.projectDirectory.is_relative()) { // as its parent has it
+        std::error_code code;
+        project = fs::proximate(project, code);
+        directory = directory.empty() ? directory : fs::proximate(directory, code);
+        folder = fs::proximate(folder, code);
+    }
+    return directory.empty() ? RunWriter::createIn(folder, std::move(info), branch.project, project, std::move(data))
+                             : RunWriter::create(directory, std::move(info), branch.project, project, std::move(data));
+}
+
 } // namespace
 
-Status makeBranch(const RunBranch& branch, const std::function<Status(const fs::path& directory)>& putCheckpoint)
+Result<fs::path> makeBranch(const RunBranch& branch,
+                            const std::function<Status(const fs::path& directory)>& putCheckpoint)
 {
     const auto reader = RunReader::open(branch.parent);
     const auto file = readRunFile(branch.parent);
@@ -72,8 +95,7 @@ Status makeBranch(const RunBranch& branch, const std::function<Status(const fs::
     if (!std::ranges::binary_search(reader->checkpoints(), branch.step)) {
         return Error{branch.parent.string(), "has no checkpoint of step " + std::to_string(branch.step)};
     }
-    auto writer = RunWriter::create(branch.directory, infoOf(branch, *reader, file->info), branch.project,
-                                    file->projectDirectory);
+    auto writer = created(branch, infoOf(branch, *reader, file->info), *file);
     if (!writer) {
         return writer.error();
     }
@@ -82,16 +104,21 @@ Status makeBranch(const RunBranch& branch, const std::function<Status(const fs::
         writer->matrix(matrix);
     }
     writer->event(branch.event);
-    Status written = putCheckpoint(branch.directory);
+    for (const RunEvent& event : branch.events) {
+        writer->event(event);
+    }
+    const fs::path directory = writer->directory();
+    Status written = putCheckpoint(directory);
     RunInfo info = writer->info();
     info.status = RunStatus::Stopped;
     written = written ? writer->flush() : written;
     written = written ? writer->update(info) : written;
     if (!written) {
         std::error_code ignored;
-        fs::remove_all(branch.directory, ignored);
+        fs::remove_all(directory, ignored);
+        return written.error();
     }
-    return written;
+    return directory;
 }
 
 } // namespace residua::engine

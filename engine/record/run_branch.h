@@ -2,12 +2,15 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "engine/record/data_part.h"
 #include "projects/project.h"
 #include "projects/result.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -16,17 +19,20 @@ namespace residua::engine {
 struct RunBranch {
     std::filesystem::path parent;
     std::int64_t step = 0;
-    std::filesystem::path directory; ///< of the new run; must not exist
+    std::filesystem::path directory; ///< of the new run; must not exist. Empty: a new one beside the parent
     projects::Project project;
     std::int64_t steps = 0;       ///< planned in all
     RunEvent event;               ///< what the new run's history says of it
     std::vector<Matrix> matrices; ///< of the step, where the branch has others than its parent
+    std::vector<RunEvent> events; ///< further ones
+    /// Where its data are and what they are, where that differs from its parent's.
+    std::optional<std::pair<std::filesystem::path, DataFingerprint>> source;
 };
 
 /// Makes the branch: its parent's numbers up to the step, its project, where it comes from, and the checkpoint that
-/// `putCheckpoint` writes into it. It is stopped. On error nothing of it remains. Refused where the parent has no
-/// checkpoint of the step.
-[[nodiscard]] Status makeBranch(const RunBranch& branch,
-                                const std::function<Status(const std::filesystem::path& directory)>& putCheckpoint);
+/// `putCheckpoint` writes into it. It is stopped. Tells its directory. On error nothing of it remains. Refused where
+/// the parent has no checkpoint of the step.
+[[nodiscard]] Result<std::filesystem::path>
+makeBranch(const RunBranch& branch, const std::function<Status(const std::filesystem::path& directory)>& putCheckpoint);
 
 } // namespace residua::engine

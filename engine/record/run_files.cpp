@@ -2,24 +2,24 @@
 #include "engine/record/run_files.h"
 
 #include "engine/api/run_reader.h"
+#include "engine/record/json_record.h"
 #include "projects/store.h"
 
-#include <nlohmann/json.hpp>
-
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace residua::engine {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 // Locks of the open file description (Linux, POSIX 2024): they end with the process however it dies, and two
 // openings within one process exclude each other as those of two processes do.
@@ -31,14 +31,9 @@ struct flock wholeFile(short type)
     return lock;
 }
 
-Json numberOrNull(double value)
+RecordJson numberOrNull(double value)
 {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-double numberOrNan(const Json& value)
-{
-    return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+    return std::isfinite(value) ? RecordJson(value) : RecordJson(nullptr);
 }
 
 Result<RunStatus> statusFrom(const std::string& text, const std::string& place)
@@ -52,23 +47,75 @@ Result<RunStatus> statusFrom(const std::string& text, const std::string& place)
     return Error{place, "status is \"" + text + "\", expected running, paused, finished, stopped or failed"};
 }
 
-RunFile runFileFrom(const Json& json)
+std::optional<DataFingerprint> fingerprintFrom(RecordFields& fields)
 {
+    const RecordJson* const parts = fields.find("data");
+    if (parts == nullptr) {
+        return std::nullopt;
+    }
+    DataFingerprint fingerprint;
+    for (std::size_t i = 0; parts->is_array() && i < parts->size(); ++i) {
+        RecordFields part({}, (*parts)[i]);
+        fingerprint.push_back({part.text("name"), part.count("files"), part.count("bytes"), part.text("content")});
+        if (part.error()) {
+            fields.fail("data", "entry " + std::to_string(i + 1) + part.error()->text());
+        }
+    }
+    if (fingerprint.empty()) {
+        fields.fail("data", "is no list of what the examples come from");
+    }
+    return fingerprint;
+}
+
+RecordJson jsonOf(const DataFingerprint& fingerprint)
+{
+    RecordJson list = RecordJson::array();
+    for (const DataPart& part : fingerprint) {
+        list.push_back({{"name", part.name}, {"files", part.files}, {"bytes", part.bytes}, {"content", part.content}});
+    }
+    return list;
+}
+
+/// The run itself, where it is reached through links.
+fs::path placeOf(const fs::path& runDirectory)
+{
+    std::error_code code;
+    const fs::path place = fs::weakly_canonical(fs::absolute(runDirectory, code), code);
+    return code ? runDirectory : place;
+}
+
+Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory, const std::string& place)
+{
+    RecordFields fields(place, json);
     RunFile file;
     RunInfo& info = file.info;
-    json.at("name").get_to(info.name);
-    json.at("created").get_to(info.created);
-    json.at("message").get_to(info.message);
-    json.at("device").get_to(info.device);
-    json.at("step").get_to(info.step);
-    json.at("steps").get_to(info.steps);
-    info.loss = numberOrNan(json.at("loss"));
-    info.validationLoss = numberOrNan(json.at("validationLoss"));
-    json.at("parent").get_to(info.parent);
-    json.at("parentStep").get_to(info.parentStep);
-    json.at("tags").get_to(info.tags);
-    json.at("notes").get_to(info.notes);
-    file.projectDirectory = json.at("projectDirectory").get<std::string>();
+    info.directory = runDirectory.string();
+    info.name = fields.text("name");
+    info.created = fields.text("created");
+    info.message = fields.text("message");
+    info.device = fields.text("device");
+    info.step = fields.count("step");
+    info.steps = fields.count("steps");
+    info.loss = fields.number("loss");
+    info.validationLoss = fields.number("validationLoss");
+    info.parent = fields.text("parent");
+    info.parentStep = fields.count("parentStep");
+    info.tags = fields.texts("tags");
+    info.notes = fields.text("notes");
+    file.projectDirectory = fields.text("projectDirectory");
+    file.data = fingerprintFrom(fields);
+    const std::string status = fields.text("status");
+    if (fields.error()) {
+        return *fields.error();
+    }
+    if (info.step == 0) {
+        info.loss = std::numeric_limits<double>::quiet_NaN(); // earlier versions wrote 0 before the first step
+    }
+    const auto known = statusFrom(status, place);
+    if (!known) {
+        return known.error();
+    }
+    info.status = *known;
     return file;
 }
 
@@ -79,30 +126,20 @@ Result<RunFile> readRunFile(const fs::path& runDirectory)
     const fs::path path = runDirectory / kRunFile;
     const auto text = projects::readFile(path);
     if (!text) {
-        return text.error();
+        std::error_code ignored;
+        const bool cutOff = fs::is_directory(runDirectory, ignored) && !fs::exists(path, ignored);
+        return cutOff ? Error{runDirectory.string(), "has no " + std::string(kRunFile) +
+                                                         ": it is no run, or one that was cut off before it began"}
+                      : text.error();
     }
-    const Json json = Json::parse(*text, nullptr, false);
-    if (!json.is_object()) {
-        return Error{path.string(), "is not a JSON object"};
-    }
-    try {
-        RunFile file = runFileFrom(json);
-        const auto status = statusFrom(json.at("status").get<std::string>(), path.string());
-        if (!status) {
-            return status.error();
-        }
-        file.info.status = *status;
-        file.info.directory = runDirectory.string();
-        return file;
-    } catch (const Json::exception& exception) {
-        return Error{path.string(), exception.what()};
-    }
+    const auto json = parseRecord(path, *text);
+    return json ? runFileFrom(*json, runDirectory, path.string()) : Result<RunFile>(json.error());
 }
 
 Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
 {
     const RunInfo& info = file.info;
-    const Json json = {{"name", info.name},
+    RecordJson json = {{"name", info.name},
                        {"created", info.created},
                        {"status", toString(info.status)},
                        {"message", info.message},
@@ -116,21 +153,50 @@ Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
                        {"tags", info.tags},
                        {"notes", info.notes},
                        {"projectDirectory", file.projectDirectory.string()}};
-    return projects::writeFileAtomically(runDirectory / kRunFile,
-                                         json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (file.data) {
+        json["data"] = jsonOf(*file.data);
+    }
+    const fs::path path = runDirectory / kRunFile;
+    std::error_code code;
+    if (fs::is_symlink(path, code)) {
+        fs::remove(path, code);
+    }
+    return projects::writeFileAtomically(path, json.dump(2, ' ', false, RecordJson::error_handler_t::replace) + "\n");
 }
 
-Result<FileDescriptor> guardRunFile(const fs::path& runDirectory)
+fs::path keptProjectDirectory(const fs::path& runDirectory, const fs::path& projectDirectory)
+{
+    const fs::path given = projectDirectory.empty() ? fs::path(".") : projectDirectory;
+    const fs::path project = placeOf(given);
+    const fs::path relative = project.lexically_relative(placeOf(runDirectory));
+    const bool inside = !relative.empty() &&
+                        std::ranges::all_of(relative, [](const fs::path& part) { return part == ".." || part == "."; });
+    const bool bothRelative = runDirectory.is_relative() && given.is_relative() && !relative.empty();
+    return inside || bothRelative ? relative : project;
+}
+
+fs::path resolvedProjectDirectory(const fs::path& runDirectory, const fs::path& kept)
+{
+    return (placeOf(runDirectory) / kept).lexically_normal();
+}
+
+Result<FileDescriptor> guardRunFile(const fs::path& runDirectory, std::chrono::milliseconds patience)
 {
     // The directory itself: run.json is another file after every replacement.
     FileDescriptor directory(::open(runDirectory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory.isOpen()) {
         return systemError(runDirectory, "cannot open the run", errno);
     }
-    while (::flock(directory.get(), LOCK_EX) != 0) {
-        if (errno != EINTR) {
+    constexpr std::chrono::milliseconds kTurn{5};
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EINTR && errno != EWOULDBLOCK) {
             return systemError(runDirectory, "cannot lock the run", errno);
         }
+        if (std::chrono::steady_clock::now() > until) {
+            return Error{runDirectory.string(), "another process has locked this folder and does not let it go"};
+        }
+        std::this_thread::sleep_for(kTurn);
     }
     return directory;
 }
@@ -138,9 +204,14 @@ Result<FileDescriptor> guardRunFile(const fs::path& runDirectory)
 Result<FileDescriptor> lockRun(const fs::path& runDirectory)
 {
     const fs::path path = runDirectory / kLockFile;
-    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    // Not through a link, which may lead out of the run; and no FIFO may hang us.
+    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
     if (!file.isOpen()) {
         return systemError(path, "cannot create the lock", errno);
+    }
+    struct stat opened {};
+    if (::fstat(file.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) {
+        return Error{path.string(), "is not a plain file: remove it"};
     }
     struct flock lock = wholeFile(F_WRLCK);
     if (::fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
@@ -149,12 +220,17 @@ Result<FileDescriptor> lockRun(const fs::path& runDirectory)
         }
         return systemError(path, "cannot lock the run", errno);
     }
+    struct stat now {};
+    if (::lstat(path.c_str(), &now) != 0 || now.st_ino != opened.st_ino || now.st_dev != opened.st_dev) {
+        return Error{runDirectory.string(), "another process has removed this run"};
+    }
     return file;
 }
 
 bool isRunLocked(const fs::path& runDirectory)
 {
-    const FileDescriptor file(::open((runDirectory / kLockFile).c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor file(
+        ::open((runDirectory / kLockFile).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct flock lock = wholeFile(F_WRLCK);
     return file.isOpen() && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }

@@ -3,17 +3,17 @@
 
 #include "engine/api/run_reader.h"
 #include "engine/record/checkpoint.h"
-#include "engine/record/database.h"
+#include "engine/record/run_directory.h"
 #include "engine/record/run_files.h"
+#include "engine/record/store_writer.h"
 #include "engine/record/tensorboard.h"
 #include "projects/json.h"
 #include "projects/store.h"
 
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <ctime>
-#include <map>
-#include <optional>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -30,38 +30,8 @@ std::string utcNow()
     return text.data();
 }
 
-struct NamedPoint {
-    std::string name;
-    MetricPoint point;
-};
-
-/// The statements of flush(), prepared once.
-struct Statements {
-    Statement addName;
-    Statement findName;
-    Statement metric;
-    Statement matrix;
-    Statement event;
-
-    static Result<Statements> prepare(const Database& database)
-    {
-        constexpr std::array<const char*, 5> kSql{
-            "INSERT OR IGNORE INTO names(name) VALUES(?1)", "SELECT id FROM names WHERE name = ?1",
-            "INSERT OR REPLACE INTO metrics(name, step, value) VALUES(?1, ?2, ?3)",
-            "INSERT OR REPLACE INTO matrices(name, step, rows, columns, data) VALUES(?1, ?2, ?3, ?4, ?5)",
-            "INSERT INTO events(step, kind, text) VALUES(?1, ?2, ?3)"};
-        std::vector<Statement> prepared;
-        for (const char* sql : kSql) {
-            auto statement = database.prepare(sql);
-            if (!statement) {
-                return statement.error();
-            }
-            prepared.push_back(std::move(*statement));
-        }
-        return Statements{std::move(prepared[0]), std::move(prepared[1]), std::move(prepared[2]),
-                          std::move(prepared[3]), std::move(prepared[4])};
-    }
-};
+/// How long the writing of run.json waits for one who has locked the folder: longer than any who annotates a run.
+constexpr std::chrono::milliseconds kTurnOfRunFile{500};
 
 } // namespace
 
@@ -75,145 +45,77 @@ public:
 
     fs::path directory;
     RunFile file;
-    std::vector<NamedPoint> metrics;
-    std::vector<Matrix> matrices;
-    std::vector<RunEvent> events;
+    StoreRows rows;
+    std::vector<std::string> notes;
 
 private:
-    Impl(FileDescriptor lock, Database database, Statements statements, TensorBoardWriter board)
-        : m_lock(std::move(lock)),
-          m_database(std::move(database)),
-          m_statements(std::move(statements)),
-          m_board(std::move(board))
+    Impl(FileDescriptor lock, StoreWriter store, TensorBoardWriter board)
+        : m_lock(std::move(lock)), m_store(std::move(store)), m_board(std::move(board))
     {
     }
 
-    static Status dropBeyond(Database& database, std::int64_t step);
-    bool insertAll();
-    bool idOf(const std::string& name, std::int64_t& id);
-
     FileDescriptor m_lock;
-    Database m_database;
-    Statements m_statements; // after the database: finalised before it closes
+    StoreWriter m_store;
     TensorBoardWriter m_board;
-    std::map<std::string, std::int64_t> m_ids;
+    bool m_waits = false; ///< for another process that holds the store
 };
-
-Status RunWriter::Impl::dropBeyond(Database& database, std::int64_t step)
-{
-    const std::string beyond = " WHERE step > " + std::to_string(step) + ";";
-    return database.execute(("BEGIN IMMEDIATE; DELETE FROM metrics" + beyond + "DELETE FROM matrices" + beyond +
-                             "DELETE FROM events" + beyond + "COMMIT;")
-                                .c_str());
-}
 
 Result<std::unique_ptr<RunWriter::Impl>> RunWriter::Impl::open(const fs::path& directory, RunFile file,
                                                                FileDescriptor lock,
                                                                std::optional<std::int64_t> goOnFrom)
 {
-    auto database = Database::openForWriting(directory / kStoreFile);
-    if (!database) {
-        return database.error();
-    }
     if (goOnFrom) {
-        if (auto status = dropBeyond(*database, *goOnFrom); !status) {
+        // Before anything is dropped: where checkpoints cannot be written, nothing changes.
+        if (auto status = checkCheckpointsFolder(directory); !status) {
             return status.error();
         }
+    }
+    std::vector<std::string> notes;
+    auto store = StoreWriter::open(directory, goOnFrom, notes);
+    if (!store) {
+        return store.error();
+    }
+    if (goOnFrom) {
         if (auto status = removeCheckpointsAfter(directory, *goOnFrom); !status) {
             return status.error();
         }
-    }
-    auto statements = Statements::prepare(*database);
-    if (!statements) {
-        return statements.error();
     }
     const auto purgeFrom = goOnFrom ? std::optional(*goOnFrom + 1) : std::nullopt;
     auto board = TensorBoardWriter::create(directory, purgeFrom);
     if (!board) {
         return board.error();
     }
-    std::unique_ptr<Impl> impl(
-        new Impl(std::move(lock), std::move(*database), std::move(*statements), std::move(*board)));
+    std::unique_ptr<Impl> impl(new Impl(std::move(lock), std::move(*store), std::move(*board)));
     impl->directory = directory;
     impl->file = std::move(file);
+    impl->notes = std::move(notes);
     return impl;
-}
-
-bool RunWriter::Impl::idOf(const std::string& name, std::int64_t& id)
-{
-    if (const auto known = m_ids.find(name); known != m_ids.end()) {
-        id = known->second;
-        return true;
-    }
-    if (!m_statements.addName.bind(1, name).run() || !m_statements.findName.bind(1, name).next()) {
-        return false;
-    }
-    id = m_statements.findName.integer(0);
-    m_statements.findName.reset();
-    m_ids[name] = id;
-    return true;
-}
-
-bool RunWriter::Impl::insertAll()
-{
-    std::int64_t id = 0;
-    for (const NamedPoint& entry : metrics) {
-        if (!idOf(entry.name, id) ||
-            !m_statements.metric.bind(1, id).bind(2, entry.point.step).bind(3, entry.point.value).run()) {
-            return false;
-        }
-    }
-    for (const Matrix& matrix : matrices) {
-        if (!idOf(matrix.name, id) || !m_statements.matrix.bind(1, id)
-                                           .bind(2, matrix.step)
-                                           .bind(3, matrix.rows)
-                                           .bind(4, matrix.columns)
-                                           .bind(5, std::as_bytes(std::span(matrix.values)))
-                                           .run()) {
-            return false;
-        }
-    }
-    for (const RunEvent& event : events) {
-        if (!m_statements.event.bind(1, event.step).bind(2, event.kind).bind(3, event.text).run()) {
-            return false;
-        }
-    }
-    return true;
 }
 
 Status RunWriter::Impl::flush()
 {
-    if (metrics.empty() && matrices.empty() && events.empty()) {
+    const auto stored = m_store.write(rows, notes);
+    if (!stored) {
+        return stored.error();
+    }
+    if (*stored == Stored::NotNow) {
+        if (!std::exchange(m_waits, true)) {
+            notes.push_back("another process holds the run's store: what is recorded waits in memory meanwhile");
+        }
         return Done{};
     }
-    if (auto status = m_database.execute("BEGIN IMMEDIATE"); !status) {
-        return status;
-    }
-    if (!insertAll()) {
-        const Error error = m_database.failure("cannot record the run");
-        m_ids.clear(); // ids given in this transaction are void
-        static_cast<void>(m_database.execute("ROLLBACK"));
-        return error;
-    }
-    if (auto status = m_database.execute("COMMIT"); !status) {
-        m_ids.clear();
-        return status;
-    }
-    for (const NamedPoint& entry : metrics) {
+    m_waits = false;
+    for (const NamedPoint& entry : rows.metrics) {
         m_board.scalar(entry.name, entry.point.step, entry.point.value);
     }
-    metrics.clear();
-    matrices.clear();
-    events.clear();
+    rows = {};
     return m_board.flush();
 }
 
 Status RunWriter::Impl::update(const RunInfo& info)
 {
-    const auto guard = guardRunFile(directory);
-    if (!guard) {
-        return guard.error();
-    }
+    // Without it at worst a note that is written in these very milliseconds is lost, and the run goes on.
+    const auto guard = guardRunFile(directory, kTurnOfRunFile);
     RunFile next = file;
     next.info = info;
     next.info.directory = directory.string();
@@ -234,34 +136,44 @@ RunWriter& RunWriter::operator=(RunWriter&&) noexcept = default;
 RunWriter::~RunWriter() = default;
 
 Result<RunWriter> RunWriter::create(const fs::path& runDirectory, RunInfo info, const projects::Project& project,
-                                    const fs::path& projectDirectory)
+                                    const fs::path& projectDirectory, std::optional<DataFingerprint> data)
 {
-    std::error_code code;
-    const fs::path directory = fs::absolute(runDirectory, code);
-    fs::create_directories(directory.parent_path(), code);
-    const bool created = !code && fs::create_directory(directory, code);
-    if (code) {
-        return systemError(directory, "cannot create the run's directory", code.value());
+    auto held = claimRunDirectory(runDirectory);
+    if (!held) {
+        return held.error();
     }
-    if (!created) {
-        return Error{directory.string(), "exists already; a new run needs a new directory"};
+    const fs::path kept = keptProjectDirectory(runDirectory, projectDirectory);
+    return begin(std::move(*held), {std::move(info), kept, std::move(data)}, project);
+}
+
+Result<RunWriter> RunWriter::createIn(const fs::path& folder, RunInfo info, const projects::Project& project,
+                                      const fs::path& projectDirectory, std::optional<DataFingerprint> data)
+{
+    sweepRuns(folder);
+    auto held = claimRunDirectoryIn(folder, project.name);
+    if (!held) {
+        return held.error();
     }
+    const fs::path kept = keptProjectDirectory(folder / held->path.filename(), projectDirectory);
+    return begin(std::move(*held), {std::move(info), kept, std::move(data)}, project);
+}
+
+Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const projects::Project& project)
+{
+    const fs::path directory = held.path;
+    RunInfo& info = file.info;
     info.directory = directory.string();
     info.name = info.name.empty() ? directory.filename().string() : info.name;
     info.created = info.created.empty() ? utcNow() : info.created;
-    const RunFile file{info, fs::absolute(projectDirectory, code)};
 
+    std::error_code code;
     const auto fill = [&]() -> Result<RunWriter> {
-        auto lock = lockRun(directory);
-        if (!lock) {
-            return lock.error();
-        }
         fs::create_directory(directory / kFrozenProject, code);
         const fs::path frozen = directory / kFrozenProject / projects::kProjectFile;
         if (auto status = projects::writeFileAtomically(frozen, projects::toJson(project)); !status) {
             return status.error();
         }
-        auto impl = Impl::open(directory, file, std::move(*lock), std::nullopt);
+        auto impl = Impl::open(directory, file, std::move(held.lock), std::nullopt);
         if (!impl) {
             return impl.error();
         }
@@ -278,7 +190,21 @@ Result<RunWriter> RunWriter::create(const fs::path& runDirectory, RunInfo info, 
     return writer;
 }
 
+Result<FileDescriptor> RunWriter::hold(const fs::path& runDirectory)
+{
+    if (auto file = readRunFile(runDirectory); !file) {
+        return file.error(); // no lock is put into what is no run
+    }
+    return lockRun(runDirectory);
+}
+
 Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::int64_t step)
+{
+    auto lock = hold(runDirectory);
+    return lock ? reopen(runDirectory, step, std::move(*lock)) : Result<RunWriter>(lock.error());
+}
+
+Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::int64_t step, FileDescriptor lock)
 {
     std::error_code code;
     const fs::path directory = fs::absolute(runDirectory, code);
@@ -286,11 +212,8 @@ Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::int64_t s
     if (!file) {
         return file.error();
     }
-    auto lock = lockRun(directory);
-    if (!lock) {
-        return lock.error();
-    }
-    auto impl = Impl::open(directory, std::move(*file), std::move(*lock), step);
+    sweepRun(directory);
+    auto impl = Impl::open(directory, std::move(*file), std::move(lock), step);
     if (!impl) {
         return impl.error();
     }
@@ -308,22 +231,41 @@ void RunWriter::step(const StepRecord& record)
 
 void RunWriter::metric(const std::string& name, std::int64_t step, double value)
 {
-    m_impl->metrics.push_back({name, {step, value}});
+    m_impl->rows.metrics.push_back({name, {step, value}});
 }
 
 void RunWriter::matrix(const Matrix& matrix)
 {
-    m_impl->matrices.push_back(matrix);
+    m_impl->rows.matrices.push_back(matrix);
 }
 
 void RunWriter::event(const RunEvent& event)
 {
-    m_impl->events.push_back(event);
+    m_impl->rows.events.push_back(event);
 }
 
 Status RunWriter::flush()
 {
     return m_impl->flush();
+}
+
+bool RunWriter::isBuffered() const
+{
+    return !m_impl->rows.empty();
+}
+
+std::vector<std::string> RunWriter::takeNotes()
+{
+    return std::exchange(m_impl->notes, {});
+}
+
+void RunWriter::setSource(const fs::path& projectDirectory, DataFingerprint data)
+{
+    RunFile& file = m_impl->file;
+    if (resolvedProjectDirectory(m_impl->directory, file.projectDirectory) != projectDirectory) {
+        file.projectDirectory = keptProjectDirectory(m_impl->directory, projectDirectory);
+    }
+    m_impl->file.data = std::move(data);
 }
 
 const RunInfo& RunWriter::info() const
@@ -347,7 +289,7 @@ Result<fs::path> projectDirectoryOf(const fs::path& runDirectory)
     if (!file) {
         return file.error();
     }
-    return file->projectDirectory;
+    return resolvedProjectDirectory(runDirectory, file->projectDirectory);
 }
 
 } // namespace residua::engine

@@ -3,6 +3,7 @@
 
 #include "engine/record/crc32c.h"
 #include "engine/record/files.h"
+#include "engine/record/json_record.h"
 #include "engine/record/safetensors_writer.h"
 
 #include <nlohmann/json.hpp>
@@ -18,9 +19,11 @@ namespace residua::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using HeaderJson = nlohmann::json; // finds a name among a million others
 
 // A longer header is damage: no network has so many tensors.
 constexpr std::uint64_t kLongestHeader = 100'000'000;
+constexpr int kDeepestHeader = 8;
 constexpr std::size_t kPrefix = sizeof(std::uint64_t);
 constexpr std::size_t kAlignment = 8;
 constexpr const char* kMetadata = "__metadata__";
@@ -110,7 +113,7 @@ class TensorReader {
 public:
     TensorReader(const std::filesystem::path& path, std::span<const std::byte> data) : m_path(path), m_data(data) {}
 
-    Result<StoredTensor> read(const std::string& name, const Json& value)
+    Result<StoredTensor> read(const std::string& name, const HeaderJson& value)
     {
         if (!value.is_object()) {
             return fail(name, "expected an object, got " + std::string(value.type_name()));
@@ -153,7 +156,7 @@ private:
         return {m_path.string() + " · tensor " + name, message};
     }
 
-    Status readType(const std::string& name, const Json& value, StoredTensor& tensor) const
+    Status readType(const std::string& name, const HeaderJson& value, StoredTensor& tensor) const
     {
         const auto at = value.find("dtype");
         const std::string text = at != value.end() && at->is_string() ? at->get<std::string>() : "nothing";
@@ -166,22 +169,23 @@ private:
         return fail(name, "dtype is " + text + ", expected F64, F32, BF16, I64 or U8");
     }
 
-    Status readShape(const std::string& name, const Json& value, StoredTensor& tensor) const
+    Status readShape(const std::string& name, const HeaderJson& value, StoredTensor& tensor) const
     {
         const auto at = value.find("shape");
         if (at == value.end() || !at->is_array()) {
             return fail(name, "shape is missing, expected an array of sizes");
         }
-        for (const Json& size : *at) {
+        for (const HeaderJson& size : *at) {
             if (!size.is_number_unsigned()) {
-                return fail(name, "shape holds " + size.dump() + ", expected a size");
+                return fail(name, "shape holds " + (size.is_primitive() ? size.dump() : std::string("a list")) +
+                                      ", expected a size");
             }
             tensor.shape.push_back(size.get<std::int64_t>());
         }
         return Done{};
     }
 
-    Status readBytes(const std::string& name, const Json& value, StoredTensor& tensor)
+    Status readBytes(const std::string& name, const HeaderJson& value, StoredTensor& tensor)
     {
         const auto at = value.find("data_offsets");
         if (at == value.end() || !at->is_array() || at->size() != 2 || !(*at)[0].is_number_unsigned() ||
@@ -227,17 +231,20 @@ Result<std::uint64_t> headerLength(const InputFile& file)
     return length;
 }
 
-Result<Json> parseHeader(const std::filesystem::path& path, std::span<const std::byte> header)
+Result<HeaderJson> parseHeader(const std::filesystem::path& path, std::span<const std::byte> header)
 {
-    const char* text = reinterpret_cast<const char*>(header.data());
-    Json json = Json::parse(text, text + header.size(), nullptr, false);
+    const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
+    if (nestsDeeperThan(text, kDeepestHeader)) {
+        return Error{path.string(), "its header is nested deeper than " + std::to_string(kDeepestHeader) + " levels"};
+    }
+    HeaderJson json = HeaderJson::parse(text.begin(), text.end(), nullptr, false);
     if (!json.is_object()) {
         return Error{path.string(), "its header is not a JSON object"};
     }
     return json;
 }
 
-Result<std::map<std::string, std::string>> readMetadata(const std::filesystem::path& path, const Json& value)
+Result<std::map<std::string, std::string>> readMetadata(const std::filesystem::path& path, const HeaderJson& value)
 {
     const std::string place = path.string() + " · " + kMetadata;
     if (!value.is_object()) {

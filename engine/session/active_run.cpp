@@ -2,10 +2,10 @@
 #include "engine/session/active_run.h"
 
 #include "engine/api/run_reader.h"
+#include "engine/data/fingerprint.h"
 #include "engine/device.h"
 #include "engine/session/failure.h"
 #include "engine/session/memory_report.h"
-#include "projects/validate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,24 +20,11 @@ namespace {
 constexpr std::chrono::milliseconds kPublishOnCpu{34};
 constexpr std::chrono::milliseconds kPublishOnGpu{100};
 
-Status checked(const projects::Project& project)
-{
-    const std::vector<projects::Problem> problems = projects::validate(project);
-    if (!projects::hasErrors(problems)) {
-        return Done{};
-    }
-    const auto others = std::count_if(problems.begin() + 1, problems.end(), [](const projects::Problem& problem) {
-        return problem.severity == projects::Severity::Error;
-    });
-    const std::string more = others > 0 ? " (and " + std::to_string(others) + " more)" : "";
-    return Error{problems.front().place, problems.front().message + more};
-}
-
 Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
                                              const PreparationWatch& watch)
 {
-    if (const Status valid = checked(project); !valid) {
+    if (const Status valid = checkProject(project); !valid) {
         return valid.error();
     }
     Result<std::unique_ptr<Trainer>> made = Error{};
@@ -76,33 +63,14 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
     return {"step " + std::to_string(record.step), text.str()};
 }
 
-/// The frozen project with the total of steps that is asked for, or that the run last had.
-Result<projects::Project> projectToResume(const ResumeRun& command)
-{
-    const Result<RunReader> reader = RunReader::open(command.runDirectory);
-    if (!reader) {
-        return reader.error();
-    }
-    Result<projects::Project> project = reader->project();
-    const Result<RunInfo> info = reader->info();
-    if (!project || !info) {
-        return project ? info.error() : project.error();
-    }
-    project->training.steps = command.steps.value_or(info->steps);
-    return project;
-}
-
 /// What to go on from. Nothing for a run that was cut off before its first checkpoint: its seeds begin it again.
-Result<std::optional<LoadedCheckpoint>> checkpointToResume(const ResumeRun& command, std::vector<std::string>& skipped)
+Result<std::optional<LoadedCheckpoint>> checkpointToResume(const ResumeRun& command, RunStatus status,
+                                                           std::vector<std::string>& notes)
 {
-    if (!command.step && checkpointSteps(command.runDirectory).empty()) {
-        const Result<RunReader> reader = RunReader::open(command.runDirectory);
-        const Result<RunInfo> info = reader ? reader->info() : Result<RunInfo>(reader.error());
-        if (info && info->status != RunStatus::Finished) {
-            return std::optional<LoadedCheckpoint>();
-        }
+    if (!command.step && status != RunStatus::Finished && checkpointSteps(command.runDirectory).empty()) {
+        return std::optional<LoadedCheckpoint>();
     }
-    Result<LoadedCheckpoint> loaded = loadCheckpoint(command.runDirectory, command.step, &skipped);
+    Result<LoadedCheckpoint> loaded = loadCheckpoint(command.runDirectory, command.step, &notes);
     if (!loaded) {
         return loaded.error();
     }
@@ -119,12 +87,19 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     if (!trainer) {
         return trainer.error();
     }
+    Result<DataFingerprint> data = fingerprintOf(command.project, command.projectDirectory, watch);
+    if (!data) {
+        return data.error();
+    }
     RunInfo info;
     info.name = command.project.name;
     info.device = command.device;
     info.steps = command.project.training.steps;
-    info.validationLoss = std::nan("");
-    Result<RunWriter> writer = RunWriter::create(command.runDirectory, info, command.project, command.projectDirectory);
+    Result<RunWriter> writer =
+        command.runDirectory.empty()
+            ? RunWriter::createIn(command.runFolder, info, command.project, command.projectDirectory, std::move(*data))
+            : RunWriter::create(command.runDirectory, info, command.project, command.projectDirectory,
+                                std::move(*data));
     if (!writer) {
         return writer.error();
     }
@@ -139,51 +114,62 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
 Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink,
                                                      const PreparationWatch& watch)
 {
-    const Result<projects::Project> project = projectToResume(command);
-    if (!project) {
-        return project.error();
+    // Held before anything is read: another process may be about to write a newer checkpoint.
+    Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
+    if (!held) {
+        return held.error();
     }
-    const Result<std::filesystem::path> directory = command.projectDirectory.empty()
-                                                        ? projectDirectoryOf(command.runDirectory)
-                                                        : Result<std::filesystem::path>(command.projectDirectory);
-    if (!directory) {
-        return directory.error();
+    Result<OpenedRun> opened = openRun({command.runDirectory, command.projectDirectory, command.otherData}, watch);
+    if (!opened) {
+        return opened.error();
     }
-    std::vector<std::string> skipped;
-    const Result<std::optional<LoadedCheckpoint>> checkpoint = checkpointToResume(command, skipped);
+    projects::Project& project = opened->project;
+    project.training.steps = command.steps.value_or(opened->info.steps);
+    const Result<std::optional<LoadedCheckpoint>> checkpoint =
+        checkpointToResume(command, opened->info.status, opened->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }
     const bool again = !checkpoint->has_value();
     const std::int64_t done = again ? 0 : (*checkpoint)->state.step;
-    if (done >= project->training.steps) {
+    if (done >= project.training.steps) {
         return Error{command.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
-    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(*project, *directory, command.device, watch);
+    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(project, opened->projectDirectory, command.device, watch);
     if (!trainer) {
         return trainer.error();
     }
     if (const Status loaded = again ? Status(Done{}) : restored(**trainer, **checkpoint, command.device); !loaded) {
         return loaded.error();
     }
-    Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done);
+    Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done, std::move(*held));
     if (!writer) {
         return writer.error();
     }
+    writer->setSource(opened->projectDirectory, opened->data);
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
-    run->m_checkpointStep = again ? -1 : done;
-    run->announce();
-    if (again) {
-        skipped.emplace_back("the run had no checkpoint yet and begins again");
-        run->guarded([&] { run->observe(); });
-    }
-    for (const std::string& line : skipped) {
-        sink(Notice{command.run, line});
-    }
-    run->m_recorder.event(done, "resumed", "on " + command.device);
+    run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
     return run;
+}
+
+void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> checkpoint)
+{
+    m_checkpointStep = checkpoint.value_or(-1);
+    announce();
+    for (const std::string& note : opened.notes) {
+        m_sink(Notice{m_id, note});
+    }
+    if (!checkpoint) {
+        m_sink(Notice{m_id, "the run had no checkpoint yet and begins again"});
+        guarded([this] { observe(); });
+    }
+    const std::int64_t done = checkpoint.value_or(0);
+    if (opened.otherData) {
+        m_recorder.event(done, "other data", *opened.otherData);
+    }
+    m_recorder.event(done, "resumed", "on " + m_device);
 }
 
 ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device,
@@ -210,6 +196,15 @@ void ActiveRun::announce()
     }
     if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
         fail(written.error());
+    }
+    tellNotes();
+}
+
+void ActiveRun::tellNotes()
+{
+    for (const std::string& note : m_recorder.takeNotes()) {
+        m_recorder.event(m_trainer->stepsDone(), "store", note);
+        m_sink(Notice{m_id, note});
     }
 }
 
@@ -311,6 +306,7 @@ void ActiveRun::publish()
     if (const Status written = m_recorder.flushIfDue(); !written) {
         fail(written.error());
     }
+    tellNotes();
 }
 
 void ActiveRun::writeCheckpoint()
@@ -410,6 +406,7 @@ void ActiveRun::finish(RunStatus status)
         fail(written.error());
         return;
     }
+    tellNotes();
     m_state = State::Ended;
     m_sink(RunEnded{m_id, status, m_trainer->stepsDone(), {}});
 }

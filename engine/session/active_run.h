@@ -4,6 +4,7 @@
 #include "engine/api/session.h"
 #include "engine/observe/observer.h"
 #include "engine/session/recorder.h"
+#include "engine/session/run_use.h"
 #include "engine/train/trainer.h"
 #include "projects/result.h"
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace residua::engine {
@@ -45,7 +47,11 @@ private:
 
     ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device, const EventSink& sink);
 
+    /// What a run that is resumed begins with; without a checkpoint it begins again.
+    void goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> checkpoint);
     void announce();
+    /// What the record has to say, as notices and as events.
+    void tellNotes();
     /// Runs `work`, unless the run has ended; what it throws ends the run.
     void guarded(const std::function<void()>& work);
     void observe();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/queries.h"
 
-#include "engine/api/run_reader.h"
 #include "engine/device.h"
 #include "engine/record/checkpoint.h"
-#include "engine/record/run_writer.h"
 #include "engine/session/failure.h"
+#include "engine/session/run_use.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/sampler.h"
 #include "engine/train/tensor_io.h"
@@ -20,31 +19,39 @@ namespace {
 
 constexpr std::int64_t kPromptFromData = 16; ///< tokens of the data that an empty prompt begins with
 
-/// The network of a checkpoint, on the device that its run used or else on the CPU.
-Result<TrainerParts> loadModel(const std::filesystem::path& runDirectory, std::optional<std::int64_t> step)
+/// The network of a checkpoint, and which it is.
+struct Model {
+    TrainerParts parts;
+    std::int64_t step = 0;
+    std::vector<std::string> notes;
+};
+
+/// On the device that its run used or else on the CPU.
+Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step)
 {
-    const Result<RunReader> reader = RunReader::open(runDirectory);
-    if (!reader) {
-        return reader.error();
+    Result<OpenedRun> opened = openRun(use);
+    if (!opened) {
+        return opened.error();
     }
-    const Result<projects::Project> project = reader->project();
-    const Result<RunInfo> info = reader->info();
-    const Result<std::filesystem::path> directory = projectDirectoryOf(runDirectory);
-    if (!project || !info || !directory) {
-        return !project ? project.error() : !info ? info.error() : directory.error();
-    }
-    const Result<LoadedCheckpoint> checkpoint = loadCheckpoint(runDirectory, step, nullptr);
+    const Result<LoadedCheckpoint> checkpoint = loadCheckpoint(use.run, step, &opened->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }
-    const std::string device = openDevice(info->device) ? info->device : "cpu";
-    Result<TrainerParts> parts = openParts(*project, *directory, device);
-    if (parts) {
-        if (const Status loaded = loadParameters(checkpoint->model.tensors(), parts->network->parameters()); !loaded) {
-            return loaded.error();
-        }
+    const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
+    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device);
+    if (!parts) {
+        return parts.error();
     }
-    return parts;
+    if (const Status loaded = loadParameters(checkpoint->model.tensors(), parts->network->parameters()); !loaded) {
+        return loaded.error();
+    }
+    return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes)};
+}
+
+template <class Request>
+RunUse useOf(const Request& request)
+{
+    return {request.runDirectory, request.projectDirectory, request.otherData};
 }
 
 Result<Split> splitNamed(const std::string& name)
@@ -72,7 +79,7 @@ private:
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
         }
         if (m_left <= 0) {
-            return SampleReady{m_request.tag, m_parts->dataset->decode(m_tokens)};
+            return SampleReady{m_request.tag, m_model->parts.dataset->decode(m_tokens), m_model->step, m_model->notes};
         }
         m_sampler->extend(m_tokens);
         --m_left;
@@ -81,23 +88,23 @@ private:
 
     Status begin()
     {
-        Result<TrainerParts> parts = loadModel(m_request.runDirectory, m_request.step);
-        if (!parts) {
-            return parts.error();
+        Result<Model> model = loadModel(useOf(m_request), m_request.step);
+        if (!model) {
+            return model.error();
         }
-        if (!parts->dataset->shape().language) {
-            return Error{"sample",
-                         "the run \"" + parts->project.name + "\" is no language model: its data are vectors"};
+        const TrainerParts& parts = model->parts;
+        if (!parts.dataset->shape().language) {
+            return Error{"sample", "the run \"" + parts.project.name + "\" is no language model: its data are vectors"};
         }
-        Result<std::vector<std::int64_t>> prompt = promptTokens(*parts->dataset);
+        Result<std::vector<std::int64_t>> prompt = promptTokens(*parts.dataset);
         if (!prompt) {
             return prompt.error();
         }
         m_tokens = std::move(*prompt);
         m_left = std::max<std::int64_t>(m_request.tokens, 0);
-        m_parts.emplace(std::move(*parts));
-        const projects::TrainingPlan& plan = m_parts->project.training;
-        m_sampler.emplace(*m_parts->network, m_parts->device,
+        m_model.emplace(std::move(*model));
+        const projects::TrainingPlan& plan = m_model->parts.project.training;
+        m_sampler.emplace(*m_model->parts.network, m_model->parts.device,
                           SamplerOptions{.window = plan.sequenceLength,
                                          .temperature = m_request.temperature,
                                          .topK = m_request.topK,
@@ -126,7 +133,7 @@ private:
     }
 
     SampleRequest m_request;
-    std::optional<TrainerParts> m_parts;
+    std::optional<Model> m_model;
     std::optional<Sampler> m_sampler;
     std::vector<std::int64_t> m_tokens;
     std::int64_t m_left = 0;
@@ -150,7 +157,8 @@ private:
         if (!m_evaluation->atEnd()) {
             return std::nullopt;
         }
-        return EvaluationReady{m_request.tag, m_evaluation->mean(), m_evaluation->batchesDone()};
+        return EvaluationReady{m_request.tag, m_evaluation->mean(), m_evaluation->batchesDone(), m_model->step,
+                               m_model->notes};
     }
 
     Status begin()
@@ -159,21 +167,22 @@ private:
         if (!split) {
             return split.error();
         }
-        Result<TrainerParts> parts = loadModel(m_request.runDirectory, m_request.step);
-        if (!parts) {
-            return parts.error();
+        Result<Model> model = loadModel(useOf(m_request), m_request.step);
+        if (!model) {
+            return model.error();
         }
-        if (parts->dataset->size(*split) == 0) {
+        if (model->parts.dataset->size(*split) == 0) {
             return Error{"split", "the data has no " + m_request.split + " part: give it a fraction in the project"};
         }
-        m_parts.emplace(std::move(*parts));
-        m_evaluation.emplace(*m_parts->network, *m_parts->dataset, *split, m_parts->project.training, m_parts->device,
+        m_model.emplace(std::move(*model));
+        TrainerParts& parts = m_model->parts;
+        m_evaluation.emplace(*parts.network, *parts.dataset, *split, parts.project.training, parts.device,
                              m_request.batches);
         return Done{};
     }
 
     EvaluateRequest m_request;
-    std::optional<TrainerParts> m_parts;
+    std::optional<Model> m_model;
     std::optional<Evaluation> m_evaluation;
 };
 

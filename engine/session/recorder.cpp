@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kShortestPause = 1;  ///< seconds between flushes
 constexpr double kLongestPause = 30;  ///< how much a killed run may lose of its curves
+constexpr double kLongestWait = 60;   ///< at the end, for another process that holds the store
 constexpr double kShareOfTime = 0.01; ///< what writing may take
 
 double secondsNow()
@@ -67,7 +68,24 @@ Status Recorder::flush(RunStatus status, const std::string& message)
 {
     m_info.status = status;
     m_info.message = message;
-    return flush();
+    Status flushed = flush();
+    const bool ends = status != RunStatus::Running && status != RunStatus::Paused;
+    for (const double begin = secondsNow(); ends && flushed && m_writer.isBuffered();) {
+        if (secondsNow() - begin > kLongestWait) {
+            m_notes.emplace_back("the last records of the run are lost: another process held its store to the end");
+            break;
+        }
+        flushed = m_writer.flush(); // each waits for the store a while
+    }
+    return flushed;
+}
+
+std::vector<std::string> Recorder::takeNotes()
+{
+    std::vector<std::string> notes = m_writer.takeNotes();
+    notes.insert(notes.end(), m_notes.begin(), m_notes.end());
+    m_notes.clear();
+    return notes;
 }
 
 Status Recorder::flush()

@@ -6,6 +6,7 @@
 #include "projects/result.h"
 
 #include <string>
+#include <vector>
 
 namespace residua::engine {
 
@@ -37,8 +38,11 @@ public:
     [[nodiscard]] Status flushIfDue();
     /// Writes now.
     [[nodiscard]] Status flush();
-    /// Writes now, with the run's new status. A message belongs to a failed run.
+    /// Writes now, with the run's new status. A message belongs to a failed run. A status that ends the run waits up to
+    /// a minute for another process that holds the store.
     [[nodiscard]] Status flush(RunStatus status, const std::string& message = {});
+    /// What a person should know of the record, since the last call.
+    [[nodiscard]] std::vector<std::string> takeNotes();
     /// The last step of which progress was added.
     [[nodiscard]] std::int64_t lastStep() const { return m_info.step; }
 
@@ -47,6 +51,7 @@ public:
 private:
     RunWriter m_writer;
     RunInfo m_info;
+    std::vector<std::string> m_notes;
     FlushPace m_pace;
     double m_unitsPerSecond = 0;
     std::int64_t m_peakBytes = 0;

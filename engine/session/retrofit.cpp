@@ -2,11 +2,10 @@
 // Retrofit: a trained network under another topology that computes the same function. What starts as the plain network
 // by its document (projects/retrofit.h) is also measured, on the run's own data, before anything is written.
 #include "projects/retrofit.h"
-#include "engine/api/run_reader.h"
 #include "engine/record/checkpoint.h"
 #include "engine/record/run_branch.h"
-#include "engine/record/run_writer.h"
 #include "engine/session/queries.h"
+#include "engine/session/run_use.h"
 #include "engine/train/batches.h"
 #include "engine/train/optimiser.h"
 #include "engine/train/precision.h"
@@ -126,26 +125,21 @@ private:
 
     Status open()
     {
-        const Result<RunReader> reader = RunReader::open(m_request.runDirectory);
-        if (!reader) {
-            return reader.error();
+        Result<OpenedRun> opened = openRun({m_request.runDirectory, m_request.projectDirectory, m_request.otherData});
+        if (!opened) {
+            return opened.error();
         }
-        Result<Project> project = reader->project();
-        const Result<RunInfo> info = reader->info();
-        const Result<std::filesystem::path> directory = projectDirectoryOf(m_request.runDirectory);
-        if (!project || !info || !directory) {
-            return !project ? project.error() : !info ? info.error() : directory.error();
-        }
-        Result<LoadedCheckpoint> checkpoint = loadCheckpoint(m_request.runDirectory, m_request.step, nullptr);
+        Result<LoadedCheckpoint> checkpoint = loadCheckpoint(m_request.runDirectory, m_request.step, &opened->notes);
         if (!checkpoint) {
             return checkpoint.error();
         }
-        Result<std::unique_ptr<Dataset>> dataset = Dataset::open(*project, *directory);
+        Result<std::unique_ptr<Dataset>> dataset = Dataset::open(opened->project, opened->projectDirectory);
         if (!dataset) {
             return dataset.error();
         }
-        m_steps = m_request.steps.value_or(info->steps);
-        m_before = std::move(*project);
+        m_opened = std::move(*opened);
+        m_steps = m_request.steps.value_or(m_opened.info.steps);
+        m_before = m_opened.project;
         m_checkpoint.emplace(std::move(*checkpoint));
         m_dataset = std::move(*dataset);
         return Done{};
@@ -268,13 +262,18 @@ private:
                         m_request.runDirectory.filename().string() + ": " + m_before.topology.preset + " to " +
                             m_after.topology.preset};
         branch.matrices = (*network)->coefficients(step);
-        const Status written = makeBranch(branch, [&](const std::filesystem::path& directory) {
+        branch.source = {m_opened.projectDirectory, m_opened.data};
+        if (m_opened.otherData) {
+            branch.events.push_back({step, "other data", *m_opened.otherData});
+        }
+        const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
             return writeWeights(directory, **network, carried);
         });
         if (!written) {
-            return written;
+            return written.error();
         }
-        m_ready.runDirectory = m_request.newRun;
+        m_ready.runDirectory = *written;
+        m_ready.notes = m_opened.notes;
         m_ready.step = step;
         m_ready.kept = std::move(carried.kept);
         m_ready.added = std::move(carried.added);
@@ -299,12 +298,13 @@ private:
             tensor = old->second;
         }
         const HostTensors model = hostTensors(network.parameters());
-        return writeCheckpoint(directory, m_checkpoint->state, model.stored(), state, 0);
+        return writeCheckpoint(directory, m_checkpoint->state, model.stored(), state, {});
     }
 
     RetrofitRequest m_request;
     RetrofitReady m_ready;
     std::size_t m_stage = 0;
+    OpenedRun m_opened;
     Project m_before;
     Project m_after;
     std::int64_t m_steps = 0;

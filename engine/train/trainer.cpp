@@ -10,6 +10,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace residua::engine {
@@ -100,6 +101,7 @@ Status Trainer::restore(const LoadedCheckpoint& checkpoint)
     m_step = checkpoint.state.step;
     m_units = checkpoint.state.units;
     m_seconds = checkpoint.state.seconds;
+    m_validationLoss = checkpoint.state.validationLoss;
     return Done{};
 }
 
@@ -110,10 +112,12 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
     state.units = m_units;
     state.seconds = m_seconds;
     state.cursors[kDrawsCursor] = std::to_string(m_draws);
+    state.validationLoss = m_validationLoss;
     const HostTensors model = hostTensors(m_parts.network->parameters());
     const HostTensors optimiser = m_optimiser->state();
+    const projects::TrainingPlan& plan = m_parts.project.training;
     return engine::writeCheckpoint(runDirectory, state, model.stored(), optimiser.stored(),
-                                   m_parts.project.training.keepCheckpoints);
+                                   {.newest = plan.keepCheckpoints, .every = plan.keepEvery, .best = plan.keepBest});
 }
 
 Result<DeviceBatch> Trainer::nextBatch()
@@ -195,7 +199,9 @@ Result<std::optional<double>> Trainer::validate()
             return added.error();
         }
     }
-    return std::optional(evaluation.mean());
+    const double loss = evaluation.mean();
+    m_validationLoss = std::isfinite(loss) ? std::optional(loss) : std::nullopt;
+    return std::optional(loss);
 }
 
 std::int64_t Trainer::parameterCount() const

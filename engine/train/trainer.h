@@ -77,6 +77,7 @@ private:
     std::int64_t m_draws = 0; ///< micro-batches drawn so far: the cursor into the data
     std::int64_t m_units = 0;
     double m_seconds = 0;
+    std::optional<double> m_validationLoss; ///< the last
 };
 
 } // namespace residua::engine

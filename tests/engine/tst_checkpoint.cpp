@@ -7,7 +7,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cctype>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -72,11 +74,12 @@ struct Example {
     }
     [[nodiscard]] static CheckpointState state(std::int64_t step)
     {
-        return {step, step * 2048, 0.1 * static_cast<double>(step), 2, {{"data", "index 41"}, {"random", "\"π\"\n"}}};
+        return {step, step * 2048, 0.1 * static_cast<double>(step), 2, {{"data", "index 41"}, {"random", "\"π\"\n"}},
+                2.5};
     }
-    [[nodiscard]] Status write(const fs::path& run, std::int64_t step, std::int64_t keep = 0) const
+    [[nodiscard]] Status write(const fs::path& run, std::int64_t step, const CheckpointRule& rule = {}) const
     {
-        return writeCheckpoint(run, state(step), model(), optimiser(), keep);
+        return writeCheckpoint(run, state(step), model(), optimiser(), rule);
     }
 };
 
@@ -96,6 +99,27 @@ std::vector<fs::path> entriesBelow(const fs::path& folder)
     }
     std::sort(entries.begin(), entries.end());
     return entries;
+}
+
+/// The text without the white space between its values, and without its checksum, which stands last.
+std::string compact(const std::string& json)
+{
+    std::string text;
+    bool quoted = false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        quoted = json[i] == '"' && (i == 0 || json[i - 1] != '\\') ? !quoted : quoted;
+        if (quoted || std::isspace(static_cast<unsigned char>(json[i])) == 0) {
+            text += json[i];
+        }
+    }
+    return text.substr(0, text.rfind(",\"checksum\"")) + "}";
+}
+
+std::string withChecksum(const std::string& json)
+{
+    char digits[9];
+    std::snprintf(digits, sizeof digits, "%08x", crc32c(asBytes(json)));
+    return json.substr(0, json.size() - 1) + ",\"checksum\":\"" + digits + "\"}";
 }
 
 } // namespace
@@ -241,10 +265,100 @@ private slots:
     {
         const Example example;
         for (const std::int64_t step : {100, 200, 300, 400}) {
-            QVERIFY(example.write(m_run, step, 2));
+            QVERIFY(example.write(m_run, step, {.newest = 2}));
         }
         QCOMPARE(checkpointSteps(m_run), (std::vector<std::int64_t>{300, 400}));
         QCOMPARE(entriesBelow(m_run / "checkpoints").size(), 2u * 4u);
+    }
+
+    void keepsByRule_data()
+    {
+        QTest::addColumn<QList<int>>("rule"); // newest, every, best
+        QTest::addColumn<QList<int>>("kept");
+        QTest::newRow("all") << QList<int>{0, 0, 0} << QList<int>{10, 20, 30, 40, 50, 60};
+        QTest::newRow("all, whatever else") << QList<int>{0, 30, 1} << QList<int>{10, 20, 30, 40, 50, 60};
+        QTest::newRow("newest") << QList<int>{2, 0, 0} << QList<int>{50, 60};
+        QTest::newRow("every") << QList<int>{1, 20, 0} << QList<int>{20, 40, 60};
+        QTest::newRow("best") << QList<int>{1, 0, 1} << QList<int>{30, 60};
+        QTest::newRow("best of equals is the earlier") << QList<int>{1, 0, 3} << QList<int>{20, 30, 40, 60};
+        QTest::newRow("all three") << QList<int>{2, 40, 1} << QList<int>{30, 40, 50, 60};
+    }
+    void keepsByRule()
+    {
+        QFETCH(QList<int>, rule);
+        QFETCH(QList<int>, kept);
+        const std::map<std::int64_t, std::optional<double>> losses{{10, std::nullopt}, {20, 3.0}, {30, 1.0},
+                                                                   {40, 2.0},          {50, 3.0}, {60, 4.0}};
+        const Example example;
+        for (const auto& [step, loss] : losses) {
+            CheckpointState state = Example::state(step);
+            state.validationLoss = loss;
+            const CheckpointRule by{rule[0], rule[1], rule[2]};
+            QVERIFY(writeCheckpoint(m_run, state, example.model(), example.optimiser(), by));
+        }
+        QCOMPARE(checkpointSteps(m_run), (std::vector<std::int64_t>(kept.begin(), kept.end())));
+    }
+
+    /// What a stranger writes, with a checksum that is right.
+    void nonsenseStates_data()
+    {
+        QTest::addColumn<QByteArray>("from");
+        QTest::addColumn<QByteArray>("to");
+        QTest::addColumn<QByteArray>("said");
+        const auto row = [](const char* name, const char* from, const char* to, const char* said) {
+            QTest::newRow(name) << QByteArray(from) << QByteArray(to) << QByteArray(said);
+        };
+        row("a negative step", "\"step\":200", "\"step\":-1", "step] is -1");
+        row("another step", "\"step\":200", "\"step\":100", "expected that of the folder, 200");
+        row("a huge step", "\"step\":200", "\"step\":9223372036854775808", "whole number from 0");
+        row("a text", "\"units\":409600", "\"units\":\"many\"", "units] is \"many\"");
+        row("no time", "\"seconds\":20.0", "\"seconds\":null", "seconds] is no time");
+        row("time backwards", "\"seconds\":20.0", "\"seconds\":-3", "seconds] is no time");
+        row("another format", "\"format\":1", "\"format\":7", "format] is 7, expected 1");
+        row("a loss that is none", "\"validationLoss\":2.5", "\"validationLoss\":null", "no finite number");
+        row("cursors that are none", "\"cursors\":{", "\"cursors\":{\"a\":[1],", "\"a\" is no text");
+        row("no checksums", "\"optimiser.safetensors\"", "\"optimizer\"", "lacks optimiser.safetensors");
+        row("deep nesting", "\"cursors\":{", "\"cursors\":{\"a\":[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]],", "nested deeper");
+    }
+    void nonsenseStates()
+    {
+        QFETCH(QByteArray, from);
+        QFETCH(QByteArray, to);
+        QFETCH(QByteArray, said);
+        const Example example;
+        QVERIFY(example.write(m_run, 200));
+        const fs::path path = checkpointDirectory(m_run, 200) / "state.json";
+        std::string text = compact(readAll(path));
+        const std::size_t at = text.find(from.toStdString());
+        QVERIFY2(at != std::string::npos, text.c_str());
+        writeAll(path, withChecksum(text.replace(at, static_cast<std::size_t>(from.size()), to.toStdString())));
+        const auto loaded = loadCheckpoint(m_run, 200, nullptr);
+        QVERIFY(!loaded);
+        const std::string error = loaded.error().text();
+        QVERIFY2(error.find(said.toStdString()) != std::string::npos && error.find("exception") == std::string::npos,
+                 error.c_str());
+    }
+
+    /// The checksum that these tests make is the program's.
+    void nonsenseWouldOtherwiseLoad()
+    {
+        const Example example;
+        QVERIFY(example.write(m_run, 200));
+        const fs::path path = checkpointDirectory(m_run, 200) / "state.json";
+        writeAll(path, withChecksum(compact(readAll(path))));
+        QVERIFY(loadCheckpoint(m_run, 200, nullptr));
+    }
+
+    void onlyACheckpointsOwnNameCounts()
+    {
+        const Example example;
+        QVERIFY(example.write(m_run, 100));
+        for (const char* name : {"step-5", "step--0000001", "step-00000100x", "step-99999999999999999999"}) {
+            fs::create_directories(m_run / "checkpoints" / name);
+        }
+        QCOMPARE(checkpointSteps(m_run), std::vector<std::int64_t>{100});
+        QVERIFY(example.write(m_run, 200, {.newest = 1}));
+        QVERIFY(fs::exists(m_run / "checkpoints" / "step-5"));
     }
 
     void sameStepReplaces()
@@ -364,7 +478,7 @@ private slots:
             ::signal(SIGXFSZ, SIG_IGN);
             const rlimit limit{100'000, 100'000};
             ::setrlimit(RLIMIT_FSIZE, &limit);
-            const auto status = writeCheckpoint(m_run, Example::state(200), model, example.optimiser(), 1);
+            const auto status = writeCheckpoint(m_run, Example::state(200), model, example.optimiser(), {.newest = 1});
             const bool clear = !status && status.error().place.find("model.safetensors") != std::string::npos &&
                                status.error().message.find("wrote 0 of") == std::string::npos &&
                                status.error().message.find("of 240000 bytes: File too large") != std::string::npos;

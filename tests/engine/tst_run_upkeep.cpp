@@ -33,7 +33,7 @@ private slots:
             writer->step({step, 10 / x, 1e-3, 1, step * 8, x});
             if (step % 10 == 0) {
                 writer->matrix({"mix", step, 1, 1, {static_cast<float>(step)}});
-                QVERIFY(writeCheckpoint(m_run, {step, step * 8, x, 0, {}}, {}, {}, 0).ok());
+                QVERIFY(writeCheckpoint(m_run, {step, step * 8, x, 0, {}, {}}, {}, {}, {}).ok());
             }
         }
         QVERIFY(writer->flush().ok());

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/arguments.h"
+#include "app/cli/console.h"
+#include "engine/api/session.h"
+
+#include <string>
+#include <vector>
+
+namespace residua::cli {
+
+/// What every command takes that uses the data of a run which exists.
+[[nodiscard]] inline OptionSpec projectOption()
+{
+    return {"project", OptionKind::Text, "DIR", "the project's folder now (default: where the run remembers it)"};
+}
+[[nodiscard]] inline OptionSpec otherDataOption()
+{
+    return {"other-data", OptionKind::Flag, "", "go on though the data are not those that the run was trained on"};
+}
+
+/// Fills the fields of a command of the engine that these options mean.
+template <class Request>
+void setSource(Request& request, const Arguments& arguments)
+{
+    request.projectDirectory = arguments.text("project");
+    request.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
+}
+
+/// What a person should know of an answer, on stderr.
+inline void remarkNotes(const std::vector<std::string>& notes, const Console& console)
+{
+    for (const std::string& note : notes) {
+        console.remark("note: " + note);
+    }
+}
+
+} // namespace residua::cli

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/fingerprint.h"
+
+#include "engine/data/text_corpus.h"
+#include "engine/record/files.h"
+#include "projects/describe_data.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+#include <type_traits>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kBlock = std::int64_t{1} << 20;
+constexpr std::int64_t kBlocks = 256;
+constexpr std::int64_t kWhole = kBlock * kBlocks; ///< up to here everything is read
+
+/// 64 bits that tell contents apart by accident, not against an adversary. Each add() is a piece of its own.
+class Hash {
+public:
+    void add(std::span<const std::byte> bytes)
+    {
+        mix(bytes.size());
+        for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t))) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, bytes.data(), sizeof word);
+            mix(word);
+        }
+        std::uint64_t rest = 0;
+        std::memcpy(&rest, bytes.data(), bytes.size());
+        mix(rest);
+    }
+
+    [[nodiscard]] std::string text() const
+    {
+        constexpr const char* kDigits = "0123456789abcdef";
+        std::string digits;
+        for (int shift = 60; shift >= 0; shift -= 4) {
+            digits += kDigits[(m_state >> shift) & 15];
+        }
+        return digits;
+    }
+
+private:
+    void mix(std::uint64_t word)
+    {
+        m_state = (m_state ^ word) * 0x9e3779b97f4a7c15u;
+        m_state ^= std::rotl(m_state, 29);
+        m_state *= 0xd6e8feb86659fd93u;
+    }
+    std::uint64_t m_state = 0x243f6a8885a308d3u;
+};
+
+struct SizedFile {
+    fs::path path;
+    std::string name; ///< below the data's path
+    std::int64_t size = 0;
+};
+
+Result<FileDescriptor> openPlain(const fs::path& path, std::int64_t& size)
+{
+    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO must not hang us
+    struct stat status {};
+    if (!file.isOpen() || ::fstat(file.get(), &status) != 0) {
+        return systemError(path, "cannot open the data", errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return Error{path.string(), "is not a plain file"};
+    }
+    size = status.st_size;
+    return file;
+}
+
+/// Bytes of the files one after another: from `begin`, so many.
+struct Range {
+    std::int64_t begin = 0;
+    std::int64_t size = 0;
+};
+
+std::vector<Range> rangesOf(std::int64_t total)
+{
+    std::vector<Range> ranges;
+    if (total <= kWhole) {
+        for (std::int64_t begin = 0; begin < total; begin += kBlock) {
+            ranges.push_back({begin, std::min(kBlock, total - begin)});
+        }
+        return ranges;
+    }
+    for (std::int64_t i = 0; i < kBlocks; ++i) {
+        const double share = static_cast<double>(i) / static_cast<double>(kBlocks - 1);
+        ranges.push_back({static_cast<std::int64_t>(share * static_cast<double>(total - kBlock)), kBlock});
+    }
+    return ranges;
+}
+
+/// Adds `size` bytes of a file from `offset`. What the file lacks by now is not added: its size is in the hash.
+Status addPiece(const FileDescriptor& file, const fs::path& path, std::int64_t offset, std::int64_t size,
+                std::vector<std::byte>& buffer, Hash& hash)
+{
+    buffer.resize(static_cast<std::size_t>(size));
+    std::size_t filled = 0;
+    while (filled < buffer.size()) {
+        const ssize_t got = ::pread(file.get(), buffer.data() + filled, buffer.size() - filled,
+                                    static_cast<off_t>(offset) + static_cast<off_t>(filled));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return systemError(path, "cannot read the data", errno);
+        }
+        if (got == 0) {
+            break;
+        }
+        filled += static_cast<std::size_t>(got);
+    }
+    hash.add(std::span(buffer).first(filled));
+    return Done{};
+}
+
+Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const PreparationWatch& watch, Hash& hash)
+{
+    const std::vector<Range> ranges = rangesOf(total);
+    std::vector<std::byte> buffer;
+    std::size_t next = 0; // the first range that may reach into the file
+    std::int64_t begin = 0;
+    for (const SizedFile& file : files) {
+        const std::int64_t end = begin + file.size;
+        FileDescriptor opened;
+        for (std::size_t at = next; at < ranges.size() && ranges[at].begin < end; ++at) {
+            const std::int64_t from = std::max(begin, ranges[at].begin);
+            const std::int64_t to = std::min(end, ranges[at].begin + ranges[at].size);
+            if (from < to) {
+                std::int64_t size = 0;
+                if (!opened.isOpen()) {
+                    auto plain = openPlain(file.path, size);
+                    if (!plain) {
+                        return plain.error();
+                    }
+                    opened = std::move(*plain);
+                }
+                if (auto added = addPiece(opened, file.path, from - begin, to - from, buffer, hash); !added) {
+                    return added;
+                }
+            }
+            next = ranges[at].begin + ranges[at].size <= end ? at + 1 : at;
+            if (auto wanted = stillWanted(watch, 0); !wanted) {
+                return wanted;
+            }
+        }
+        begin = end;
+    }
+    return Done{};
+}
+
+/// Fingerprints what a project names.
+class Reader {
+public:
+    Reader(const fs::path& directory, const PreparationWatch& watch) : m_directory(directory), m_watch(watch) {}
+
+    /// The file at `path`, or the files of the folder there that end in `extension`.
+    Status add(const std::string& path, const std::string& extension)
+    {
+        const fs::path place = m_directory / path;
+        const auto found = filesAt(place, extension);
+        if (!found) {
+            return found.error();
+        }
+        DataPart part{path, static_cast<std::int64_t>(found->size()), 0, {}};
+        std::vector<SizedFile> files;
+        Hash hash;
+        for (const fs::path& file : *found) {
+            SizedFile sized{file, file.lexically_relative(place).generic_string(), 0};
+            if (auto opened = openPlain(file, sized.size); !opened) {
+                return opened.error();
+            }
+            hash.add(asBytes(sized.name));
+            hash.add(std::as_bytes(std::span(&sized.size, 1)));
+            part.bytes += sized.size;
+            files.push_back(std::move(sized));
+        }
+        if (auto added = addContent(files, part.bytes, m_watch, hash); !added) {
+            return added;
+        }
+        part.content = hash.text();
+        m_parts.push_back(std::move(part));
+        return Done{};
+    }
+
+    Status add(const projects::Tokeniser& tokeniser)
+    {
+        return tokeniser.kind == projects::TokeniserKind::SentencePiece ? add(tokeniser.model, "") : Status(Done{});
+    }
+
+    void add(DataPart part) { m_parts.push_back(std::move(part)); }
+    [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
+
+private:
+    const fs::path& m_directory;
+    const PreparationWatch& m_watch;
+    DataFingerprint m_parts;
+};
+
+/// "dim 16, samples 16, target random".
+template <class Generator>
+std::string parametersOf(const Generator& generator)
+{
+    std::ostringstream text;
+    text.precision(17);
+    projects::Fields<Generator>::visit([&](projects::Key key, auto member) {
+        text << (text.tellp() > 0 ? ", " : "") << key.name << ' ';
+        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(generator.*member)>>) {
+            text << projects::nameOf(generator.*member);
+        } else {
+            text << generator.*member;
+        }
+    });
+    return text.str();
+}
+
+/// Adds what each kind of source is made from.
+struct Source {
+    const projects::Project& project;
+    Reader& reader;
+
+    Status operator()(const projects::TextData& source) const
+    {
+        const Status added = reader.add(source.path, ".txt");
+        return added ? reader.add(source.tokeniser) : added;
+    }
+    Status operator()(const projects::JsonLinesData& source) const
+    {
+        const Status added = reader.add(source.path, ".jsonl");
+        return added ? reader.add(source.tokeniser) : added;
+    }
+    Status operator()(const projects::TokenFileData& source) const
+    {
+        const Status added = reader.add(source.path, ".bin");
+        return added && !source.validationPath.empty() ? reader.add(source.validationPath, ".bin") : added;
+    }
+    template <class Generator>
+    Status operator()(const Generator& generator) const
+    {
+        std::ostringstream text;
+        text.precision(17);
+        text << parametersOf(generator) << ", validation " << project.data.validationFraction << ", test "
+             << project.data.testFraction << ", seed " << project.seeds.data;
+        reader.add(DataPart{std::string(projects::alternativeOf(project.data.source)), 0, 0, text.str()});
+        return Done{};
+    }
+};
+
+std::string described(const DataPart& part)
+{
+    if (part.files == 0) {
+        return part.content;
+    }
+    return std::to_string(part.files) + (part.files == 1 ? " file of " : " files of ") + std::to_string(part.bytes) +
+           " bytes, hash " + part.content;
+}
+
+} // namespace
+
+Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs::path& projectDirectory,
+                                      const PreparationWatch& watch)
+{
+    Reader reader(projectDirectory, watch);
+    if (const Status added = std::visit(Source{project, reader}, project.data.source); !added) {
+        return added.error();
+    }
+    return reader.take();
+}
+
+std::optional<Error> differenceOf(const DataFingerprint& expected, const DataFingerprint& got)
+{
+    const auto [left, right] = std::ranges::mismatch(expected, got);
+    if (left == expected.end() && right == got.end()) {
+        return std::nullopt;
+    }
+    const std::string name = left != expected.end() ? left->name : right->name;
+    return Error{"data · " + name, "expected " + (left != expected.end() ? described(*left) : "nothing") + "; got " +
+                                       (right != got.end() ? described(*right) : "nothing")};
+}
+
+} // namespace residua::engine

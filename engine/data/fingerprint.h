@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/preparation.h"
+#include "engine/record/data_part.h"
+#include "projects/project.h"
+#include "projects/result.h"
+
+#include <filesystem>
+#include <optional>
+
+namespace residua::engine {
+
+/// What the examples of a project come from, so that a run that is used again can tell whether they are the same:
+/// - of the file, or the files of the folder, at each path: how many there are, their bytes in all, and a hash of their
+///   names below the folder, their sizes and their content. Where they have more than 256 MiB together, the hash takes
+///   256 blocks of 1 MiB at equal distances of the files one after another, the first and the last block included: a
+///   change elsewhere that keeps all sizes is not seen.
+/// - the same of the tokeniser's model;
+/// - of a generator, its parameters, the fractions and the seed.
+/// Reads the files, and maps none. An error where one cannot be read. Any thread; `watch` may give it up.
+[[nodiscard]] Result<DataFingerprint> fingerprintOf(const projects::Project& project,
+                                                    const std::filesystem::path& projectDirectory,
+                                                    const PreparationWatch& watch = {});
+
+/// Where `got` is not what was `expected`: the part, what each has. Nothing where they agree.
+[[nodiscard]] std::optional<Error> differenceOf(const DataFingerprint& expected, const DataFingerprint& got);
+
+} // namespace residua::engine

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/data/preparation.h"
+#include "engine/record/data_part.h"
+#include "projects/project.h"
+#include "projects/result.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// Which run a command works with, and on which data.
+struct RunUse {
+    std::filesystem::path run;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+};
+
+/// A run that exists, read and checked the same way for all who use it.
+struct OpenedRun {
+    RunInfo info;
+    projects::Project project;              ///< the frozen one; it validates
+    std::filesystem::path projectDirectory; ///< absolute
+    DataFingerprint data;                   ///< of the data as they are there now
+    std::optional<std::string> otherData;   ///< how they differ from the run's; accepted
+    std::vector<std::string> notes;         ///< what a person should know
+};
+
+/// Refused where the data are not the run's, unless the use accepts that.
+[[nodiscard]] Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch = {});
+
+/// Refuses what does not validate, with its first error.
+[[nodiscard]] Status checkProject(const projects::Project& project);
+
+} // namespace residua::engine

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/fingerprint.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <fstream>
+
+#include <sys/stat.h>
+
+using namespace residua;
+using namespace residua::engine;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+
+projects::Project projectOf(projects::Source source)
+{
+    projects::Project project;
+    project.data.source = std::move(source);
+    return project;
+}
+
+void write(const fs::path& path, const std::string& text)
+{
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+/// One byte, at `offset` of a file that is there.
+void writeAt(const fs::path& path, std::int64_t offset, char byte)
+{
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(offset);
+    file.put(byte);
+}
+
+class TestFingerprint : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_temporary = std::make_unique<QTemporaryDir>();
+        m_project = m_temporary->path().toStdString();
+    }
+
+    void theSameFilesElsewhereAreTheSame()
+    {
+        const auto project = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
+        write(m_project / "text.txt", "once upon a time");
+        write(m_project / "copy" / "text.txt", "once upon a time");
+        const auto here = fingerprintOf(project, m_project);
+        QVERIFY(here);
+        QCOMPARE(here->size(), std::size_t{1});
+        QCOMPARE(here->front().files, 1);
+        QCOMPARE(here->front().bytes, 16);
+        QCOMPARE(here->front().content.size(), std::size_t{16});
+        QVERIFY(*here == *fingerprintOf(project, m_project / "copy"));
+        QVERIFY(!differenceOf(*here, *here));
+    }
+
+    void everyChangedByteIsSeen()
+    {
+        const auto project = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
+        const std::string text = "0123456789abcdefghi";
+        write(m_project / "text.txt", text);
+        const auto whole = fingerprintOf(project, m_project);
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            std::string changed = text;
+            changed[i] = 'X';
+            write(m_project / "text.txt", changed);
+            QVERIFY(*whole != *fingerprintOf(project, m_project));
+            changed = text;
+            write(m_project / "text.txt", changed.erase(i, 1));
+            QVERIFY(*whole != *fingerprintOf(project, m_project));
+        }
+        write(m_project / "text.txt", "zero");
+        const auto difference = differenceOf(*whole, *fingerprintOf(project, m_project));
+        QVERIFY(difference.has_value());
+        const std::string said = difference->text();
+        QVERIFY2(said.find("[data · text.txt] expected 1 file of 19 bytes, hash ") != std::string::npos, said.c_str());
+        QVERIFY2(said.find("; got 1 file of 4 bytes, hash ") != std::string::npos, said.c_str());
+    }
+
+    void aFoldersFilesCountWithTheirNames()
+    {
+        const auto project = projectOf(projects::TextData{.path = "texts", .tokeniser = {}});
+        write(m_project / "texts" / "a.txt", "one");
+        write(m_project / "texts" / "b" / "c.txt", "two");
+        write(m_project / "texts" / "other.bin", "not read");
+        const auto whole = fingerprintOf(project, m_project);
+        QCOMPARE(whole->front().files, 2);
+        QCOMPARE(whole->front().bytes, 6);
+        write(m_project / "texts" / "other.bin", "changed");
+        QVERIFY(*whole == *fingerprintOf(project, m_project));
+        fs::rename(m_project / "texts" / "a.txt", m_project / "texts" / "z.txt");
+        QVERIFY(*whole != *fingerprintOf(project, m_project));
+        fs::rename(m_project / "texts" / "z.txt", m_project / "texts" / "a.txt");
+        QVERIFY(*whole == *fingerprintOf(project, m_project));
+        write(m_project / "texts" / "d.txt", "");
+        QVERIFY(*whole != *fingerprintOf(project, m_project));
+    }
+
+    /// Sizes alone would not tell where one file ends and the next begins.
+    void whatMovesBetweenFilesIsSeen()
+    {
+        const auto project = projectOf(projects::TextData{.path = "texts", .tokeniser = {}});
+        write(m_project / "texts" / "a.txt", "onetwo");
+        write(m_project / "texts" / "b.txt", "three");
+        const auto whole = fingerprintOf(project, m_project);
+        write(m_project / "texts" / "a.txt", "onetwot");
+        write(m_project / "texts" / "b.txt", "hree");
+        QVERIFY(*whole != *fingerprintOf(project, m_project));
+    }
+
+    /// Beyond 256 MiB: sizes, and 256 blocks from the first byte to the last.
+    void largeFilesAreReadInBlocks()
+    {
+        const auto project = projectOf(projects::TokenFileData{.path = "tokens", .validationPath = ""});
+        const fs::path first = m_project / "tokens" / "a.bin";
+        const fs::path second = m_project / "tokens" / "b.bin";
+        write(first, "");
+        write(second, "");
+        fs::resize_file(first, 400 * kMebibyte); // sparse
+        fs::resize_file(second, 200 * kMebibyte);
+        const auto whole = fingerprintOf(project, m_project);
+        QVERIFY(whole);
+        const auto changes = [&](const fs::path& file, std::int64_t offset) {
+            writeAt(file, offset, 'x');
+            const auto changed = fingerprintOf(project, m_project);
+            writeAt(file, offset, '\0');
+            return *changed != *whole;
+        };
+        QVERIFY(changes(first, 0));
+        QVERIFY(changes(second, 200 * kMebibyte - 1));
+        QVERIFY(!changes(first, kMebibyte + 1000)); // between the first two blocks
+        QVERIFY(*whole == *fingerprintOf(project, m_project));
+        fs::resize_file(second, 200 * kMebibyte + 1);
+        QVERIFY(*whole != *fingerprintOf(project, m_project));
+    }
+
+    void theTokenisersModelCounts()
+    {
+        projects::TextData source{.path = "text.txt", .tokeniser = {}};
+        source.tokeniser.kind = projects::TokeniserKind::SentencePiece;
+        source.tokeniser.model = "pieces.model";
+        const auto project = projectOf(source);
+        write(m_project / "text.txt", "text");
+        QVERIFY(!fingerprintOf(project, m_project));
+        write(m_project / "pieces.model", "pieces");
+        const auto whole = fingerprintOf(project, m_project);
+        QVERIFY(whole);
+        QCOMPARE(whole->size(), std::size_t{2});
+        write(m_project / "pieces.model", "others");
+        const auto difference = differenceOf(*whole, *fingerprintOf(project, m_project));
+        QVERIFY(difference.has_value());
+        QCOMPARE(difference->place, std::string("data · pieces.model"));
+    }
+
+    void theValidationFilesCount()
+    {
+        const auto project = projectOf(projects::TokenFileData{.path = "train.bin", .validationPath = "val.bin"});
+        write(m_project / "train.bin", "tttt");
+        write(m_project / "val.bin", "vvvv");
+        const auto whole = fingerprintOf(project, m_project);
+        write(m_project / "val.bin", "vvvw");
+        QCOMPARE(differenceOf(*whole, *fingerprintOf(project, m_project))->place, std::string("data · val.bin"));
+    }
+
+    void generatorsAreTheirParametersAndSeed()
+    {
+        const projects::Source sources[] = {projects::SyntheticLanguage{}, projects::LinearRegression{},
+                                            projects::LowRankRegression{}, projects::BooleanPolynomial{}};
+        for (const projects::Source& source : sources) {
+            projects::Project project = projectOf(source);
+            const auto whole = fingerprintOf(project, m_project);
+            QVERIFY(whole);
+            QCOMPARE(whole->front().files, 0);
+            project.seeds.data += 1;
+            QVERIFY(*whole != *fingerprintOf(project, m_project));
+            project.seeds.data -= 1;
+            project.data.validationFraction += 0.01;
+            QVERIFY(*whole != *fingerprintOf(project, m_project));
+        }
+        const auto one = fingerprintOf(projectOf(projects::LowRankRegression{.noise = 0.1}), m_project);
+        const auto two = fingerprintOf(projectOf(projects::LowRankRegression{.noise = 0.2}), m_project);
+        const auto difference = differenceOf(*one, *two);
+        QVERIFY(difference.has_value());
+        QVERIFY2(difference->message.find("noise 0.2") != std::string::npos, difference->message.c_str());
+    }
+
+    void whatCannotBeReadIsAnError()
+    {
+        const auto project = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
+        const auto missing = fingerprintOf(project, m_project);
+        QVERIFY(!missing);
+        QVERIFY(missing.error().text().find("text.txt") != std::string::npos);
+        QCOMPARE(::mkfifo((m_project / "text.txt").c_str(), 0600), 0);
+        QVERIFY(!fingerprintOf(project, m_project)); // and it does not wait for a writer
+    }
+
+    void aWatchGivesItUp()
+    {
+        const auto project = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
+        write(m_project / "text.txt", "text");
+        const auto given = fingerprintOf(project, m_project, [](double) { return false; });
+        QVERIFY(!given);
+        QVERIFY(given.error().message.find("given up") != std::string::npos);
+    }
+
+private:
+    std::unique_ptr<QTemporaryDir> m_temporary;
+    fs::path m_project;
+};
+
+} // namespace
+
+QTEST_GUILESS_MAIN(TestFingerprint)
+#include "tst_fingerprint.moc"
