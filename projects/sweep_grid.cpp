@@ -28,6 +28,15 @@ std::string unescaped(std::string_view token)
     return key;
 }
 
+/// Digits alone.
+std::optional<std::size_t> wholeNumber(std::string_view text)
+{
+    std::size_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+    return whole ? std::optional(number) : std::nullopt;
+}
+
 /// Keys of an object's members, for a hint.
 std::string hintFor(const JsonValue& value, const std::string& key)
 {
@@ -50,12 +59,11 @@ Result<JsonValue*> childOf(JsonValue& value, const std::string& key, const std::
     if (array == nullptr) {
         return Error{place, "there is no such field" + hintFor(value, key)};
     }
-    std::size_t index = 0;
-    const auto parsed = std::from_chars(key.data(), key.data() + key.size(), index);
-    if (parsed.ec != std::errc() || parsed.ptr != key.data() + key.size() || index >= array->size()) {
+    const std::optional<std::size_t> index = wholeNumber(key);
+    if (!index || *index >= array->size()) {
         return Error{place, "there is no such entry; expected an index below " + std::to_string(array->size())};
     }
-    return &(*array)[index];
+    return &(*array)[*index];
 }
 
 /// Puts `fresh` where `pointer` leads. A key that an object lacks is added: the file's reader knows whether it may.
@@ -180,6 +188,37 @@ std::int64_t trainingSamples(const DataSource& data)
 }
 
 } // namespace
+
+Result<SweepPart> sweepPartFrom(std::string_view text)
+{
+    const std::size_t slash = std::min(text.find('/'), text.size());
+    const std::optional<std::size_t> k = wholeNumber(text.substr(0, slash));
+    const std::optional<std::size_t> n = wholeNumber(text.substr(std::min(slash + 1, text.size())));
+    if (!k || !n || *k < 1 || *k > *n) {
+        return Error{"", "got \"" + std::string(text) + "\", expected k/n with k from 1 to n, such as 2/8"};
+    }
+    return SweepPart{*k, *n};
+}
+
+Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMember>& members)
+{
+    if (const auto named = std::ranges::find(members, text, &SweepMember::label); named != members.end()) {
+        return static_cast<std::size_t>(named - members.begin());
+    }
+    const auto isNumber = [](const SweepMember& member) { return wholeNumber(member.label).has_value(); };
+    const bool numbered = text.starts_with('#');
+    const std::optional<std::size_t> number = wholeNumber(numbered ? text.substr(1) : text);
+    const bool isPlace = number && (numbered || std::ranges::none_of(members, isNumber));
+    if (isPlace && *number >= 1 && *number <= members.size()) {
+        return *number - 1;
+    }
+    std::vector<std::string_view> labels;
+    std::ranges::transform(members, std::back_inserter(labels), &SweepMember::label);
+    const std::string_view meant = nearest(text, labels);
+    return Error{"", "the sweep has no member \"" + std::string(text) + "\"; expected a label such as \"" +
+                         members.front().label + "\", or #1 to #" + std::to_string(members.size()) +
+                         (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+}
 
 Result<Topology> topologyFrom(std::string_view text, std::int64_t depth)
 {

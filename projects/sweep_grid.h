@@ -5,6 +5,7 @@
 #include "projects/project.h"
 #include "projects/result.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,22 @@ struct SweepMember {
 /// axis without a field or values, one field on two axes, two members with one label, more than kMaxSweepMembers.
 /// A member that cannot train is in the grid with its error. Pure; the cost of one validation per member.
 [[nodiscard]] Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep);
+
+/// One of n shares of a grid: members k, k + n, k + 2n, … counted from 1, so that neighbours, which cost much the same,
+/// are spread over the shares.
+struct SweepPart {
+    std::size_t k = 1;
+    std::size_t n = 1;
+    /// `index` counts from 0.
+    [[nodiscard]] bool holds(std::size_t index) const { return index % n == k - 1; }
+    bool operator==(const SweepPart&) const = default;
+};
+/// "2/8". Errors for what is not k/n with 1 ≤ k ≤ n.
+[[nodiscard]] Result<SweepPart> sweepPartFrom(std::string_view text);
+
+/// The index of the member that `text` means: its label, or its number in the grid from 1 as "#3", which "3" means too
+/// where no label is a number. Errors name what there is.
+[[nodiscard]] Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMember>& members);
 
 /// `project` with the field at `pointer` set. Read as a file would be: a key that is not known, a value of the wrong
 /// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom.

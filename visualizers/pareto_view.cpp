@@ -88,6 +88,7 @@ public:
     [[nodiscard]] std::vector<std::size_t> front() const;
 
 private:
+    [[nodiscard]] QCPGraph* graphOf(const ParetoRun& run, bool isBest) const;
     void layOut();
     void connectControls();
     void setScales();
@@ -100,6 +101,7 @@ private:
     ParetoView* m_view;
     QCPGraph* m_others;
     QCPGraph* m_best;
+    QCPGraph* m_unfinished;
     QCPCurve* m_line;
     QCPGraph* m_chosen;
     QCPItemText* m_name;
@@ -116,16 +118,18 @@ ParetoView::Impl::Impl(ParetoView* view)
       m_view(view),
       m_others(plot->addGraph()),
       m_best(plot->addGraph()),
+      m_unfinished(plot->addGraph()),
       m_line(new QCPCurve(plot->xAxis, plot->yAxis)),
       m_chosen(plot->addGraph()),
       m_name(new QCPItemText(plot))
 {
-    for (QCPGraph* graph : {m_others, m_best, m_chosen}) {
+    for (QCPGraph* graph : {m_others, m_best, m_unfinished, m_chosen}) {
         graph->setLineStyle(QCPGraph::lsNone);
         graph->setAdaptiveSampling(false);
     }
     m_others->setName(tr("runs"));
     m_best->setName(tr("Pareto front"));
+    m_unfinished->setName(tr("not finished"));
     m_line->removeFromLegend();
     m_chosen->removeFromLegend();
     plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
@@ -194,7 +198,8 @@ std::vector<std::size_t> ParetoView::Impl::front() const
 {
     std::vector<projects::CostAndLoss> points;
     for (const ParetoRun& run : runs) {
-        points.push_back({costOf(run), isShown(run) ? lossOf(run) : std::numeric_limits<double>::quiet_NaN()});
+        const bool isResult = isShown(run) && run.standing == ParetoStanding::Result;
+        points.push_back({costOf(run), isResult ? lossOf(run) : std::numeric_limits<double>::quiet_NaN()});
     }
     return projects::paretoFront(points);
 }
@@ -263,6 +268,7 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
 {
     m_others->data()->clear();
     m_best->data()->clear();
+    m_unfinished->data()->clear();
     m_chosen->data()->clear();
     m_line->data()->clear();
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -270,7 +276,7 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
             continue;
         }
         const bool isBest = std::ranges::find(best, i) != best.end();
-        (isBest ? m_best : m_others)->addData(costOf(runs[i]), lossOf(runs[i]));
+        graphOf(runs[i], isBest)->addData(costOf(runs[i]), lossOf(runs[i]));
         if (runs[i].key == selected) {
             m_chosen->addData(costOf(runs[i]), lossOf(runs[i]));
         }
@@ -283,6 +289,16 @@ void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
         m_line->addData(at++, costOf(runs[i]), before);
     }
     m_best->setVisible(!best.empty());
+    if (m_unfinished->data()->isEmpty()) {
+        m_unfinished->removeFromLegend();
+    } else {
+        m_unfinished->addToLegend();
+    }
+}
+
+QCPGraph* ParetoView::Impl::graphOf(const ParetoRun& run, bool isBest) const
+{
+    return isBest ? m_best : run.standing == ParetoStanding::Result ? m_others : m_unfinished;
 }
 
 void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
@@ -349,10 +365,12 @@ void ParetoView::Impl::hover(QPointF position)
     m_name->setVisible(run >= 0);
     if (run >= 0) {
         const ParetoRun& shown = runs[static_cast<std::size_t>(run)];
-        m_name->setText(tr("%1\nloss %2\n%3 parameters, %4 FLOP, %5 s")
+        const bool isResult = shown.standing == ParetoStanding::Result;
+        const QString soFar = isResult ? QString() : tr(" so far, %1").arg(shown.status);
+        m_name->setText(tr("%1\nloss %2%6\n%3 parameters, %4 FLOP, %5 s")
                             .arg(shown.name, QString::number(lossOf(shown), 'g', 5),
                                  QString::number(shown.parameters, 'g', 4), QString::number(shown.flops, 'g', 3),
-                                 QString::number(shown.seconds, 'g', 3)));
+                                 QString::number(shown.seconds, 'g', 3), soFar));
         const bool right = position.x() > plot->axisRect()->center().x();
         m_name->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
         m_name->position->setCoords(position.x() + (right ? -kReach : kReach), position.y());
@@ -394,6 +412,7 @@ void ParetoView::Impl::retheme()
     const auto& c = resources::themeColours(theme);
     const QColor front = toQColor(resources::curveColour(kFrontColour, theme));
     m_others->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
+    m_unfinished->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(toQColor(c.muted), 1.4), 6));
     m_best->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, QPen(front), front, 8));
     m_line->setPen(QPen(front, 1.6));
     m_chosen->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.accent), 2), Qt::NoBrush, 15));
@@ -431,12 +450,12 @@ CsvText ParetoView::csvText() const
 {
     return [runs = m_impl->runs, best = m_impl->front()](QTextStream& out) {
         out.setRealNumberPrecision(17);
-        out << "run,parameters,flop,seconds,loss,validation_loss,front\n";
+        out << "run,status,parameters,flop,seconds,loss,validation_loss,front\n";
         for (std::size_t i = 0; i < runs.size(); ++i) {
             const ParetoRun& run = runs[i];
-            out << csvQuoted(run.name) << ',' << run.parameters << ',' << run.flops << ',' << run.seconds << ','
-                << run.loss << ',' << run.validationLoss << ',' << (std::ranges::find(best, i) != best.end() ? 1 : 0)
-                << '\n';
+            out << csvQuoted(run.name) << ',' << csvQuoted(run.status) << ',' << run.parameters << ',' << run.flops
+                << ',' << run.seconds << ',' << run.loss << ',' << run.validationLoss << ','
+                << (std::ranges::find(best, i) != best.end() ? 1 : 0) << '\n';
         }
     };
 }

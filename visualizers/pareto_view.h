@@ -11,6 +11,9 @@
 
 namespace residua::visualizers {
 
+/// Whether a run's loss is what it came to, or only where it is: the front knows results alone.
+enum class ParetoStanding { Result, SoFar };
+
 /// A run as a point: what it cost, and the loss it came to.
 struct ParetoRun {
     QString key; ///< identifies the run (its directory)
@@ -20,11 +23,14 @@ struct ParetoRun {
     double seconds = 0;        ///< that they took
     double loss = 0;           ///< the last of training; NaN: none
     double validationLoss = 0; ///< the last; NaN: none
+    ParetoStanding standing = ParetoStanding::Result;
+    QString status; ///< in words: "finished", "running"
     bool operator==(const ParetoRun&) const = default;
 };
 
-/// Loss of many runs against what they cost (parameters, FLOP or time), with the front of those that no other beats:
-/// hovering names a run, a click or Enter chooses it. Keys: Left and Right go from run to run by cost. GUI thread.
+/// Loss of many runs against what they cost (parameters, FLOP or time), with the front of those that no other beats;
+/// runs that have not finished are marked as such and never on the front. Hovering names a run, a click or Enter
+/// chooses it. Keys: Left and Right go from run to run by cost. GUI thread.
 class ParetoView : public PlotView {
     Q_OBJECT
 public:

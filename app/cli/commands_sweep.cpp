@@ -1,295 +1,177 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
-#include "app/cli/project_argument.h"
-#include "app/cli/run_monitor.h"
-#include "engine/api/run_reader.h"
-#include "projects/store.h"
-#include "projects/sweep_grid.h"
-
-#include <nlohmann/json.hpp>
+#include "app/cli/sweep_jobs.h"
+#include "app/cli/sweep_plan.h"
+#include "app/cli/sweep_tables.h"
+#include "app/cli/sweep_training.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <optional>
-#include <set>
 
 namespace residua::cli {
 namespace {
 
-using nlohmann::json;
-using projects::Sweep;
-using projects::SweepMember;
+namespace member = engine::member;
 
-constexpr engine::RunId kRun{1};
-constexpr const char* kTypedSweep = "sweep";
-
-/// A directory's name: letters, digits and what a shell leaves alone.
-std::string directoryName(const std::string& label)
-{
-    std::string name;
-    for (const char c : label) {
-        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                           std::string_view(".:+=_").find(c) != std::string_view::npos;
-        if (plain) {
-            name += c;
-        } else if (!name.empty() && name.back() != '-') {
-            name += '-';
-        }
-    }
-    while (name.ends_with('-')) {
-        name.pop_back();
-    }
-    return name.empty() || name.front() == '.' ? "_" + name : name;
-}
-
-/// A member and where its run is.
-struct Planned {
-    SweepMember member;
-    std::filesystem::path directory;
-    engine::RunInfo info; ///< as the run's files have it after training
-    [[nodiscard]] double loss() const { return engine::finalLoss(info); }
+/// The grid that the command line means, with what it chooses of it.
+struct Meant {
+    SweepPlan plan;
+    SweepTraining training;
 };
 
-Result<Sweep> typedSweep(const std::vector<std::string>& axes)
+struct Refusal {
+    Exit code = Exit::Usage;
+    Error error;
+};
+
+/// Meant, or why not: a Result whose error also says what the program ends with.
+using MeantOrNot = std::variant<Meant, Refusal>;
+
+MeantOrNot meantBy(const Arguments& arguments)
 {
-    Sweep sweep{kTypedSweep, {}};
-    for (const std::string& text : axes) {
-        projects::SweepAxis axis = projects::axisFrom(text);
-        if (axis.values.empty()) {
-            return Error{"--vary", "got \"" + text + "\", expected POINTER=v1,v2,… such as /seeds/init=1,2,3"};
+    Result<NamedProject> opened = openProject(arguments.positional(0));
+    if (!opened) {
+        return Refusal{Exit::InvalidProject, opened.error()};
+    }
+    projects::Project& project = opened->document.project;
+    project.training.steps = arguments.integer("steps", project.training.steps);
+    const Result<projects::Sweep> sweep = chosenSweep(arguments, project);
+    if (!sweep) {
+        return Refusal{Exit::Usage, sweep.error()};
+    }
+    const std::filesystem::path folder = arguments.text("output", defaultFolder(*opened, *sweep).string());
+    Result<SweepPlan> plan = planOf(*opened, *sweep, folder);
+    if (!plan) {
+        return Refusal{Exit::InvalidProject, plan.error()};
+    }
+    if (const Status chosen = choose(arguments, *plan); !chosen) {
+        return Refusal{Exit::Usage, chosen.error()};
+    }
+    SweepTraining training{arguments.text("device", "cpu")};
+    if (const std::string again = arguments.text("again"); !again.empty()) {
+        if (again != "failed") {
+            return Refusal{Exit::Usage, {"--again", "got \"" + again + "\", expected failed"}};
         }
-        sweep.axes.push_back(std::move(axis));
+        training.failed = FailedMembers::TryAgain;
     }
-    return sweep;
+    training.output = arguments.has("lines") ? MemberOutput::Lines : MemberOutput::Bar;
+    return Meant{*std::move(plan), training};
 }
 
-/// The sweep that the command line means: its own axes, the named one, or the project's only one.
-Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& project)
+/// What stands in the way of the members that are chosen, told one by one; the last word is what follows from it.
+std::optional<Refusal> obstacleOf(const SweepPlan& plan, const Console& console)
 {
-    if (arguments.has("vary")) {
-        return typedSweep(arguments.texts("vary"));
-    }
-    const std::string name = arguments.positional(1);
-    if (name.empty() && project.sweeps.size() == 1) {
-        return project.sweeps.front();
-    }
-    if (const Sweep* const found = projects::findSweep(project.sweeps, name)) {
-        return *found;
-    }
-    std::string known;
-    std::vector<std::string> names;
-    for (const Sweep& sweep : project.sweeps) {
-        known += (known.empty() ? "" : ", ") + sweep.name;
-        names.push_back(sweep.name);
-    }
-    if (known.empty()) {
-        return Error{"", "the project has no sweep; expected --vary POINTER=v1,v2,…"};
-    }
-    const std::string meant = nearest(name, names);
-    return Error{"", (name.empty() ? "the project has several sweeps" : "the project has no sweep \"" + name + "\"") +
-                         "; expected one of " + known + (meant.empty() ? "" : ", did you mean " + meant + "?")};
-}
-
-double totalFlops(const std::vector<Planned>& plan)
-{
-    double total = 0;
-    for (const Planned& planned : plan) {
-        total += planned.member.trainFlops;
-    }
-    return total;
-}
-
-/// The grid with each member's cost, or why it cannot train.
-void showGrid(const Sweep& sweep, const std::vector<Planned>& plan, const Console& console)
-{
-    std::vector<std::vector<std::string>> rows{{"member", "parameters", "steps", "FLOP"}};
-    json list = json::array();
-    for (const Planned& planned : plan) {
-        const SweepMember& member = planned.member;
-        rows.push_back({member.label, grouped(member.cost.parameters), grouped(member.project.training.steps),
-                        scaled(member.trainFlops)});
-        list.push_back({{"label", member.label},
-                        {"values", member.values},
-                        {"parameters", member.cost.parameters},
-                        {"steps", member.project.training.steps},
-                        {"flops", member.trainFlops},
-                        {"error", member.error ? member.error->text() : ""}});
-    }
-    rows.push_back({"total", "", "", scaled(totalFlops(plan))});
-    console.line(table(rows));
-    console.value({{"sweep", sweep.name}, {"flops", totalFlops(plan)}, {"members", list}});
-}
-
-void showOutcome(const Sweep& sweep, const std::vector<Planned>& plan, const Console& console)
-{
-    std::vector<projects::CostAndLoss> points;
-    for (const Planned& planned : plan) {
-        points.push_back({planned.member.trainFlops, planned.loss()});
-    }
-    const std::vector<std::size_t> front = projects::paretoFront(points);
-    std::vector<std::vector<std::string>> rows{{"member", "parameters", "FLOP", "loss", "validation", "front"}};
-    json list = json::array();
-    for (std::size_t i = 0; i < plan.size(); ++i) {
-        const SweepMember& member = plan[i].member;
-        const bool best = std::ranges::find(front, i) != front.end();
-        rows.push_back({member.label, grouped(member.cost.parameters), scaled(member.trainFlops),
-                        lossText(plan[i].info.loss), lossText(plan[i].info.validationLoss), best ? "*" : ""});
-        list.push_back({{"label", member.label},
-                        {"directory", plan[i].directory.string()},
-                        {"parameters", member.cost.parameters},
-                        {"flops", member.trainFlops},
-                        {"status", engine::toString(plan[i].info.status)},
-                        {"loss", plan[i].info.loss},
-                        {"validationLoss", plan[i].info.validationLoss},
-                        {"pareto", best}});
-    }
-    console.line(table(rows));
-    console.line("* no other member is cheaper and better\ntotal " + scaled(totalFlops(plan)) + "FLOP");
-    console.value({{"sweep", sweep.name}, {"flops", totalFlops(plan)}, {"members", list}});
-}
-
-/// What brings this member's run to its end: nothing where it is there already.
-Result<std::optional<engine::Command>> commandFor(const Planned& planned, const std::filesystem::path& projectDirectory,
-                                                  const std::string& device)
-{
-    std::error_code ignored;
-    if (!std::filesystem::exists(planned.directory, ignored)) {
-        return std::optional<engine::Command>(
-            engine::StartRun{kRun, planned.member.project, projectDirectory, planned.directory, device});
-    }
-    const Result<engine::RunReader> reader = engine::RunReader::open(planned.directory);
-    if (!reader) {
-        return reader.error();
-    }
-    const Result<projects::Project> frozen = reader->project();
-    const Result<engine::RunInfo> info = reader->info();
-    if (!frozen || !info) {
-        return frozen ? info.error() : frozen.error();
-    }
-    if (!(*frozen == planned.member.project)) {
-        return Error{planned.directory.string(), "holds a run of another project; choose another folder with -o"};
-    }
-    if (info->status == engine::RunStatus::Finished) {
-        return std::optional<engine::Command>{};
-    }
-    if (reader->checkpoints().empty()) {
-        return Error{planned.directory.string(), "holds a run without a checkpoint to go on from; remove it"};
-    }
-    engine::ResumeRun resume;
-    resume.run = kRun;
-    resume.runDirectory = planned.directory;
-    resume.device = device;
-    return std::optional<engine::Command>(std::move(resume));
-}
-
-/// Trains one member; Ok where its run is complete.
-Exit trainMember(const Planned& planned, const engine::Command& command, const Console& console)
-{
-    const RunOutcome outcome = follow(command, kRun, projects::isLanguage(planned.member.project.data), console,
-                                      console.json() ? Show::Nothing : Show::Progress);
-    if (outcome.ended.status == engine::RunStatus::Failed) {
-        return console.fail(Exit::RunFailed, outcome.ended.error);
-    }
-    if (outcome.ended.status == engine::RunStatus::Stopped) {
-        console.line("stopped at step " + grouped(outcome.ended.step) +
-                     ", checkpoint written; the same command goes on from here");
-        return Exit::Interrupted;
-    }
-    return Exit::Ok;
-}
-
-/// One after another. A failed member does not stop the others; an interrupt does.
-Exit trainAll(std::vector<Planned>& plan, const std::filesystem::path& projectDirectory, const std::string& device,
-              const Console& console)
-{
-    Exit worst = Exit::Ok;
-    for (std::size_t i = 0; i < plan.size(); ++i) {
-        Planned& planned = plan[i];
-        const std::string heading =
-            "[" + std::to_string(i + 1) + "/" + std::to_string(plan.size()) + "] " + planned.member.label;
-        const auto command = commandFor(planned, projectDirectory, device);
-        if (!command) {
-            return console.fail(Exit::RunFailed, command.error());
-        }
-        console.line(heading + (*command ? "" : ": complete"));
-        if (*command) {
-            const Exit ended = trainMember(planned, **command, console);
-            if (ended == Exit::Interrupted) {
-                return ended;
-            }
-            worst = ended == Exit::Ok ? worst : ended;
-        }
-        planned.info.loss = planned.info.validationLoss = std::nan("");
-        if (const auto reader = engine::RunReader::open(planned.directory)) {
-            if (const auto info = reader->info()) {
-                planned.info = *info;
-            }
+    std::optional<Refusal> obstacle;
+    for (const Planned& planned : plan.members) {
+        if (planned.member.error) {
+            console.remark(planned.member.error->text());
+            obstacle =
+                Refusal{Exit::InvalidProject, {"", "the sweep has members that cannot train: nothing was trained"}};
         }
     }
-    return worst;
+    if (obstacle) {
+        return obstacle;
+    }
+    for (const Planned& planned : plan.members) {
+        if (planned.chosen && std::holds_alternative<member::Foreign>(planned.status)) {
+            console.remark(planned.directory.string() + ": holds the run of " + engine::describe(planned.status));
+            obstacle =
+                Refusal{Exit::RunFailed,
+                        {plan.folder.string(), "holds runs of a project that has changed since: nothing was trained. "
+                                               "Choose another folder with -o, move those runs away, or take the "
+                                               "changes back"}};
+        }
+    }
+    return obstacle;
 }
 
-Result<std::vector<Planned>> planOf(const projects::Project& project, const Sweep& sweep,
-                                    const std::filesystem::path& folder)
+/// The same command for one of several processes.
+std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan)
 {
-    Result<std::vector<SweepMember>> members = projects::expand(project, sweep);
-    if (!members) {
-        return members.error();
-    }
-    std::vector<Planned> plan;
-    std::set<std::string> names;
-    for (SweepMember& member : *members) {
-        const std::string name = directoryName(member.label);
-        if (!names.insert(name).second) {
-            return Error{"sweep " + sweep.name,
-                         "two members would be kept in " + name + "; expected labels that differ in letters or digits"};
+    std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string()};
+    for (const char* option : {"vary", "steps", "device", "member", "part", "again"}) {
+        for (const std::string& value : arguments.texts(option)) {
+            words.insert(words.end(), {std::string("--") + option, value});
         }
-        plan.push_back({std::move(member), folder / name, {}});
     }
-    return plan;
+    if (arguments.has("json")) {
+        words.emplace_back("--json");
+    }
+    words.insert(words.end(), {"--", arguments.positional(0)});
+    if (!arguments.positional(1).empty()) {
+        words.push_back(arguments.positional(1));
+    }
+    return words;
+}
+
+/// Several processes where the command line asks for them or for a number of threads, which a process has from its
+/// beginning.
+std::optional<Jobs> jobsOf(const Arguments& arguments, const Meant& meant)
+{
+    if (!arguments.has("jobs") && !arguments.has("threads")) {
+        return std::nullopt;
+    }
+    const auto toDo = std::ranges::count_if(meant.plan.members, [&](const Planned& planned) {
+        const bool again =
+            meant.training.failed == FailedMembers::TryAgain && std::holds_alternative<member::Failed>(planned.status);
+        return planned.chosen && (again || canBeTrained(planned.status));
+    });
+    Jobs jobs;
+    jobs.count = static_cast<std::size_t>(std::min<std::int64_t>(arguments.integer("jobs", 1), toDo));
+    jobs.threads = static_cast<std::size_t>(arguments.integer("threads", 0));
+    const bool dropped = arguments.has("json") && !arguments.has("lines");
+    jobs.output = dropped ? Jobs::Output::Dropped : Jobs::Output::Shown;
+    return jobs;
+}
+
+Exit train(const Arguments& arguments, Meant& meant, const Console& console)
+{
+    SweepPlan& plan = meant.plan;
+    const std::optional<Jobs> jobs = jobsOf(arguments, meant);
+    if (!jobs) {
+        return trainChosen(plan, meant.training, console);
+    }
+    const Exit ended = jobs->count > 0 ? runJobs(wordsForOne(arguments, plan), *jobs, console) : Exit::Ok;
+    lookAgain(plan);
+    return ended == Exit::Ok ? verdictOf(plan) : ended;
 }
 
 Exit runSweep(const Arguments& arguments, const Console& console)
 {
-    Result<NamedProject> opened = openProject(arguments.positional(0));
-    if (!opened) {
-        return console.fail(Exit::InvalidProject, opened.error());
+    MeantOrNot made = meantBy(arguments);
+    if (const auto* const refusal = std::get_if<Refusal>(&made)) {
+        return console.fail(refusal->code, refusal->error);
     }
-    projects::Project& project = opened->document.project;
-    project.training.steps = arguments.integer("steps", project.training.steps);
-    const Result<Sweep> sweep = chosenSweep(arguments, project);
-    if (!sweep) {
-        return console.fail(Exit::Usage, sweep.error());
+    Meant& meant = std::get<Meant>(made);
+    SweepPlan& plan = meant.plan;
+    const bool list = arguments.has("list");
+    if (list) {
+        showGrid(plan, console);
     }
-    const std::filesystem::path folder = arguments.text(
-        "output",
-        (opened->directory / projects::kRunsFolder / directoryName(project.name + " " + sweep->name)).string());
-    Result<std::vector<Planned>> plan = planOf(project, *sweep, folder);
-    if (!plan) {
-        return console.fail(Exit::InvalidProject, plan.error());
+    if (const std::optional<Refusal> obstacle = obstacleOf(plan, console)) {
+        return console.fail(obstacle->code, obstacle->error);
     }
-    if (arguments.has("list")) {
-        showGrid(*sweep, *plan, console);
-    }
-    std::optional<Error> obstacle;
-    for (const Planned& planned : *plan) {
-        if (planned.member.error) {
-            console.remark(planned.member.error->text());
-            obstacle = Error{"", "the sweep has members that cannot train: nothing was trained"};
-        }
-    }
-    if (obstacle) {
-        return console.fail(Exit::InvalidProject, *obstacle);
-    }
-    if (arguments.has("list")) {
+    if (list) {
         return Exit::Ok;
     }
-    const Exit ended = trainAll(*plan, opened->directory, arguments.text("device", "cpu"), console);
-    if (ended != Exit::Interrupted) {
-        showOutcome(*sweep, *plan, console);
-        console.line("compare them with: residua-cli report " + folder.string());
+    const bool lines = meant.training.output == MemberOutput::Lines;
+    if (!lines) {
+        console.line(summaryOf(plan));
     }
+    const Exit ended = train(arguments, meant, console);
+    if (lines) {
+        return ended;
+    }
+    if (ended == Exit::Interrupted) {
+        console.line(summaryOf(plan) + "; the same command goes on");
+        return ended;
+    }
+    showOutcome(plan, console);
+    const auto failed = [](const Planned& planned) { return std::holds_alternative<member::Failed>(planned.status); };
+    if (std::ranges::any_of(plan.members, failed)) {
+        console.line("train the failed members again, from their last checkpoints, with: --again failed");
+    }
+    console.line("compare them with: residua-cli report " + plan.folder.string());
     return ended;
 }
 
@@ -305,10 +187,18 @@ std::vector<Command> sweepCommands()
            {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
           {{"vary", OptionKind::Text, "POINTER=V1,V2",
             "a field of project.json and its values; up to three times, instead of NAME"},
-           {"list", OptionKind::Flag, "", "show the grid and its cost, and train nothing"},
+           {"list", OptionKind::Flag, "", "show the grid, its cost and how far each member is, and train nothing"},
+           {"member", OptionKind::Text, "LABEL", "train this member alone: its label, or its number in the grid as #3"},
+           {"part", OptionKind::Text, "K/N", "train members K, K+N, K+2N, … alone, as one of N jobs"},
+           {"jobs", OptionKind::Integer, "N", "train with N processes of this machine at once", {}, 1},
+           {"threads", OptionKind::Integer, "N", "of each process (default: the processors shared evenly)", {}, 1},
+           {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
+           {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
            {"steps", OptionKind::Integer, "N", "steps of every member (default: the project's)", {}, 1},
            {"device", OptionKind::Text, "KEY", "cpu or cuda:N (residua-cli devices lists them)"},
-           {"output", OptionKind::Text, "DIR", "folder of the runs; what is complete in it is not trained again",
+           {"output", OptionKind::Text, "DIR",
+            "folder of the runs; what is complete in it is not trained again, and processes that name the same folder "
+            "share the grid",
             "o"}}},
          &runSweep},
     };

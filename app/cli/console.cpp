@@ -45,6 +45,19 @@ std::size_t columnsOf(const std::string& text)
 
 Console::Console(Output output) : m_output(output), m_terminal(isatty(STDOUT_FILENO) == 1) {}
 
+Console Console::about(const std::string& subject) const
+{
+    Console other = *this;
+    other.m_terminal = false;
+    other.m_subject = subject;
+    return other;
+}
+
+std::string Console::withSubject(const std::string& text) const
+{
+    return m_subject.empty() ? text : "[" + m_subject + "] " + text;
+}
+
 std::size_t Console::width() const
 {
     winsize size{};
@@ -55,14 +68,19 @@ std::size_t Console::width() const
 void Console::line(const std::string& text) const
 {
     if (!json()) {
-        std::printf("%s%s\n", m_terminal ? "\r\x1b[K" : "", text.c_str());
+        std::printf("%s%s\n", m_terminal ? "\r\x1b[K" : "", withSubject(text).c_str());
         std::fflush(stdout);
     }
 }
 
 void Console::value(const nlohmann::json& value) const
 {
-    if (json()) {
+    if (json() && !m_subject.empty() && value.is_object()) {
+        nlohmann::json told = value;
+        told["member"] = m_subject;
+        std::printf("%s\n", told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+        std::fflush(stdout);
+    } else if (json()) {
         std::printf("%s\n", value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
         std::fflush(stdout);
     }
@@ -71,7 +89,7 @@ void Console::value(const nlohmann::json& value) const
 void Console::remark(const std::string& text) const
 {
     status({});
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "%s\n", withSubject(text).c_str());
 }
 
 Exit Console::fail(Exit code, const Error& error) const

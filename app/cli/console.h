@@ -27,6 +27,9 @@ enum class Output { Text, Json };
 class Console {
 public:
     explicit Console(Output output);
+    /// The same for what is told of one of several things at once: each line begins with `subject`, each JSON object
+    /// has it as "member", and no line is rewritten.
+    [[nodiscard]] Console about(const std::string& subject) const;
 
     [[nodiscard]] bool json() const { return m_output == Output::Json; }
     /// Whether people watch stdout.
@@ -46,8 +49,11 @@ public:
     void status(const std::string& text) const;
 
 private:
+    [[nodiscard]] std::string withSubject(const std::string& text) const;
+
     Output m_output;
     bool m_terminal;
+    std::string m_subject; ///< empty: one thing alone
 };
 
 /// Columns as wide as their widest cell; the first is flush left, the others right. The first row is the heading.

@@ -97,7 +97,7 @@ public:
     {
         std::vector<projects::CostAndLoss> points;
         for (const ComparedRun& run : m_runs) {
-            points.push_back({run.flops, finalLoss(run.info)});
+            points.push_back({run.flops, finalLoss(run.info).value_or(std::numeric_limits<double>::quiet_NaN())});
         }
         m_front = projects::paretoFront(points);
     }
@@ -105,6 +105,7 @@ public:
     [[nodiscard]] std::string html();
 
 private:
+    [[nodiscard]] std::string counts() const;
     void losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve);
     void bounds();
     void costs();
@@ -122,8 +123,7 @@ private:
 
 std::string Page::html()
 {
-    m_out << pageHead(m_title) << "<h1>" << escapeHtml(m_title) << "</h1><p class='sub'>" << m_runs.size()
-          << (m_runs.size() == 1 ? " run" : " runs") << "</p>";
+    m_out << pageHead(m_title) << "<h1>" << escapeHtml(m_title) << "</h1><p class='sub'>" << counts() << "</p>";
     if (!m_runs.front().project.description.empty()) {
         m_out << "<p>" << escapeHtml(m_runs.front().project.description) << "</p>";
     }
@@ -136,6 +136,38 @@ std::string Page::html()
     differences();
     m_out << "</body></html>\n";
     return m_out.str();
+}
+
+/// "14 runs: 9 finished, 2 running", so that nobody takes a study in progress for a whole one.
+std::string Page::counts() const
+{
+    std::string text = std::to_string(m_runs.size()) + (m_runs.size() == 1 ? " run" : " runs");
+    const char* divider = ": ";
+    for (const engine::RunStatus status :
+         {engine::RunStatus::Finished, engine::RunStatus::Running, engine::RunStatus::Paused,
+          engine::RunStatus::Stopped, engine::RunStatus::Interrupted, engine::RunStatus::Failed}) {
+        const auto count =
+            std::ranges::count_if(m_runs, [&](const ComparedRun& run) { return run.info.status == status; });
+        if (count > 0) {
+            text += divider + std::to_string(count) + " " + engine::toString(status);
+            divider = ", ";
+        }
+    }
+    return text;
+}
+
+/// How far a run is, in words.
+std::string progressOf(const engine::RunInfo& info)
+{
+    const std::string word = engine::toString(info.status);
+    switch (info.status) {
+    case engine::RunStatus::Finished:
+        return word;
+    case engine::RunStatus::Failed:
+        return word + " at step " + std::to_string(info.step) + ": " + info.message;
+    default:
+        return word + " at step " + std::to_string(info.step) + " of " + std::to_string(info.steps);
+    }
 }
 
 /// A dash in the colour of a run's curves.
@@ -153,12 +185,13 @@ void Page::table()
              "<th>loss</th><th>validation</th><th>Pareto front</th></tr>";
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         const ComparedRun& run = m_runs[i];
+        const bool finished = run.info.status == engine::RunStatus::Finished; // no other loss is a result
         const auto number = [](double value) { return std::isfinite(value) ? shortNumber(value) : std::string("–"); };
-        m_out << "<tr><td>" << swatch(i) << escapeHtml(run.label) << "</td><td>"
-              << escapeHtml(engine::toString(run.info.status)) << " at " << run.info.step << "</td><td class='n'>"
-              << run.parameters << "</td><td class='n'>" << shortNumber(run.flops) << "</td><td class='n'>"
-              << number(run.info.loss) << "</td><td class='n'>" << number(run.info.validationLoss) << "</td><td>"
-              << (onFront(i) ? "★" : "") << "</td></tr>";
+        m_out << "<tr><td>" << swatch(i) << escapeHtml(run.label) << "</td><td>" << escapeHtml(progressOf(run.info))
+              << "</td><td class='n'>" << run.parameters << "</td><td class='n'>" << shortNumber(run.flops)
+              << "</td><td class='n'>" << (finished ? number(run.info.loss) : "–") << "</td><td class='n'>"
+              << (finished ? number(run.info.validationLoss) : "–") << "</td><td>" << (onFront(i) ? "★" : "")
+              << "</td></tr>";
     }
     m_out << "</table></div>";
 }
@@ -175,14 +208,14 @@ void Page::losses(const char* title, std::vector<MetricPoint> ComparedRun::*curv
     }
 }
 
-/// Loss against cost: a point per run, the front joined.
+/// Loss against cost: a point per run that has finished, the front joined.
 void Page::costs()
 {
     constexpr double kMega = 1e6; // steps of a plot are whole numbers
     constexpr double kMostCost = 1e18;
     const auto pointOf = [&](std::size_t i) {
         const double cost = std::clamp(m_runs[i].flops / kMega, 0.0, kMostCost);
-        return MetricPoint{std::llround(cost), finalLoss(m_runs[i].info)};
+        return MetricPoint{std::llround(cost), *finalLoss(m_runs[i].info)};
     };
     PlotSpec spec{"Loss against cost", "training, MFLOP", "loss", {}};
     Curve front{"Pareto front", {}, Stroke::Faint, 0};
@@ -191,12 +224,20 @@ void Page::costs()
     }
     spec.curves.push_back(front);
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        if (!finalLoss(m_runs[i].info)) {
+            continue;
+        }
         Curve point = curveOf(i, {pointOf(i)});
         point.stroke = Stroke::Dots;
         spec.curves.push_back(point);
     }
     spec.yScale = scaleFor(spec.curves);
-    m_out << "<h2>Cost</h2><figure>" << svgPlot(spec) << "</figure>";
+    m_out << "<h2>Cost</h2>";
+    if (const std::string svg = svgPlot(spec); !svg.empty()) {
+        m_out << "<figure>" << svg << "</figure>";
+    } else {
+        m_out << "<p>No run has finished yet.</p>";
+    }
 }
 
 void Page::bounds()

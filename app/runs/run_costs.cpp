@@ -31,6 +31,8 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     const bool counts = run.step > 0 && run.status != engine::RunStatus::Failed;
     point.loss = counts ? run.loss : std::numeric_limits<double>::quiet_NaN();
     point.validationLoss = counts ? run.validationLoss : point.loss;
+    point.standing = engine::finalLoss(run) ? visualizers::ParetoStanding::Result : visualizers::ParetoStanding::SoFar;
+    point.status = QString::fromStdString(engine::toString(run.status));
     const auto reader = engine::RunReader::open(run.directory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
@@ -66,7 +68,7 @@ void RunCosts::read()
     std::vector<engine::RunInfo> grown;
     for (const engine::RunInfo& run : m_runs) {
         const auto known = m_known.find(run.directory);
-        if (known == m_known.end() || known->second.step != run.step) {
+        if (known == m_known.end() || known->second.step != run.step || known->second.status != run.status) {
             grown.push_back(run);
         }
     }
@@ -77,7 +79,7 @@ void RunCosts::read()
     const auto readAll = [grown] {
         std::vector<Known> made;
         for (const engine::RunInfo& run : grown) {
-            made.push_back({run.step, costsOfRun(run)});
+            made.push_back({run.step, run.status, costsOfRun(run)});
         }
         return made;
     };

@@ -14,7 +14,8 @@
 
 namespace residua::app {
 
-/// What each run of a project has cost so far, read off the GUI thread; a run is read again only when it has grown.
+/// What each run of a project has cost so far, read off the GUI thread; a run is read again only when it has grown or
+/// ended.
 class RunCosts : public QObject {
     Q_OBJECT
 public:
@@ -29,6 +30,7 @@ signals:
 private:
     struct Known {
         std::int64_t step = 0;
+        engine::RunStatus status{};
         visualizers::ParetoRun run;
     };
 

@@ -19,6 +19,12 @@ QString lossText(double loss)
     return std::isfinite(loss) ? QString::number(loss, 'g', 5) : QStringLiteral("—");
 }
 
+/// What a run had before it diverged is no result.
+bool hasLoss(const engine::RunInfo& run)
+{
+    return run.step > 0 && run.status != engine::RunStatus::Failed;
+}
+
 bool sameRuns(const std::vector<engine::RunInfo>& a, const std::vector<engine::RunInfo>& b)
 {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -195,9 +201,9 @@ QString RunsModel::textOf(const engine::RunInfo& run, int column) const
     case Progress:
         return QStringLiteral("%1 / %2").arg(formatWhole(run.step), formatWhole(run.steps));
     case Loss:
-        return run.step > 0 ? lossText(run.loss) : QStringLiteral("—");
+        return hasLoss(run) ? lossText(run.loss) : QStringLiteral("—");
     case ValidationLoss:
-        return lossText(run.validationLoss);
+        return hasLoss(run) ? lossText(run.validationLoss) : QStringLiteral("—");
     case Device:
         return QString::fromStdString(run.device);
     case Tags:

@@ -10,6 +10,7 @@ void SweepGridModel::setMembers(std::vector<projects::SweepMember> members, std:
 {
     beginResetModel();
     m_members = std::move(members);
+    m_statuses.assign(m_members.size(), engine::member::Pending{});
     m_axes = std::move(axes);
     endResetModel();
 }
@@ -20,6 +21,14 @@ void SweepGridModel::setRate(double flopPerSecond)
     if (!m_members.empty()) {
         const int column = axisCount() + Time;
         emit dataChanged(index(0, column), index(rowCount() - 1, column));
+    }
+}
+
+void SweepGridModel::setStatuses(std::vector<engine::MemberStatus> statuses)
+{
+    if (statuses.size() == m_members.size() && !m_members.empty()) {
+        m_statuses = std::move(statuses);
+        emit dataChanged(index(0, axisCount() + Loss), index(rowCount() - 1, axisCount() + State));
     }
 }
 
@@ -53,8 +62,14 @@ int SweepGridModel::columnCount(const QModelIndex& parent) const
     return parent.isValid() ? 0 : axisCount() + FixedColumns;
 }
 
-QString SweepGridModel::textOf(const projects::SweepMember& member, int column) const
+bool SweepGridModel::isNumber(int column) const
 {
+    return column >= axisCount() + Parameters && column <= axisCount() + Loss;
+}
+
+QString SweepGridModel::textOf(std::size_t row, int column) const
+{
+    const projects::SweepMember& member = m_members[row];
     if (column < axisCount()) {
         return QString::fromStdString(member.values[static_cast<std::size_t>(column)]);
     }
@@ -66,6 +81,12 @@ QString SweepGridModel::textOf(const projects::SweepMember& member, int column) 
         return known ? formatCount(member.trainFlops) : QStringLiteral("—");
     case Time:
         return known && m_rate > 0 ? formatDuration(member.trainFlops / m_rate) : QStringLiteral("—");
+    case Loss: {
+        const std::optional<double> loss = engine::finalLoss(m_statuses[row]);
+        return loss ? QString::number(*loss, 'g', 5) : QStringLiteral("—");
+    }
+    case State:
+        return QString::fromStdString(engine::toString(m_statuses[row]));
     case Problem:
         return member.error ? QString::fromStdString(member.error->message) : QString();
     default:
@@ -73,19 +94,25 @@ QString SweepGridModel::textOf(const projects::SweepMember& member, int column) 
     }
 }
 
+QString SweepGridModel::toolTipOf(std::size_t row) const
+{
+    const projects::SweepMember& member = m_members[row];
+    const std::string state = engine::describe(m_statuses[row]);
+    return QString::fromStdString(member.error ? member.error->text() : member.label + ": " + state);
+}
+
 QVariant SweepGridModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
         return {};
     }
-    const projects::SweepMember& member = m_members[static_cast<std::size_t>(index.row())];
-    const int column = index.column() - axisCount();
-    const bool number = column >= Parameters && column <= Time;
+    const auto row = static_cast<std::size_t>(index.row());
+    const bool number = isNumber(index.column());
     switch (role) {
     case Qt::DisplayRole:
-        return textOf(member, index.column());
+        return textOf(row, index.column());
     case Qt::ToolTipRole:
-        return QString::fromStdString(member.error ? member.error->text() : member.label);
+        return toolTipOf(row);
     case Qt::TextAlignmentRole:
         return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::FontRole:
@@ -101,8 +128,7 @@ QVariant SweepGridModel::headerData(int section, Qt::Orientation orientation, in
         return {};
     }
     if (role == Qt::TextAlignmentRole) {
-        const int column = section - axisCount();
-        return QVariant((column >= Parameters && column <= Time ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
     if (role != Qt::DisplayRole) {
         return {};
@@ -110,7 +136,7 @@ QVariant SweepGridModel::headerData(int section, Qt::Orientation orientation, in
     if (section < axisCount()) {
         return QString::fromStdString(m_axes[static_cast<std::size_t>(section)]);
     }
-    const QString titles[] = {tr("Parameters"), tr("FLOP"), tr("Time"), tr("Problem")};
+    const QString titles[] = {tr("Parameters"), tr("FLOP"), tr("Time"), tr("Loss"), tr("Status"), tr("Problem")};
     return section - axisCount() < FixedColumns ? titles[section - axisCount()] : QVariant();
 }
 

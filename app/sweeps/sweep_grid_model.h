@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/sweep_members.h"
 #include "projects/sweep_grid.h"
 
 #include <QAbstractTableModel>
@@ -9,7 +10,8 @@
 
 namespace residua::app {
 
-/// The members of a sweep's grid: their values, what each costs, how long it takes, and what stands in its way.
+/// The members of a sweep's grid: their values, what each costs, how long it takes, how far its run is, and what stands
+/// in its way.
 class SweepGridModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -19,6 +21,8 @@ public:
     void setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes);
     /// FLOP a second, for the estimated time; 0: not known.
     void setRate(double flopPerSecond);
+    /// One for each member; until then none is begun.
+    void setStatuses(std::vector<engine::MemberStatus> statuses);
     [[nodiscard]] const std::vector<projects::SweepMember>& members() const { return m_members; }
     /// FLOP of all members that can train.
     [[nodiscard]] double totalFlops() const;
@@ -32,11 +36,14 @@ public:
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
-    enum Column { Parameters, Flop, Time, Problem, FixedColumns }; ///< after the axes
-    [[nodiscard]] QString textOf(const projects::SweepMember& member, int column) const;
+    enum Column { Parameters, Flop, Time, Loss, State, Problem, FixedColumns }; ///< after the axes
+    [[nodiscard]] QString textOf(std::size_t row, int column) const;
+    [[nodiscard]] QString toolTipOf(std::size_t row) const;
+    [[nodiscard]] bool isNumber(int column) const;
     [[nodiscard]] int axisCount() const { return static_cast<int>(m_axes.size()); }
 
     std::vector<projects::SweepMember> m_members;
+    std::vector<engine::MemberStatus> m_statuses; ///< as many as members
     std::vector<std::string> m_axes;
     double m_rate = 0;
 };

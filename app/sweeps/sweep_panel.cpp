@@ -202,6 +202,40 @@ void SweepPanel::setProject(const projects::Project& project)
     }
 }
 
+void SweepPanel::setRuns(const std::vector<engine::RunInfo>& runs)
+{
+    // A growing run tells its step many times a second; the grid says only whether it has ended.
+    const auto same = [](const engine::RunInfo& a, const engine::RunInfo& b) {
+        return a.directory == b.directory && a.status == b.status;
+    };
+    if (std::ranges::equal(runs, m_runs, same)) {
+        return;
+    }
+    m_runs = runs;
+    readStatuses();
+}
+
+void SweepPanel::readStatuses()
+{
+    ++m_statusesAsked; // an answer that is on its way is about what was
+    if (m_grid.members().empty() || !isVisible()) {
+        return; // read when it is shown
+    }
+    const auto read = [runs = m_runs, members = m_grid.members()] {
+        std::vector<engine::MemberStatus> statuses;
+        for (const projects::SweepMember& member : members) {
+            statuses.push_back(engine::memberStatusAmong(runs, member.project));
+        }
+        return statuses;
+    };
+    inBackground(*QThreadPool::globalInstance(), this, read,
+                 [this, asked = m_statusesAsked](std::vector<engine::MemberStatus> statuses) {
+                     if (asked == m_statusesAsked) {
+                         m_grid.setStatuses(std::move(statuses));
+                     }
+                 });
+}
+
 void SweepPanel::setRate(double flopPerSecond)
 {
     m_grid.setRate(flopPerSecond);
@@ -213,6 +247,8 @@ void SweepPanel::showEvent(QShowEvent* event)
     QWidget::showEvent(event);
     if (m_stale) {
         showSweep();
+    } else {
+        readStatuses();
     }
 }
 
@@ -329,6 +365,7 @@ void SweepPanel::takeGrid(const Result<std::vector<projects::SweepMember>>& grid
     } else {
         m_grid.setMembers({}, {});
     }
+    readStatuses();
     showTotal();
     if (!grid) {
         m_total->setText(QString::fromStdString(grid.error().message));

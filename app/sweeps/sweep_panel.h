@@ -33,6 +33,8 @@ public:
     explicit SweepPanel(QWidget* parent = nullptr);
 
     void setProject(const projects::Project& project);
+    /// The project's runs, for how far each member is: its newest run counts.
+    void setRuns(const std::vector<engine::RunInfo>& runs);
     /// FLOP a second that a run has reached here; 0: not known.
     void setRate(double flopPerSecond);
     /// Varies one more field in the sweep that is shown, or in a new one where it has no room.
@@ -59,6 +61,7 @@ private:
     void preview();
     void takeGrid(const Result<std::vector<projects::SweepMember>>& grid);
     void showTotal();
+    void readStatuses();
     void change(projects::Sweep sweep);
     void createSweep(std::vector<projects::SweepAxis> axes);
     void removeSweep();
@@ -70,7 +73,9 @@ private:
     std::vector<SweepAxisRow*> m_rows;
     QStringList m_fields;
     SweepGridModel m_grid;
-    std::uint64_t m_asked = 0; ///< previews; an answer to an older one is dropped
+    std::vector<engine::RunInfo> m_runs;
+    std::uint64_t m_statusesAsked = 0; ///< as m_asked, for the members' statuses
+    std::uint64_t m_asked = 0;         ///< previews; an answer to an older one is dropped
     QTimer m_soon{this};
     bool m_stale = true;
     QStackedLayout* m_pages;

@@ -40,7 +40,10 @@ void SweepLink::connectPanel()
 void SweepLink::connectCosts()
 {
     const RunsModel& runs = m_workspace.runsModel();
-    const auto read = [this, &runs] { m_costs.setRuns(runs.runs()); };
+    const auto read = [this, &runs] {
+        m_costs.setRuns(runs.runs());
+        m_workspace.sweeps().setRuns(runs.runs());
+    };
     connect(&runs, &RunsModel::modelReset, this, read);
     connect(&runs, &RunsModel::dataChanged, this, read);
     connect(&m_costs, &RunCosts::changed, &m_workspace.pareto(), &visualizers::ParetoView::setRuns);

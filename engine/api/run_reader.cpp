@@ -185,6 +185,8 @@ Result<RunInfo> RunReader::info() const
     if (const auto loss = m_impl->last(metric::kLoss)) {
         info.step = loss->step;
         info.loss = loss->value;
+    } else if (info.step == 0) {
+        info.loss = std::nan(""); // nothing was trained yet: 0 would be the best loss of all
     }
     if (const auto validation = m_impl->last(metric::kValidationLoss)) {
         info.validationLoss = validation->value;
@@ -340,6 +342,7 @@ RunInfo listed(const fs::path& run)
     unreadable.name = run.filename().string();
     unreadable.status = RunStatus::Failed;
     unreadable.message = info.error().text();
+    unreadable.loss = unreadable.validationLoss = std::nan("");
     return unreadable;
 }
 
@@ -369,12 +372,11 @@ std::vector<RunInfo> listRuns(const fs::path& folder)
     return runs;
 }
 
-double finalLoss(const RunInfo& info)
+std::optional<double> finalLoss(const RunInfo& info)
 {
-    if (info.status == RunStatus::Failed) {
-        return std::nan(""); // what a run had before it diverged is no result
-    }
-    return std::isfinite(info.validationLoss) ? info.validationLoss : info.loss;
+    const double loss = std::isfinite(info.validationLoss) ? info.validationLoss : info.loss;
+    const bool isResult = info.status == RunStatus::Finished && std::isfinite(loss);
+    return isResult ? std::optional(loss) : std::nullopt;
 }
 
 Status annotateRun(const fs::path& runDirectory, const std::vector<std::string>& tags, const std::string& notes)

@@ -37,8 +37,8 @@ public:
 
     /// Why the store cannot be read, where that is so.
     [[nodiscard]] const std::optional<Error>& storeError() const;
-    /// run.json, with step and losses as the store has them now. A run that no process writes is Interrupted where
-    /// run.json still calls it running or paused.
+    /// run.json, with step and losses as the store has them now; the loss is NaN before the first step. A run that no
+    /// process writes is Interrupted where run.json still calls it running or paused.
     [[nodiscard]] Result<RunInfo> info() const;
     [[nodiscard]] Result<projects::Project> project() const;    ///< the frozen copy
     [[nodiscard]] std::vector<std::string> metricNames() const; ///< sorted
@@ -63,9 +63,9 @@ private:
 /// Every run in `folder` (usually <project>/runs) and in the folders in it (a sweep's), newest first. Unreadable ones
 /// come with status Failed and the reason as their message.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder);
-/// What runs are compared by: the validation loss where there is one, otherwise the training loss; NaN for a run that
-/// failed.
-[[nodiscard]] double finalLoss(const RunInfo& info);
+/// What runs are compared by: the validation loss where there is one, otherwise the training loss. Nothing unless the
+/// run has finished: what it had before is no result.
+[[nodiscard]] std::optional<double> finalLoss(const RunInfo& info);
 /// Replaces tags and notes in run.json.
 [[nodiscard]] Status annotateRun(const std::filesystem::path& runDirectory, const std::vector<std::string>& tags,
                                  const std::string& notes);

@@ -2,6 +2,7 @@
 // Sweeps in the window, as a person makes them: fields, values, the grid and its cost.
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
+#include "engine/record/run_writer.h"
 #include "projects/presets.h"
 
 #include <QAbstractItemModelTester>
@@ -11,10 +12,13 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QThreadPool>
 #include <QTimer>
 #include <QToolButton>
+
+#include <cmath>
 
 using namespace residua;
 using namespace residua::app;
@@ -157,6 +161,42 @@ private slots:
         QCOMPARE(projects.size(), std::size_t(6));
         QCOMPARE(projects.back().seeds.init, std::int64_t(3));
         QCOMPARE(projects.back().training.rate.peak, 0.01);
+    }
+
+    /// The newest run that trained the member counts; only one that has finished has a loss.
+    void theGridSaysHowFarEachMemberIs()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"5"}}, {{}, {"6"}}, {{}, {"7"}}}});
+        const QAbstractItemModel& grid = *table()->model();
+        QTRY_COMPARE_WITH_TIMEOUT(grid.rowCount(), 3, kPatience);
+        const QTemporaryDir folder;
+        const auto members = projects::expand(m_document.project, m_document.project.sweeps.front());
+        std::vector<engine::RunInfo> runs;
+        for (const std::size_t at : {0U, 1U}) {
+            projects::Project project = (*members)[at].project;
+            engine::RunInfo info;
+            info.name = project.name;
+            info.steps = project.training.steps;
+            info.step = 3;
+            info.status = at == 0 ? engine::RunStatus::Finished : engine::RunStatus::Stopped;
+            info.validationLoss = std::nan("");
+            auto writer = engine::RunWriter::create(folder.filePath(QString::number(at)).toStdString(), info, project,
+                                                    folder.path().toStdString());
+            QVERIFY(writer.ok());
+            writer->step({3, 0.5, 1e-3, 1, 3, 0.1});
+            QVERIFY(writer->flush().ok());
+            runs.push_back(writer->info());
+        }
+        m_panel->setRuns(runs);
+        const auto text = [&](int row, int fromLast) {
+            return grid.index(row, grid.columnCount() - fromLast).data().toString();
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(text(0, 2), QString("finished"), kPatience);
+        QCOMPARE(text(0, 3), QString("0.5"));
+        QCOMPARE(text(1, 2), QString("cut off"));
+        QCOMPARE(text(1, 3), QString("—"));
+        QCOMPARE(text(2, 2), QString("not begun"));
+        QCOMPARE(text(2, 3), QString("—"));
     }
 
     void aMemberThatCannotTrainSaysWhyAndIsNotQueued()

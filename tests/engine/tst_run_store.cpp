@@ -478,6 +478,33 @@ private slots:
         QCOMPARE(toString(runs[3].status), toString(RunStatus::Failed));
         QVERIFY(runs[3].message.find("run.json") != std::string::npos);
         QVERIFY(listRuns(m_folder / "missing").empty());
+        QVERIFY(std::isnan(runs[3].loss) && std::isnan(runs[3].validationLoss)); // 0 would be the best of all
+    }
+
+    /// A run that records nothing has no loss, and one that has not finished no result.
+    void onlyAFinishedRunHasAFinalLoss()
+    {
+        RunInfo info = example();
+        info.step = 0;
+        info.loss = 0;
+        auto writer = RunWriter::create(m_folder / "empty", info, project(), m_folder.parent_path());
+        QVERIFY(writer);
+        const auto reader = RunReader::open(m_folder / "empty");
+        QVERIFY(reader);
+        QVERIFY(std::isnan(reader->info()->loss));
+        info.loss = 2;
+        info.validationLoss = 3;
+        for (const RunStatus status :
+             {RunStatus::Running, RunStatus::Paused, RunStatus::Stopped, RunStatus::Failed, RunStatus::Interrupted}) {
+            info.status = status;
+            QVERIFY(!finalLoss(info));
+        }
+        info.status = RunStatus::Finished;
+        QCOMPARE(finalLoss(info).value_or(0), 3.0);
+        info.validationLoss = std::nan("");
+        QCOMPARE(finalLoss(info).value_or(0), 2.0);
+        info.loss = std::nan("");
+        QVERIFY(!finalLoss(info));
     }
 
     void aSweepsFolderIsListedAndTheTrashIsNot()

@@ -177,6 +177,35 @@ private slots:
         QCOMPARE(sweeps, 4);
     }
 
+    void partsOfAGrid()
+    {
+        QCOMPARE(*sweepPartFrom("2/8"), (SweepPart{2, 8}));
+        const SweepPart second{2, 3};
+        QVERIFY(!second.holds(0) && second.holds(1) && !second.holds(2) && !second.holds(3) && second.holds(4));
+        for (const char* wrong : {"", "/", "2", "2/", "/2", "0/2", "3/2", "1/2/3", "-1/2", "1/+2", "a/b"}) {
+            QVERIFY2(!sweepPartFrom(wrong).ok(), wrong);
+        }
+    }
+
+    void aMemberIsMeantByItsLabelOrItsNumber()
+    {
+        const auto seeds = expand(example(), {"s", {axis("/seeds/init=2,3,9")}});
+        QVERIFY(seeds.ok());
+        const auto meant = [](const auto& grid, const char* text) {
+            const Result<std::size_t> found = memberFrom(text, *grid);
+            return found ? static_cast<int>(*found) : -1;
+        };
+        QCOMPARE(meant(seeds, "3"), 1); // the label, not the third
+        QCOMPARE(meant(seeds, "#3"), 2);
+        QCOMPARE(meant(seeds, "1"), -1); // no label, and which number it means is not certain
+        QCOMPARE(meant(seeds, "#0"), -1);
+        QCOMPARE(meant(seeds, "#4"), -1);
+        const auto wirings = expand(example(), {"s", {axis("/topology=plain,0:2")}});
+        QCOMPARE(meant(wirings, "0:2"), 1);
+        QCOMPARE(meant(wirings, "1"), 0);
+        QVERIFY(memberFrom("plian", *wirings).error().message.find("did you mean \"plain\"?") != std::string::npos);
+    }
+
     void paretoFrontIsWhatNothingBeats()
     {
         const std::vector<CostAndLoss> runs{{3, 1}, {1, 4}, {2, 2}, {2, 5}, {4, 1}, {1, std::nan("")}, {2, 2}};

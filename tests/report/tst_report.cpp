@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/comparison.h"
 #include "app/report/html_text.h"
 #include "app/report/report.h"
 #include "app/report/svg_plot.h"
@@ -354,6 +355,39 @@ private slots:
             QVERIFY(svgs[at].contains(">layer 1<") && svgs[at].contains(">layer 50<"));
             QVERIFY(!svgs[at].contains("class='broken'"));
         }
+    }
+
+    /// A run that has not finished is said to be so and has no loss, and none of it is on the front.
+    void aComparisonTellsWhatHasFinished()
+    {
+        const QTemporaryDir dir;
+        const std::filesystem::path folder = std::filesystem::path(dir.path().toStdString()) / "study";
+        for (const auto& [name, status] : {std::pair{"done", engine::RunStatus::Finished},
+                                           {"half", engine::RunStatus::Stopped},
+                                           {"wild", engine::RunStatus::Failed}}) {
+            engine::RunInfo info;
+            info.name = name;
+            info.steps = 40;
+            info.step = 12;
+            info.status = status;
+            info.validationLoss = std::numeric_limits<double>::quiet_NaN();
+            info.message = status == engine::RunStatus::Failed ? "the loss is NaN" : "";
+            auto writer = engine::RunWriter::create(folder / name, info, projects::examples().front().project,
+                                                    dir.path().toStdString());
+            QVERIFY(writer.ok());
+            writer->step({12, status == engine::RunStatus::Finished ? 0.5 : 0.25, 1e-3, 0.5, 64, 1});
+            QVERIFY(writer->flush().ok());
+        }
+        const auto page = report::comparisonHtml(folder);
+        QVERIFY(page.ok());
+        const QString html = QString::fromStdString(*page);
+        QVERIFY(html.contains("3 runs: 1 finished, 1 stopped, 1 failed"));
+        QVERIFY(html.contains("stopped at step 12 of 40"));
+        QVERIFY(html.contains("failed at step 12: the loss is NaN"));
+        const QString table = html.section("<table>", 1, 1).section("</table>", 0, 0);
+        QVERIFY(table.contains(">0.5<"));
+        QVERIFY(!table.contains(">0.25<"));
+        QCOMPARE(html.count("★"), 1);
     }
 
     void missingRunIsAnError()

@@ -62,6 +62,22 @@ private slots:
         QVERIFY(plot().xAxis->range().contains(10) && plot().xAxis->range().contains(100));
     }
 
+    void whatHasNotFinishedIsShownButNotOnTheFront()
+    {
+        std::vector<ParetoRun> runs = fourRuns();
+        runs.push_back({"/e", "e", 10, 1e6, 1, 0.1, 0.1, ParetoStanding::SoFar, "running"}); // cheapest and best
+        m_view->setRuns(runs);
+        plot().replot();
+        QCOMPARE(frontIn(m_view->csv()), QString("ab"));
+        QVERIFY(m_view->csv().contains("\"e\",\"running\""));
+        QTest::mouseMove(&plot(), pixel(1e6, 0.1));
+        const auto says = [this](const QString& text) {
+            const auto labels = plot().findChildren<QCPItemText*>();
+            return std::ranges::any_of(labels, [&](const QCPItemText* label) { return label->text().contains(text); });
+        };
+        QTRY_VERIFY(says("so far, running"));
+    }
+
     void aClickChoosesTheRunUnderThePointer()
     {
         QSignalSpy chosen(m_view.get(), &ParetoView::runChosen);

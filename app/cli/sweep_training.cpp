@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/sweep_training.h"
+
+#include "app/cli/run_monitor.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace residua::cli {
+namespace {
+
+using engine::MemberClaim;
+using engine::MemberStatus;
+namespace member = engine::member;
+
+constexpr engine::RunId kRun{1};
+
+/// What brings a claimed member's run to its end.
+engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const std::string& device)
+{
+    if (std::holds_alternative<member::Pending>(planned.status)) {
+        engine::StartRun start;
+        start.run = kRun;
+        start.project = planned.member.project;
+        start.projectDirectory = plan.projectDirectory;
+        start.runDirectory = planned.directory;
+        start.device = device;
+        return start;
+    }
+    engine::ResumeRun resume;
+    resume.run = kRun;
+    resume.runDirectory = planned.directory;
+    resume.device = device;
+    return resume;
+}
+
+/// Members that this process trains, one at a time.
+class Trainer {
+public:
+    Trainer(SweepPlan& plan, const SweepTraining& how, const Console& console)
+        : m_plan(plan), m_how(how), m_console(console)
+    {
+        for (const Planned& planned : plan.members) {
+            const auto* const failed = std::get_if<member::Failed>(&planned.status);
+            m_failedBefore.push_back(failed != nullptr && how.failed == FailedMembers::TryAgain ? failed->since
+                                                                                                : kNever);
+        }
+    }
+
+    /// The next one that is open to this process; nothing where there is none.
+    std::optional<std::size_t> next();
+    Exit train(std::size_t index);
+
+private:
+    using Moment = std::filesystem::file_time_type;
+    static constexpr Moment kNever = Moment::min();
+
+    [[nodiscard]] bool isOpen(std::size_t index) const;
+    Exit conclude(std::size_t index, const RunOutcome& outcome, const Console& console);
+    Exit failed(std::size_t index, const Error& error, const Console& console);
+
+    SweepPlan& m_plan;
+    const SweepTraining& m_how;
+    const Console& m_console;
+    std::set<std::size_t> m_tried;
+    std::vector<Moment> m_failedBefore;             ///< by member; what fails again is tried once, by one process
+    std::map<std::size_t, member::Failed> m_untold; ///< failures that the run's own files may not tell of
+};
+
+std::optional<std::size_t> Trainer::next()
+{
+    lookAgain(m_plan);
+    for (const auto& [index, failure] : m_untold) {
+        MemberStatus& status = m_plan.members[index].status;
+        status = canBeTrained(status) ? failure : status;
+    }
+    for (std::size_t i = 0; i < m_plan.members.size(); ++i) {
+        if (m_plan.members[i].chosen && !m_tried.contains(i) && isOpen(i)) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+bool Trainer::isOpen(std::size_t index) const
+{
+    const MemberStatus& status = m_plan.members[index].status;
+    const auto* const failed = std::get_if<member::Failed>(&status);
+    return canBeTrained(status) || (failed != nullptr && failed->since == m_failedBefore[index]);
+}
+
+Exit Trainer::train(std::size_t index)
+{
+    Planned& planned = m_plan.members[index];
+    const bool lines = m_how.output == MemberOutput::Lines;
+    const Console console = lines ? m_console.about(planned.member.label) : m_console;
+    const Result<std::optional<MemberClaim>> claim = MemberClaim::take(planned.directory);
+    if (!claim) {
+        return failed(index, claim.error(), console);
+    }
+    if (!*claim) {
+        return Exit::Ok; // another process was quicker, as the next look will tell
+    }
+    planned.status = (*claim)->status(planned.member.project);
+    if (!isOpen(index)) {
+        return Exit::Ok;
+    }
+    m_tried.insert(index);
+    if (const Status cleared = (*claim)->clearRemains(); !cleared) {
+        return failed(index, cleared.error(), console);
+    }
+    if (!lines) {
+        console.line("[" + std::to_string(index + 1) + "/" + std::to_string(m_plan.members.size()) + "] " +
+                     planned.member.label);
+    }
+    const bool language = projects::isLanguage(planned.member.project.data);
+    const Show show = console.json() && !lines ? Show::Nothing : Show::Progress;
+    return conclude(index, follow(commandFor(m_plan, planned, m_how.device), kRun, language, console, show), console);
+}
+
+Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
+{
+    if (outcome.ended.status == engine::RunStatus::Failed) {
+        return failed(index, outcome.ended.error, console);
+    }
+    if (outcome.ended.status == engine::RunStatus::Stopped) {
+        console.line("stopped at step " + grouped(outcome.ended.step) +
+                     ", checkpoint written; the same command goes on from here");
+    }
+    return outcome.interrupted ? Exit::Interrupted : Exit::Ok;
+}
+
+Exit Trainer::failed(std::size_t index, const Error& error, const Console& console)
+{
+    console.remark("error: " + error.text());
+    m_tried.insert(index);
+    m_untold[index] = member::Failed{error.text(), 0, {}};
+    return Exit::RunFailed;
+}
+
+} // namespace
+
+bool canBeTrained(const MemberStatus& status)
+{
+    return std::holds_alternative<member::Pending>(status) || std::holds_alternative<member::CutOff>(status);
+}
+
+Exit verdictOf(const SweepPlan& plan)
+{
+    const auto isBad = [](const Planned& planned) {
+        return planned.chosen && (std::holds_alternative<member::Failed>(planned.status) ||
+                                  std::holds_alternative<member::Foreign>(planned.status) ||
+                                  std::holds_alternative<member::Unreadable>(planned.status));
+    };
+    return std::ranges::any_of(plan.members, isBad) ? Exit::RunFailed : Exit::Ok;
+}
+
+Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& console)
+{
+    Trainer trainer(plan, how, console);
+    while (const std::optional<std::size_t> index = trainer.next()) {
+        if (trainer.train(*index) == Exit::Interrupted) {
+            lookAgain(plan);
+            return Exit::Interrupted;
+        }
+    }
+    return verdictOf(plan);
+}
+
+} // namespace residua::cli

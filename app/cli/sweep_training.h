@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/console.h"
+#include "app/cli/sweep_plan.h"
+
+#include <string>
+
+namespace residua::cli {
+
+/// Whether members that failed before are trained again.
+enum class FailedMembers { Leave, TryAgain };
+/// A bar that is rewritten, or lines that each begin with their member, for logs and several processes at once.
+enum class MemberOutput { Bar, Lines };
+
+struct SweepTraining {
+    std::string device = "cpu";
+    FailedMembers failed = FailedMembers::Leave;
+    MemberOutput output = MemberOutput::Bar;
+};
+
+/// Trains the chosen members that nobody trains and that are not finished, one after another, as long as there is one:
+/// whoever else trains the same sweep takes others. A failed member does not stop the rest; an interrupt does.
+/// Ok where no chosen member has failed; `plan` has the statuses of the end.
+[[nodiscard]] Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& console);
+
+/// Whether there is something to do for it, without being asked for.
+[[nodiscard]] bool canBeTrained(const engine::MemberStatus& status);
+
+/// RunFailed where a chosen member has failed or cannot be read, else Ok.
+[[nodiscard]] Exit verdictOf(const SweepPlan& plan);
+
+} // namespace residua::cli

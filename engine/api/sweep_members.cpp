@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/sweep_members.h"
+
+#include "engine/api/run_reader.h"
+#include "engine/record/database.h"
+#include "engine/record/run_files.h"
+#include "projects/diff.h"
+#include "projects/store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kClaims = ".claims";
+
+fs::path claimOf(const fs::path& run)
+{
+    return run.parent_path() / kClaims / run.filename();
+}
+
+template <class... Cases>
+struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
+
+/// A name that RunWriter gives to what it puts into a run before run.json: the lock, the store with its journals, the
+/// events, and what is written beside a file before it is renamed.
+bool isOfTheBeginning(const std::string& name)
+{
+    return name == kLockFile || name == kFrozenProject || name.starts_with(kStoreFile) ||
+           name.starts_with("events.out.tfevents.") || name.starts_with(kRunFile);
+}
+
+bool hasRecordedSteps(const fs::path& store)
+{
+    std::error_code ignored;
+    if (!fs::exists(store, ignored)) {
+        return false;
+    }
+    const auto database = Database::openForReading(store);
+    auto recorded = database ? database->prepare("SELECT 1 FROM metrics LIMIT 1") : Result<Statement>(Error{});
+    return recorded && recorded->next();
+}
+
+/// What a process leaves that dies after it made a run's directory and before the run began.
+bool isRemains(const fs::path& run)
+{
+    std::error_code code;
+    for (fs::directory_iterator entry(run, code), end; !code && entry != end; entry.increment(code)) {
+        if (!isOfTheBeginning(entry->path().filename().string())) {
+            return false;
+        }
+    }
+    for (fs::directory_iterator entry(run / kFrozenProject, code), end; !code && entry != end; entry.increment(code)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.starts_with(projects::kProjectFile)) {
+            return false;
+        }
+    }
+    return !hasRecordedSteps(run / kStoreFile);
+}
+
+/// What a run trains otherwise than `project` asks for. A name and a description train nothing.
+std::vector<std::string> differencesOf(const projects::Project& frozen, const RunInfo& info,
+                                       const projects::Project& project)
+{
+    projects::Project trained = frozen;
+    trained.name = project.name;
+    trained.description = project.description;
+    trained.training.steps = info.steps; // a run that was resumed may have a new total
+    std::vector<std::string> differences;
+    for (const projects::Change& change : projects::diff(trained, project)) {
+        differences.push_back(change.text());
+    }
+    return differences;
+}
+
+MemberStatus statusOf(const RunReader& reader, const RunInfo& info)
+{
+    std::error_code code;
+    switch (info.status) {
+    case RunStatus::Running:
+    case RunStatus::Paused:
+        return member::Training{info.step};
+    case RunStatus::Failed:
+        return member::Failed{info.message, info.step, fs::last_write_time(fs::path(info.directory) / kRunFile, code)};
+    case RunStatus::Finished:
+        if (const std::optional<double> loss = finalLoss(info)) {
+            const bool validated = std::isfinite(info.validationLoss);
+            return member::Finished{info.loss, validated ? std::optional(*loss) : std::nullopt};
+        }
+        return member::Unreadable{{info.directory, "the run is finished, but its record has no loss"}};
+    case RunStatus::Stopped:
+    case RunStatus::Interrupted:
+        break;
+    }
+    const std::vector<std::int64_t> steps = reader.checkpoints();
+    return member::CutOff{info.step, steps.empty() ? std::nullopt : std::optional(steps.back())};
+}
+
+/// Without run.json a directory is no run yet: another process begins it, or one died of it, or it is something else.
+MemberStatus statusWithoutRun(const fs::path& run)
+{
+    if (isRunLocked(run)) {
+        return member::Training{};
+    }
+    if (isRemains(run)) {
+        return member::Pending{};
+    }
+    return member::Unreadable{
+        {run.string(), std::string("holds no ") + kRunFile + ", but other files; move it away to train the member"}};
+}
+
+MemberStatus statusOfRun(const fs::path& run, const projects::Project& project)
+{
+    std::error_code code;
+    if (!fs::exists(run, code)) {
+        return member::Pending{};
+    }
+    if (!fs::exists(run / kRunFile, code)) {
+        return statusWithoutRun(run);
+    }
+    const Result<RunReader> reader = RunReader::open(run);
+    const Result<projects::Project> frozen = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<RunInfo> info = reader ? reader->info() : Result<RunInfo>(reader.error());
+    if (!frozen || !info) {
+        return member::Unreadable{frozen ? info.error() : frozen.error()};
+    }
+    if (std::vector<std::string> differences = differencesOf(*frozen, *info, project); !differences.empty()) {
+        return member::Foreign{std::move(differences)};
+    }
+    return statusOf(*reader, *info);
+}
+
+/// The first of `differences`, and how many more there are.
+std::string listed(const std::vector<std::string>& differences)
+{
+    constexpr std::size_t kShown = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(differences.size(), kShown); ++i) {
+        text += (text.empty() ? "" : "; ") + differences[i];
+    }
+    return text + (differences.size() > kShown ? "; and " + std::to_string(differences.size() - kShown) + " more" : "");
+}
+
+} // namespace
+
+MemberStatus memberStatus(const fs::path& run, const projects::Project& project)
+{
+    MemberStatus status = statusOfRun(run, project);
+    // Claimed, but not begun: the member is being prepared. A finished run stays finished while a claim looks at it.
+    const bool open = std::holds_alternative<member::Pending>(status) ||
+                      std::holds_alternative<member::CutOff>(status) || std::holds_alternative<member::Failed>(status);
+    if (open && isRunLocked(claimOf(run))) {
+        return member::Training{};
+    }
+    return status;
+}
+
+MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::Project& project)
+{
+    const RunInfo* newest = nullptr;
+    for (const RunInfo& run : runs) {
+        if (run.name != project.name || (newest != nullptr && newest->created >= run.created)) {
+            continue;
+        }
+        const Result<RunReader> reader = RunReader::open(run.directory);
+        const Result<projects::Project> frozen = reader ? reader->project() : Result<projects::Project>(reader.error());
+        newest = frozen && differencesOf(*frozen, run, project).empty() ? &run : newest;
+    }
+    return newest != nullptr ? statusOfRun(newest->directory, project) : member::Pending{};
+}
+
+std::optional<double> finalLoss(const MemberStatus& status)
+{
+    const auto* const finished = std::get_if<member::Finished>(&status);
+    return finished != nullptr ? std::optional(finished->validationLoss.value_or(finished->loss)) : std::nullopt;
+}
+
+std::string toString(const MemberStatus& status)
+{
+    return std::visit(
+        Overloaded{[](const member::Pending&) { return "not begun"; },
+                   [](const member::Training&) { return "training"; }, [](const member::CutOff&) { return "cut off"; },
+                   [](const member::Finished&) { return "finished"; }, [](const member::Failed&) { return "failed"; },
+                   [](const member::Foreign&) { return "another project"; },
+                   [](const member::Unreadable&) { return "unreadable"; }},
+        status);
+}
+
+std::string describe(const MemberStatus& status)
+{
+    const std::string word = toString(status);
+    return std::visit(
+        Overloaded{[&](const member::Training& training) {
+                       return word + ", " + std::to_string(training.step) + " steps recorded";
+                   },
+                   [&](const member::CutOff& cutOff) {
+                       return word + " at step " + std::to_string(cutOff.step) +
+                              (cutOff.checkpoint ? ", goes on from step " + std::to_string(*cutOff.checkpoint)
+                                                 : ", begins again");
+                   },
+                   [&](const member::Failed& failed) { return word + ": " + failed.reason; },
+                   [&](const member::Foreign& foreign) { return word + ": " + listed(foreign.differences); },
+                   [&](const member::Unreadable& unreadable) { return word + ": " + unreadable.error.text(); },
+                   [&](const auto&) { return word; }},
+        status);
+}
+
+Result<std::optional<MemberClaim>> MemberClaim::take(const fs::path& run)
+{
+    const fs::path claim = claimOf(run);
+    std::error_code code;
+    fs::create_directories(claim, code);
+    if (code) {
+        return systemError(claim, "cannot create the folder that shares a sweep among processes", code.value());
+    }
+    if (isRunLocked(claim)) {
+        return std::optional<MemberClaim>();
+    }
+    Result<FileDescriptor> lock = lockRun(claim);
+    if (lock) {
+        return std::optional(MemberClaim(run, std::move(*lock)));
+    }
+    return isRunLocked(claim) ? Result<std::optional<MemberClaim>>(std::optional<MemberClaim>()) : lock.error();
+}
+
+MemberStatus MemberClaim::status(const projects::Project& project) const
+{
+    return statusOfRun(m_run, project);
+}
+
+Status MemberClaim::clearRemains() const
+{
+    std::error_code code;
+    if (!fs::exists(m_run, code) || fs::exists(m_run / kRunFile, code) || isRunLocked(m_run) || !isRemains(m_run)) {
+        return Done{};
+    }
+    fs::remove_all(m_run, code);
+    if (code) {
+        return systemError(m_run, "cannot remove what is left of a run that never began", code.value());
+    }
+    return Done{};
+}
+
+} // namespace residua::engine
