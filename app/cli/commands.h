@@ -26,6 +26,7 @@ struct Command {
 [[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample, retrofit
 [[nodiscard]] std::vector<Command> analyzeCommands(); ///< analyze
 [[nodiscard]] std::vector<Command> recordCommands();  ///< runs, report, devices
+[[nodiscard]] std::vector<Command> explainCommands(); ///< explain
 
 /// The whole program, but for the process around it: `words` are what follows its name.
 [[nodiscard]] Exit runProgram(std::span<const std::string> words);

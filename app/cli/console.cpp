@@ -35,13 +35,12 @@ std::string withUnit(double number, double step, const std::vector<std::string>&
     return format("%.*f", digits, number) + units[unit];
 }
 
-/// Characters on the screen: UTF-8's continuation bytes take no column.
+} // namespace
+
 std::size_t columnsOf(const std::string& text)
 {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
-
-} // namespace
 
 Console::Console(Output output) : m_output(output), m_terminal(isatty(STDOUT_FILENO) == 1) {}
 

@@ -56,6 +56,8 @@ private:
     std::string m_subject; ///< empty: one thing alone
 };
 
+/// Characters on the screen: UTF-8's continuation bytes take no column.
+[[nodiscard]] std::size_t columnsOf(const std::string& text);
 /// Columns as wide as their widest cell; the first is flush left, the others right. The first row is the heading.
 [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows);
 

@@ -15,8 +15,8 @@ constexpr const char* kExits =
 std::vector<Command> allCommands()
 {
     std::vector<Command> commands;
-    for (const auto& table :
-         {projectCommands(), runCommands(), sweepCommands(), modelCommands(), analyzeCommands(), recordCommands()}) {
+    for (const auto& table : {projectCommands(), runCommands(), sweepCommands(), modelCommands(), analyzeCommands(),
+                              recordCommands(), explainCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;
