@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Language level, warnings, sanitizers, ccache: what every target of the house is compiled with.
+# Language level, warnings, sanitizers, ccache: what every target is compiled with.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
