@@ -38,5 +38,6 @@ endif()
 # Paths are hashed relative to the checkout, so that every build directory shares one cache.
 find_program(RESIDUA_CCACHE ccache)
 if(RESIDUA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${RESIDUA_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${RESIDUA_CCACHE})
 endif()

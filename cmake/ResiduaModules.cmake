@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The modules and their allow-list: who may link to and include whom. A forbidden dependency stops the configure.
 #
-#   residua_add_library(<name> [SHARED] SOURCES <files> HEADERS <public headers>
+#   residua_add_library(<name> [SHARED] SOURCES <files> HEADERS <public headers> PRECOMPILE <headers>
 #                       USES <residua libraries> EXTERNAL <imported targets> PRIVATE_EXTERNAL <imported targets>)
 #   residua_add_executable(<name> [MODULE <module>] SOURCES <files> USES ... EXTERNAL ...)  built into <build>/bin
 #   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...> SOURCES <further files>
@@ -12,6 +12,8 @@
 #
 # Library <name> becomes target residua_<name> with the alias residua::<name>. Files are relative to the calling
 # CMakeLists.txt; the include root is the checkout. PRIVATE_EXTERNAL packages never show in the public headers.
+# PRECOMPILE names what most sources of the target include anyway: packages as <header>, our own by path. It only saves
+# time; a source still includes what it uses.
 
 include("${CMAKE_CURRENT_LIST_DIR}/CheckIncludes.cmake")
 set(RESIDUA_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
@@ -110,8 +112,17 @@ function(residua_set_up_target target scope uses externals private_externals)
   endif()
 endfunction()
 
+function(residua_precompile target)
+  foreach(header IN LISTS ARGN)
+    if(NOT header MATCHES "^<")
+      set(header "${CMAKE_SOURCE_DIR}/${header}")
+    endif()
+    target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
+  endforeach()
+endfunction()
+
 function(residua_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "SHARED" "" "SOURCES;HEADERS;USES;EXTERNAL;PRIVATE_EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "SHARED" "" "SOURCES;HEADERS;PRECOMPILE;USES;EXTERNAL;PRIVATE_EXTERNAL")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "residua_add_library(${name}): unknown argument ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -131,6 +142,7 @@ function(residua_add_library name)
       set(kind SHARED)
     endif()
     add_library(${target} ${kind} ${ARG_SOURCES} ${ARG_HEADERS})
+    residua_precompile(${target} ${ARG_PRECOMPILE})
     residua_set_up_target(${target} PUBLIC "${ARG_USES}" "${ARG_EXTERNAL}" "${ARG_PRIVATE_EXTERNAL}")
   endif()
   add_library(residua::${name} ALIAS ${target})
@@ -228,7 +240,7 @@ function(residua_add_test path)
 endfunction()
 
 function(residua_add_tests path)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "UNITS;DISPLAY_UNITS;SOURCES;USES;EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "UNITS;DISPLAY_UNITS;SOURCES;PRECOMPILE;USES;EXTERNAL")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "residua_add_tests(${path}): unknown argument ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -239,6 +251,7 @@ function(residua_add_tests path)
     list(APPEND sources "${CMAKE_SOURCE_DIR}/tests/${folder}/${unit}.cpp")
   endforeach()
   residua_set_up_test(${target} "${sources}" "${ARG_USES}" "${ARG_EXTERNAL}")
+  residua_precompile(${target} <QtTest> <algorithm> <map> <string> <vector> ${ARG_PRECOMPILE})
   foreach(unit IN LISTS ARG_UNITS)
     residua_register_test(${folder}/${unit} ${target} unit OFF ${unit})
   endforeach()
