@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Reads the #include lines of a library's files and stops at the first that its room may not have.
+# Reads the #include lines of a library's files and stops at the first that its module may not have.
 #
-# Included by ResiduaHouse for the check at configure time, and run as a script when a file changes:
-#   cmake -DROOM=editor -DALLOWED=projects;imgui;opengl -DROOT=<checkout> -DFILES=<list> -DSTAMP=<file> -P CheckIncludes.cmake
+# Included by ResiduaModules for the check at configure time, and run as a script when a file changes:
+#   cmake -DMODULE=editor -DALLOWED=projects;imgui;opengl -DROOT=<checkout> -DFILES=<list> -DSTAMP=<file> -P CheckIncludes.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# The room that owns a path below the checkout, by its longest matching folder; empty for none.
-set(RESIDUA_ROOM_FOLDERS
+# The module that owns a path below the checkout, by its longest matching folder; empty for none.
+set(RESIDUA_MODULE_FOLDERS
   engine/api=engine_api engine/record=engine_api engine/theory=engine_api engine/data=engine_data engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
@@ -27,7 +27,7 @@ set(RESIDUA_FAMILY_HEADERS
 function(residua_include_owner include out)
   set(owner "")
   if(include MATCHES "/")
-    foreach(entry IN LISTS RESIDUA_ROOM_FOLDERS)
+    foreach(entry IN LISTS RESIDUA_MODULE_FOLDERS)
       string(REPLACE "=" ";" entry "${entry}")
       list(GET entry 0 folder)
       if(include MATCHES "^${folder}/")
@@ -63,8 +63,8 @@ function(residua_include_refuse root file include reason)
   message(FATAL_ERROR "${shown}:${line}: includes \"${include}\": ${reason}")
 endfunction()
 
-# Scans `files` and every header of the same room that they include. `out` receives all files that were read.
-function(residua_check_includes root room allowed files out)
+# Scans `files` and every header of the same module that they include. `out` receives all files that were read.
+function(residua_check_includes root module allowed files out)
   set(queue ${files})
   set(seen "")
   while(queue)
@@ -83,7 +83,7 @@ function(residua_check_includes root room allowed files out)
         residua_include_refuse("${root}" "${file}" "${include}" "paths start at the top of the checkout, without \"..\"")
       endif()
       residua_include_owner("${include}" owner)
-      if(owner STREQUAL room)
+      if(owner STREQUAL module)
         list(APPEND queue "${root}/${include}")
       elseif(owner AND NOT owner IN_LIST allowed)
         string(REPLACE ";" ", " shown "${allowed}")
@@ -91,7 +91,7 @@ function(residua_check_includes root room allowed files out)
           set(shown "nothing")
         endif()
         residua_include_refuse("${root}" "${file}" "${include}"
-          "that is ${owner}'s, and ${room} may include only its own headers, the standard library and: ${shown}")
+          "that is ${owner}'s, and ${module} may include only its own headers, the standard library and: ${shown}")
       endif()
     endforeach()
   endwhile()
@@ -99,6 +99,6 @@ function(residua_check_includes root room allowed files out)
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
-  residua_check_includes("${ROOT}" "${ROOM}" "${ALLOWED}" "${FILES}" scanned)
+  residua_check_includes("${ROOT}" "${MODULE}" "${ALLOWED}" "${FILES}" scanned)
   file(TOUCH "${STAMP}")
 endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Language level, warnings, sanitizers, ccache: what every target of the house is compiled with.
+# Language level, warnings, sanitizers, ccache: what every target is compiled with.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -38,5 +38,6 @@ endif()
 # Paths are hashed relative to the checkout, so that every build directory shares one cache.
 find_program(RESIDUA_CCACHE ccache)
 if(RESIDUA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${RESIDUA_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${RESIDUA_CCACHE})
 endif()

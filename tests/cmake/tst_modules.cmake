@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Configures and builds small houses with ResiduaHouse, lawful and not, and compares what CMake says.
-#   cmake -DCHECKOUT=<checkout> -DWORK=<scratch directory> -DCOMPILER=<c++> -P tst_house.cmake
+# Configures and builds small projects with ResiduaModules, allowed and forbidden, and compares what CMake says.
+#   cmake -DCHECKOUT=<checkout> -DWORK=<scratch directory> -DCOMPILER=<c++> -P tst_modules.cmake
 cmake_minimum_required(VERSION 3.25)
 
 set(failures 0)
 
-# house(<name> <text of the library calls> [<path> <content>]...): a fresh fixture in WORK/<name>. In a content "|" stands
+# fixture(<name> <text of the library calls> [<path> <content>]...): a fresh fixture in WORK/<name>. In a content "|" stands
 # for the semicolon, which CMake would take for a separator.
-function(house name calls)
+function(fixture name calls)
   set(root "${WORK}/${name}")
   file(REMOVE_RECURSE "${root}")
   file(CONFIGURE OUTPUT "${root}/CMakeLists.txt" @ONLY CONTENT [=[
 cmake_minimum_required(VERSION 3.25)
-project(house LANGUAGES CXX)
+project(fixture LANGUAGES CXX)
 set(CMAKE_CXX_STANDARD 20)
 add_library(residua_compiler INTERFACE)
 add_library(Qt6::Widgets INTERFACE IMPORTED)
 add_library(residua::torch INTERFACE IMPORTED)
 add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
 set(RESIDUA_CHECK_HEADERS ON)
-include("@CHECKOUT@/cmake/ResiduaHouse.cmake")
+include("@CHECKOUT@/cmake/ResiduaModules.cmake")
 @calls@]=])
   while(ARGN)
     list(POP_FRONT ARGN path content)
@@ -66,40 +66,40 @@ set(a_h "#pragma once\n#include <vector>\nstd::vector<int> a()|\n")
 set(a_cpp "#include \"projects/a.h\"\nstd::vector<int> a() { return {1}| }\n")
 set(editor "residua_add_library(editor SOURCES editor/e.cpp USES projects)\n")
 
-house(lawful "${projects}${editor}"
+fixture(allowed "${projects}${editor}"
   projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" editor/e.cpp "#include \"projects/a.h\"\nint e() { return a()[0]| }\n")
-expect(lawful configure pass)
-expect(lawful build pass "residua_projects_header_check")
-# An include that turns unlawful is caught by the next build, without a new configure.
-file(WRITE "${WORK}/lawful/editor/e.cpp" "#include \"projects/a.h\"\n\n#include <QWidget>\n")
-expect(lawful build fail "editor/e.cpp:3: includes \"QWidget\": that is qt's, and editor may include only")
+expect(allowed configure pass)
+expect(allowed build pass "residua_projects_header_check")
+# An include that becomes forbidden is caught by the next build, without a new configure.
+file(WRITE "${WORK}/allowed/editor/e.cpp" "#include \"projects/a.h\"\n\n#include <QWidget>\n")
+expect(allowed build fail "editor/e.cpp:3: includes \"QWidget\": that is qt's, and editor may include only")
 
-house(forbidden_library "${projects}${editor}residua_add_library(engine_api SOURCES engine/api/s.cpp USES editor)\n"
+fixture(forbidden_library "${projects}${editor}residua_add_library(engine_api SOURCES engine/api/s.cpp USES editor)\n"
   projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" editor/e.cpp "// empty\n" engine/api/s.cpp "// empty\n")
 expect(forbidden_library configure fail "residua_engine_api uses editor: engine_api may use only: projects, nlohmann, sqlite")
 
-house(forbidden_package "residua_add_library(editor SOURCES editor/e.cpp EXTERNAL Qt6::Widgets)\n" editor/e.cpp "// empty\n")
+fixture(forbidden_package "residua_add_library(editor SOURCES editor/e.cpp EXTERNAL Qt6::Widgets)\n" editor/e.cpp "// empty\n")
 expect(forbidden_package configure fail "residua_editor uses Qt6::Widgets: editor may use only: projects,")
 
-house(forbidden_private_package "residua_add_library(visualizers SOURCES visualizers/v.cpp PRIVATE_EXTERNAL residua::torch)\n" visualizers/v.cpp "// empty\n")
+fixture(forbidden_private_package "residua_add_library(visualizers SOURCES visualizers/v.cpp PRIVATE_EXTERNAL residua::torch)\n" visualizers/v.cpp "// empty\n")
 expect(forbidden_private_package configure fail "residua_visualizers uses residua::torch")
 
-house(forbidden_include "residua_add_library(projects SOURCES projects/a.cpp)\n" projects/a.cpp "\n#include \"engine/api/session.h\"\n")
+fixture(forbidden_include "residua_add_library(projects SOURCES projects/a.cpp)\n" projects/a.cpp "\n#include \"engine/api/session.h\"\n")
 expect(forbidden_include configure fail
   "projects/a.cpp:2: includes \"engine/api/session.h\": that is engine_api's, and projects may include only" "nlohmann")
 
 # A header that no list names is found through the file that includes it.
-house(hidden_include "residua_add_library(editor SOURCES editor/e.cpp)\n"
+fixture(hidden_include "residua_add_library(editor SOURCES editor/e.cpp)\n"
   editor/e.cpp "#include \"editor/private.h\"\n" editor/private.h "#include <ATen/ATen.h>\n")
 expect(hidden_include configure fail "editor/private.h:1: includes \"ATen/ATen.h\": that is torch's")
 
-house(upward_include "residua_add_library(editor SOURCES editor/e.cpp)\n" editor/e.cpp "#include \"../engine/train/trainer.h\"\n")
+fixture(upward_include "residua_add_library(editor SOURCES editor/e.cpp)\n" editor/e.cpp "#include \"../engine/train/trainer.h\"\n")
 expect(upward_include configure fail "editor/e.cpp:1: includes" "without \"..\"")
 
-house(unknown_room "residua_add_library(utils SOURCES utils/u.cpp)\n" utils/u.cpp "// empty\n")
-expect(unknown_room configure fail "utils belongs to no room of the house")
+fixture(unknown_module "residua_add_library(utils SOURCES utils/u.cpp)\n" utils/u.cpp "// empty\n")
+expect(unknown_module configure fail "utils belongs to no module")
 
-house(dependent_header "residua_add_library(projects SOURCES projects/a.cpp HEADERS projects/a.h)\n"
+fixture(dependent_header "residua_add_library(projects SOURCES projects/a.cpp HEADERS projects/a.h)\n"
   projects/a.h "#pragma once\nstd::string a()|\n" projects/a.cpp "#include <string>\n#include \"projects/a.h\"\n")
 expect(dependent_header configure pass)
 expect(dependent_header build fail "projects_a_h.cpp")
