@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth_scene.h"
 
+#include "projects/depth_plan.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -23,15 +25,6 @@ constexpr float kBracketHeight = 24;
 constexpr float kFoldMarkWidth = 42;
 constexpr float kFoldMarkHeight = 18;
 constexpr std::size_t kMostArcs = 1'000'000; // each is kept once for every strip that it passes
-
-// Weights that nobody trains and that are all one: the plain residual sum. Its arcs would say nothing
-// but "everything so far", so it is drawn as a stream from layer to layer.
-bool isPlainSum(const DepthMix& mix)
-{
-    return mix.weight == projects::WeightKind::Fixed && mix.init == projects::MixInit::Ones &&
-           mix.normalise == projects::NormaliseOver::None && mix.entry == projects::StackEntry::Branch &&
-           std::holds_alternative<projects::AllSources>(mix.sources) && mix.states.empty();
-}
 
 std::string noteFor(const projects::Topology& topology)
 {
@@ -162,7 +155,7 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
 void DepthScene::addArcs(const DepthMix& mix)
 {
     std::vector<DrawnShortcut> drawn;
-    if (isPlainSum(mix)) {
+    if (projects::isRunningSum(mix)) {
         for (std::int64_t target = 1; target <= m_modules + 1; ++target) {
             drawn.push_back({{target - 1, target}, ShortcutKind::Stream});
         }

@@ -3,6 +3,7 @@
 // the final output has 1). FLOP are per token. What branches put on the stack is charged to their blocks.
 #include "projects/cost_topology.h"
 
+#include "projects/depth_plan.h"
 #include "projects/node_kind_rules.h"
 
 #include <algorithm>
@@ -17,18 +18,7 @@ double real(std::int64_t value)
 
 double outputsOf(const DepthMix& mix, bool isFinal)
 {
-    if (isFinal || mix.ports == MixPorts::Input) {
-        return 1;
-    }
-    return mix.ports == MixPorts::Qkv ? 3 : 4;
-}
-
-/// The residual sum that everyone uses: it is kept running, one addition a layer.
-bool isRunningSum(const DepthMix& mix)
-{
-    return mix.weight == WeightKind::Fixed && mix.init == MixInit::Ones && mix.entry == StackEntry::Branch &&
-           mix.feeds == MixFeeds::LayerInput && mix.normalise == NormaliseOver::None &&
-           std::holds_alternative<AllSources>(mix.sources) && mix.states.empty() && mix.gate.kind == GateKind::None;
+    return isFinal ? 1 : static_cast<double>(portsOf(mix.ports).size());
 }
 
 /// Fixed: none. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm weight, 2·d·O.

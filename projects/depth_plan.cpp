@@ -9,11 +9,11 @@ namespace residua::projects {
 namespace {
 
 constexpr std::array<std::pair<MixPort, std::string_view>, 6> kPortNames{{{MixPort::Input, "input"},
-                                                                         {MixPort::Query, "q"},
-                                                                         {MixPort::Key, "k"},
-                                                                         {MixPort::Value, "v"},
-                                                                         {MixPort::Residual, "residual"},
-                                                                         {MixPort::Final, "final"}}};
+                                                                          {MixPort::Query, "q"},
+                                                                          {MixPort::Key, "k"},
+                                                                          {MixPort::Value, "v"},
+                                                                          {MixPort::Residual, "residual"},
+                                                                          {MixPort::Final, "final"}}};
 
 bool isPruned(const DepthMix& mix, const Shortcut& shortcut)
 {

@@ -4,6 +4,7 @@
 #include "engine/compile/depth_stack.h"
 #include "engine/compile/depth_weights.h"
 #include "engine/compile/trunk.h"
+#include "projects/depth_plan.h"
 
 #include <ATen/TensorOperators.h>
 
@@ -17,14 +18,6 @@ using projects::MixPorts;
 using projects::StackEntry;
 
 namespace {
-
-bool isRunningSum(const DepthMix& mix)
-{
-    return mix.entry == StackEntry::Branch && mix.feeds == MixFeeds::LayerInput &&
-           mix.weight == projects::WeightKind::Fixed && mix.init == projects::MixInit::Ones &&
-           mix.gate.kind == projects::GateKind::None && mix.normalise == projects::NormaliseOver::None &&
-           mix.states.empty() && std::holds_alternative<projects::AllSources>(mix.sources);
-}
 
 std::string layerPlace(std::size_t layer)
 {
@@ -252,7 +245,7 @@ private:
 Result<std::unique_ptr<Trunk>> makeDepthTrunk(const DepthMix& mix, std::vector<GraphProgram> layers, std::int64_t width,
                                               Parameters& parameters)
 {
-    if (isRunningSum(mix)) {
+    if (projects::isRunningSum(mix)) {
         return std::unique_ptr<Trunk>(
             std::make_unique<PlainTrunk>(std::move(layers), parameters.compute().parameterType));
     }

@@ -68,6 +68,21 @@ private slots:
         QVERIFY(!scene.chained());
     }
 
+    /// A fixed sum that feeds the residual beside the branch, or has a gate, is trained through the stack: its
+    /// shortcuts are drawn, so that they can be selected and pruned.
+    void fixedSumThatIsNoStreamIsDrawnAsShortcuts()
+    {
+        DepthMix beside;
+        beside.feeds = projects::MixFeeds::ResidualBesideBranch;
+        DepthMix gated;
+        gated.gate.kind = projects::GateKind::Outside;
+        for (const DepthMix& mix : {beside, gated}) {
+            for (const Arc& arc : sceneOf(stackOf(3, mix)).arcs()) {
+                QCOMPARE(arc.kind, ShortcutKind::Fixed);
+            }
+        }
+    }
+
     void learnedMixDrawsEveryShortcut()
     {
         const std::int64_t depth = 12;
