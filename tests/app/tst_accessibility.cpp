@@ -4,7 +4,9 @@
 #include "app/window/document_link.h"
 #include "projects/presets.h"
 #include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QAbstractItemView>
 #include <QAccessible>
@@ -119,5 +121,5 @@ private:
     QSet<QString> m_nameless;
 };
 
-QTEST_MAIN(TestAccessibility)
+RESIDUA_TEST_IN(QApplication, TestAccessibility)
 #include "tst_accessibility.moc"

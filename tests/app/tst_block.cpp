@@ -9,7 +9,9 @@
 #include "projects/presets.h"
 #include "projects/validate.h"
 #include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QAbstractItemView>
 #include <QClipboard>
 #include <QDropEvent>
@@ -351,5 +353,5 @@ private:
     void drag(QPoint from, QPoint to) const { WindowHarness::drag(block(), from, to); }
 };
 
-QTEST_MAIN(TestBlock)
+RESIDUA_TEST_IN(QApplication, TestBlock)
 #include "tst_block.moc"

@@ -5,6 +5,7 @@
 #include "projects/node_kinds.h"
 #include "projects/presets.h"
 #include "projects/topology.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -72,5 +73,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCanvasFonts)
+RESIDUA_TEST_IN(QCoreApplication, TestCanvasFonts)
 #include "tst_canvas_fonts.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a canvas sees of hands that are faster than its frames.
 #include "app/canvas/canvas_input.h"
+#include "tests/support/test_program.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -132,5 +133,5 @@ private:
     ImGuiContext* m_context = nullptr;
 };
 
-QTEST_GUILESS_MAIN(TestCanvasInput)
+RESIDUA_TEST_IN(QCoreApplication, TestCanvasInput)
 #include "tst_canvas_input.moc"

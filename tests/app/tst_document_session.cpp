@@ -2,6 +2,7 @@
 #include "app/document/document_session.h"
 #include "projects/presets.h"
 #include "projects/store.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -234,5 +235,5 @@ private:
     std::filesystem::path m_project;
 };
 
-QTEST_GUILESS_MAIN(TestDocumentSession)
+RESIDUA_TEST_IN(QCoreApplication, TestDocumentSession)
 #include "tst_document_session.moc"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/key_bindings.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QSettings>
@@ -88,5 +90,5 @@ private:
     QAction* m_freeze = nullptr;
 };
 
-QTEST_MAIN(TestKeyBindings)
+RESIDUA_TEST_IN(QApplication, TestKeyBindings)
 #include "tst_key_bindings.moc"

@@ -6,8 +6,10 @@
 #include "app/window/document_link.h"
 #include "projects/presets.h"
 #include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
 #include "visualizers/views.h"
 
+#include <QApplication>
 #include <QComboBox>
 #include <QDockWidget>
 #include <QFrame>
@@ -429,5 +431,5 @@ private:
     std::filesystem::path m_project;
 };
 
-QTEST_MAIN(TestMainWindow)
+RESIDUA_TEST_IN(QApplication, TestMainWindow)
 #include "tst_main_window.moc"

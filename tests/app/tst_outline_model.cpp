@@ -2,7 +2,9 @@
 #include "app/outline/outline_model.h"
 #include "projects/edit.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 #include <QTest>
@@ -201,5 +203,5 @@ private:
     std::unique_ptr<QAbstractItemModelTester> m_tester;
 };
 
-QTEST_MAIN(TestOutlineModel)
+RESIDUA_TEST_IN(QApplication, TestOutlineModel)
 #include "tst_outline_model.moc"

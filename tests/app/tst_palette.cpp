@@ -5,7 +5,9 @@
 #include "projects/history.h"
 #include "projects/node_kinds.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QMimeData>
 #include <QTest>
@@ -164,5 +166,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestPalette)
+RESIDUA_TEST_IN(QApplication, TestPalette)
 #include "tst_palette.moc"

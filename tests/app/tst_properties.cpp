@@ -2,6 +2,7 @@
 #include "app/properties/property.h"
 #include "projects/presets.h"
 #include "projects/validate.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -174,5 +175,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestProperties)
+RESIDUA_TEST_IN(QCoreApplication, TestProperties)
 #include "tst_properties.moc"

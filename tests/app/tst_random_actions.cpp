@@ -7,7 +7,9 @@
 #include "projects/validate.h"
 #include "tests/app/random_hand.h"
 #include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QElapsedTimer>
 
@@ -175,5 +177,5 @@ private:
     int m_saved = 0;
 };
 
-QTEST_MAIN(TestRandomActions)
+RESIDUA_TEST_IN(QApplication, TestRandomActions)
 #include "tst_random_actions.moc"

@@ -8,9 +8,11 @@
 #include "projects/cost.h"
 #include "projects/presets.h"
 #include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
 #include "visualizers/pareto_view.h"
 #include "visualizers/views.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QLineEdit>
@@ -398,5 +400,5 @@ private:
     std::filesystem::path m_project;
 };
 
-QTEST_MAIN(TestRuns)
+RESIDUA_TEST_IN(QApplication, TestRuns)
 #include "tst_runs.moc"

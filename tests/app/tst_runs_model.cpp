@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/look/format.h"
 #include "app/runs/runs_model.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 #include <QTest>
@@ -108,5 +110,5 @@ private:
     std::unique_ptr<QAbstractItemModelTester> m_tester;
 };
 
-QTEST_MAIN(TestRunsModel)
+RESIDUA_TEST_IN(QApplication, TestRunsModel)
 #include "tst_runs_model.moc"

@@ -5,7 +5,9 @@
 #include "app/schedule/schedule_ribbon.h"
 #include "projects/edit.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -211,5 +213,5 @@ private:
     int m_edits = 0;
 };
 
-QTEST_MAIN(TestSchedule)
+RESIDUA_TEST_IN(QApplication, TestSchedule)
 #include "tst_schedule.moc"

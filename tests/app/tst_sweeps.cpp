@@ -4,7 +4,9 @@
 #include "app/sweeps/sweep_panel.h"
 #include "engine/record/run_writer.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QLabel>
@@ -280,5 +282,5 @@ private:
     std::unique_ptr<SweepPanel> m_panel;
 };
 
-QTEST_MAIN(TestSweeps)
+RESIDUA_TEST_IN(QApplication, TestSweeps)
 #include "tst_sweeps.moc"

@@ -5,6 +5,7 @@
 #include "app/window/document_link.h"
 #include "projects/presets.h"
 #include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -270,5 +271,5 @@ private:
     CanvasWidget* m_depth = nullptr;
 };
 
-QTEST_MAIN(TestTopologyCanvases)
+RESIDUA_TEST_IN(QApplication, TestTopologyCanvases)
 #include "tst_topology_canvases.moc"

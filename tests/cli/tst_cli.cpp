@@ -4,6 +4,7 @@
 #include "projects/presets.h"
 #include "projects/store.h"
 #include "projects/sweep_grid.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QJsonArray>
@@ -453,5 +454,5 @@ private:
 
 } // namespace
 
-QTEST_APPLESS_MAIN(TestCli)
+RESIDUA_TEST(TestCli)
 #include "tst_cli.moc"

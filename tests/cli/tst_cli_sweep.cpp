@@ -5,6 +5,7 @@
 #include "projects/presets.h"
 #include "projects/store.h"
 #include "projects/sweep_grid.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QJsonArray>
@@ -424,5 +425,5 @@ private:
 
 } // namespace
 
-QTEST_APPLESS_MAIN(TestCliSweep)
+RESIDUA_TEST(TestCliSweep)
 #include "tst_cli_sweep.moc"

@@ -2,6 +2,7 @@
 // What the commands of the block canvas ask for: each is one named edit that can be taken back.
 #include "editor/block_desk.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -237,5 +238,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestBlockDesk)
+RESIDUA_TEST(TestBlockDesk)
 #include "tst_block_desk.moc"

@@ -3,6 +3,7 @@
 #include "editor/block_scene.h"
 #include "editor/node_search.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -340,5 +341,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestBlockScene)
+RESIDUA_TEST(TestBlockScene)
 #include "tst_block_scene.moc"

@@ -4,6 +4,7 @@
 #include "editor/paint_tools.h"
 #include "editor/port_row.h"
 #include "tests/editor/canvas_driver.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -337,5 +338,5 @@ private:
     projects::Document m_document;
 };
 
-QTEST_APPLESS_MAIN(TestDepthCanvas)
+RESIDUA_TEST(TestDepthCanvas)
 #include "tst_depth_canvas.moc"

@@ -2,6 +2,7 @@
 #include "editor/depth_scene.h"
 #include "editor/viewport.h"
 #include "projects/project.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -322,5 +323,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDepthScene)
+RESIDUA_TEST(TestDepthScene)
 #include "tst_depth_scene.moc"

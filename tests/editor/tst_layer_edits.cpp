@@ -5,6 +5,7 @@
 #include "editor/shortcuts.h"
 #include "editor/typing.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -207,5 +208,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLayerEdits)
+RESIDUA_TEST(TestLayerEdits)
 #include "tst_layer_edits.moc"

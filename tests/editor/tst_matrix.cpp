@@ -6,6 +6,7 @@
 #include "editor/paint_tools.h"
 #include "editor/shortcuts.h"
 #include "tests/editor/canvas_driver.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -350,5 +351,5 @@ private:
     projects::Document m_document;
 };
 
-QTEST_APPLESS_MAIN(TestMatrix)
+RESIDUA_TEST(TestMatrix)
 #include "tst_matrix.moc"

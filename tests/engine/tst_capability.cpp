@@ -4,6 +4,7 @@
 #include "projects/capability.h"
 #include "projects/cost.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -99,5 +100,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCapability)
+RESIDUA_TEST(TestCapability)
 #include "tst_capability.moc"

@@ -7,6 +7,7 @@
 #include "engine/theory/linear_network.h"
 #include "projects/presets.h"
 #include "projects/sweep_grid.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -111,5 +112,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(TestCaseStudyTraining)
+RESIDUA_TEST_IN(QCoreApplication, TestCaseStudyTraining)
 #include "tst_case_study_training.moc"

@@ -3,6 +3,7 @@
 #include "engine/record/checkpoint.h"
 #include "engine/record/crc32c.h"
 #include "engine/record/files.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -508,5 +509,5 @@ private:
     fs::path m_run;
 };
 
-QTEST_APPLESS_MAIN(TestCheckpoint)
+RESIDUA_TEST(TestCheckpoint)
 #include "tst_checkpoint.moc"

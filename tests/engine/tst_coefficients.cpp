@@ -4,6 +4,7 @@
 
 #include "engine/api/coefficients.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -76,5 +77,5 @@ private:
     std::filesystem::path m_run;
 };
 
-QTEST_GUILESS_MAIN(TestCoefficients)
+RESIDUA_TEST_IN(QCoreApplication, TestCoefficients)
 #include "tst_coefficients.moc"

@@ -12,6 +12,7 @@
 
 #include "projects/cost.h"
 #include "projects/retrofit.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/Parallel.h>
@@ -236,5 +237,5 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCostMeasured)
+RESIDUA_TEST_IN(QCoreApplication, TestCostMeasured)
 #include "tst_cost_measured.moc"

@@ -4,6 +4,7 @@
 #include "dataset_harness.h"
 
 #include "engine/data/text_files.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -457,5 +458,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDatasetFiles)
+RESIDUA_TEST(TestDatasetFiles)
 #include "tst_dataset_files.moc"

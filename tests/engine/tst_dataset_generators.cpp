@@ -3,6 +3,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/random.h"
 #include "engine/data/regression.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -472,5 +473,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDatasetGenerators)
+RESIDUA_TEST(TestDatasetGenerators)
 #include "tst_dataset_generators.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text through SentencePiece models, whole and damaged.
 #include "dataset_harness.h"
+#include "tests/support/test_program.h"
 
 #include <sentencepiece_trainer.h>
 
@@ -110,5 +111,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDatasetSentencePiece)
+RESIDUA_TEST(TestDatasetSentencePiece)
 #include "tst_dataset_sentencepiece.moc"

@@ -2,6 +2,7 @@
 #include "dataset_harness.h"
 
 #include "engine/data/utf8.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -453,5 +454,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDatasetText)
+RESIDUA_TEST(TestDatasetText)
 #include "tst_dataset_text.moc"

@@ -5,6 +5,7 @@
 
 #include "engine/compile/depth_stack.h"
 #include "engine/compile/mix_composition.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -369,5 +370,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDepthStack)
+RESIDUA_TEST(TestDepthStack)
 #include "tst_depth_stack.moc"

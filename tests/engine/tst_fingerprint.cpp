@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/fingerprint.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -218,5 +219,5 @@ private:
 
 } // namespace
 
-QTEST_GUILESS_MAIN(TestFingerprint)
+RESIDUA_TEST_IN(QCoreApplication, TestFingerprint)
 #include "tst_fingerprint.moc"

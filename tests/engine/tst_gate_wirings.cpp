@@ -3,6 +3,7 @@
 #include "network_harness.h"
 
 #include "projects/cost.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -371,5 +372,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestGateWirings)
+RESIDUA_TEST(TestGateWirings)
 #include "tst_gate_wirings.moc"

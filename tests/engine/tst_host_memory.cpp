@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Memory of host tensors: kept for the next of its size, bounded, and plain for small ones.
 #include "engine/compile/host_memory.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -86,5 +87,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestHostMemory)
+RESIDUA_TEST(TestHostMemory)
 #include "tst_host_memory.moc"

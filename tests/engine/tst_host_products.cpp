@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The linear layer's products against the same in double precision, above and below the size that changes the library.
 #include "engine/compile/host_products.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/mm.h>
@@ -63,5 +64,5 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHostProducts)
+RESIDUA_TEST_IN(QCoreApplication, TestHostProducts)
 #include "tst_host_products.moc"

@@ -3,6 +3,7 @@
 
 #include "engine/api/layer_norms.h"
 #include "projects/training_plan.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -103,5 +104,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLayerNorms)
+RESIDUA_TEST(TestLayerNorms)
 #include "tst_layer_norms.moc"

@@ -6,6 +6,7 @@
 
 #include "projects/capability.h"
 #include "projects/cost.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -240,5 +241,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestMixPresets)
+RESIDUA_TEST(TestMixPresets)
 #include "tst_mix_presets.moc"

@@ -4,6 +4,7 @@
 #include "network_harness.h"
 
 #include "projects/cost.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -275,5 +276,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(TestMixTopologies)
+RESIDUA_TEST(TestMixTopologies)
 #include "tst_mix_topologies.moc"

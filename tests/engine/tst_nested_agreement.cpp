@@ -2,6 +2,7 @@
 // The synthetic language, read as a person would.
 #include "engine/data/dataset.h"
 #include "engine/data/nested_agreement.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -178,5 +179,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestNestedAgreement)
+RESIDUA_TEST(TestNestedAgreement)
 #include "tst_nested_agreement.moc"

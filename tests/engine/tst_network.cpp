@@ -6,6 +6,7 @@
 #include "projects/cost.h"
 #include "projects/graph_builder.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -402,5 +403,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestNetwork)
+RESIDUA_TEST(TestNetwork)
 #include "tst_network.moc"

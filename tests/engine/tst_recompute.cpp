@@ -3,6 +3,7 @@
 #include "network_harness.h"
 
 #include "projects/cost.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -122,5 +123,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRecompute)
+RESIDUA_TEST(TestRecompute)
 #include "tst_recompute.moc"

@@ -6,6 +6,7 @@
 #include "engine/api/run_reader.h"
 #include "engine/record/checkpoint.h"
 #include "projects/presets.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -311,5 +312,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(TestRetrofit)
+RESIDUA_TEST_IN(QCoreApplication, TestRetrofit)
 #include "tst_retrofit.moc"

@@ -5,6 +5,7 @@
 #include "engine/record/run_directory.h"
 #include "engine/record/run_files.h"
 #include "engine/record/run_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -795,5 +796,5 @@ private:
     fs::path m_run;
 };
 
-QTEST_APPLESS_MAIN(TestRunStore)
+RESIDUA_TEST(TestRunStore)
 #include "tst_run_store.moc"

@@ -3,6 +3,7 @@
 #include "engine/api/run_upkeep.h"
 #include "engine/record/checkpoint.h"
 #include "engine/record/run_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -97,5 +98,5 @@ private:
     fs::path m_run;
 };
 
-QTEST_GUILESS_MAIN(TestRunUpkeep)
+RESIDUA_TEST_IN(QCoreApplication, TestRunUpkeep)
 #include "tst_run_upkeep.moc"

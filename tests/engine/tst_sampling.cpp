@@ -3,6 +3,7 @@
 
 #include "engine/train/evaluation.h"
 #include "engine/train/sampler.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/ops/one_hot.h>
 #include <ATen/ops/zeros.h>
@@ -160,5 +161,5 @@ private Q_SLOTS:
 
 } // namespace
 
-QTEST_APPLESS_MAIN(TestSampling)
+RESIDUA_TEST(TestSampling)
 #include "tst_sampling.moc"

@@ -5,6 +5,7 @@
 #include "engine/api/data_summary.h"
 #include "engine/api/layer_norms.h"
 #include "engine/api/run_reader.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -356,5 +357,5 @@ private:
 
 } // namespace
 
-QTEST_APPLESS_MAIN(TestSession)
+RESIDUA_TEST(TestSession)
 #include "tst_session.moc"

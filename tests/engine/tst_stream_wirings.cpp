@@ -5,6 +5,7 @@
 #include "engine/compile/sinkhorn.h"
 #include "projects/cost.h"
 #include "projects/stream_start.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -397,5 +398,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestStreamWirings)
+RESIDUA_TEST(TestStreamWirings)
 #include "tst_stream_wirings.moc"

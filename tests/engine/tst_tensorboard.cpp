@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/record/crc32c.h"
 #include "engine/record/tensorboard.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -228,5 +229,5 @@ private:
     fs::path m_path;
 };
 
-QTEST_APPLESS_MAIN(TestTensorBoard)
+RESIDUA_TEST(TestTensorBoard)
 #include "tst_tensorboard.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/linear_algebra.h"
 #include "engine/theory/linear_network.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -332,5 +333,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTheoryCaseStudy)
+RESIDUA_TEST(TestTheoryCaseStudy)
 #include "tst_theory_case_study.moc"

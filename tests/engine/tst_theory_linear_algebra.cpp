@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/linear_algebra.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -124,5 +125,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTheoryLinearAlgebra)
+RESIDUA_TEST(TestTheoryLinearAlgebra)
 #include "tst_theory_linear_algebra.moc"

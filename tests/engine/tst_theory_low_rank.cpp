@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/linear_algebra.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -345,5 +346,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTheoryLowRank)
+RESIDUA_TEST(TestTheoryLowRank)
 #include "tst_theory_low_rank.moc"

@@ -7,6 +7,7 @@
 #include "engine/session/recorder.h"
 #include "engine/train/optimiser.h"
 #include "engine/train/trainer.h"
+#include "tests/support/test_program.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -341,5 +342,5 @@ private:
 
 } // namespace
 
-QTEST_APPLESS_MAIN(TestTrainer)
+RESIDUA_TEST(TestTrainer)
 #include "tst_trainer.moc"

@@ -4,6 +4,7 @@
 #include "tests/kernels/cpu_backend.h"
 #include "tests/kernels/mix_harness.h"
 #include "tests/kernels/typed_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -297,5 +298,5 @@ void DepthMixTest::noTokensIsNoWork()
     QCOMPARE(result.gateVectorGrad, Values(16, 0.0));
 }
 
-QTEST_APPLESS_MAIN(DepthMixTest)
+RESIDUA_TEST(DepthMixTest)
 #include "tst_depth_mix.moc"

@@ -4,6 +4,7 @@
 #include "tests/kernels/cpu_backend.h"
 #include "tests/kernels/mix_harness.h"
 #include "tests/kernels/typed_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -395,5 +396,5 @@ void TransformerKernelsTest::refusesBadArguments()
     QVERIFY(kernels::rotary({DataType::float32, kernels::Rotation::forward, 1, 1, 1, 4, 3}) == Status::badShape);
 }
 
-QTEST_APPLESS_MAIN(TransformerKernelsTest)
+RESIDUA_TEST(TransformerKernelsTest)
 #include "tst_transformer_kernels.moc"

@@ -2,6 +2,7 @@
 #include "projects/cost.h"
 #include "projects/presets.h"
 #include "tests/projects/graph_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -293,5 +294,5 @@ void TestCost::invalidDocumentsGiveErrors()
     QVERIFY(!costOf(Project{}).ok() || costOf(Project{})->total.parameters == 0);
 }
 
-QTEST_APPLESS_MAIN(TestCost)
+RESIDUA_TEST(TestCost)
 #include "tst_cost.moc"

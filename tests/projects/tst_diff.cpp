@@ -3,6 +3,7 @@
 
 #include "projects/presets.h"
 #include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -183,5 +184,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDiff)
+RESIDUA_TEST(TestDiff)
 #include "tst_diff.moc"

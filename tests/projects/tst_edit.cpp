@@ -4,6 +4,7 @@
 #include "projects/json.h"
 #include "projects/presets.h"
 #include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -273,5 +274,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestEdit)
+RESIDUA_TEST(TestEdit)
 #include "tst_edit.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/expression.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -135,5 +136,5 @@ void TestExpression::deepAndLongFormulasAreRefused()
              std::string("formula of 2001 characters, at most 2000 are read"));
 }
 
-QTEST_APPLESS_MAIN(TestExpression)
+RESIDUA_TEST(TestExpression)
 #include "tst_expression.moc"

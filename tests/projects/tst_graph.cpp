@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/project.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -47,5 +48,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestGraph)
+RESIDUA_TEST(TestGraph)
 #include "tst_graph.moc"

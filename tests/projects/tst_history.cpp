@@ -3,6 +3,7 @@
 
 #include "projects/presets.h"
 #include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -136,5 +137,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestHistory)
+RESIDUA_TEST(TestHistory)
 #include "tst_history.moc"

@@ -3,6 +3,7 @@
 
 #include "projects/presets.h"
 #include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -309,5 +310,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestJson)
+RESIDUA_TEST(TestJson)
 #include "tst_json.moc"

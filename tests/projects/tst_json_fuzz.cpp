@@ -3,6 +3,7 @@
 
 #include "projects/presets.h"
 #include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -173,5 +174,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestJsonFuzz)
+RESIDUA_TEST(TestJsonFuzz)
 #include "tst_json_fuzz.moc"

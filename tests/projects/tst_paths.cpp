@@ -4,6 +4,7 @@
 #include "projects/json.h"
 #include "projects/json_tree.h"
 #include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -70,5 +71,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestPaths)
+RESIDUA_TEST(TestPaths)
 #include "tst_paths.moc"

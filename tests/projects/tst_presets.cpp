@@ -2,6 +2,7 @@
 #include "projects/presets.h"
 #include "projects/shape.h"
 #include "projects/validate.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -139,5 +140,5 @@ void TestPresets::firstExampleIsTheLanguageModel()
     QCOMPARE(project.network.depth(), std::int64_t{8});
 }
 
-QTEST_APPLESS_MAIN(TestPresets)
+RESIDUA_TEST(TestPresets)
 #include "tst_presets.moc"

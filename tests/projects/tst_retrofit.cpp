@@ -3,6 +3,7 @@
 #include "projects/retrofit.h"
 #include "projects/topology.h"
 #include "projects/validate.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -153,5 +154,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRetrofit)
+RESIDUA_TEST_IN(QCoreApplication, TestRetrofit)
 #include "tst_retrofit.moc"

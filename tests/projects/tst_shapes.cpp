@@ -3,6 +3,7 @@
 #include "projects/presets.h"
 #include "projects/shape.h"
 #include "tests/projects/graph_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -245,5 +246,5 @@ void TestShapes::tableIsSound()
     QVERIFY(findNodeKind("no such kind") == nullptr);
 }
 
-QTEST_APPLESS_MAIN(TestShapes)
+RESIDUA_TEST(TestShapes)
 #include "tst_shapes.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/presets.h"
 #include "projects/stage_schedule.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -121,5 +122,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestStageSchedule)
+RESIDUA_TEST(TestStageSchedule)
 #include "tst_stage_schedule.moc"

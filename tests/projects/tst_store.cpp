@@ -3,6 +3,7 @@
 
 #include "projects/json.h"
 #include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -248,5 +249,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestStore)
+RESIDUA_TEST(TestStore)
 #include "tst_store.moc"

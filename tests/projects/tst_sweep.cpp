@@ -4,6 +4,7 @@
 #include "projects/json.h"
 #include "projects/presets.h"
 #include "projects/sweep_grid.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -214,5 +215,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSweep)
+RESIDUA_TEST(TestSweep)
 #include "tst_sweep.moc"

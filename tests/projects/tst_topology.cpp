@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/topology.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -151,5 +152,5 @@ void TestTopology::mixSettings()
     QVERIFY(presetMix(preset.toStdString(), 4) == expected);
 }
 
-QTEST_APPLESS_MAIN(TestTopology)
+RESIDUA_TEST(TestTopology)
 #include "tst_topology.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/training_plan.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -61,5 +62,5 @@ void TestTrainingPlan::noWarmup()
     QCOMPARE(learningRateAt(plan, 10), 0.0);
 }
 
-QTEST_APPLESS_MAIN(TestTrainingPlan)
+RESIDUA_TEST(TestTrainingPlan)
 #include "tst_training_plan.moc"

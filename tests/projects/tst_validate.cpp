@@ -4,6 +4,7 @@
 #include "tests/projects/graph_text.h"
 #include "tests/projects/problem_rows.h"
 #include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -310,5 +311,5 @@ void TestValidate::anyDocumentIsJudged()
     }
 }
 
-QTEST_APPLESS_MAIN(TestValidate)
+RESIDUA_TEST(TestValidate)
 #include "tst_validate.moc"

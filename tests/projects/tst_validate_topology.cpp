@@ -2,6 +2,7 @@
 #include "projects/presets.h"
 #include "tests/projects/graph_text.h"
 #include "tests/projects/problem_rows.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -232,5 +233,5 @@ void TestValidateTopology::mistakesAreNamed()
     check(std::move(project));
 }
 
-QTEST_APPLESS_MAIN(TestValidateTopology)
+RESIDUA_TEST(TestValidateTopology)
 #include "tst_validate_topology.moc"

@@ -9,6 +9,7 @@
 #include "projects/presets.h"
 #include "projects/store.h"
 #include "resources/axis.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -401,5 +402,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestReport)
+RESIDUA_TEST(TestReport)
 #include "tst_report.moc"

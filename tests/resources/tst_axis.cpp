@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "resources/axis.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -194,5 +195,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestAxis)
+RESIDUA_TEST(TestAxis)
 #include "tst_axis.moc"

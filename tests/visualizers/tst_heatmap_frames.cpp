@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "visualizers/heatmap_frames.h"
 
 #include <QTest>
@@ -81,5 +82,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestHeatmapFrames)
+RESIDUA_TEST(TestHeatmapFrames)
 #include "tst_heatmap_frames.moc"

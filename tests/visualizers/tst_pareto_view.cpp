@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "visualizers/pareto_view.h"
 
+#include <QApplication>
 #include <QComboBox>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -162,5 +164,5 @@ private:
     std::unique_ptr<ParetoView> m_view;
 };
 
-QTEST_MAIN(TestParetoView)
+RESIDUA_TEST_IN(QApplication, TestParetoView)
 #include "tst_pareto_view.moc"

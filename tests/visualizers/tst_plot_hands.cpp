@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The plots as a person uses them: pointer, keys and menu.
+#include "tests/support/test_program.h"
 #include "visualizers/pareto_view.h"
 #include "visualizers/views.h"
 
@@ -304,5 +305,5 @@ private:
     QCustomPlot* m_plot = nullptr;
 };
 
-QTEST_MAIN(TestPlotHands)
+RESIDUA_TEST_IN(QApplication, TestPlotHands)
 #include "tst_plot_hands.moc"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "visualizers/run_csv.h"
 #include "visualizers/run_curves.h"
 
@@ -170,5 +171,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRunCurves)
+RESIDUA_TEST(TestRunCurves)
 #include "tst_run_curves.moc"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/layer_norms.h"
 #include "engine/api/run_reader.h"
+#include "tests/support/test_program.h"
 #include "visualizers/heatmap_frames.h"
 #include "visualizers/views.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QLabel>
@@ -443,5 +445,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestViews)
+RESIDUA_TEST_IN(QApplication, TestViews)
 #include "tst_views.moc"
