@@ -14,7 +14,7 @@ set(RESIDUA_HOUSE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 # room = the residua libraries and the packages that it may use. A library named <room>_<part> belongs to <room>, and
 # libraries of one room may use each other.
-set(RESIDUA_MAY_USE_projects     nlohmann)
+set(RESIDUA_MAY_USE_projects     "")
 set(RESIDUA_MAY_USE_kernels      "")
 set(RESIDUA_MAY_USE_kernels_cuda kernels cuda)
 set(RESIDUA_MAY_USE_engine_api   projects nlohmann sqlite)
