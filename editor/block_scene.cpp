@@ -17,7 +17,8 @@ using projects::Wire;
 
 constexpr float kLineHeight = 28;
 constexpr float kPortNames = 12;
-constexpr float kPortReach = 10; ///< how near a port the pointer takes hold of it
+constexpr double kFarthest = 1e5; ///< from the origin
+constexpr float kPortReach = 10;  ///< how near a port the pointer takes hold of it
 
 float heightOf(const BlockNode& node)
 {
@@ -46,7 +47,6 @@ float portOffset(const BlockNode& node, const std::vector<BlockPort>& ports, std
 /// Within what pixels can be counted in: a file may hold any number.
 Point pointOf(const projects::Position& position)
 {
-    constexpr double kFarthest = 1e5;
     const auto near = [](double at) { return static_cast<float>(std::clamp(at, -kFarthest, kFarthest)); };
     return {near(position.x), near(position.y)};
 }

@@ -22,7 +22,7 @@ using projects::StackSegment;
 /// Where a number goes; nullopt: it is gone.
 using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
 
-std::vector<std::string> layersOf(const std::vector<StackSegment>& stack)
+std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack)
 {
     std::vector<std::string> blocks;
     for (const StackSegment& segment : stack) {
@@ -190,7 +190,7 @@ Fragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers
     if (mix) {
         drawn = drawnShortcuts(*mix, modulesOf(project));
     }
-    const std::vector<std::string> blocks = layersOf(project.network.stack);
+    const std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
     const std::int64_t each = modulesPerLayer(project);
     std::map<std::int64_t, std::int64_t> newNumber; // of modules
     std::vector<std::string> taken;
@@ -231,7 +231,7 @@ Fragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers
 Edit insertLayersEdit(const Document& document, std::int64_t after, const Fragment& fragment)
 {
     const Project& project = document.project;
-    std::vector<std::string> added = layersOf(fragment.stack);
+    std::vector<std::string> added = blocksOfLayers(fragment.stack);
     projects::EditGroup group{counted("Insert", added.size()), {}};
     const auto names = adoptBlocks(project.network, fragment, group.edits);
     for (std::string& block : added) {
@@ -239,7 +239,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const Fragme
             block = name->second;
         }
     }
-    std::vector<std::string> blocks = layersOf(project.network.stack);
+    std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
     after = std::clamp<std::int64_t>(after, 0, static_cast<std::int64_t>(blocks.size()));
     blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(after), added.begin(), added.end());
     group.edits.emplace_back(projects::SetStack{stackOf(blocks)});
@@ -273,7 +273,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const Fragme
 std::optional<Edit> removeLayersEdit(const Document& document, const std::set<std::int64_t>& layers)
 {
     const Project& project = document.project;
-    const std::vector<std::string> blocks = layersOf(project.network.stack);
+    const std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
     std::vector<std::string> kept;
     std::map<std::int64_t, std::int64_t> newNumber;
     for (std::size_t i = 0; i < blocks.size(); ++i) {

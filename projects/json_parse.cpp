@@ -3,24 +3,17 @@
 
 #include "projects/text_encoding.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 
 namespace residua::projects {
 
 namespace {
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool isLetter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 
 std::string escapedForPointer(std::string_view key)
 {
@@ -44,8 +37,13 @@ std::string lineAndColumn(std::string_view text, std::size_t offset)
     const std::string_view before = text.substr(0, offset);
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
     const std::size_t lastBreak = before.rfind('\n');
-    const std::size_t column = lastBreak == std::string_view::npos ? offset + 1 : offset - lastBreak;
+    const std::size_t column = lastBreak == std::string_view::npos ? before.size() + 1 : before.size() - lastBreak;
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+bool isWordLetter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 /// What stands at the front of `rest`, as a message names it.
@@ -56,9 +54,9 @@ std::string nameOfFront(std::string_view rest)
         return "the end of the text";
     }
     const auto code = static_cast<unsigned char>(rest.front());
-    if (isLetter(rest.front())) {
-        const auto end = std::ranges::find_if_not(rest.substr(0, kShown), isLetter);
-        return "\"" + std::string(rest.begin(), end) + "\"";
+    if (isWordLetter(rest.front())) {
+        const std::string_view shown = rest.substr(0, kShown);
+        return "\"" + std::string(shown.begin(), std::ranges::find_if_not(shown, isWordLetter)) + "\"";
     }
     if (code == '\n' || code == '\r') {
         return "the end of the line";
@@ -71,301 +69,173 @@ std::string nameOfFront(std::string_view rest)
     return "'" + std::string(rest.substr(0, length)) + "'";
 }
 
-void appendUtf8(std::string& out, std::uint32_t code)
-{
-    const auto byte = [&out](std::uint32_t bits) { out += static_cast<char>(static_cast<unsigned char>(bits)); };
-    if (code < 0x80) {
-        byte(code);
-    } else if (code < 0x800) {
-        byte(0xC0 | code >> 6);
-        byte(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        byte(0xE0 | code >> 12);
-        byte(0x80 | (code >> 6 & 0x3F));
-        byte(0x80 | (code & 0x3F));
-    } else {
-        byte(0xF0 | code >> 18);
-        byte(0x80 | (code >> 12 & 0x3F));
-        byte(0x80 | (code >> 6 & 0x3F));
-        byte(0x80 | (code & 0x3F));
-    }
-}
+/// The library's reasons within a text or a number, and what they mean to a person.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kReasons{
+    {{"missing closing quote", "got the end of the text, expected a closing quote"},
+     {"control character", "a text ends with its line here, expected it to be closed or an escape such as \\n"},
+     {"forbidden character after backslash", "expected one of \" \\ / b f n r t u after the backslash"},
+     {"4 hex digits", "expected four hexadecimal digits after \\u"},
+     {"surrogate", "half of a pair of \\u escapes, expected the other half beside it"},
+     {"ill-formed UTF-8", "this text is not valid UTF-8"}}};
 
-/// RFC 8259 by recursive descent, which kMaxJsonDepth bounds. The first error stays and ends the descent.
-class Parser {
+/// Builds the tree from the parser's events; keeps only the path of open containers.
+class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
-    explicit Parser(std::string_view text) : m_text(text) {}
+    explicit TreeBuilder(std::string_view text) : m_text(text) {}
 
-    Result<JsonValue> parse()
+    bool null() override { return add({nullptr}) != nullptr; }
+    bool boolean(bool value) override { return add({value}) != nullptr; }
+    bool number_integer(number_integer_t value) override { return add({std::int64_t{value}}) != nullptr; }
+    bool number_unsigned(number_unsigned_t value) override
     {
-        JsonValue root;
-        skipBlanks();
-        if (readValue(root, Place{}, 0) && m_at < m_text.size()) {
-            expected("the end: a document is one value");
+        if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max())) {
+            return add({static_cast<double>(value)}) != nullptr; // refused where a whole number is wanted
         }
+        return add({static_cast<std::int64_t>(value)}) != nullptr;
+    }
+    bool number_float(number_float_t value, const string_t&) override { return add({value}) != nullptr; }
+    bool string(string_t& value) override { return add({std::move(value)}) != nullptr; }
+    bool binary(binary_t&) override { return false; } // no such thing in text
+    bool start_object(std::size_t) override { return open(JsonObject{}); }
+    bool end_object() override { return noRepeatedKey() && close(); }
+    bool start_array(std::size_t) override { return open(JsonArray{}); }
+    bool end_array() override { return close(); }
+    bool key(string_t& value) override
+    {
+        m_key = std::move(value);
+        m_keyRead = true;
+        return true;
+    }
+    /// `position` counts the bytes that were read: the last of them is where it went wrong. At the end of the text it
+    /// stands one beyond.
+    bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error) override
+    {
+        const std::string_view reason = error.what();
+        std::size_t at = position > m_text.size() ? m_text.size() : position - 1;
+        if (reason.find("number overflow") != std::string_view::npos) {
+            return fail(lineAndColumn(m_text, position - token.size()), "the number " + token.substr(0, kShownDigits) +
+                                                                            (token.size() > kShownDigits ? "…" : "") +
+                                                                            " is too large to be held");
+        }
+        const auto known = std::ranges::find_if(
+            kReasons, [&](const auto& row) { return reason.find(row.first) != std::string_view::npos; });
+        if (known != kReasons.end()) {
+            return fail(lineAndColumn(m_text, at), std::string(known->second));
+        }
+        const bool digit = reason.find("invalid number") != std::string_view::npos;
+        while (!digit && at > 0 && at < m_text.size() && isWordLetter(m_text[at]) && isWordLetter(m_text[at - 1])) {
+            --at; // to the beginning of the word or the number
+        }
+        return fail(lineAndColumn(m_text, at),
+                    "got " + nameOfFront(m_text.substr(at)) + ", expected " + (digit ? "a digit" : expected()));
+    }
+
+    Result<JsonValue> result(bool parsed) &&
+    {
         if (m_error) {
             return *std::move(m_error);
         }
-        return root;
+        if (!parsed) {
+            return Error{"document", "cannot be read as JSON"};
+        }
+        return std::move(m_root);
     }
 
 private:
+    static constexpr std::size_t kShownDigits = 40;
+
     bool fail(std::string place, std::string message)
     {
         m_error = Error{std::move(place), std::move(message)};
         return false;
     }
 
-    bool failAt(std::size_t offset, std::string message)
+    /// What may stand where the parser is.
+    [[nodiscard]] std::string expected() const
     {
-        return fail(lineAndColumn(m_text, offset), std::move(message));
-    }
-
-    bool expected(std::string_view what)
-    {
-        return failAt(m_at, "got " + nameOfFront(m_text.substr(m_at)) + ", expected " + std::string(what));
-    }
-
-    [[nodiscard]] char front() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
-
-    void skipBlanks() { m_at = std::min(m_text.find_first_not_of(" \t\r\n", m_at), m_text.size()); }
-
-    bool take(char c)
-    {
-        if (m_at == m_text.size() || m_text[m_at] != c) {
-            return false;
+        const std::string value = "a value: an object, a list, a text in double quotes, a number, true, false or null";
+        if (m_open.empty()) {
+            return m_count == 0 ? value : "the end: a document is one value";
         }
-        ++m_at;
-        skipBlanks();
+        if (m_keyRead) {
+            return "':' after the key, and then " + value;
+        }
+        if (const auto* const array = std::get_if<JsonArray>(&m_open.back()->data)) {
+            return array->empty() ? value + ", or ']'" : "',' and another value, or ']'";
+        }
+        const bool empty = std::get<JsonObject>(m_open.back()->data).empty();
+        return empty ? "a key in double quotes, or '}'" : "',' and another key in double quotes, or '}'";
+    }
+
+    JsonValue* add(JsonValue value)
+    {
+        m_keyRead = false;
+        if (++m_count > kMaxJsonValues) {
+            fail("document", "holds more than " + std::to_string(kMaxJsonValues) + " values; a project is far smaller");
+            return nullptr;
+        }
+        if (m_open.empty()) {
+            m_root = std::move(value);
+            return &m_root;
+        }
+        if (auto* array = std::get_if<JsonArray>(&m_open.back()->data)) {
+            return &array->emplace_back(std::move(value));
+        }
+        return &std::get<JsonObject>(m_open.back()->data).emplace_back(std::move(m_key), std::move(value)).value;
+    }
+
+    template <class Container>
+    bool open(Container container)
+    {
+        if (m_open.size() == kMaxJsonDepth) {
+            return fail(pointer(), "is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+        }
+        JsonValue* value = add({std::move(container)});
+        if (value != nullptr) {
+            m_open.push_back(value); // stays where it is: its parent does not grow before it is closed
+        }
+        return value != nullptr;
+    }
+
+    bool close()
+    {
+        m_open.pop_back();
         return true;
     }
 
-    bool readValue(JsonValue& to, const Place& at, std::size_t depth)
-    {
-        if (++m_count > kMaxJsonValues) {
-            return fail("document",
-                        "holds more than " + std::to_string(kMaxJsonValues) + " values; a project is far smaller");
-        }
-        const char c = front();
-        if (c == '{' || c == '[') {
-            if (depth == kMaxJsonDepth) {
-                return fail(at.text(), "is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
-            }
-            return c == '{' ? readObject(to.data.emplace<JsonObject>(), at, depth)
-                            : readArray(to.data.emplace<JsonArray>(), at, depth);
-        }
-        const bool read = c == '"'                 ? readText(to.data.emplace<std::string>())
-                          : isDigit(c) || c == '-' ? readNumber(to)
-                                                   : readWord(to);
-        skipBlanks();
-        return read;
-    }
-
-    bool readObject(JsonObject& object, const Place& at, std::size_t depth)
-    {
-        take('{');
-        if (take('}')) {
-            return true;
-        }
-        do {
-            JsonMember& member = object.emplace_back();
-            if (front() != '"') {
-                return expected(object.size() == 1 ? "a key in double quotes or '}'"
-                                                   : "a key in double quotes after the comma");
-            }
-            if (!readText(member.key)) {
-                return false;
-            }
-            skipBlanks();
-            if (!take(':')) {
-                return expected("':' after the key");
-            }
-            if (!readValue(member.value, Place{&at, member.key}, depth + 1)) {
-                return false;
-            }
-        } while (take(','));
-        return take('}') ? noRepeatedKey(object, at) : expected("',' or '}'");
-    }
-
-    bool readArray(JsonArray& array, const Place& at, std::size_t depth)
-    {
-        take('[');
-        if (take(']')) {
-            return true;
-        }
-        do {
-            if (!readValue(array.emplace_back(), Place{&at, {}, array.size() - 1}, depth + 1)) {
-                return false;
-            }
-        } while (take(','));
-        return take(']') || expected("',' or ']'");
-    }
-
-    bool noRepeatedKey(const JsonObject& object, const Place& at)
+    bool noRepeatedKey()
     {
         std::vector<std::string_view> keys;
-        for (const JsonMember& member : object) {
+        for (const JsonMember& member : std::get<JsonObject>(m_open.back()->data)) {
             keys.push_back(member.key);
         }
         std::ranges::sort(keys);
         const auto twin = std::ranges::adjacent_find(keys);
-        return twin == keys.end() || fail(Place{&at, *twin}.text(), "is given twice; expected each key once");
-    }
-
-    bool readWord(JsonValue& to)
-    {
-        const std::string_view rest = m_text.substr(m_at);
-        const auto end = std::ranges::find_if_not(rest, isLetter);
-        const std::string_view word = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
-        if (word == "true" || word == "false") {
-            to.data = word == "true";
-        } else if (word != "null") {
-            return expected("a value: an object, a list, a text in double quotes, a number, true, false or null");
-        }
-        m_at += word.size();
-        return true;
-    }
-
-    bool readDigits()
-    {
-        if (!isDigit(front())) {
-            return expected("a digit");
-        }
-        while (isDigit(front())) {
-            ++m_at;
-        }
-        return true;
-    }
-
-    bool readNumber(JsonValue& to)
-    {
-        const std::size_t start = m_at;
-        bool whole = true;
-        m_at += front() == '-' ? 1 : 0;
-        if (front() == '0') {
-            ++m_at;
-        } else if (!readDigits()) {
-            return false;
-        }
-        if (front() == '.') {
-            whole = false;
-            ++m_at;
-            if (!readDigits()) {
-                return false;
-            }
-        }
-        if (front() == 'e' || front() == 'E') {
-            whole = false;
-            ++m_at;
-            m_at += front() == '+' || front() == '-' ? 1 : 0;
-            if (!readDigits()) {
-                return false;
-            }
-        }
-        return holdNumber(to, start, whole);
-    }
-
-    /// A whole number that is too large stays a real one, which is refused where a whole one is wanted.
-    bool holdNumber(JsonValue& to, std::size_t start, bool whole)
-    {
-        const std::string_view digits = m_text.substr(start, m_at - start);
-        std::int64_t integer = 0;
-        if (whole && std::from_chars(digits.data(), digits.data() + digits.size(), integer).ec == std::errc{}) {
-            to.data = integer;
+        if (twin == keys.end()) {
             return true;
         }
-        double real = 0;
-        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), real);
-        if (parsed.ec != std::errc{} && digits.find("e-") == std::string_view::npos &&
-            digits.find("E-") == std::string_view::npos) {
-            constexpr std::size_t kShown = 40;
-            return failAt(start, "the number " + std::string(digits.substr(0, kShown)) +
-                                     (digits.size() > kShown ? "…" : "") + " is too large to be held");
-        }
-        to.data = parsed.ec == std::errc{} ? real : 0.0; // nearer to zero than any number
-        return true;
+        return fail(pointer() + "/" + escapedForPointer(*twin), "is given twice; expected each key once");
     }
 
-    bool readText(std::string& to)
+    /// Of the innermost open container.
+    std::string pointer() const
     {
-        const std::size_t start = m_at++;
-        for (;;) {
-            const std::size_t end = m_text.find_first_of(kEndsPlainText, m_at);
-            if (end == std::string_view::npos) {
-                return failAt(start, "this text has no closing quote");
-            }
-            to += m_text.substr(m_at, end - m_at);
-            m_at = end + 1;
-            if (m_text[end] == '"') {
-                break;
-            }
-            if (m_text[end] != '\\') {
-                m_at = end;
-                return failAt(end, "got " + nameOfFront(m_text.substr(end)) +
-                                       " within a text, expected it to be closed or an escape such as \\n");
-            }
-            if (!readEscape(to)) {
-                return false;
+        std::string out;
+        for (std::size_t i = 1; i < m_open.size(); ++i) {
+            if (const auto* array = std::get_if<JsonArray>(&m_open[i - 1]->data)) {
+                out += "/" + std::to_string(array->size() - 1);
+            } else {
+                out += "/" + escapedForPointer(std::get<JsonObject>(m_open[i - 1]->data).back().key);
             }
         }
-        return isUtf8(to) || failAt(start, "this text is not valid UTF-8");
+        return out;
     }
-
-    /// Behind the backslash.
-    bool readEscape(std::string& to)
-    {
-        constexpr std::string_view kLetters = "\"\\/bfnrt";
-        constexpr std::string_view kMeant = "\"\\/\b\f\n\r\t";
-        const std::size_t known = m_at < m_text.size() ? kLetters.find(m_text[m_at]) : std::string_view::npos;
-        if (known != std::string_view::npos) {
-            to += kMeant[known];
-            ++m_at;
-            return true;
-        }
-        if (front() != 'u') {
-            return expected("one of \" \\ / b f n r t u after the backslash");
-        }
-        const std::size_t start = m_at - 1;
-        std::uint32_t code = 0;
-        if (!readHex(code)) {
-            return false;
-        }
-        const bool leads = code >= 0xD800 && code <= 0xDBFF;
-        if (leads && m_text.substr(m_at, 2) == "\\u") {
-            std::uint32_t trail = 0;
-            ++m_at;
-            if (!readHex(trail)) {
-                return false;
-            }
-            code = trail >= 0xDC00 && trail <= 0xDFFF ? 0x10000 + ((code - 0xD800) << 10) + (trail - 0xDC00) : code;
-        }
-        if (code >= 0xD800 && code <= 0xDFFF) {
-            return failAt(start, "half of a pair of \\u escapes, expected the other half beside it");
-        }
-        appendUtf8(to, code);
-        return true;
-    }
-
-    /// Of the u at the front and the four digits behind it.
-    bool readHex(std::uint32_t& code)
-    {
-        const std::string_view digits = m_text.substr(std::min(m_at + 1, m_text.size()), 4);
-        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-        if (digits.size() < 4 || parsed.ec != std::errc{} || parsed.ptr != digits.data() + 4) {
-            return failAt(m_at, "expected four hexadecimal digits after \\u");
-        }
-        m_at += 5;
-        return true;
-    }
-
-    /// A quote, a backslash and the control characters.
-    static constexpr std::string_view kEndsPlainText{"\"\\\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e"
-                                                     "\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e"
-                                                     "\x1f",
-                                                     34};
 
     std::string_view m_text;
-    std::size_t m_at = 0;
+    JsonValue m_root;
+    std::vector<JsonValue*> m_open;
+    std::string m_key;
+    bool m_keyRead = false; ///< its value has not come yet
     std::size_t m_count = 0;
     std::optional<Error> m_error;
 };
@@ -382,7 +252,9 @@ Result<JsonValue> parseJson(std::string_view bytes)
     if (!text) {
         return text.error();
     }
-    return Parser(*text).parse();
+    TreeBuilder builder(*text);
+    const bool parsed = nlohmann::json::sax_parse(text->begin(), text->end(), &builder);
+    return std::move(builder).result(parsed);
 }
 
 std::string Place::text() const

@@ -11,8 +11,8 @@ namespace residua::projects {
 
 /// A document whose network is sound: validate() finds no error in its network, its wiring and the sizes of a step. So
 /// every wire has its ends, every port its shape, and no number is absurd. Elsewhere it may have errors yet: what a
-/// network costs can be told before its data has a path. What needs a sound network takes this type, which soundProject()
-/// alone makes; it is a snapshot that nothing changes, and cheap to copy.
+/// network costs can be told before its data has a path. What needs a sound network takes this type, which
+/// soundProject() alone makes; it is a snapshot that nothing changes, and cheap to copy.
 class SoundProject {
 public:
     [[nodiscard]] const Project& operator*() const { return *m_project; }

@@ -91,6 +91,9 @@ double keepProbability(const Stage& stage, std::int64_t depth)
 std::vector<StageSpan> spansOf(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps)
 {
     std::vector<StageSpan> spans;
+    if (steps < 1) {
+        return spans;
+    }
     const auto put = [&](std::int64_t from, std::int64_t to, std::size_t stage, double length) {
         if (from < to) {
             spans.push_back({from, to, stage, length});

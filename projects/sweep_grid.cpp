@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/sweep_grid.h"
 
+#include "projects/json.h"
 #include "projects/json_document.h"
 #include "projects/shortcut_text.h"
 #include "projects/text_forms.h"
@@ -129,6 +130,19 @@ Status checkAxes(const Sweep& sweep)
         }
     }
     return Done{};
+}
+
+/// Each member holds the document, and is judged by itself.
+Status checkSize(const Project& bare, const Sweep& sweep, std::size_t members)
+{
+    constexpr double kMostBytes = 256.0 * 1024 * 1024;
+    const auto each = static_cast<double>(toJson(bare).size());
+    if (each * static_cast<double>(members) <= kMostBytes) {
+        return Done{};
+    }
+    return Error{"sweep " + sweep.name, "has " + std::to_string(members) + " members of a document of " +
+                                            bytesText(each) + ", " + bytesText(each * static_cast<double>(members)) +
+                                            " in all; expected at most " + bytesText(kMostBytes)};
 }
 
 /// Which value of each axis member `index` has.
@@ -268,6 +282,11 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
     for (const SweepAxis& axis : sweep.axes) {
         count *= axis.values.size();
     }
+    Project bare = project;
+    bare.sweeps.clear();
+    if (const Status good = checkSize(bare, sweep, count); !good) {
+        return good.error();
+    }
     std::vector<SweepMember> members(count);
     std::set<std::string> labels;
     for (std::size_t i = 0; i < count; ++i) {
@@ -281,8 +300,7 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
             return Error{"sweep " + sweep.name,
                          "two members are called \"" + member.label + "\"; expected labels that tell the values apart"};
         }
-        member.project = project;
-        member.project.sweeps.clear();
+        member.project = bare;
         member.error = setFields(member, sweep, values);
         if (!member.error) {
             member.project.name = project.name + " · " + member.label;

@@ -15,9 +15,9 @@ struct Beginning {
 };
 constexpr std::array kOthers{
     Beginning{{"\xFF\xFE\0\0", 4}, "UTF-32"}, Beginning{{"\0\0\xFE\xFF", 4}, "UTF-32"},
-    Beginning{{"{\0\0\0", 4}, "UTF-32"},       Beginning{{"\0\0\0{", 4}, "UTF-32"},
-    Beginning{{"\xFF\xFE", 2}, "UTF-16"},       Beginning{{"\xFE\xFF", 2}, "UTF-16"},
-    Beginning{{"{\0", 2}, "UTF-16"},            Beginning{{"\0{", 2}, "UTF-16"},
+    Beginning{{"{\0\0\0", 4}, "UTF-32"},      Beginning{{"\0\0\0{", 4}, "UTF-32"},
+    Beginning{{"\xFF\xFE", 2}, "UTF-16"},     Beginning{{"\xFE\xFF", 2}, "UTF-16"},
+    Beginning{{"{\0", 2}, "UTF-16"},          Beginning{{"\0{", 2}, "UTF-16"},
 };
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace residua::cli {
 namespace {
@@ -80,26 +81,40 @@ json tellProblems(const std::vector<projects::Problem>& problems, const Console&
     return list;
 }
 
+/// What is wrong with a project or its data; the data of a project that is right in itself.
+struct Judgement {
+    std::vector<projects::Problem> problems;
+    std::optional<engine::DataSummary> data;
+    [[nodiscard]] bool valid() const { return !projects::hasErrors(problems); }
+};
+
+Judgement judged(const NamedProject& project)
+{
+    Judgement judgement{projects::validate(project.document.project), {}};
+    if (judgement.valid()) {
+        const Result<engine::DataSummary> data = engine::summariseData(project.document.project, project.directory);
+        if (data) {
+            for (const std::string& note : data->notes) {
+                judgement.problems.push_back({projects::Severity::Warning, "/data", "data", note});
+            }
+            judgement.data = *data;
+        } else {
+            judgement.problems.insert(judgement.problems.begin(),
+                                      {projects::Severity::Error, "/data", data.error().place, data.error().message});
+        }
+    }
+    return judgement;
+}
+
 Exit runValidate(const Arguments& arguments, const Console& console)
 {
     const Result<NamedProject> project = openProject(arguments.positional(0));
     if (!project) {
         return console.fail(Exit::InvalidProject, project.error());
     }
-    std::vector<projects::Problem> problems = projects::validate(project->document.project);
-    if (!projects::hasErrors(problems)) {
-        const Result<engine::DataSummary> data = engine::summariseData(project->document.project, project->directory);
-        if (!data) {
-            problems.insert(problems.begin(),
-                            {projects::Severity::Error, "/data", data.error().place, data.error().message});
-        } else {
-            for (const std::string& note : data->notes) {
-                problems.push_back({projects::Severity::Warning, "/data", "data", note});
-            }
-        }
-    }
-    const json list = tellProblems(problems, console);
-    const bool valid = !projects::hasErrors(problems);
+    const Judgement judgement = judged(*project);
+    const json list = tellProblems(judgement.problems, console);
+    const bool valid = judgement.valid();
     if (valid) {
         console.line("valid: " + project->document.project.name);
     }
@@ -186,8 +201,8 @@ Exit runInfo(const Arguments& arguments, const Console& console)
         return console.fail(Exit::InvalidProject, opened.error());
     }
     const projects::Project& project = opened->document.project;
-    const std::vector<projects::Problem> problems = projects::validate(project);
-    const bool valid = !projects::hasErrors(problems);
+    const Judgement judgement = judged(*opened);
+    const bool valid = judgement.valid();
     json value = {{"name", project.name},
                   {"depth", project.network.depth()},
                   {"width", project.network.width},
@@ -196,24 +211,19 @@ Exit runInfo(const Arguments& arguments, const Console& console)
     console.line(project.name + (project.description.empty() ? "" : ": " + project.description));
     console.line("network: " + grouped(project.network.depth()) + " layers of width " + grouped(project.network.width) +
                  ", topology " + project.topology.preset);
-    if (valid) {
-        const Result<engine::DataSummary> data = engine::summariseData(project, opened->directory);
-        if (data) {
-            showData(*data, console);
-            value["data"] = {{"vocabulary", data->vocabulary},
-                             {"train", data->train},
-                             {"validation", data->validation},
-                             {"test", data->test},
-                             {"notes", data->notes}};
-        } else {
-            console.line("data: " + data.error().text());
-        }
+    if (const auto& data = judgement.data) {
+        showData(*data, console);
+        value["data"] = {{"vocabulary", data->vocabulary},
+                         {"train", data->train},
+                         {"validation", data->validation},
+                         {"test", data->test},
+                         {"notes", data->notes}};
     }
     if (const Result<projects::SoundProject> sound = projects::soundProject(project)) {
         value["cost"] = showCost(*sound, console);
     }
     if (!valid) {
-        value["problems"] = tellProblems(problems, console);
+        value["problems"] = tellProblems(judgement.problems, console);
     }
     console.value(value);
     return valid ? Exit::Ok : Exit::InvalidProject;

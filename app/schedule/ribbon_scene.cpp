@@ -13,7 +13,8 @@ namespace {
 constexpr double kRateShare = 0.28; ///< of the height
 constexpr double kGap = 24;         ///< room for the last label of the rate and the first of the layers
 constexpr double kMargin = 12;
-constexpr double kGrip = 5; ///< pixels on both sides of an edge that take hold of it
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 53; ///< a double still holds every one
+constexpr double kGrip = 5;                                ///< pixels on both sides of an edge that take hold of it
 
 } // namespace
 
@@ -22,7 +23,7 @@ void RibbonScene::setPlan(const projects::StageSchedule& schedule, const project
 {
     m_schedule = schedule;
     m_plan = plan;
-    m_plan.steps = std::max<std::int64_t>(plan.steps, 1);
+    m_plan.steps = std::clamp<std::int64_t>(plan.steps, 1, kMostSteps);
     m_depth = std::max<std::int64_t>(depth, 1);
 }
 
@@ -70,9 +71,10 @@ std::vector<RibbonScene::Bar> RibbonScene::bars() const
 double RibbonScene::largestRate() const
 {
     double largest = 0;
-    const std::int64_t columns = std::max<std::int64_t>(static_cast<std::int64_t>(m_rate.width()), 1);
-    for (std::int64_t i = 0; i <= columns; ++i) {
-        largest = std::max(largest, learningRateAt(m_plan, std::max<std::int64_t>(i * m_plan.steps / columns, 1)));
+    const int columns = std::max(static_cast<int>(m_rate.width()), 1);
+    for (int i = 0; i <= columns; ++i) {
+        const std::int64_t step = stepAt(m_rate.left() + m_rate.width() * i / columns);
+        largest = std::max(largest, learningRateAt(m_plan, std::max<std::int64_t>(step, 1)));
     }
     return std::max(largest,
                     learningRateAt(m_plan, std::clamp<std::int64_t>(m_plan.rate.warmupSteps, 1, m_plan.steps)));

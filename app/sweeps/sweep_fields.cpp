@@ -191,8 +191,12 @@ std::string valueAt(const projects::Project& project, const std::string& pointer
     if (pointer.empty() || pointer.front() != '/') {
         return {};
     }
-    const json::json_pointer at(pointer);
-    return tree.contains(at) ? tree.at(at).dump() : std::string();
+    try {
+        const json::json_pointer at(pointer);
+        return tree.contains(at) ? tree.at(at).dump() : std::string();
+    } catch (const json::exception&) {
+        return {}; // a file may hold any text as a field
+    }
 }
 
 std::optional<SweepAxis> sweepAxisOf(const projects::Project& project, const Property& property)

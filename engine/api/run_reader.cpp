@@ -7,6 +7,7 @@
 #include "projects/json.h"
 #include "projects/json_tree.h"
 #include "projects/store.h"
+#include "projects/text_encoding.h"
 
 #include <algorithm>
 #include <cmath>

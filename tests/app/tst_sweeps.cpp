@@ -261,6 +261,17 @@ private slots:
         QCOMPARE(m_document.project.sweeps[1].axes.size(), std::size_t(1));
     }
 
+    /// A file may hold any text as a field.
+    void oddFieldsHaveNoValue()
+    {
+        for (const char* field : {"", "a", "/", "/a~", "/~2", "/network/stack/01", "/network/stack/-"}) {
+            QCOMPARE(valueAt(tinyProject(), field), std::string());
+            QVERIFY(proposalsFor(tinyProject(), field).empty());
+            m_panel->addAxis({field, {}, {{{}, {"1"}}}});
+        }
+        QCOMPARE(valueAt(tinyProject(), "/network/stack/0/repeat"), std::string("3"));
+    }
+
 private:
     QTableView* table() { return m_panel->findChild<QTableView*>("sweepGrid"); }
 

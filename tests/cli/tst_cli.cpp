@@ -169,6 +169,41 @@ private slots:
         QVERIFY(!QDir(path("empty/runs")).exists());
     }
 
+    /// A file that no window would write: a wire to nowhere, no output, far too much data.
+    void tellsOfBrokenProjects()
+    {
+        Result<projects::Document> document = projects::loadProject(path("tiny").toStdString());
+        QVERIFY(document.ok());
+        projects::Document broken = *document;
+        broken.project.sweeps = {{"s", {projects::axisFrom("/seeds/init=1,2")}}};
+        projects::Graph& graph = broken.project.network.blocks.front().graph;
+        graph.wires.push_back({graph.wires.front().from, {projects::NodeId{4000}, "in"}});
+        QVERIFY(projects::saveProject(path("dangling").toStdString(), broken).ok());
+        graph = document->project.network.blocks.front().graph;
+        std::erase_if(graph.nodes, [](const projects::Node& node) { return node.kind == "output"; });
+        QVERIFY(projects::saveProject(path("no-output").toStdString(), broken).ok());
+        for (const char* name : {"dangling", "no-output"}) {
+            const Ran info = run({"info", path(name)});
+            QCOMPARE(info.code, 2);
+            QVERIFY2(info.output.contains("error: [block transformer"), qPrintable(info.output));
+            const QJsonObject told = json(run({"info", path(name), "--json"})).object();
+            QVERIFY(!told["valid"].toBool(true));
+            QVERIFY(!told["problems"].toArray().isEmpty());
+            QVERIFY(!told.contains("cost"));
+            QCOMPARE(run({"sweep", path(name), "--list"}).code, 2);
+            QCOMPARE(run({"train", path(name)}).code, 2);
+        }
+        broken = *document;
+        broken.project.data.source = projects::SyntheticLanguage{.tokens = 4'000'000'000};
+        QVERIFY(projects::saveProject(path("endless").toStdString(), broken).ok());
+        for (const char* command : {"validate", "info", "train"}) {
+            const Ran ran = run({command, path("endless")});
+            QCOMPARE(ran.code, 2);
+            QVERIFY2((ran.output + ran.errors).contains("22.4 GiB while they are generated, expected at most 4 GiB"),
+                     qPrintable(ran.output));
+        }
+    }
+
     void trainsResumesAndAnswers()
     {
         const Ran trained = run({"train", path("tiny"), "--steps", "5", "--run", path("run")});

@@ -439,6 +439,44 @@ private slots:
         QVERIFY(same(again, batch));
     }
 
+    // ---- without making it
+
+    void outlinesAreThoseOfWhatIsMade()
+    {
+        using projects::LinearTarget;
+        const std::vector<projects::Source> sources{
+            projects::SyntheticLanguage{64, 4, 12'345},
+            projects::SyntheticLanguage{64, 4, 20},
+            projects::SyntheticLanguage{10, 4, 1000},
+            projects::LinearRegression{8, 21, LinearTarget::Random},
+            projects::LinearRegression{0, 5, LinearTarget::Random},
+            projects::LowRankRegression{10, 3, 31, 0.1, LinearTarget::Random},
+            projects::LowRankRegression{10, 11, 5, 0, LinearTarget::Random},
+            projects::BooleanPolynomial{10, 5, 3, 2},
+            projects::BooleanPolynomial{10, 4, 4, 2},
+        };
+        for (const projects::Source& source : sources) {
+            for (const double fraction : {0.0, 0.1, 0.33}) {
+                projects::Project project = with(source);
+                project.data.validationFraction = fraction;
+                project.data.testFraction = fraction / 2;
+                const auto made = Dataset::open(project, ".");
+                const auto told = Dataset::outline(project);
+                QVERIFY(told.has_value());
+                QCOMPARE(told->ok(), made.ok());
+                if (!made) {
+                    QCOMPARE(told->error().text(), made.error().text());
+                    continue;
+                }
+                QVERIFY((*told)->shape == (*made)->shape());
+                for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
+                    QCOMPARE((*told)->sizes[static_cast<std::size_t>(split)], (*made)->size(split));
+                }
+            }
+        }
+        QVERIFY(!Dataset::outline(with(projects::TextData{})));
+    }
+
     // ---- errors
 
     void errors()
@@ -456,7 +494,10 @@ private slots:
         QVERIFY(says(errorOf(projects::SyntheticLanguage{64, 4, 20}),
                      "the training split has 16 of 20 tokens, expected at least 33"));
         QVERIFY(says(errorOf(projects::LinearRegression{0, 5, LinearTarget::Random}), "5 samples of 0 features"));
-        QVERIFY(says(errorOf(projects::LinearRegression{1'000'000, 1'000'000, LinearTarget::Random}), "no more than"));
+        QVERIFY(says(errorOf(projects::LinearRegression{1'000'000, 1'000'000, LinearTarget::Random}),
+                     "GiB while they are generated, expected at most 4 GiB"));
+        QVERIFY(says(errorOf(projects::SyntheticLanguage{64, 4, 4'000'000'000}), "22.4 GiB"));
+        QVERIFY(says(errorOf(projects::BooleanPolynomial{100'000, 20, 10, 20}), "GiB"));
         QVERIFY(
             says(errorOf(projects::LowRankRegression{10, 11, 5, 0, LinearTarget::Random}), "rank 11 is not in 1..10"));
         QVERIFY(says(errorOf(projects::BooleanPolynomial{10, 11, 2, 2}), "11 variables: expected 1..10"));

@@ -175,11 +175,30 @@ private slots:
             QTest::newRow(name) << text << place << message;
         };
         const auto in = [](const char* body) { return QString(R"({"schema": 1, %1})").arg(body); };
-        row("empty", "", "line 1, column 1", "unexpected end of input");
-        row("syntax", "{\n  \"schema\": 1,\n  \"name\": oops\n}", "line 3, column 11", "invalid literal");
-        row("unclosed", "{\"schema\": 1", "line 1, column 13", "unexpected end of input");
-        row("overflow", in(R"("training": {"clip_norm": 1e999})"), "line 1, column 45",
-            "number overflow parsing '1e999'");
+        row("empty", "", "line 1, column 1", "got the end of the text, expected a value: an object");
+        row("syntax", "{\n  \"schema\": 1,\n  \"name\": oops\n}", "line 3, column 11",
+            "got \"oops\", expected a value");
+        row("unclosed", "{\"schema\": 1", "line 1, column 13", "got the end of the text, expected ',' and another key");
+        row("no colon", "{\"schema\" 1}", "line 1, column 11", "got \"1\", expected ':' after the key");
+        row("comma at the end", "{\"schema\": 1,\n}", "line 2, column 1",
+            "got '}', expected ',' and another key");
+        row("key without quotes", "{schema: 1}", "line 1, column 2", "got \"schema\", expected a key in double quotes");
+        row("list without commas", "[1 2]", "line 1, column 4", "got \"2\", expected ',' and another value, or ']'");
+        row("two values", "{} {}", "line 1, column 4", "expected the end: a document is one value");
+        row("not a number", in(R"("training": {"clip_norm": NaN})"), "line 1, column 41",
+            "got \"NaN\", expected a value");
+        row("leading zero", in(R"("training": {"steps": 01})"), "line 1, column 37", "got \"01\", expected ',' and another key");
+        row("fraction without digits", in(R"("training": {"clip_norm": 1.})"), "line 1, column 43",
+            "got '}', expected a digit");
+        row("lone minus", "-", "line 1, column 2", "got the end of the text, expected a digit");
+        row("overflow", in(R"("training": {"clip_norm": 1e999})"), "line 1, column 41",
+            "the number 1e999 is too large to be held");
+        row("unclosed text", "{\"schema", "line 1, column 9", "got the end of the text, expected a closing quote");
+        row("line break in a text", "{\"a\nb\": 1}", "line 1, column 4", "a text ends with its line here");
+        row("odd escape", in(R"("name": "\x")"), "line 1, column 25", "expected one of");
+        row("short escape", in(R"("name": "\u12")"), "line 1, column 25", "four hexadecimal digits");
+        row("lone surrogate", in(R"("name": "\ud83d")"), "line 1, column 24", "half of a pair");
+        row("control character", QString("\x01"), "line 1, column 1", "got the byte 0x01, expected a value");
         row("not an object", "[]", "document", "is a list; expected an object");
         row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 1");
         row("newer", R"({"schema": 2})", "/schema", "a newer Residua wrote");
@@ -229,6 +248,16 @@ private slots:
         row("twin shortcuts",
             in(R"("topology": {"wiring": {"kind": "depth_mix", "sources": {"kind": "explicit", "shortcuts": ["0:1", "0:1"]}}})"),
             "/topology/wiring/sources/shortcuts/1", "repeats the shortcut 0:1");
+        row("too many nodes",
+            in(qPrintable("\"network\": {\"stem\": {\"nodes\": [" + QString("1, ").repeated(1024) + "1]}}")),
+            "/network/stem/nodes", "has 1025 entries; expected at most 1024");
+        row("too many layers",
+            in(R"("network": {"stack": [{"block": "a", "repeat": 4000}, {"block": "a", "repeat": 97}]})"),
+            "/network/stack", "has 4097 layers; expected at most 4096");
+        row("endless layers", in(R"("network": {"stack": [{"block": "a", "repeat": 9223372036854775807}]})"),
+            "/network/stack", "layers; expected at most 4096");
+        row("endless name", in(qPrintable("\"name\": \"" + QString(70'000, 'n') + "\"")), "/name",
+            "is 70000 bytes long; expected at most 65536");
         row("deep", QString("[").repeated(100), "/0/0/0/0", "is nested deeper than 64 levels");
     }
 
@@ -243,6 +272,43 @@ private slots:
         QVERIFY2(gotPlace == place || (place == "/0/0/0/0" && gotPlace.startsWith(place)),
                  qPrintable(q(read.error().text())));
         QVERIFY2(q(read.error().message).contains(message), qPrintable(q(read.error().text())));
+    }
+
+    void encodings()
+    {
+        const std::string text = R"({"schema": 1, "name": "größer 深"})";
+        const auto marked = projectFromJson("\xEF\xBB\xBF" + text);
+        QVERIFY2(marked.ok(), marked ? "" : marked.error().text().c_str());
+        QCOMPARE(q(marked->name), QString("größer 深"));
+        std::string little;
+        std::string big;
+        for (const char16_t unit : q(text).toStdU16String()) {
+            const char low = static_cast<char>(unit & 0xFF);
+            const char high = static_cast<char>(unit >> 8);
+            little += {low, high};
+            big += {high, low};
+        }
+        for (const std::string& wide : {little, big, "\xFF\xFE" + little, "\xFE\xFF" + big}) {
+            const auto read = projectFromJson(wide);
+            QVERIFY(!read.ok());
+            QCOMPARE(q(read.error().text()),
+                     q("[document] is encoded in UTF-16; expected UTF-8: save it again in that encoding"));
+        }
+        QVERIFY(q(projectFromJson(std::string("{\0\0\0", 4)).error().message).contains("UTF-32"));
+        const auto latin = projectFromJson("{\"schema\": 1, \"name\": \"gr\xF6\xDF\"}");
+        QVERIFY(!latin.ok());
+        QCOMPARE(q(latin.error().text()), q("[line 1, column 23] this text is not valid UTF-8"));
+    }
+
+    void escapesAreRead()
+    {
+        const auto read = projectFromJson(R"({"schema": 1, "name": "\"\\\/\b\f\n\r\t\u00e4\u6df1\ud83d\ude42"})");
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        QCOMPARE(q(read->name), QString("\"\\/\b\f\n\r\tä深🙂"));
+        QVERIFY(*projectFromJson(toJson(*read)) == *read);
+        const auto tiny = projectFromJson(R"({"schema": 1, "training": {"clip_norm": 1e-999}})");
+        QVERIFY(tiny.ok());
+        QCOMPARE(tiny->training.clipNorm, 0.0);
     }
 
     void layoutErrorsNameThePlace()

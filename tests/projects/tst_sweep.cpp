@@ -47,6 +47,28 @@ class TestSweep : public QObject {
     Q_OBJECT
 
 private slots:
+    void gridsHoldNoMoreThanMemory()
+    {
+        Project project = example();
+        ExplicitSources sources;
+        for (std::int64_t target = 2; target < 500; ++target) {
+            for (std::int64_t source = 0; source < target; ++source) {
+                sources.shortcuts.push_back({source, target});
+            }
+        }
+        std::get<DepthMix>(project.topology.wiring).sources = sources;
+        SweepAxis seeds = axis("/seeds/init=0");
+        for (int seed = 1; seed < 512; ++seed) {
+            seeds.values.push_back({{}, {std::to_string(seed)}});
+        }
+        const auto grid = expand(project, {"wide", {seeds}});
+        QVERIFY(!grid.ok());
+        QVERIFY2(grid.error().text().find("[sweep wide] has 512 members of a document of") == 0,
+                 grid.error().text().c_str());
+        seeds.values.resize(1);
+        QVERIFY(expand(project, {"narrow", {seeds}}).ok());
+    }
+
     void gridSetsEveryField()
     {
         const Project project = example();

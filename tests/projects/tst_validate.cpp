@@ -26,6 +26,7 @@ private slots:
     void errorsComeFirst();
     void anEmptyDocumentIsExplained();
     void anyDocumentIsJudged();
+    void millionsOfProblemsAreNotListed();
 };
 
 void TestValidate::network_data()
@@ -237,6 +238,49 @@ void TestValidate::dataAndTraining_data()
         "E /training/batching [training · batching] the full set as one batch is for regression on a fixed set, the "
         "data is drawn without end");
     row(
+        "endless language",
+        [](Project& p) { p.data.source = SyntheticLanguage{.vocabulary = 64, .levels = 4, .tokens = 4'000'000'000}; },
+        "E /data/source [data] the examples take 22.4 GiB while they are generated, expected at most 4 GiB: make fewer "
+        "or smaller ones, or read them from a token file");
+    row(
+        "wide polynomial",
+        [](Project& p) {
+            p = findExample("boolean-polynomial")->project;
+            p.data.source = BooleanPolynomial{.dim = 100'000};
+            p.data.testFraction = 0.1;
+        },
+        "E /data/source [data] the examples take 9.16 GiB while they are generated, expected at most 4 GiB: make fewer "
+        "or smaller ones");
+    row(
+        "slow polynomial",
+        [](Project& p) {
+            p = findExample("boolean-polynomial")->project;
+            p.data.source = BooleanPolynomial{.dim = 5000, .variables = 5000, .degree = 1000, .termsPerDegree = 10};
+        },
+        "E /data/source [data] each sample multiplies 5005000 variables, expected at most 1000000: fewer terms per "
+        "degree, or a lower degree");
+    row(
+        "large regression",
+        [](Project& p) {
+            p = findExample("linear-ancre")->project;
+            std::get<LinearRegression>(p.data.source).samples = 100'000'000;
+        },
+        "E /data/source [data] the examples take 39.3 GiB while they are generated, expected at most 4 GiB: make fewer "
+        "or smaller ones");
+    row(
+        "endless batch",
+        [](Project& p) {
+            p.training.batch = 10'000'000;
+            p.training.sequenceLength = 10'000'000;
+            p.training.accumulate = 1'000'000;
+        },
+        "E /training/batch [training · batch] one micro-batch takes 1.42 PiB, expected at most 4 GiB: make it smaller "
+        "and accumulate more of them\n"
+        "E /training/steps [training · steps] come to 1e+23 tokens, expected at most 9007199254740992");
+    row(
+        "endless training", [](Project& p) { p.training.steps = std::numeric_limits<std::int64_t>::max(); },
+        "E /training/steps [training · steps] come to 1.888946593147858e+22 tokens, expected at most 9007199254740992");
+    row(
         "vectors and tokens",
         [](Project& p) {
             p = findExample("linear-ancre")->project;
@@ -301,7 +345,8 @@ void TestValidate::anyDocumentIsJudged()
             const Project project = residua::tests::RandomDocument(seed, values).document().project;
             const std::vector<Problem> problems = validate(project);
             const auto cost = costOf(project);
-            const auto shortcut = costOfShortcut(project, {0, 2});
+            const auto sound = soundProject(project);
+            const auto shortcut = sound ? costOfShortcut(*sound, {0, 2}) : sound.error();
             QVERIFY2(hasErrors(problems) || cost.ok(), cost ? "" : cost.error().text().c_str());
             QVERIFY(!shortcut.ok() || shortcut->parameters >= 0);
             for (const Problem& problem : problems) {
@@ -309,6 +354,25 @@ void TestValidate::anyDocumentIsJudged()
             }
         }
     }
+}
+
+/// The last one says how many more there are; errors are not lost behind warnings.
+void TestValidate::millionsOfProblemsAreNotListed()
+{
+    Project project = languageProject(kPlainBlock);
+    auto& mix = std::get<DepthMix>(project.topology.wiring);
+    ExplicitSources sources;
+    for (std::int64_t target = 100; target < 3100; ++target) {
+        sources.shortcuts.push_back({0, target});
+    }
+    mix.sources = sources;
+    const std::vector<Problem> problems = validate(project);
+    const auto last = std::ranges::find(problems, "document", &Problem::place);
+    QVERIFY(last != problems.end());
+    QCOMPARE(last - problems.begin(), 1000);
+    // None of them is read, so two readers have no source either.
+    QCOMPARE(last->text(), std::string("[document] has 2002 more errors that are not listed"));
+    QVERIFY(hasErrors(problems));
 }
 
 RESIDUA_TEST(TestValidate)
