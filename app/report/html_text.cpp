@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/html_text.h"
 
-#include "projects/json_tree.h"
+#include "projects/text_encoding.h"
 
 #include <algorithm>
 #include <vector>
