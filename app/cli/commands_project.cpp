@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/project_argument.h"
+#include "app/cli/terminal_text.h"
 #include "engine/api/data_summary.h"
 #include "projects/cost.h"
 #include "projects/diff.h"
@@ -90,9 +91,12 @@ Exit runValidate(const Arguments& arguments, const Console& console)
     }
     const bool valid = !projects::hasErrors(problems);
     if (valid) {
-        console.line("valid: " + project->document.project.name);
+        console.line("valid: " + printable(project->document.project.name, LineEnds::Escape));
     }
     console.value({{"valid", valid}, {"problems", list}});
+    if (!valid) {
+        console.remark("the project is invalid: it cannot be trained");
+    }
     return valid ? Exit::Ok : Exit::InvalidProject;
 }
 
@@ -152,7 +156,8 @@ Exit runInfo(const Arguments& arguments, const Console& console)
         return console.fail(Exit::InvalidProject, report.error());
     }
     const std::string unit = projects::isLanguage(project.data) ? "token" : "sample";
-    console.line(project.name + (project.description.empty() ? "" : ": " + project.description));
+    console.line(printable(project.name, LineEnds::Escape) +
+                 (project.description.empty() ? "" : ": " + project.description));
     console.line("network: " + grouped(project.network.depth()) + " layers of width " + grouped(project.network.width) +
                  ", topology " + project.topology.preset);
     const Result<engine::DataSummary> data = engine::summariseData(project, opened->directory);
@@ -213,7 +218,7 @@ Exit runDiff(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-const PositionalSpec kProject{"PROJECT", "a project's directory, or its project.json"};
+const PositionalSpec kProject{"PROJECT", "a project's directory, its project.json, or an example's name"};
 
 } // namespace
 
@@ -222,7 +227,7 @@ std::vector<Command> projectCommands()
     return {
         {"new",
          "make a project from an example",
-         "residua-cli new --example ancre-language my-project",
+         "residua-cli new my-project",
          {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"}}},
@@ -235,7 +240,7 @@ std::vector<Command> projectCommands()
          &runInfo},
         {"diff",
          "show what differs in meaning between two projects",
-         "residua-cli diff my-project other-project",
+         "residua-cli diff my-project plain-language",
          {{{"A", "a project"}, {"B", "another"}}, {}},
          &runDiff},
     };

@@ -300,7 +300,7 @@ std::vector<Command> sweepCommands()
     return {
         {"sweep",
          "train a project once for each point of a grid",
-         "residua-cli sweep my-project --vary /topology=plain,grn-v1,0:2 --vary /seeds/init=1,2",
+         "residua-cli sweep my-project --vary /topology=plain,grn-v1 --steps 5",
          {{{"PROJECT", "a project's directory, its project.json, or an example's name"},
            {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
           {{"vary", OptionKind::Text, "POINTER=V1,V2",
