@@ -4,8 +4,9 @@
 #   residua_add_library(<name> [SHARED] SOURCES <files> HEADERS <public headers> PRECOMPILE <headers>
 #                       USES <residua libraries> EXTERNAL <imported targets> PRIVATE_EXTERNAL <imported targets>)
 #   residua_add_executable(<name> [MODULE <module>] SOURCES <files> USES ... EXTERNAL ...)  built into <build>/bin
-#   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...> SOURCES <further files>
-#                     USES ... EXTERNAL ...)   several units in one executable, a test each; those of DISPLAY_UNITS have
+#   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> SLOW_UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...>
+#                     SOURCES <further files> PRECOMPILE <headers> USES ... EXTERNAL ...)
+#                                              several units in one executable, a test each; those of DISPLAY_UNITS have
 #                                              a virtual screen and the labels ui and slow
 #   residua_add_test(<folder>/<tst_unit> [LABELS unit|ui|gpu|slow] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
 #                                              a unit that has a main of its own
@@ -240,20 +241,23 @@ function(residua_add_test path)
 endfunction()
 
 function(residua_add_tests path)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "UNITS;DISPLAY_UNITS;SOURCES;PRECOMPILE;USES;EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "UNITS;SLOW_UNITS;DISPLAY_UNITS;SOURCES;PRECOMPILE;USES;EXTERNAL")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "residua_add_tests(${path}): unknown argument ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   cmake_path(GET path PARENT_PATH folder)
   string(REPLACE "/" "_" target "${path}")
   set(sources "${CMAKE_SOURCE_DIR}/tests/support/test_program.cpp" ${ARG_SOURCES})
-  foreach(unit IN LISTS ARG_UNITS ARG_DISPLAY_UNITS)
+  foreach(unit IN LISTS ARG_UNITS ARG_SLOW_UNITS ARG_DISPLAY_UNITS)
     list(APPEND sources "${CMAKE_SOURCE_DIR}/tests/${folder}/${unit}.cpp")
   endforeach()
   residua_set_up_test(${target} "${sources}" "${ARG_USES}" "${ARG_EXTERNAL}")
   residua_precompile(${target} <QtTest> <algorithm> <map> <string> <vector> ${ARG_PRECOMPILE})
   foreach(unit IN LISTS ARG_UNITS)
     residua_register_test(${folder}/${unit} ${target} unit OFF ${unit})
+  endforeach()
+  foreach(unit IN LISTS ARG_SLOW_UNITS)
+    residua_register_test(${folder}/${unit} ${target} slow OFF ${unit})
   endforeach()
   foreach(unit IN LISTS ARG_DISPLAY_UNITS)
     residua_register_test(${folder}/${unit} ${target} "ui;slow" ON ${unit})

@@ -96,6 +96,13 @@ KernelLibrary findKernelLibrary()
 
 } // namespace
 
+void useThreads(int count)
+{
+    if (count > 0) {
+        at::set_num_threads(count);
+    }
+}
+
 std::vector<DeviceInfo> listDevices()
 {
     std::vector<DeviceInfo> devices{cpuInfo()};

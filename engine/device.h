@@ -20,6 +20,10 @@ namespace residua::engine {
 /// "cuda:0" that says what is missing. Engine thread.
 [[nodiscard]] std::vector<DeviceInfo> listDevices();
 
+/// Mathematics on the CPU takes so many threads from now on; 0 leaves the number as it is. Engine thread, which it is
+/// counted for, before anything is computed.
+void useThreads(int count);
+
 /// The device that a key names, with its backend loaded. Errors say what is missing and how to get it.
 [[nodiscard]] Result<c10::Device> openDevice(const std::string& key);
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments.h"
 
+#include "app/cli/terminal_text.h"
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <iomanip>
 #include <numeric>
+#include <sstream>
+#include <utility>
 
 namespace residua::cli {
 namespace {
+
+constexpr const char* kFreeText = "TEXT"; ///< the name of a value that may be empty
 
 const OptionSpec kCommonOptions[] = {
     {"json", OptionKind::Flag, "", "print JSON"},
@@ -55,24 +62,59 @@ Error unknownOption(const Syntax& syntax, const std::string& name)
         known.push_back("--" + option.name);
     }
     const std::string meant = nearest(name, known);
-    return {"", "unknown option " + name + (meant.empty() ? "" : ", did you mean " + meant + "?")};
+    return {"", "unknown option " + shortened(name) + (meant.empty() ? "" : ", did you mean " + meant + "?")};
+}
+
+/// The whole of `text` as a number, with a full stop whatever the language of the system.
+std::optional<double> numberFrom(std::string_view text)
+{
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::string limitText(double limit)
+{
+    std::ostringstream text;
+    text << std::setprecision(16) << limit;
+    return text.str();
+}
+
+Error wrongValue(const OptionSpec& option, const std::string& value, const std::string& expected)
+{
+    return {"", "--" + option.name + " got \"" + shortened(value) + "\", expected " + expected};
+}
+
+Status checkNumber(const OptionSpec& option, const std::string& value)
+{
+    const std::optional<double> number = numberFrom(value);
+    if (!number || (option.kind == OptionKind::Integer && *number != std::floor(*number))) {
+        return wrongValue(option, value, option.kind == OptionKind::Real ? "a number" : "a whole number");
+    }
+    if (*number < option.minimum) {
+        return wrongValue(option, value, "at least " + limitText(option.minimum));
+    }
+    if (*number > option.maximum) {
+        return wrongValue(option, value, "at most " + limitText(option.maximum));
+    }
+    return Done{};
 }
 
 Status checkValue(const OptionSpec& option, const std::string& value)
 {
-    if (option.kind == OptionKind::Text) {
+    switch (option.kind) {
+    case OptionKind::Flag:
         return Done{};
-    }
-    char* end = nullptr;
-    const double number = std::strtod(value.c_str(), &end);
-    const bool whole = option.kind == OptionKind::Real || number == std::floor(number);
-    if (value.empty() || *end != '\0' || !std::isfinite(number) || !whole) {
-        const std::string expected = option.kind == OptionKind::Real ? "a number" : "a whole number";
-        return Error{"", "--" + option.name + " got \"" + value + "\", expected " + expected};
-    }
-    if (number < option.minimum) {
-        return Error{"", "--" + option.name + " got " + value + ", expected at least " +
-                             std::to_string(static_cast<std::int64_t>(option.minimum))};
+    case OptionKind::Text:
+        return value.empty() && option.value != kFreeText ? Status(wrongValue(option, value, option.value))
+                                                          : Status(Done{});
+    case OptionKind::Duration:
+        return durationFrom(value) ? Status(Done{})
+                                   : Status(wrongValue(option, value, "a time such as 45s, 90m, 3h55m or 1d2h"));
+    case OptionKind::Integer:
+    case OptionKind::Real:
+        return checkNumber(option, value);
     }
     return Done{};
 }
@@ -80,11 +122,15 @@ Status checkValue(const OptionSpec& option, const std::string& value)
 Status checkPositionals(const Syntax& syntax, const std::vector<std::string>& given)
 {
     if (given.size() > syntax.positionals.size()) {
-        return Error{"", "unexpected argument \"" + given[syntax.positionals.size()] + "\""};
+        return Error{"", "unexpected argument \"" + shortened(given[syntax.positionals.size()]) + "\""};
     }
-    for (std::size_t i = given.size(); i < syntax.positionals.size(); ++i) {
-        if (syntax.positionals[i].presence == Presence::Required) {
-            return Error{"", "missing argument " + syntax.positionals[i].name + ": " + syntax.positionals[i].help};
+    for (std::size_t i = 0; i < syntax.positionals.size(); ++i) {
+        const PositionalSpec& expected = syntax.positionals[i];
+        if (i >= given.size() && expected.presence == Presence::Required) {
+            return Error{"", "missing argument " + expected.name + ": " + expected.help};
+        }
+        if (i < given.size() && given[i].empty()) {
+            return Error{"", "the argument " + expected.name + " is empty, expected " + expected.help};
         }
     }
     return Done{};
@@ -98,6 +144,9 @@ Result<Arguments> Arguments::parse(const Syntax& syntax, std::span<const std::st
     bool optionsEnded = false;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
+        if (word.find('\0') != std::string::npos) {
+            return Error{"", "the argument \"" + shortened(word) + "\" holds a zero byte"};
+        }
         if (optionsEnded || word.size() < 2 || word[0] != '-') {
             arguments.m_positionals.push_back(word);
             continue;
@@ -152,17 +201,53 @@ std::vector<std::string> Arguments::texts(const std::string& name) const
 
 std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise) const
 {
-    // Through a double, so that 1e6 is a whole number too.
+    // Through a double, so that 1e6 is a whole number too; none is beyond what a double holds exactly.
     return has(name) ? static_cast<std::int64_t>(real(name, 0)) : otherwise;
 }
 
 double Arguments::real(const std::string& name, double otherwise) const
 {
-    return has(name) ? std::strtod(text(name).c_str(), nullptr) : otherwise;
+    return has(name) ? numberFrom(text(name)).value_or(otherwise) : otherwise;
+}
+
+std::optional<std::chrono::seconds> Arguments::duration(const std::string& name) const
+{
+    return has(name) ? durationFrom(text(name)) : std::nullopt;
+}
+
+std::optional<std::chrono::seconds> durationFrom(std::string_view text)
+{
+    constexpr std::pair<char, std::int64_t> kUnits[] = {{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}};
+    constexpr std::int64_t kMost = 366 * kUnits[0].second;
+    std::int64_t seconds = 0;
+    for (const auto& [unit, length] : kUnits) {
+        std::int64_t count = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+        const auto digits = static_cast<std::size_t>(end - text.data());
+        if (error != std::errc() || digits >= text.size() || text[digits] != unit) {
+            continue;
+        }
+        if (count < 0 || count > kMost) {
+            return std::nullopt;
+        }
+        seconds += count * length;
+        text.remove_prefix(digits + 1);
+    }
+    const bool sound = text.empty() && seconds >= 1 && seconds <= kMost;
+    return sound ? std::optional(std::chrono::seconds(seconds)) : std::nullopt;
+}
+
+std::string shortened(const std::string& word)
+{
+    return clipped(printable(word, LineEnds::Escape), 60);
 }
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates)
 {
+    constexpr std::size_t kLongestWord = 64; ///< no candidate is as long, and the distance takes the product of both
+    if (word.size() > kLongestWord) {
+        return {};
+    }
     std::string best;
     std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
     for (const std::string& candidate : candidates) {

@@ -3,15 +3,21 @@
 
 #include "projects/result.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::cli {
 
-enum class OptionKind { Flag, Text, Integer, Real };
+enum class OptionKind { Flag, Text, Integer, Real, Duration };
+
+/// The largest integer below which a double, which 1e6 is read as, holds them all.
+inline constexpr double kMostInteger = 9007199254740992.0;
 
 /// --name VALUE of a command.
 struct OptionSpec {
@@ -19,8 +25,9 @@ struct OptionSpec {
     OptionKind kind = OptionKind::Flag;
     std::string value; ///< what the help calls the value: "N", "DIR"
     std::string help;
-    std::string shortName = {}; ///< one letter; may be empty
-    double minimum = -1e18;     ///< numbers only
+    std::string shortName = {};     ///< one letter; may be empty
+    double minimum = -kMostInteger; ///< numbers only
+    double maximum = kMostInteger;  ///< numbers only
 };
 
 enum class Presence { Required, Optional };
@@ -31,7 +38,8 @@ struct PositionalSpec {
     Presence presence = Presence::Required;
 };
 
-/// What a command takes. Every command also takes --json and --help.
+/// What a command takes. Every command also takes --json and --help. No text may be empty, but the value of an option
+/// that calls it TEXT: an empty word is a shell's variable that was not set.
 struct Syntax {
     std::vector<PositionalSpec> positionals;
     std::vector<OptionSpec> options;
@@ -51,11 +59,19 @@ public:
     [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
     [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
     [[nodiscard]] double real(const std::string& name, double otherwise) const;
+    [[nodiscard]] std::optional<std::chrono::seconds> duration(const std::string& name) const;
 
 private:
     std::vector<std::string> m_positionals;
     std::map<std::string, std::vector<std::string>> m_options; ///< the last of them counts
 };
+
+/// A time such as 45s, 90m, 3h55m or 1d2h: whole numbers, each with its unit, the larger units first. At least a
+/// second, at most a year. Nothing where the text is no such time.
+[[nodiscard]] std::optional<std::chrono::seconds> durationFrom(std::string_view text);
+
+/// A word as a message can show it.
+[[nodiscard]] std::string shortened(const std::string& word);
 
 /// The candidate that `word` was probably meant to be; empty where none is near.
 [[nodiscard]] std::string nearest(const std::string& word, const std::vector<std::string>& candidates);

@@ -11,24 +11,34 @@
 
 namespace residua::cli {
 
+/// What a command is for. Where what it prints is its result, it fails when that cannot be written.
+enum class Yields { Output, Files };
+
 /// One command of residua-cli. To add one: write its function in a commands_*.cpp and its entry in that file's table.
 struct Command {
     std::string name;
     std::string summary; ///< one line
-    std::string example; ///< a command line that works
+    /// A command line that works once the examples before it in allCommands() have been run.
+    std::string example;
     Syntax syntax;
     Exit (*run)(const Arguments& arguments, const Console& console);
+    Yields yields = Yields::Output;
 };
 
 [[nodiscard]] std::vector<Command> projectCommands(); ///< new, validate, info, diff
-[[nodiscard]] std::vector<Command> runCommands();     ///< train, resume, bench
+[[nodiscard]] std::vector<Command> runCommands();     ///< train, resume
+[[nodiscard]] std::vector<Command> benchCommands();   ///< bench
 [[nodiscard]] std::vector<Command> sweepCommands();   ///< sweep
 [[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample, retrofit
 [[nodiscard]] std::vector<Command> analyzeCommands(); ///< analyze
 [[nodiscard]] std::vector<Command> recordCommands();  ///< runs, report, devices
 [[nodiscard]] std::vector<Command> explainCommands(); ///< explain
 
-/// The whole program, but for the process around it: `words` are what follows its name.
+/// Every command, in the order of the help.
+[[nodiscard]] std::vector<Command> allCommands();
+
+/// The whole program, but for the process around it: `words` are what follows its name. Nothing throws: what a command
+/// throws is told, as Exit::Fault.
 [[nodiscard]] Exit runProgram(std::span<const std::string> words);
 
 } // namespace residua::cli

@@ -253,7 +253,7 @@ std::vector<Command> analyzeCommands()
     return {
         {"analyze",
          "print or export what a run has learned: its mixing coefficients",
-         "residua-cli analyze coefficients my-project/runs/RUN --against initial --port q",
+         "residua-cli analyze coefficients my-project/runs/first --against initial",
          {{{"WHAT", "coefficients"}, {"RUN", "a run's directory"}},
           {{"step", OptionKind::Integer, "STEP", "as recorded then, or from its checkpoint (default: the last)", {}, 0},
            {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/computing.h"
 #include "app/cli/engine_link.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
@@ -18,19 +19,12 @@ namespace residua::cli {
 namespace {
 
 constexpr engine::QueryTag kQuery{1};
-
-/// Asks and waits for the answer; nothing after an interrupt.
-std::optional<engine::Event> ask(const engine::Command& question)
-{
-    EngineLink link;
-    link.post(question);
-    return link.next();
-}
+constexpr double kMostTokens = 1e7; ///< they are held in memory until the last is there
 
 Exit unanswered(const std::optional<engine::Event>& answer, const Console& console)
 {
     if (!answer) {
-        return Exit::Interrupted;
+        return console.fail(Exit::Quit, {"", "interrupted: there is no answer"});
     }
     const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
     return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});
@@ -53,7 +47,7 @@ Exit runEval(const Arguments& arguments, const Console& console)
     setRun(request, arguments);
     request.split = arguments.text("split", request.split);
     request.batches = arguments.integer("batches", 0);
-    const std::optional<engine::Event> answer = ask(request);
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
     const auto* const ready = answer ? std::get_if<engine::EvaluationReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
@@ -78,14 +72,14 @@ Exit runSample(const Arguments& arguments, const Console& console)
     request.temperature = arguments.real("temperature", request.temperature);
     request.topK = arguments.integer("top-k", request.topK);
     request.seed = arguments.integer("seed", request.seed);
-    const std::optional<engine::Event> answer = ask(request);
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
     const auto* const ready = answer ? std::get_if<engine::SampleReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
     console.remark("from the checkpoint of step " + grouped(ready->step)); // beside the text, which may be piped on
-    console.line(ready->text);
+    console.data(ready->text);
     console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
     return Exit::Ok;
 }
@@ -147,7 +141,13 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
 {
     engine::RetrofitRequest request;
     setRun(request, arguments);
-    request.runDirectory = std::filesystem::absolute(request.runDirectory).lexically_normal();
+    const std::string output = arguments.text("output");
+    const Result<std::filesystem::path> run = absolutePath(request.runDirectory);
+    const Result<std::filesystem::path> newRun = output.empty() ? run : absolutePath(output);
+    if (!run || !newRun) {
+        return console.fail(Exit::Usage, run ? newRun.error() : run.error());
+    }
+    request.runDirectory = *run;
     const Result<engine::RunReader> reader = engine::RunReader::open(request.runDirectory);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
     if (!project) {
@@ -164,11 +164,10 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     if (arguments.has("steps")) {
         request.steps = arguments.integer("steps", 0);
     }
-    const std::string output = arguments.text("output");
     if (!output.empty()) {
-        request.newRun = std::filesystem::absolute(output).lexically_normal();
+        request.newRun = *newRun;
     }
-    const std::optional<engine::Event> answer = ask(request);
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
     const auto* const ready = answer ? std::get_if<engine::RetrofitReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
@@ -187,38 +186,42 @@ std::vector<Command> modelCommands()
     return {
         {"eval",
          "the mean loss of a checkpoint on a part of the data",
-         "residua-cli eval my-project/runs/RUN --split test",
+         "residua-cli eval my-project/runs/first --batches 2",
          {{kRun},
           {kFrom,
            {"split", OptionKind::Text, "NAME", "train, validation (default) or test"},
            {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0},
            projectOption(),
-           otherDataOption()}},
+           otherDataOption(),
+           threadsOption()}},
          &runEval},
         {"sample",
          "continue a text with a checkpoint's language model",
-         "residua-cli sample my-project/runs/RUN --prompt \"Once\" --tokens 100",
+         "residua-cli sample my-project/runs/first --tokens 20",
          {{kRun},
           {kFrom,
            {"prompt", OptionKind::Text, "TEXT", "what to continue (default: the data's beginning)"},
-           {"tokens", OptionKind::Integer, "N", "tokens to add (default 200)", {}, 0},
+           {"tokens", OptionKind::Integer, "N", "tokens to add (default 200)", {}, 0, kMostTokens},
            {"temperature", OptionKind::Real, "T", "0: always the likeliest token (default 0.8)", {}, 0},
            {"top-k", OptionKind::Integer, "K", "only from the K likeliest (default: all)", {}, 0},
            {"seed", OptionKind::Integer, "N", "of the draws (default 1)"},
            projectOption(),
-           otherDataOption()}},
+           otherDataOption(),
+           threadsOption()}},
          &runSample},
         {"retrofit",
          "go on with a trained network under another topology that starts as the same function",
-         "residua-cli retrofit my-project/runs/RUN --topology dca -o my-project/runs/dca --steps 2000",
+         "residua-cli retrofit my-project/runs/first --topology dca -o my-project/runs/dca --steps 40",
          {{kRun},
           {kFrom,
            {"topology", OptionKind::Text, "NAME", "a preset, shortcuts (0:2+1:3), or a project to take it from"},
            {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
-           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1},
+           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
            projectOption(),
-           otherDataOption()}},
-         &runRetrofit},
+           otherDataOption(),
+           threadsOption()}},
+         &runRetrofit,
+         Yields::Files},
     };
 }
 

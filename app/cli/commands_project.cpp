@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/project_argument.h"
+#include "app/cli/terminal_text.h"
 #include "engine/api/data_summary.h"
 #include "projects/cost.h"
 #include "projects/diff.h"
@@ -116,9 +117,12 @@ Exit runValidate(const Arguments& arguments, const Console& console)
     const json list = tellProblems(judgement.problems, console);
     const bool valid = judgement.valid();
     if (valid) {
-        console.line("valid: " + project->document.project.name);
+        console.line("valid: " + printable(project->document.project.name, LineEnds::Escape));
     }
     console.value({{"valid", valid}, {"problems", list}});
+    if (!valid) {
+        console.remark("the project is invalid: it cannot be trained");
+    }
     return valid ? Exit::Ok : Exit::InvalidProject;
 }
 
@@ -208,7 +212,8 @@ Exit runInfo(const Arguments& arguments, const Console& console)
                   {"width", project.network.width},
                   {"topology", project.topology.preset},
                   {"valid", valid}};
-    console.line(project.name + (project.description.empty() ? "" : ": " + project.description));
+    console.line(printable(project.name, LineEnds::Escape) +
+                 (project.description.empty() ? "" : ": " + project.description));
     console.line("network: " + grouped(project.network.depth()) + " layers of width " + grouped(project.network.width) +
                  ", topology " + project.topology.preset);
     if (const auto& data = judgement.data) {
@@ -249,7 +254,7 @@ Exit runDiff(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-const PositionalSpec kProject{"PROJECT", "a project's directory, or its project.json"};
+const PositionalSpec kProject{"PROJECT", "a project's directory, its project.json, or an example's name"};
 
 } // namespace
 
@@ -258,7 +263,7 @@ std::vector<Command> projectCommands()
     return {
         {"new",
          "make a project from an example",
-         "residua-cli new --example ancre-language my-project",
+         "residua-cli new my-project",
          {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"}}},
@@ -271,7 +276,7 @@ std::vector<Command> projectCommands()
          &runInfo},
         {"diff",
          "show what differs in meaning between two projects",
-         "residua-cli diff my-project other-project",
+         "residua-cli diff my-project plain-language",
          {{{"A", "a project"}, {"B", "another"}}, {}},
          &runDiff},
     };

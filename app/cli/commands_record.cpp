@@ -15,24 +15,36 @@ namespace {
 
 using nlohmann::json;
 
+/// A run as it is found from the folder: that tells the members of one sweep from those of another.
+std::string pathWithin(const std::filesystem::path& folder, const engine::RunInfo& run)
+{
+    const std::filesystem::path directory = run.directory;
+    const std::filesystem::path within = directory.lexically_relative(folder);
+    return (within.empty() ? directory.filename() : within).string();
+}
+
 Exit runRuns(const Arguments& arguments, const Console& console)
 {
     std::filesystem::path folder = arguments.positional(0);
     std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) {
+        return console.fail(Exit::Usage, {folder.string(), "is no folder; expected a project's, or one of runs"});
+    }
     if (std::filesystem::exists(folder / projects::kProjectFile, ignored)) {
         folder /= projects::kRunsFolder;
     }
     std::vector<std::vector<std::string>> rows{{"run", "status", "step", "loss", "validation", "device", "created"}};
-    std::vector<std::string> reasons;
+    std::string failures;
     json list = json::array();
     for (const engine::RunInfo& run : engine::listRuns(folder)) {
-        const std::string name = std::filesystem::path(run.directory).filename().string();
-        rows.push_back({name, engine::toString(run.status), grouped(run.step) + "/" + grouped(run.steps),
+        const std::string path = pathWithin(folder, run);
+        rows.push_back({path, engine::toString(run.status), grouped(run.step) + "/" + grouped(run.steps),
                         lossText(run.loss), lossText(run.validationLoss), run.device, run.created});
         if (!run.message.empty()) {
-            reasons.push_back(name + ": " + run.message);
+            failures += "\n" + path + ": " + run.message;
         }
         list.push_back({{"directory", run.directory},
+                        {"path", path},
                         {"name", run.name},
                         {"status", engine::toString(run.status)},
                         {"message", run.message},
@@ -43,10 +55,7 @@ Exit runRuns(const Arguments& arguments, const Console& console)
                         {"device", run.device},
                         {"created", run.created}});
     }
-    console.line(rows.size() > 1 ? table(rows) : "no runs in " + folder.string());
-    for (const std::string& reason : reasons) {
-        console.line(reason);
-    }
+    console.line(rows.size() > 1 ? table(rows) + failures : "no runs in " + folder.string());
     console.value(list);
     return Exit::Ok;
 }
@@ -68,12 +77,10 @@ Exit runReport(const Arguments& arguments, const Console& console)
 
 Exit runDevices(const Arguments&, const Console& console)
 {
-    EngineLink link;
-    link.post(engine::ListDevices{engine::QueryTag{1}});
-    const std::optional<engine::Event> answer = link.next();
+    const std::optional<engine::Event> answer = ask(engine::ListDevices{engine::QueryTag{1}});
     const auto* const listed = answer ? std::get_if<engine::DevicesListed>(&*answer) : nullptr;
     if (listed == nullptr) {
-        return Exit::Interrupted;
+        return console.fail(Exit::Quit, {"", "interrupted: the devices are not known"});
     }
     json list = json::array();
     for (const engine::DeviceInfo& device : listed->devices) {
@@ -106,7 +113,7 @@ std::vector<Command> recordCommands()
          &runRuns},
         {"report",
          "write a run, or a comparison of the runs in a folder, as one HTML page",
-         "residua-cli report my-project/runs/RUN -o report.html",
+         "residua-cli report my-project/runs/first -o report.html",
          {{{"RUN", "a run's directory, or a folder of runs"}},
           {{"output", OptionKind::Text, "FILE", "the page (default: RUN/report.html)", "o"}}},
          &runReport},

@@ -4,15 +4,12 @@
 #include "app/cli/run_argument.h"
 #include "app/cli/run_monitor.h"
 #include "engine/api/run_reader.h"
-#include "projects/cost.h"
+#include "projects/diff.h"
 #include "projects/store.h"
-#include "projects/validate.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace residua::cli {
 namespace {
@@ -36,56 +33,103 @@ Exit conclude(const RunOutcome& outcome, const Console& console)
         return Exit::Interrupted;
     }
     if (outcome.ended.status == engine::RunStatus::Stopped) {
-        console.line("stopped at step " + grouped(outcome.ended.step) +
-                     ", checkpoint written; go on with: residua-cli resume " + directory);
-        return Exit::Interrupted;
+        return concludeStopped(outcome, "go on with: residua-cli resume " + directory, console);
     }
-    const double loss = outcome.steps.empty() ? std::nan("") : outcome.steps.back().loss;
-    console.line("finished: loss " + lossText(loss) +
+    console.line("finished: loss " + lossText(outcome.loss) +
                  (std::isfinite(outcome.validationLoss) ? ", validation " + lossText(outcome.validationLoss) : ""));
     console.line("checkpoint " +
                  engine::checkpointDirectory(outcome.started.runDirectory, outcome.checkpointStep).string());
     return Exit::Ok;
 }
 
-/// Problems of a project that stand in the way of training.
-std::optional<Error> obstacle(const projects::Project& project, const Console& console)
+Exit trainNew(const projects::Project& project, const std::filesystem::path& projectDirectory,
+              const Arguments& arguments, const Computing& computing, const Console& console)
 {
-    const std::vector<projects::Problem> problems = projects::validate(project);
-    if (!projects::hasErrors(problems)) {
-        return std::nullopt;
+    const std::filesystem::path folder = arguments.text("runs", (projectDirectory / projects::kRunsFolder).string());
+    const std::string named = arguments.text("run");
+    engine::StartRun command;
+    command.run = kRun;
+    command.project = project;
+    command.projectDirectory = projectDirectory;
+    command.runDirectory = named;
+    command.runFolder = folder;
+    command.device = arguments.text("device", "cpu");
+    return conclude(follow(command, kRun, projects::isLanguage(project.data), console, Show::Progress, computing),
+                    console);
+}
+
+/// The run's own project, but for the total of steps, which may be raised.
+Status sameProject(projects::Project frozen, const projects::Project& project, const std::filesystem::path& run)
+{
+    frozen.training.steps = project.training.steps;
+    const std::vector<projects::Change> changes = projects::diff(frozen, project);
+    if (changes.empty()) {
+        return Done{};
     }
-    for (const projects::Problem& problem : problems) {
-        console.remark(problem.text());
+    const std::string more = changes.size() > 1 ? " (and " + std::to_string(changes.size() - 1) + " more)" : "";
+    return Error{run.string(), "holds a run of another project: " + changes.front().text() + more +
+                                   "; choose another directory with --run"};
+}
+
+/// Goes on with the run of --run to the project's steps, or tells that it has them all.
+Exit trainOn(const projects::Project& project, const Arguments& arguments, const Computing& computing,
+             const Console& console)
+{
+    engine::ResumeRun command;
+    command.run = kRun;
+    command.runDirectory = arguments.text("run");
+    command.steps = project.training.steps;
+    const Result<engine::RunReader> reader = engine::RunReader::open(command.runDirectory);
+    if (!reader) {
+        return console.fail(Exit::RunFailed, reader.error());
     }
-    return Error{"", "the project is invalid: nothing was trained"};
+    const Result<projects::Project> frozen = reader->project();
+    const Result<engine::RunInfo> info = reader->info();
+    if (!frozen || !info) {
+        return console.fail(Exit::RunFailed, frozen ? info.error() : frozen.error());
+    }
+    if (const Status same = sameProject(*frozen, project, command.runDirectory); !same) {
+        return console.fail(Exit::RunFailed, same.error());
+    }
+    if (info->status == engine::RunStatus::Finished && info->step >= project.training.steps) {
+        console.line("complete: all " + grouped(info->step) + " steps are done in " + command.runDirectory.string());
+        console.value({{"event", "complete"}, {"run", command.runDirectory.string()}, {"step", info->step}});
+        return Exit::Complete;
+    }
+    command.device = arguments.text("device", info->device);
+    return conclude(follow(command, kRun, projects::isLanguage(project.data), console, Show::Progress, computing),
+                    console);
 }
 
 Exit runTrain(const Arguments& arguments, const Console& console)
 {
+    const Computing computing = Computing::from(arguments);
+    const bool mayResume = arguments.has("resume-or-start");
+    if (mayResume && !arguments.has("run")) {
+        return console.fail(Exit::Usage, {"", "--resume-or-start needs --run DIR: the directory of the run"});
+    }
     Result<NamedProject> opened = openProject(arguments.positional(0));
     if (!opened) {
         return console.fail(Exit::InvalidProject, opened.error());
     }
     projects::Project& project = opened->document.project;
     project.training.steps = arguments.integer("steps", project.training.steps);
+    project.training.keepCheckpoints = arguments.integer("keep-checkpoints", project.training.keepCheckpoints);
     if (const auto error = obstacle(project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }
-    const std::filesystem::path folder = arguments.text("runs", (opened->directory / projects::kRunsFolder).string());
-    const std::string named = arguments.text("run");
-    engine::StartRun command;
-    command.run = kRun;
-    command.project = project;
-    command.projectDirectory = opened->directory;
-    command.runDirectory = named;
-    command.runFolder = folder;
-    command.device = arguments.text("device", "cpu");
-    return conclude(follow(command, kRun, projects::isLanguage(project.data), console, Show::Progress), console);
+    std::error_code ignored;
+    // A directory without one is what a process left that was killed as it began: the new run takes it over.
+    const bool isRun = std::filesystem::exists(std::filesystem::path(arguments.text("run")) / "run.json", ignored);
+    if (mayResume && isRun) {
+        return trainOn(project, arguments, computing, console);
+    }
+    return trainNew(project, opened->directory, arguments, computing, console);
 }
 
 Exit runResume(const Arguments& arguments, const Console& console)
 {
+    const Computing computing = Computing::from(arguments);
     engine::ResumeRun command;
     command.run = kRun;
     command.runDirectory = arguments.positional(0);
@@ -106,117 +150,11 @@ Exit runResume(const Arguments& arguments, const Console& console)
     if (arguments.has("from")) {
         command.step = arguments.integer("from", 0);
     }
-    return conclude(follow(command, kRun, projects::isLanguage(project->data), console, Show::Progress), console);
+    return conclude(follow(command, kRun, projects::isLanguage(project->data), console, Show::Progress, computing),
+                    console);
 }
 
-/// A directory that is removed with all that is in it.
-class ScratchDirectory {
-public:
-    ScratchDirectory()
-    {
-        std::string pattern = (std::filesystem::temp_directory_path() / "residua-bench-XXXXXX").string();
-        if (mkdtemp(pattern.data()) != nullptr) {
-            m_path = pattern;
-        }
-    }
-    ~ScratchDirectory()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_path, ignored);
-    }
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-
-private:
-    std::filesystem::path m_path;
-};
-
-/// Seconds of a step: quartiles over the steps after the warm-up.
-struct StepTime {
-    double lower = 0;
-    double median = 0;
-    double upper = 0;
-};
-
-StepTime stepTime(const std::vector<engine::StepRecord>& steps, std::size_t warmup)
-{
-    std::vector<double> seconds;
-    for (std::size_t i = std::max<std::size_t>(warmup, 1); i < steps.size(); ++i) {
-        seconds.push_back(steps[i].seconds - steps[i - 1].seconds);
-    }
-    std::sort(seconds.begin(), seconds.end());
-    const std::size_t count = seconds.size();
-    return {seconds[count / 4], seconds[count / 2], seconds[count * 3 / 4]};
-}
-
-void showBench(const projects::Project& project, const RunOutcome& outcome, const StepTime& time,
-               const Console& console)
-{
-    const bool language = projects::isLanguage(project.data);
-    const double units = static_cast<double>(outcome.started.unitsPerStep) / time.median;
-    const Result<projects::CostReport> report = projects::costOf(project);
-    const projects::Cost cost = report ? report->total : projects::Cost{};
-    const double needed = cost.weightBytes + cost.optimiserBytes + cost.activationBytes;
-    const std::string unit = language ? "token" : "sample";
-    console.line(table({
-        {"device", outcome.started.device},
-        {"parameters", grouped(outcome.started.parameters)},
-        {"step, median", scaled(time.median * 1000) + " ms"},
-        {"step, quartiles", scaled(time.lower * 1000) + " to " + scaled(time.upper * 1000) + " ms"},
-        {"steps/s", scaled(1 / time.median)},
-        {unit + "s/s", grouped(std::llround(units))},
-        {"training FLOP/" + unit, scaled(cost.trainFlops)},
-        {"FLOP/s", scaled(cost.trainFlops * units)},
-        {"memory, predicted", bytesText(needed)},
-        {"memory, peak", bytesText(static_cast<double>(outcome.peakBytes))},
-    }));
-    console.value({{"device", outcome.started.device},
-                   {"parameters", outcome.started.parameters},
-                   {"secondsPerStep", {{"lower", time.lower}, {"median", time.median}, {"upper", time.upper}}},
-                   {"stepsPerSecond", 1 / time.median},
-                   {"unitsPerSecond", units},
-                   {"trainFlopsPerUnit", cost.trainFlops},
-                   {"flopsPerSecond", cost.trainFlops * units},
-                   {"predictedBytes", needed},
-                   {"peakBytes", outcome.peakBytes}});
-}
-
-Exit runBench(const Arguments& arguments, const Console& console)
-{
-    Result<NamedProject> opened = openProject(arguments.positional(0));
-    if (!opened) {
-        return console.fail(Exit::InvalidProject, opened.error());
-    }
-    projects::Project& project = opened->document.project;
-    const std::int64_t steps = arguments.integer("steps", 30);
-    const std::int64_t warmup = std::max<std::int64_t>(steps / 5, 1);
-    project.training.steps = steps + warmup;
-    project.training.validateEvery = 0;
-    project.training.checkpointEvery = 0;
-    if (const auto error = obstacle(project, console)) {
-        return console.fail(Exit::InvalidProject, *error);
-    }
-    const ScratchDirectory scratch;
-    engine::StartRun command;
-    command.run = kRun;
-    command.project = project;
-    command.projectDirectory = opened->directory;
-    command.runDirectory = scratch.path() / "run";
-    command.device = arguments.text("device", "cpu");
-    const RunOutcome outcome = follow(command, kRun, projects::isLanguage(project.data), console, Show::Nothing);
-    if (outcome.ended.status == engine::RunStatus::Failed) {
-        return console.fail(Exit::RunFailed, outcome.ended.error);
-    }
-    if (outcome.interrupted) {
-        return Exit::Interrupted;
-    }
-    showBench(project, outcome, stepTime(outcome.steps, static_cast<std::size_t>(warmup)), console);
-    return Exit::Ok;
-}
-
-const PositionalSpec kProject{"PROJECT", "a project's directory, or its project.json"};
-const OptionSpec kDevice{"device", OptionKind::Text, "KEY", "cpu or cuda:N (residua-cli devices lists them)"};
+const PositionalSpec kProject{"PROJECT", "a project's directory, its project.json, or an example's name"};
 
 } // namespace
 
@@ -225,28 +163,39 @@ std::vector<Command> runCommands()
     return {
         {"train",
          "train a project in a new run",
-         "residua-cli train my-project --steps 500 --device cuda:0",
+         "residua-cli train my-project --steps 20 --run my-project/runs/first",
          {{kProject},
-          {kDevice,
-           {"steps", OptionKind::Integer, "N", "steps in all (default: the project's)", {}, 1},
+          {{"steps", OptionKind::Integer, "N", "steps in all (default: the project's)", {}, 1, kMostSteps},
            {"runs", OptionKind::Text, "DIR", "folder of the new run (default: PROJECT/runs)"},
-           {"run", OptionKind::Text, "DIR", "the new run's own directory, new or empty"}}},
-         &runTrain},
+           {"run", OptionKind::Text, "DIR", "the run's own directory, which must not exist but with:"},
+           {"resume-or-start", OptionKind::Flag, "",
+            "go on with the run in --run DIR where there is one, so that the same command may be called again and "
+            "again"},
+           {"keep-checkpoints",
+            OptionKind::Integer,
+            "N",
+            "keep the newest N checkpoints and remove older ones; 0 keeps all (default: the project's rule)",
+            {},
+            0,
+            1e6},
+           timeLimitOption(),
+           deviceOption(),
+           threadsOption()}},
+         &runTrain,
+         Yields::Files},
         {"resume",
          "go on with a run from its last checkpoint",
-         "residua-cli resume my-project/runs/RUN --steps 1000",
+         "residua-cli resume my-project/runs/first --steps 30",
          {{{"RUN", "a run's directory"}},
-          {kDevice,
-           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1},
+          {{"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step; what came after it is dropped", {}, 0},
            projectOption(),
-           otherDataOption()}},
-         &runResume},
-        {"bench",
-         "measure how fast a project trains",
-         "residua-cli bench my-project --steps 50",
-         {{kProject}, {kDevice, {"steps", OptionKind::Integer, "N", "measured steps (default 30)", {}, 4}}},
-         &runBench},
+           otherDataOption(),
+           timeLimitOption(),
+           deviceOption(),
+           threadsOption()}},
+         &runResume,
+         Yields::Files},
     };
 }
 

@@ -55,6 +55,7 @@ MeantOrNot meantBy(const Arguments& arguments)
         training.failed = FailedMembers::TryAgain;
     }
     training.output = arguments.has("lines") ? MemberOutput::Lines : MemberOutput::Bar;
+    training.computing = Computing::from(arguments);
     return Meant{*std::move(plan), training};
 }
 
@@ -89,7 +90,7 @@ std::optional<Refusal> obstacleOf(const SweepPlan& plan, const Console& console)
 std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan)
 {
     std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string()};
-    for (const char* option : {"vary", "steps", "device", "member", "part", "again"}) {
+    for (const char* option : {"vary", "steps", "device", "member", "part", "again", "time-limit"}) {
         for (const std::string& value : arguments.texts(option)) {
             words.insert(words.end(), {std::string("--") + option, value});
         }
@@ -162,7 +163,7 @@ Exit runSweep(const Arguments& arguments, const Console& console)
     if (lines) {
         return ended;
     }
-    if (ended == Exit::Interrupted) {
+    if (endsSweep(ended)) {
         console.line(summaryOf(plan) + "; the same command goes on");
         return ended;
     }
@@ -182,7 +183,7 @@ std::vector<Command> sweepCommands()
     return {
         {"sweep",
          "train a project once for each point of a grid",
-         "residua-cli sweep my-project --vary /topology=plain,grn-v1,0:2 --vary /seeds/init=1,2",
+         "residua-cli sweep my-project --vary /topology=plain,grn-v1 --steps 5",
          {{{"PROJECT", "a project's directory, its project.json, or an example's name"},
            {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
           {{"vary", OptionKind::Text, "POINTER=V1,V2",
@@ -194,13 +195,15 @@ std::vector<Command> sweepCommands()
            {"threads", OptionKind::Integer, "N", "of each process (default: the processors shared evenly)", {}, 1},
            {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
            {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
-           {"steps", OptionKind::Integer, "N", "steps of every member (default: the project's)", {}, 1},
-           {"device", OptionKind::Text, "KEY", "cpu or cuda:N (residua-cli devices lists them)"},
+           {"steps", OptionKind::Integer, "N", "steps of every member (default: the project's)", {}, 1, kMostSteps},
+           timeLimitOption(),
+           deviceOption(),
            {"output", OptionKind::Text, "DIR",
             "folder of the runs; what is complete in it is not trained again, and processes that name the same folder "
             "share the grid",
             "o"}}},
-         &runSweep},
+         &runSweep,
+         Yields::Files},
     };
 }
 

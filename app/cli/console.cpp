@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/console.h"
 
+#include "app/cli/terminal_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <sys/ioctl.h>
@@ -8,8 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <system_error>
 
 namespace residua::cli {
 namespace {
@@ -37,11 +41,6 @@ std::string withUnit(double number, double step, const std::vector<std::string>&
 
 } // namespace
 
-std::size_t columnsOf(const std::string& text)
-{
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 Console::Console(Output output) : m_output(output), m_terminal(isatty(STDOUT_FILENO) == 1) {}
 
 Console Console::about(const std::string& subject) const
@@ -64,11 +63,37 @@ std::size_t Console::width() const
     return known ? size.ws_col : 80;
 }
 
+bool Console::outputLost() const
+{
+    return std::ferror(stdout) != 0;
+}
+
+void Console::print(const std::string& text) const
+{
+    if (outputLost()) {
+        return;
+    }
+    errno = 0;
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written) {
+        remark("note: standard output cannot be written (" + std::generic_category().message(errno) +
+               "): what would follow there is dropped");
+    }
+}
+
 void Console::line(const std::string& text) const
 {
     if (!json()) {
-        std::printf("%s%s\n", m_terminal ? "\r\x1b[K" : "", withSubject(text).c_str());
-        std::fflush(stdout);
+        print((m_terminal ? "\r\x1b[K" : "") + printable(withSubject(text), LineEnds::Keep) + "\n");
+    }
+}
+
+void Console::data(const std::string& text) const
+{
+    if (m_terminal) {
+        line(text);
+    } else if (!json()) {
+        print(text + "\n");
     }
 }
 
@@ -77,46 +102,45 @@ void Console::value(const nlohmann::json& value) const
     if (json() && !m_subject.empty() && value.is_object()) {
         nlohmann::json told = value;
         told["member"] = m_subject;
-        std::printf("%s\n", told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-        std::fflush(stdout);
+        print(told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     } else if (json()) {
-        std::printf("%s\n", value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-        std::fflush(stdout);
+        print(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     }
 }
 
 void Console::remark(const std::string& text) const
 {
     status({});
-    std::fprintf(stderr, "%s\n", withSubject(text).c_str());
+    std::fprintf(stderr, "%s\n", printable(withSubject(text), LineEnds::Keep).c_str());
 }
 
 Exit Console::fail(Exit code, const Error& error) const
 {
     remark("error: " + error.text());
-    value({{"error", {{"place", error.place}, {"message", error.message}}}});
+    value({{"error", {{"code", static_cast<int>(code)}, {"place", error.place}, {"message", error.message}}}});
     return code;
 }
 
 void Console::status(const std::string& text) const
 {
     if (m_terminal && !json()) {
-        std::printf("\r%s\x1b[K", text.c_str());
-        std::fflush(stdout);
+        print("\r" + printable(text, LineEnds::Escape) + "\x1b[K");
     }
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows)
 {
+    std::vector<std::vector<std::string>> cells = rows;
     std::vector<std::size_t> widths;
-    for (const std::vector<std::string>& row : rows) {
+    for (std::vector<std::string>& row : cells) {
         widths.resize(std::max(widths.size(), row.size()));
         for (std::size_t column = 0; column < row.size(); ++column) {
+            row[column] = printable(row[column], LineEnds::Escape);
             widths[column] = std::max(widths[column], columnsOf(row[column]));
         }
     }
     std::string text;
-    for (const std::vector<std::string>& row : rows) {
+    for (const std::vector<std::string>& row : cells) {
         std::string line;
         for (std::size_t column = 0; column < row.size(); ++column) {
             const std::string padding(widths[column] - columnsOf(row[column]), ' ');
@@ -154,7 +178,11 @@ std::string bytesText(double bytes)
 
 std::string durationText(double seconds)
 {
-    const auto whole = static_cast<long>(std::max(0.0, std::round(seconds)));
+    constexpr double kMost = 99 * 365.0 * 86'400; ///< a longer one is no news
+    const auto whole = static_cast<long>(std::clamp(std::round(seconds), 0.0, kMost));
+    if (whole >= 86'400) {
+        return format("%ld d %02ld h", whole / 86'400, whole % 86'400 / 3600);
+    }
     if (whole >= 3600) {
         return format("%ld h %02ld min", whole / 3600, whole % 3600 / 60);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/exit_codes.h"
 #include "projects/result.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,19 +12,12 @@
 
 namespace residua::cli {
 
-/// What the program ends with; `residua-cli --help` documents it.
-enum class Exit {
-    Ok = 0,
-    Usage = 1,          ///< the command line, or a file that cannot be written
-    InvalidProject = 2, ///< it cannot be read, or it does not validate
-    RunFailed = 3,      ///< training, or a question to a run
-    Interrupted = 130,  ///< by a signal, after a checkpoint
-};
-
 enum class Output { Text, Json };
 
 /// Where a command writes: text for people, or one JSON value a line. Errors go to stderr as text, and in JSON mode to
-/// stdout as {"error": …} as well.
+/// stdout as {"error": …} as well. What would act on a terminal is spelt out in every text (see terminal_text.h).
+/// Where stdout cannot be written any more (its reader has gone, the disk is full) that is told once on stderr, and
+/// what would follow is dropped: it harms no run.
 class Console {
 public:
     explicit Console(Output output);
@@ -34,11 +28,16 @@ public:
     [[nodiscard]] bool json() const { return m_output == Output::Json; }
     /// Whether people watch stdout.
     [[nodiscard]] bool onTerminal() const { return m_terminal; }
-    /// Columns of the terminal.
+    /// Columns of the terminal; 80 where that is none. Never 0.
     [[nodiscard]] std::size_t width() const;
 
-    /// A line of text; nothing in JSON mode.
+    /// Whether something could not be written to stdout.
+    [[nodiscard]] bool outputLost() const;
+
+    /// Text, and a line end; nothing in JSON mode.
     void line(const std::string& text) const;
+    /// The same, byte for byte where no terminal shows it: for data that another program reads.
+    void data(const std::string& text) const;
     /// A JSON value on a line of its own; nothing in text mode. What is no UTF-8 is replaced.
     void value(const nlohmann::json& value) const;
     /// A message that is no result, to stderr.
@@ -50,15 +49,15 @@ public:
 
 private:
     [[nodiscard]] std::string withSubject(const std::string& text) const;
+    void print(const std::string& text) const;
 
     Output m_output;
     bool m_terminal;
     std::string m_subject; ///< empty: one thing alone
 };
 
-/// Characters on the screen: UTF-8's continuation bytes take no column.
-[[nodiscard]] std::size_t columnsOf(const std::string& text);
-/// Columns as wide as their widest cell; the first is flush left, the others right. The first row is the heading.
+/// Columns as wide as their widest cell; the first is flush left, the others right. The first row is the heading. A
+/// cell stays on its line.
 [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows);
 
 /// "1,234,567".
@@ -67,7 +66,7 @@ private:
 [[nodiscard]] std::string scaled(double number);
 /// "1.23 GiB".
 [[nodiscard]] std::string bytesText(double bytes);
-/// "1 h 02 min", "3 min 05 s", "12 s".
+/// "2 d 03 h", "1 h 02 min", "3 min 05 s", "12 s".
 [[nodiscard]] std::string durationText(double seconds);
 /// A loss: four significant digits, "–" for NaN.
 [[nodiscard]] std::string lossText(double loss);

@@ -6,69 +6,105 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
+#include <limits>
 #include <utility>
 
 namespace residua::cli {
 namespace {
 
-sigset_t interrupts()
+sigset_t heardSignals()
 {
     sigset_t set;
     sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+        sigaddset(&set, signal);
+    }
+    struct sigaction hangUp {};
+    if (sigaction(SIGHUP, nullptr, &hangUp) == 0 && hangUp.sa_handler != SIG_IGN) {
+        sigaddset(&set, SIGHUP);
+    }
     return set;
+}
+
+int millisecondsUntil(std::optional<EngineLink::Clock::time_point> until)
+{
+    if (!until) {
+        return -1;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - EngineLink::Clock::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
 }
 
 } // namespace
 
-EngineLink::EngineLink()
+EngineLink::EngineLink(int threads)
 {
     // Before the session: its threads inherit the mask, so that the signals wait for us.
-    const sigset_t set = interrupts();
+    const sigset_t set = heardSignals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    m_signals = signalfd(-1, &set, SFD_CLOEXEC);
+    m_signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     m_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    m_session = std::make_unique<engine::Session>([this](engine::Event event) {
+    const auto sink = [this](engine::Event event) {
         {
             const std::scoped_lock lock(m_mutex);
             m_events.push_back(std::move(event));
         }
         eventfd_write(m_wake, 1);
-    });
+    };
+    m_session = std::make_unique<engine::Session>(sink, threads);
 }
 
 EngineLink::~EngineLink()
 {
+    // Those that came for what is over now are spent; one that comes while the engine ends is not waited for.
+    while (takeSignal()) {
+    }
+    const sigset_t set = heardSignals();
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
     m_session.reset();
     close(m_wake);
     close(m_signals);
 }
 
-std::optional<engine::Event> EngineLink::next()
+Heard EngineLink::next(std::optional<Clock::time_point> until)
 {
     while (true) {
-        if (std::optional<engine::Event> event = take()) {
-            return event;
+        if (const std::optional<Signal> signal = takeSignal()) {
+            return *signal;
+        }
+        if (until && Clock::now() >= *until) {
+            return TimeUp{};
+        }
+        if (std::optional<engine::Event> event = takeEvent()) {
+            return *std::move(event);
         }
         std::array<pollfd, 2> sources{pollfd{m_signals, POLLIN, 0}, pollfd{m_wake, POLLIN, 0}};
-        if (poll(sources.data(), sources.size(), -1) < 0) {
-            continue; // a debugger's signal
-        }
-        if (sources[0].revents != 0) {
-            signalfd_siginfo info{};
-            if (read(m_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-                return std::nullopt;
-            }
-        }
+        poll(sources.data(), sources.size(), millisecondsUntil(until)); // cut short by a debugger, it is asked again
         eventfd_t count = 0;
         eventfd_read(m_wake, &count);
     }
 }
 
-std::optional<engine::Event> EngineLink::take()
+std::optional<Signal> EngineLink::takeSignal()
+{
+    signalfd_siginfo info{};
+    if (read(m_signals, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) {
+        return std::nullopt;
+    }
+    switch (info.ssi_signo) {
+    case SIGINT:
+        return Signal::Interrupt;
+    case SIGUSR1:
+        return Signal::Checkpoint;
+    default:
+        return Signal::Terminate;
+    }
+}
+
+std::optional<engine::Event> EngineLink::takeEvent()
 {
     const std::scoped_lock lock(m_mutex);
     if (m_events.empty()) {
@@ -77,6 +113,21 @@ std::optional<engine::Event> EngineLink::take()
     engine::Event event = std::move(m_events.front());
     m_events.pop_front();
     return event;
+}
+
+std::optional<engine::Event> ask(const engine::Command& question, int threads)
+{
+    EngineLink link(threads);
+    link.post(question);
+    while (true) {
+        Heard heard = link.next();
+        if (auto* const event = std::get_if<engine::Event>(&heard)) {
+            return std::move(*event);
+        }
+        if (const auto* const signal = std::get_if<Signal>(&heard); signal && *signal != Signal::Checkpoint) {
+            return std::nullopt;
+        }
+    }
 }
 
 } // namespace residua::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/help_text.h"
 
-#include "app/cli/console.h"
+#include "app/cli/terminal_text.h"
 
 #include <algorithm>
 #include <sstream>

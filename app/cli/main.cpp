@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/process.h"
 #include "engine/api/host_threads.h"
 
 #include <string>
@@ -7,7 +8,8 @@
 
 int main(int argc, char** argv)
 {
+    residua::cli::prepareProcess(); // what is ignored stays so through the restart
     residua::engine::restartWithShortSpins(argv);
-    const std::vector<std::string> words(argv + 1, argv + argc);
+    const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     return static_cast<int>(residua::cli::runProgram(words));
 }

@@ -1,65 +1,57 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/help.h"
+#include "app/cli/process.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <filesystem>
 #include <iterator>
+#include <new>
 
 namespace residua::cli {
 namespace {
 
-constexpr const char* kIntroduction = "residua-cli: make, train and question projects without a window\n";
-constexpr const char* kExits =
-    "Exit codes: 0 ok · 1 wrong command line, or a file cannot be written · 2 the project is invalid\n"
-    "            3 a run or a question to it failed · 130 interrupted, after a checkpoint";
+constexpr const char* kJson = "--json";
 
-std::vector<Command> allCommands()
+/// Whether JSON is asked for, also by a command line that is wrong otherwise.
+Output outputAskedFor(std::span<const std::string> words)
 {
-    std::vector<Command> commands;
-    for (const auto& table : {projectCommands(), runCommands(), sweepCommands(), modelCommands(), analyzeCommands(),
-                              recordCommands(), explainCommands()}) {
-        commands.insert(commands.end(), table.begin(), table.end());
-    }
-    return commands;
+    const auto end = std::find(words.begin(), words.end(), "--");
+    return std::find(words.begin(), end, kJson) != end ? Output::Json : Output::Text;
 }
 
-std::string overview(const std::vector<Command>& commands)
+/// Lines of text are read best where they are not as wide as some terminals.
+std::size_t helpColumns(const Console& console)
 {
-    std::string text = std::string(kIntroduction) + "\nUsage: residua-cli COMMAND [ARGUMENTS] [--json]\n\n";
-    for (const Command& command : commands) {
-        text += "  " + command.name + std::string(10 - std::min<std::size_t>(command.name.size(), 9), ' ') +
-                command.summary + "\n";
-    }
-    return text + "\nresidua-cli COMMAND --help explains a command and shows an example.\n" + kExits;
+    constexpr std::size_t kWidest = 100;
+    return std::min(console.width(), kWidest);
 }
 
-std::string optionLabel(const OptionSpec& option)
+Exit showOverview(const std::vector<Command>& commands, const Console& console)
 {
-    return (option.shortName.empty() ? "" : "-" + option.shortName + ", ") + "--" + option.name +
-           (option.value.empty() ? "" : " " + option.value);
+    console.line(overview(commands, helpColumns(console)));
+    console.value(overviewJson(commands));
+    return Exit::Ok;
 }
 
-std::string explanation(const Command& command)
+Exit showVersion(const Console& console)
 {
-    std::string usage = "Usage: residua-cli " + command.name;
-    std::vector<std::pair<std::string, std::string>> rows;
-    for (const PositionalSpec& positional : command.syntax.positionals) {
-        const bool required = positional.presence == Presence::Required;
-        usage += required ? " " + positional.name : " [" + positional.name + "]";
-        rows.emplace_back(positional.name, positional.help);
+    console.line("residua-cli " RESIDUA_VERSION);
+    console.value({{"program", "residua-cli"}, {"version", RESIDUA_VERSION}});
+    return Exit::Ok;
+}
+
+Exit nothingAsked(const std::vector<Command>& commands, const Console& console)
+{
+    const Error error{"", "missing COMMAND; residua-cli --help lists them"};
+    if (console.json()) {
+        return console.fail(Exit::Usage, error);
     }
-    for (const OptionSpec& option : command.syntax.options) {
-        rows.emplace_back(optionLabel(option), option.help);
-    }
-    rows.emplace_back("--json", "print JSON");
-    std::size_t width = 0;
-    for (const auto& [label, help] : rows) {
-        width = std::max(width, label.size());
-    }
-    std::string text = command.summary + "\n\n" + usage + " [OPTIONS]\n\n";
-    for (const auto& [label, help] : rows) {
-        text += "  " + label + std::string(width - label.size() + 2, ' ') + help + "\n";
-    }
-    return text + "\nExample:\n  " + command.example;
+    console.remark(overview(commands, helpColumns(console)));
+    return Exit::Usage;
 }
 
 Exit unknownCommand(const std::string& name, const std::vector<Command>& commands, const Console& console)
@@ -69,44 +61,89 @@ Exit unknownCommand(const std::string& name, const std::vector<Command>& command
                    [](const Command& c) { return c.name; });
     const std::string meant = nearest(name, names);
     return console.fail(
-        Exit::Usage, {"", "unknown command \"" + name + "\"" +
+        Exit::Usage, {"", "unknown command \"" + shortened(name) + "\"" +
                               (meant.empty() ? "; residua-cli --help lists them" : ", did you mean " + meant + "?")});
 }
 
-} // namespace
-
-Exit runProgram(std::span<const std::string> words)
+Exit runCommand(const Command& command, std::span<const std::string> words, Output asked)
 {
-    const std::vector<Command> commands = allCommands();
-    const Console plain(Output::Text);
-    if (words.empty()) {
-        plain.remark(overview(commands));
+    const Result<Arguments> arguments = Arguments::parse(command.syntax, words);
+    if (!arguments) {
+        const Console console(asked);
+        console.fail(Exit::Usage, arguments.error());
+        console.remark("residua-cli " + command.name + " --help explains it");
         return Exit::Usage;
     }
-    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-        plain.line(overview(commands));
+    const Console console(asked == Output::Json || arguments->has("json") ? Output::Json : Output::Text);
+    if (console.json()) {
+        tellQuitAsJson();
+    }
+    if (arguments->has("help")) {
+        console.line(explanation(command, helpColumns(console)));
+        console.value(explanationJson(command));
         return Exit::Ok;
     }
+    return command.run(*arguments, console);
+}
+
+Exit dispatch(std::span<const std::string> words, Output asked)
+{
+    const Console console(asked);
+    const std::vector<Command> commands = allCommands();
+    while (!words.empty() && words[0] == kJson) {
+        words = words.subspan(1);
+    }
+    if (words.empty()) {
+        return nothingAsked(commands, console);
+    }
+    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+        return showOverview(commands, console);
+    }
     if (words[0] == "--version") {
-        plain.line("residua-cli " RESIDUA_VERSION);
-        return Exit::Ok;
+        return showVersion(console);
     }
     const auto command =
         std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == words[0]; });
     if (command == commands.end()) {
-        return unknownCommand(words[0], commands, plain);
+        return unknownCommand(words[0], commands, console);
     }
-    const Result<Arguments> arguments = Arguments::parse(command->syntax, words.subspan(1));
-    if (!arguments) {
-        plain.fail(Exit::Usage, arguments.error());
-        plain.remark("residua-cli " + command->name + " --help explains it");
-        return Exit::Usage;
+    const Exit ended = runCommand(*command, words.subspan(1), asked);
+    const bool resultLost = console.outputLost() && command->yields == Yields::Output;
+    return ended == Exit::Ok && resultLost ? Exit::Usage : ended;
+}
+
+Error faultOf(const std::exception& exception)
+{
+    const std::string advice = "; this is a fault of residua-cli: please report it with the command line";
+    if (const auto* const files = dynamic_cast<const std::filesystem::filesystem_error*>(&exception)) {
+        return {files->path1().string(), "a file operation failed: " + files->code().message() + advice};
     }
-    if (arguments->has("help")) {
-        plain.line(explanation(*command));
-        return Exit::Ok;
+    if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
+        return {"", "the memory is used up"};
     }
-    return command->run(*arguments, Console(arguments->has("json") ? Output::Json : Output::Text));
+    return {"", std::string("unexpected (") + exception.what() + ")" + advice};
+}
+
+} // namespace
+
+std::vector<Command> allCommands()
+{
+    std::vector<Command> commands;
+    for (const auto& table : {projectCommands(), runCommands(), benchCommands(), sweepCommands(), modelCommands(),
+                              analyzeCommands(), recordCommands(), explainCommands()}) {
+        commands.insert(commands.end(), table.begin(), table.end());
+    }
+    return commands;
+}
+
+Exit runProgram(std::span<const std::string> words)
+{
+    const Output asked = outputAskedFor(words);
+    try {
+        return dispatch(words, asked);
+    } catch (const std::exception& exception) {
+        return Console(asked).fail(Exit::Fault, faultOf(exception));
+    }
 }
 
 } // namespace residua::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/progress_bar.h"
 
+#include "app/cli/terminal_text.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +12,10 @@ namespace {
 constexpr std::chrono::milliseconds kTerminalPause{100};
 constexpr std::chrono::seconds kPlainPause{5};
 constexpr std::size_t kWidestBar = 20;
+constexpr std::size_t kNarrowestBar = 8;
+constexpr std::size_t kBarFrame = 3; ///< "[", "]" and a space
+constexpr std::size_t kSpare = 3;    ///< columns for the "^C" that the terminal adds, and its last one
+constexpr int kRanks = 5;            ///< of the figures
 
 } // namespace
 
@@ -38,32 +44,46 @@ void ProgressBar::update(const engine::Progress& progress)
     const auto now = Clock::now();
     if (m_console.onTerminal() && now - m_shown >= kTerminalPause) {
         m_shown = now;
-        const std::string text = figures();
-        const std::size_t columns = m_console.width();
-        // An en dash stands for an unknown loss; its extra bytes only shorten the bar.
-        const std::size_t room = columns > text.size() + 4 ? std::min(columns - text.size() - 4, kWidestBar) : 0;
-        m_console.status(room >= 8 ? bar(room) + " " + text : text.substr(0, columns - 1));
+        m_console.status(line(m_console.width() > kSpare ? m_console.width() - kSpare : 0));
     } else if (!m_console.onTerminal() && now - m_shown >= kPlainPause) {
         m_shown = now;
-        m_console.line(figures());
+        m_console.line(figures(kRanks));
     }
 }
 
 void ProgressBar::finish()
 {
-    m_console.line(figures());
+    m_console.line(m_console.onTerminal() ? fitting(m_console.width()) : figures(kRanks));
 }
 
-std::string ProgressBar::figures() const
+std::string ProgressBar::fitting(std::size_t columns) const
 {
-    std::string text = "step " + grouped(m_step) + "/" + grouped(m_steps) + "  loss " + lossText(m_loss);
-    if (std::isfinite(m_validationLoss)) {
+    int rank = kRanks;
+    while (rank > 1 && columnsOf(figures(rank)) > columns) {
+        --rank;
+    }
+    return figures(rank);
+}
+
+std::string ProgressBar::line(std::size_t columns) const
+{
+    const std::string text = fitting(columns);
+    const std::size_t filled = columnsOf(text) + kBarFrame;
+    const std::size_t room = columns > filled ? std::min(columns - filled, kWidestBar) : 0;
+    return room >= kNarrowestBar ? bar(room) + " " + text : clipped(text, columns);
+}
+
+std::string ProgressBar::figures(int rank) const
+{
+    std::string text = "step " + grouped(m_step) + "/" + grouped(m_steps);
+    text += rank >= 2 ? "  loss " + lossText(m_loss) : "";
+    if (rank >= 4 && std::isfinite(m_validationLoss)) {
         text += "  validation " + lossText(m_validationLoss);
     }
     if (m_unitsPerSecond > 0) {
-        const auto left = static_cast<double>((m_steps - m_step) * m_unitsPerStep) / m_unitsPerSecond;
-        text += "  " + grouped(std::llround(m_unitsPerSecond)) + " " + m_unit;
-        text += m_step < m_steps ? "  " + durationText(left) + " left" : "";
+        const double left = static_cast<double>(m_steps - m_step) * static_cast<double>(m_unitsPerStep);
+        text += rank >= 5 ? "  " + grouped(std::llround(m_unitsPerSecond)) + " " + m_unit : "";
+        text += rank >= 3 && m_step < m_steps ? "  " + durationText(left / m_unitsPerSecond) + " left" : "";
     }
     return text;
 }

@@ -10,8 +10,8 @@
 
 namespace residua::cli {
 
-/// Shows how far a run is: one line that is rewritten at most ten times a second on a terminal, a line now and then
-/// elsewhere.
+/// Shows how far a run is: one line that is rewritten at most ten times a second on a terminal and fits into its
+/// columns, a line now and then elsewhere.
 class ProgressBar {
 public:
     ProgressBar(const Console& console, const engine::RunStarted& started, bool language);
@@ -19,10 +19,14 @@ public:
     void update(const engine::Progress& progress);
     /// Leaves the last state as a line.
     void finish();
-    [[nodiscard]] double lastLoss() const { return m_loss; }
+    /// What is shown now, in at most so many columns: where they are few, the less important is left out.
+    [[nodiscard]] std::string line(std::size_t columns) const;
 
 private:
-    [[nodiscard]] std::string figures() const;
+    /// As many of the figures as fit into the columns; the first in any case.
+    [[nodiscard]] std::string fitting(std::size_t columns) const;
+    /// Those of at most this rank, 1 being the most important.
+    [[nodiscard]] std::string figures(int rank) const;
     [[nodiscard]] std::string bar(std::size_t width) const;
 
     using Clock = std::chrono::steady_clock;

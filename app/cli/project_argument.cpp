@@ -3,6 +3,9 @@
 
 #include "projects/presets.h"
 #include "projects/store.h"
+#include "projects/validate.h"
+
+#include <vector>
 
 namespace residua::cli {
 
@@ -11,18 +14,49 @@ Result<NamedProject> openProject(const std::string& path)
     std::error_code ignored;
     const projects::Example* const example = projects::findExample(path);
     if (example != nullptr && !std::filesystem::exists(path, ignored)) {
+        const Result<std::filesystem::path> current = absolutePath(".");
+        if (!current) {
+            return current.error();
+        }
         projects::Document fresh;
         fresh.project = example->project;
-        return NamedProject{std::move(fresh), std::filesystem::current_path(ignored)};
+        return NamedProject{std::move(fresh), *current};
     }
     Result<projects::Document> document = projects::loadProject(path);
     if (!document) {
         return document.error();
     }
     const bool isDirectory = std::filesystem::is_directory(path, ignored);
-    const std::filesystem::path directory =
-        isDirectory ? std::filesystem::path(path) : std::filesystem::path(path).parent_path();
-    return NamedProject{std::move(*document), std::filesystem::absolute(directory).lexically_normal()};
+    const Result<std::filesystem::path> directory =
+        absolutePath(isDirectory ? std::filesystem::path(path) : std::filesystem::path(path).parent_path());
+    if (!directory) {
+        return directory.error();
+    }
+    return NamedProject{std::move(*document), *directory};
+}
+
+Result<std::filesystem::path> absolutePath(const std::filesystem::path& path)
+{
+    std::error_code code;
+    const std::filesystem::path absolute = std::filesystem::absolute(path.empty() ? "." : path, code);
+    if (code) {
+        return Error{path.string(),
+                     "the current directory cannot be found: " + code.message() + "; go to one that exists"};
+    }
+    const std::filesystem::path normal = absolute.lexically_normal();
+    return normal.has_filename() || !normal.has_relative_path() ? normal : normal.parent_path();
+}
+
+std::optional<Error> obstacle(const projects::Project& project, const Console& console)
+{
+    const std::vector<projects::Problem> problems = projects::validate(project);
+    if (!projects::hasErrors(problems)) {
+        return std::nullopt;
+    }
+    for (const projects::Problem& problem : problems) {
+        console.remark(problem.text());
+    }
+    return Error{"", "the project is invalid: nothing was trained"};
 }
 
 } // namespace residua::cli

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/console.h"
 #include "projects/edit.h"
 #include "projects/result.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace residua::cli {
@@ -16,5 +18,11 @@ struct NamedProject {
     std::filesystem::path directory;
 };
 [[nodiscard]] Result<NamedProject> openProject(const std::string& path);
+
+/// From the root, without "." and "..". An error where the current directory is gone.
+[[nodiscard]] Result<std::filesystem::path> absolutePath(const std::filesystem::path& path);
+
+/// Problems of a project that stand in the way of training, told as remarks; nothing where there is none.
+[[nodiscard]] std::optional<Error> obstacle(const projects::Project& project, const Console& console);
 
 } // namespace residua::cli

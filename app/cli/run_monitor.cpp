@@ -18,15 +18,19 @@ namespace {
 /// What each event changes and shows.
 class Monitor {
 public:
-    Monitor(bool language, const Console& console, Show show) : m_language(language), m_console(console), m_show(show)
+    Monitor(bool language, const Console& console, Show show, TimeLimit* limit)
+        : m_language(language), m_console(console), m_show(show), m_limit(limit)
     {
-        m_outcome.validationLoss = std::nan("");
+        m_outcome.loss = m_outcome.validationLoss = std::nan("");
     }
 
     void operator()(const engine::RunStarted& event)
     {
         m_outcome.started = event;
-        if (m_show == Show::Nothing) {
+        if (m_limit != nullptr) {
+            m_limit->started(TimeLimit::Clock::now());
+        }
+        if (m_show != Show::Progress) {
             return;
         }
         m_console.line("training on " + event.device + ": " + grouped(event.parameters) + " parameters, " +
@@ -44,7 +48,10 @@ public:
     }
     void operator()(const engine::Progress& event)
     {
-        m_outcome.steps.insert(m_outcome.steps.end(), event.steps.begin(), event.steps.end());
+        if (m_show == Show::NothingButKeepSteps) {
+            m_outcome.steps.insert(m_outcome.steps.end(), event.steps.begin(), event.steps.end());
+        }
+        m_outcome.loss = event.steps.empty() ? m_outcome.loss : event.steps.back().loss;
         m_outcome.peakBytes = std::max(m_outcome.peakBytes, event.peakBytes);
         for (const engine::ValidationRecord& record : event.validations) {
             m_outcome.validationLoss = record.loss;
@@ -69,6 +76,9 @@ public:
     void operator()(const engine::CheckpointWritten& event)
     {
         m_outcome.checkpointStep = event.step;
+        if (m_limit != nullptr) {
+            m_limit->checkpointed(TimeLimit::Clock::now());
+        }
         if (m_show == Show::Progress) {
             m_console.value({{"event", "checkpoint"}, {"step", event.step}, {"path", event.path.string()}});
         }
@@ -84,7 +94,10 @@ public:
         m_ended = true;
         if (m_bar) {
             m_bar->finish();
-            m_console.value({{"event", "ended"}, {"status", engine::toString(event.status)}, {"step", event.step}});
+            m_console.value({{"event", "ended"},
+                             {"status", engine::toString(event.status)},
+                             {"reason", reasonOf(event)},
+                             {"step", event.step}});
         }
     }
     template <class Other>
@@ -92,42 +105,127 @@ public:
     {
     }
 
-    void interrupt() { m_outcome.interrupted = true; }
-    [[nodiscard]] bool interrupted() const { return m_outcome.interrupted; }
-    [[nodiscard]] bool started() const { return !m_outcome.started.runDirectory.empty(); }
+    void stopFor(StopCause cause) { m_outcome.stopCause = cause; }
+    [[nodiscard]] const RunOutcome& sofar() const { return m_outcome; }
     [[nodiscard]] bool ended() const { return m_ended; }
     [[nodiscard]] RunOutcome outcome() { return std::move(m_outcome); }
 
 private:
+    [[nodiscard]] std::string reasonOf(const engine::RunEnded& event) const
+    {
+        if (event.status != engine::RunStatus::Stopped) {
+            return event.error.text();
+        }
+        return m_outcome.stopCause == StopCause::TimeLimit ? "time limit" : "signal";
+    }
+
     bool m_language;
     const Console& m_console;
     Show m_show;
+    TimeLimit* m_limit;
     std::optional<ProgressBar> m_bar;
     RunOutcome m_outcome;
     bool m_ended = false;
 };
 
-} // namespace
+/// A run that is followed: what is heard of it, and what it is asked.
+class Following {
+public:
+    Following(engine::RunId run, Monitor& monitor, const Console& console, const Computing& computing)
+        : m_run(run),
+          m_monitor(monitor),
+          m_console(console),
+          m_limit(computing.timeLimit.get()),
+          m_link(computing.threads)
+    {
+    }
 
-RunOutcome follow(const engine::Command& command, engine::RunId run, bool language, const Console& console, Show show)
-{
-    Monitor monitor(language, console, show);
-    EngineLink link;
-    link.post(command);
-    while (!monitor.ended()) {
-        if (const std::optional<engine::Event> event = link.next()) {
-            std::visit(monitor, *event);
-        } else if (monitor.interrupted()) {
-            _exit(static_cast<int>(Exit::Interrupted)); // the user will not wait: not even for the step under way
-        } else {
-            monitor.interrupt();
-            console.remark(monitor.started()
-                               ? "stopping after this step, with a checkpoint (again: quit at once, without)"
-                               : "stopping before the first step (again: quit at once)");
-            link.post(engine::Stop{run});
+    void start(const engine::Command& command) { m_link.post(command); }
+    void hear() { std::visit(*this, m_link.next(m_limit != nullptr ? m_limit->next() : std::nullopt)); }
+
+    void operator()(const engine::Event& event)
+    {
+        std::visit(m_monitor, event);
+        if (m_limit != nullptr) {
+            m_limit->heard(TimeLimit::Clock::now());
         }
     }
+    void operator()(Signal signal)
+    {
+        if (signal == Signal::Checkpoint) {
+            m_link.post(engine::WriteCheckpoint{m_run});
+        } else if (m_monitor.sofar().stopCause == StopCause::None) {
+            m_console.remark("stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)");
+            stop(StopCause::Signal);
+        } else if (signal == Signal::Interrupt) {
+            quit();
+        }
+    }
+    void operator()(TimeUp)
+    {
+        switch (m_limit->due(TimeLimit::Clock::now())) {
+        case TimeLimit::Act::Nothing:
+            break;
+        case TimeLimit::Act::Checkpoint:
+            m_link.post(engine::WriteCheckpoint{m_run});
+            break;
+        case TimeLimit::Act::Stop:
+            m_console.remark("the time limit is near: stopping after this step, with a checkpoint");
+            stop(StopCause::TimeLimit);
+            break;
+        }
+    }
+
+private:
+    void stop(StopCause cause)
+    {
+        m_monitor.stopFor(cause);
+        m_link.post(engine::Stop{m_run});
+    }
+
+    /// The user will not wait: not even for the step under way.
+    [[noreturn]] void quit()
+    {
+        const RunOutcome& outcome = m_monitor.sofar();
+        const std::string last = outcome.checkpointStep >= 0
+                                     ? "the last checkpoint is that of step " + grouped(outcome.checkpointStep)
+                                     : "this process has written none";
+        m_console.fail(Exit::Quit, {"", "interrupted again: quit at once, without waiting for a checkpoint; " + last});
+        _exit(static_cast<int>(Exit::Quit));
+    }
+
+    engine::RunId m_run;
+    Monitor& m_monitor;
+    const Console& m_console;
+    TimeLimit* m_limit;
+    EngineLink m_link;
+};
+
+} // namespace
+
+RunOutcome follow(const engine::Command& command, engine::RunId run, bool language, const Console& console, Show show,
+                  const Computing& computing)
+{
+    Monitor monitor(language, console, show, computing.timeLimit.get());
+    Following following(run, monitor, console, computing);
+    following.start(command);
+    while (!monitor.ended()) {
+        following.hear();
+    }
     return monitor.outcome();
+}
+
+Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, const Console& console)
+{
+    const bool byTime = outcome.stopCause == StopCause::TimeLimit;
+    if (!outcome.began()) {
+        return byTime ? console.fail(Exit::RunFailed, {"--time-limit", "the time was over before the training began; "
+                                                                       "expected more than its preparation takes"})
+                      : console.fail(Exit::Quit, {"", "interrupted before the training began: nothing was written"});
+    }
+    console.line("stopped at step " + grouped(outcome.ended.step) + (byTime ? " by the time limit" : "") +
+                 ", checkpoint written; " + howToGoOn);
+    return byTime ? Exit::TimeLimit : Exit::Interrupted;
 }
 
 } // namespace residua::cli

@@ -91,15 +91,21 @@ Exit exitOf(int status, const Console& console)
     if (code == kCannotStart) {
         console.remark("error: a process of the sweep could not be started");
     }
-    return code == static_cast<int>(Exit::Ok)            ? Exit::Ok
-           : code == static_cast<int>(Exit::Interrupted) ? Exit::Interrupted
-                                                         : Exit::RunFailed;
+    for (const Exit known : {Exit::Ok, Exit::Interrupted, Exit::Quit, Exit::TimeLimit}) {
+        if (code == static_cast<int>(known)) {
+            return known;
+        }
+    }
+    return Exit::RunFailed;
 }
 
+/// What ends the whole sweep counts more than what one member ended with.
 Exit worse(Exit a, Exit b)
 {
-    if (a == Exit::Interrupted || b == Exit::Interrupted) {
-        return Exit::Interrupted;
+    for (const Exit end : {Exit::Quit, Exit::Interrupted, Exit::TimeLimit}) {
+        if (a == end || b == end) {
+            return end;
+        }
     }
     return a == Exit::Ok ? b : a;
 }

@@ -118,7 +118,8 @@ Exit Trainer::train(std::size_t index)
     }
     const bool language = projects::isLanguage(planned.member.project.data);
     const Show show = console.json() && !lines ? Show::Nothing : Show::Progress;
-    return conclude(index, follow(commandFor(m_plan, planned, m_how.device), kRun, language, console, show), console);
+    const engine::Command command = commandFor(m_plan, planned, m_how.device);
+    return conclude(index, follow(command, kRun, language, console, show, m_how.computing), console);
 }
 
 Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
@@ -127,10 +128,9 @@ Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Conso
         return failed(index, outcome.ended.error, console);
     }
     if (outcome.ended.status == engine::RunStatus::Stopped) {
-        console.line("stopped at step " + grouped(outcome.ended.step) +
-                     ", checkpoint written; the same command goes on from here");
+        return concludeStopped(outcome, "the same command goes on from here", console);
     }
-    return outcome.interrupted ? Exit::Interrupted : Exit::Ok;
+    return Exit::Ok;
 }
 
 Exit Trainer::failed(std::size_t index, const Error& error, const Console& console)
@@ -158,13 +158,20 @@ Exit verdictOf(const SweepPlan& plan)
     return std::ranges::any_of(plan.members, isBad) ? Exit::RunFailed : Exit::Ok;
 }
 
+bool endsSweep(Exit ended)
+{
+    return ended == Exit::Interrupted || ended == Exit::Quit || ended == Exit::TimeLimit;
+}
+
 Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& console)
 {
     Trainer trainer(plan, how, console);
     while (const std::optional<std::size_t> index = trainer.next()) {
-        if (trainer.train(*index) == Exit::Interrupted) {
+        const auto& limit = how.computing.timeLimit;
+        const bool over = limit != nullptr && limit->isOver(TimeLimit::Clock::now());
+        if (const Exit ended = over ? Exit::TimeLimit : trainer.train(*index); endsSweep(ended)) {
             lookAgain(plan);
-            return Exit::Interrupted;
+            return ended;
         }
     }
     return verdictOf(plan);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/computing.h"
 #include "app/cli/console.h"
 #include "app/cli/sweep_plan.h"
 
@@ -17,12 +18,17 @@ struct SweepTraining {
     std::string device = "cpu";
     FailedMembers failed = FailedMembers::Leave;
     MemberOutput output = MemberOutput::Bar;
+    Computing computing; ///< its time limit is for all members together
 };
 
 /// Trains the chosen members that nobody trains and that are not finished, one after another, as long as there is one:
-/// whoever else trains the same sweep takes others. A failed member does not stop the rest; an interrupt does.
+/// whoever else trains the same sweep takes others. A failed member does not stop the rest; an interrupt and the time
+/// limit do.
 /// Ok where no chosen member has failed; `plan` has the statuses of the end.
 [[nodiscard]] Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& console);
+
+/// Whether a member's end is the whole sweep's: an interrupt, or the time limit.
+[[nodiscard]] bool endsSweep(Exit ended);
 
 /// Whether there is something to do for it, without being asked for.
 [[nodiscard]] bool canBeTrained(const engine::MemberStatus& status);

@@ -196,7 +196,9 @@ using EventSink = std::function<void(Event)>;
 /// The destructor stops a running run after a checkpoint and joins the thread.
 class Session {
 public:
-    explicit Session(EventSink sink);
+    /// `threads` of the processor for mathematics on the CPU, 0 for as many as the library finds. Sums are split by
+    /// their number, so that with another one the last bits may be others.
+    explicit Session(EventSink sink, int threads = 0);
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;

@@ -27,10 +27,13 @@ constexpr std::chrono::seconds kPreparationNotices{1};
 
 class Session::Impl {
 public:
-    explicit Impl(EventSink sink) : m_sink(std::move(sink))
+    Impl(EventSink sink, int threads) : m_sink(std::move(sink))
     {
         prepareEnvironment(); // here, before the engine's thread: setenv beside another thread's getenv is a race
-        m_thread = std::thread([this] { loop(); });
+        m_thread = std::thread([this, threads] {
+            useThreads(threads);
+            loop();
+        });
     }
 
     ~Impl()
@@ -217,7 +220,7 @@ private:
     std::thread m_thread; ///< last: it starts when all else is there
 };
 
-Session::Session(EventSink sink) : m_impl(std::make_unique<Impl>(std::move(sink))) {}
+Session::Session(EventSink sink, int threads) : m_impl(std::make_unique<Impl>(std::move(sink), threads)) {}
 
 Session::~Session() = default;
 

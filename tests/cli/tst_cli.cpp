@@ -4,17 +4,16 @@
 #include "projects/presets.h"
 #include "projects/store.h"
 #include "projects/sweep_grid.h"
+#include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include <csignal>
 #include <iomanip>
 #include <sstream>
 
@@ -23,14 +22,6 @@ using namespace residua::cli;
 
 namespace {
 
-constexpr int kTimeout = 60'000;
-
-struct Ran {
-    int code = -1;
-    QString output;
-    QString errors;
-};
-
 class TestCli : public QObject {
     Q_OBJECT
 
@@ -38,28 +29,14 @@ private slots:
     void initTestCase()
     {
         QVERIFY(m_folder.isValid());
-        projects::Document document;
-        document.project = projects::findExample("ancre-language")->project;
-        projects::Project& project = document.project;
-        project.name = "Tiny";
-        project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 4000};
-        project.network.width = 16;
-        project.network.stack = {{project.network.stack.front().block, 2}};
-        for (projects::Node& node : project.network.blocks.front().graph.nodes) {
-            if (node.kind == "attention") {
-                node.params["heads"] = std::int64_t{2};
-            }
-        }
-        project.training.batch = 4;
-        project.training.sequenceLength = 16;
-        QVERIFY(projects::saveProject(path("tiny").toStdString(), document).ok());
+        QVERIFY(projects::saveProject(path("tiny").toStdString(), tinyProject()).ok());
     }
 
     void showsHelp()
     {
         const Ran overview = run({"--help"});
         QCOMPARE(overview.code, 0);
-        for (const Command& command : commands()) {
+        for (const Command& command : allCommands()) {
             const QString name = QString::fromStdString(command.name);
             QVERIFY2(overview.output.contains("  " + name + " "), command.name.c_str());
             QVERIFY(command.example.starts_with("residua-cli " + command.name));
@@ -77,7 +54,7 @@ private slots:
 
     void examplesInTheHelpParse()
     {
-        for (const Command& command : commands()) {
+        for (const Command& command : allCommands()) {
             std::vector<std::string> words;
             std::istringstream text(command.example);
             for (std::string word; text >> std::quoted(word);) {
@@ -115,6 +92,13 @@ private slots:
         QTest::newRow("a wrong value") << QStringList{"x", "--steps", "ten"} << "expected a whole number";
         QTest::newRow("a fraction") << QStringList{"x", "--steps=1.5"} << "expected a whole number";
         QTest::newRow("a value too small") << QStringList{"x", "--steps", "0"} << "at least 1";
+        QTest::newRow("a value too large") << QStringList{"x", "--steps", "1e300"} << "at most 1000000000000";
+        QTest::newRow("no number at all") << QStringList{"x", "--steps", "1e999"} << "expected a whole number";
+        QTest::newRow("hexadecimal") << QStringList{"x", "--steps", "0x10"} << "expected a whole number";
+        QTest::newRow("threads without end") << QStringList{"x", "--threads", "100000"} << "at most 1024";
+        QTest::newRow("no time") << QStringList{"x", "--time-limit", "5"} << "expected a time such as 45s";
+        QTest::newRow("an empty path") << QStringList{"x", "--run", ""} << "--run got \"\", expected DIR";
+        QTest::newRow("an empty argument") << QStringList{""} << "the argument PROJECT is empty";
         QTest::newRow("a value for a flag") << QStringList{"x", "--json=1"} << "--json takes no value";
         QTest::newRow("a missing argument") << QStringList{} << "missing argument PROJECT";
         QTest::newRow("an argument too many") << QStringList{"a", "b"} << "unexpected argument \"b\"";
@@ -130,6 +114,70 @@ private slots:
         const Result<Arguments> parsed = Arguments::parse(runCommands().front().syntax, given); // of train
         QVERIFY(!parsed.ok());
         QVERIFY2(QString::fromStdString(parsed.error().text()).contains(said), parsed.error().text().c_str());
+    }
+
+    void everyFailureIsJsonWhereJsonIsAskedFor_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<int>("code");
+        QTest::newRow("nothing") << QStringList{"--json"} << 1;
+        QTest::newRow("an unknown command") << QStringList{"bogus", "--json"} << 1;
+        QTest::newRow("before the command") << QStringList{"--json", "bogus"} << 1;
+        QTest::newRow("an unknown option") << QStringList{"train", "--json", "--nope"} << 1;
+        QTest::newRow("asked for after the mistake") << QStringList{"train", "--nope", "--json"} << 1;
+        QTest::newRow("a missing argument") << QStringList{"train", "--json"} << 1;
+        QTest::newRow("a wrong number") << QStringList{"train", "x", "--steps", "ten", "--json"} << 1;
+        QTest::newRow("no project") << QStringList{"info", "nowhere", "--json"} << 2;
+        QTest::newRow("no run") << QStringList{"eval", "nowhere", "--json"} << 3;
+        QTest::newRow("no folder") << QStringList{"runs", "nowhere", "--json"} << 1;
+    }
+    void everyFailureIsJsonWhereJsonIsAskedFor()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(int, code);
+        const Ran ran = run(words);
+        QCOMPARE(ran.code, code);
+        QCOMPARE(ran.output.count('\n'), 1);
+        const QJsonObject error = json(ran).object()["error"].toObject();
+        QCOMPARE(error["code"].toInt(), code);
+        QVERIFY(!error["message"].toString().isEmpty());
+        QVERIFY(!ran.errors.isEmpty());
+    }
+
+    void helpAndVersionAreJsonToo()
+    {
+        QCOMPARE(json(run({"--version", "--json"})).object()["program"].toString(), QString("residua-cli"));
+        QCOMPARE(json(run({"--help", "--json"})).object()["commands"].toArray().size(),
+                 static_cast<qsizetype>(allCommands().size()));
+        QCOMPARE(json(run({"train", "--help", "--json"})).object()["command"].toString(), QString("train"));
+    }
+
+    void namesDoNotActOnTheTerminal()
+    {
+        projects::Document document = tinyProject();
+        document.project.name = "\x1b[2Jname\a\nvalid: another";
+        QVERIFY(projects::saveProject(path("names/project").toStdString(), document).ok());
+        for (const char* command : {"validate", "info"}) {
+            const Ran ran = run({command, path("names/project")});
+            QVERIFY2(ran.output.contains("\\x1b[2Jname\\x07\\x0avalid: another"), qPrintable(ran.output));
+            QVERIFY(!(ran.output + ran.errors).contains('\x1b'));
+        }
+        QVERIFY(!run({"info", "\x1b[2J"}).errors.contains('\x1b'));
+        QVERIFY(!run({"\x1b[2J"}).errors.contains('\x1b'));
+    }
+
+    void runsAreListedByTheirPathsAndFailures()
+    {
+        projects::Document document = tinyProject();
+        document.project.training.rate.peak = 1e30;
+        document.project.training.clipNorm = 0;
+        QVERIFY(projects::saveProject(path("list/project").toStdString(), document).ok());
+        for (const char* directory : {"list/project/runs/a/member", "list/project/runs/b/member"}) {
+            QCOMPARE(run({"train", path("list/project"), "--steps", "60", "--run", path(directory)}).code, 3);
+        }
+        const Ran listed = run({"runs", path("list/project")});
+        QVERIFY2(listed.output.contains("a/member ") && listed.output.contains("b/member "), qPrintable(listed.output));
+        QVERIFY2(listed.output.contains("a/member failed: [step "), qPrintable(listed.output));
     }
 
     void everyExampleIsValidAndTrains()
@@ -382,34 +430,6 @@ private slots:
         QCOMPARE(run({"diff", path("tiny"), path("nowhere")}).code, 2);
     }
 
-    void anInterruptWritesACheckpoint_data()
-    {
-        QTest::addColumn<int>("signal");
-        QTest::newRow("Ctrl-C") << SIGINT;
-        QTest::newRow("a scheduler's end") << SIGTERM;
-    }
-    void anInterruptWritesACheckpoint()
-    {
-        QFETCH(int, signal);
-        const QString directory = path("interrupted-" + QString::number(signal));
-        QProcess process;
-        process.start(RESIDUA_CLI, {"train", path("tiny"), "--steps", "1000000", "--run", directory, "--json"});
-        QByteArray output;
-        while (!output.contains("\"step\":3,")) {
-            QVERIFY2(process.waitForReadyRead(kTimeout), output.constData());
-            output += process.readAllStandardOutput();
-        }
-        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), signal), 0);
-        QVERIFY(process.waitForFinished(kTimeout));
-        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
-        QCOMPARE(process.exitCode(), 130);
-        QVERIFY(!QDir(directory + "/checkpoints").entryList({"step-*"}).isEmpty());
-        const QJsonArray runs = json(run({"runs", m_folder.path(), "--json"})).array();
-        const int step = stepOf(runs, directory);
-        const Ran resumed = run({"resume", directory, "--steps", QString::number(step + 2)});
-        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
-    }
-
     void measures()
     {
         const Ran ran = run({"bench", path("tiny"), "--steps", "5", "--json"});
@@ -453,35 +473,8 @@ private slots:
     }
 
 private:
-    static std::vector<Command> commands()
-    {
-        std::vector<Command> all;
-        for (const auto& table : {projectCommands(), runCommands(), sweepCommands(), modelCommands(), analyzeCommands(),
-                                  recordCommands()}) {
-            all.insert(all.end(), table.begin(), table.end());
-        }
-        return all;
-    }
-    static Ran run(const QStringList& words)
-    {
-        QProcess process;
-        process.start(RESIDUA_CLI, words);
-        if (!process.waitForFinished(kTimeout) || process.exitStatus() != QProcess::NormalExit) {
-            return {-1, {}, "the program crashed or hangs"};
-        }
-        return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
-                QString::fromUtf8(process.readAllStandardError())};
-    }
-    static QJsonDocument json(const Ran& ran) { return QJsonDocument::fromJson(ran.output.toUtf8()); }
-    static int stepOf(const QJsonArray& runs, const QString& directory)
-    {
-        for (const QJsonValue& value : runs) {
-            if (value.toObject()["directory"].toString() == directory) {
-                return value.toObject()["step"].toInt();
-            }
-        }
-        return 0;
-    }
+    static Ran run(const QStringList& words) { return runProcess(words); }
+    static QJsonDocument json(const Ran& ran) { return ran.json(); }
     QString path(const QString& name) const { return m_folder.filePath(name); }
 
     QTemporaryDir m_folder;

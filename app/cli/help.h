@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/commands.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace residua::cli {
+
+/// What the program does, its commands and exit codes: as text that fits into so many columns.
+[[nodiscard]] std::string overview(const std::vector<Command>& commands, std::size_t columns);
+/// What a command takes, and its example.
+[[nodiscard]] std::string explanation(const Command& command, std::size_t columns);
+
+/// The same as one JSON value.
+[[nodiscard]] nlohmann::json overviewJson(const std::vector<Command>& commands);
+[[nodiscard]] nlohmann::json explanationJson(const Command& command);
+
+} // namespace residua::cli

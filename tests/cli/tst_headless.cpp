@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// residua-cli where nobody watches: signals, time limits, output that nobody reads, the same command again and again.
+#include "app/cli/commands.h"
+#include "projects/store.h"
+#include "tests/cli/ran_program.h"
+#include "tests/support/test_program.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+
+using namespace residua;
+using namespace residua::cli;
+
+namespace {
+
+/// A training that goes on until it is told otherwise.
+class Training {
+public:
+    Training(const QString& project, const QString& run, const QStringList& options = {},
+             const std::function<void()>& prepare = {})
+    {
+        if (prepare) {
+            m_process.setChildProcessModifier(prepare);
+        }
+        m_process.start(RESIDUA_CLI,
+                        QStringList{"train", project, "--steps", "1000000", "--run", run, "--json"} + options);
+    }
+
+    /// Waits until stdout has it, after what was found before.
+    bool says(const QByteArray& text)
+    {
+        qsizetype at = m_output.indexOf(text, m_read);
+        while (at < 0) {
+            if (!m_process.waitForReadyRead(kTimeout)) {
+                return false;
+            }
+            m_output += m_process.readAllStandardOutput();
+            at = m_output.indexOf(text, m_read);
+        }
+        m_read = at + text.size();
+        return true;
+    }
+    bool send(int signal) const { return ::kill(static_cast<pid_t>(m_process.processId()), signal) == 0; }
+    Ran end()
+    {
+        Ran ran = ended(m_process);
+        ran.output.prepend(QString::fromUtf8(m_output));
+        return ran;
+    }
+    QProcess& process() { return m_process; }
+
+private:
+    QProcess m_process;
+    QByteArray m_output;
+    qsizetype m_read = 0;
+};
+
+class TestHeadless : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        QVERIFY(projects::saveProject(path("tiny").toStdString(), tinyProject()).ok());
+    }
+
+    void aSignalStopsAfterACheckpoint_data()
+    {
+        QTest::addColumn<int>("signal");
+        QTest::newRow("Ctrl-C") << SIGINT;
+        QTest::newRow("a scheduler's end") << SIGTERM;
+        QTest::newRow("a closed terminal") << SIGHUP;
+    }
+    void aSignalStopsAfterACheckpoint()
+    {
+        QFETCH(int, signal);
+        const QString directory = path("interrupted-" + QString::number(signal));
+        Training training(path("tiny"), directory);
+        QVERIFY(training.says("\"step\":3,"));
+        QVERIFY(training.send(signal));
+        const Ran ran = training.end();
+        QCOMPARE(ran.code, 130);
+        const QJsonObject last = ran.events().back();
+        QCOMPARE(last["event"].toString(), QString("ended"));
+        QCOMPARE(last["status"].toString(), QString("stopped"));
+        QCOMPARE(last["reason"].toString(), QString("signal"));
+        const int step = last["step"].toInt();
+        QVERIFY(QDir(directory + "/checkpoints").exists(QString("step-%1").arg(step, 8, 10, QChar('0'))));
+        const Ran resumed = runProcess({"resume", directory, "--steps", QString::number(step + 2)});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+    }
+
+    void ignoredHangUpsStayIgnored()
+    {
+        Training training(path("tiny"), path("nohup"), {}, [] { ::signal(SIGHUP, SIG_IGN); });
+        QVERIFY(training.says("\"step\":3,"));
+        QVERIFY(training.send(SIGHUP));
+        QVERIFY(training.says("\"step\":60,")); // it goes on
+        QVERIFY(training.send(SIGTERM));
+        QCOMPARE(training.end().code, 130);
+    }
+
+    void aCheckpointMayBeAskedFor()
+    {
+        Training training(path("tiny"), path("asked"));
+        QVERIFY(training.says("\"step\":3,"));
+        QVERIFY(training.send(SIGUSR2)); // does nothing
+        QVERIFY(training.send(SIGUSR1));
+        QVERIFY(training.says("\"event\":\"checkpoint\""));
+        QVERIFY(training.says("\"event\":\"step\""));
+        QVERIFY(training.send(SIGTERM));
+        QCOMPARE(training.end().code, 130);
+        QCOMPARE(QDir(path("asked/checkpoints")).entryList({"step-*"}).size(), 2);
+    }
+
+    void whoWillNotWaitGetsNoCheckpoint()
+    {
+        Training training(path("tiny"), path("impatient"));
+        QVERIFY(training.says("\"step\":3,"));
+        // Both wait when the process goes on, and the terminal's end, of the lower number, is heard first.
+        QVERIFY(training.send(SIGSTOP));
+        QVERIFY(training.send(SIGHUP));
+        QVERIFY(training.send(SIGINT));
+        QVERIFY(training.send(SIGCONT));
+        const Ran ran = training.end();
+        QCOMPARE(ran.code, 131);
+        QVERIFY2(ran.errors.contains("without waiting for a checkpoint"), qPrintable(ran.errors));
+        QCOMPARE(ran.events().back().value("error")["code"].toInt(), 131);
+        QVERIFY(QDir(path("impatient/checkpoints")).entryList({"step-*"}).isEmpty());
+    }
+
+    void aSchedulerMaySignalTwice()
+    {
+        Training training(path("tiny"), path("twice"));
+        QVERIFY(training.says("\"step\":3,"));
+        QVERIFY(training.send(SIGSTOP));
+        QVERIFY(training.send(SIGHUP));
+        QVERIFY(training.send(SIGTERM));
+        QVERIFY(training.send(SIGCONT));
+        QCOMPARE(training.end().code, 130);
+    }
+
+    void noReaderHarmsNoRun()
+    {
+        int ends[2] = {};
+        QCOMPARE(::pipe2(ends, O_CLOEXEC), 0);
+        ::close(ends[0]);
+        QProcess process;
+        process.setChildProcessModifier([&] { ::dup2(ends[1], STDOUT_FILENO); });
+        process.start(RESIDUA_CLI, {"train", path("tiny"), "--steps", "5", "--run", path("unread"), "--json"});
+        const Ran ran = ended(process);
+        ::close(ends[1]);
+        QCOMPARE(ran.code, 0);
+        QCOMPARE(ran.errors.count("standard output cannot be written (Broken pipe)"), 1);
+        QVERIFY(QDir(path("unread/checkpoints")).exists("step-00000005"));
+    }
+
+    void aResultThatCannotBeWrittenIsAnError()
+    {
+        QProcess shell;
+        shell.start("/bin/sh", {"-c", "\"$0\" info \"$1\" > /dev/full", RESIDUA_CLI, path("tiny")});
+        const Ran full = ended(shell);
+        QCOMPARE(full.code, 1);
+        QVERIFY2(full.errors.contains("standard output cannot be written"), qPrintable(full.errors));
+        shell.start("/bin/sh", {"-c", "\"$0\" info \"$1\" >&-", RESIDUA_CLI, path("tiny")});
+        QCOMPARE(ended(shell).code, 1);
+        shell.start("/bin/sh", {"-c", "\"$0\" train \"$1\" --steps 3 --run \"$2\" >&- 2>&- <&-", RESIDUA_CLI,
+                                path("tiny"), path("closed")});
+        QCOMPARE(ended(shell).code, 0);
+        QCOMPARE(runProcess({"eval", path("closed"), "--batches", "1"}).code, 0); // no file was written over
+    }
+
+    void aSizeLimitIsAnErrorOfTheWrite()
+    {
+        Training training(path("tiny"), path("limited"), {}, [] {
+            const rlimit limit{200'000, 200'000};
+            setrlimit(RLIMIT_FSIZE, &limit);
+        });
+        const Ran ran = training.end();
+        QCOMPARE(ran.code, 3);
+        QVERIFY2(ran.errors.contains("error: "), qPrintable(ran.errors));
+    }
+
+    void timeIsLimited()
+    {
+        const QString directory = path("timed");
+        const Ran ran = runProcess(
+            {"train", path("tiny"), "--steps", "100000000", "--run", directory, "--time-limit", "8s", "--json"});
+        QVERIFY2(ran.code == 5, qPrintable(ran.errors));
+        const QJsonObject last = ran.events().back();
+        QCOMPARE(last["reason"].toString(), QString("time limit"));
+        QVERIFY(
+            QDir(directory + "/checkpoints").exists(QString("step-%1").arg(last["step"].toInt(), 8, 10, QChar('0'))));
+    }
+
+    void theSameCommandAgainAndAgain()
+    {
+        const QString directory = path("again");
+        const QStringList words{"train", path("tiny"), "--run", directory, "--resume-or-start", "--json"};
+        const Ran started = runProcess(words + QStringList{"--steps", "4"});
+        QVERIFY2(started.code == 0, qPrintable(started.errors));
+        QCOMPARE(started.events().front()["firstStep"].toInt(), 0);
+        const Ran complete = runProcess(words + QStringList{"--steps", "4"});
+        QCOMPARE(complete.code, 4);
+        QCOMPARE(complete.events().size(), std::size_t{1});
+        QCOMPARE(complete.events().front()["event"].toString(), QString("complete"));
+        const Ran resumed = runProcess(words + QStringList{"--steps", "7"});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        QCOMPARE(resumed.events().front()["firstStep"].toInt(), 4);
+        QCOMPARE(resumed.events().back()["step"].toInt(), 7);
+
+        projects::Document other = tinyProject();
+        other.project.training.rate.peak = 0.0123;
+        QVERIFY(projects::saveProject(path("other").toStdString(), other).ok());
+        const Ran pruned =
+            runProcess(words + QStringList{"--steps", "9", "--keep-checkpoints", "1"}); // another rule, another project
+        QCOMPARE(pruned.code, 3);
+        const Ran refused = runProcess({"train", path("other"), "--run", directory, "--resume-or-start"});
+        QCOMPARE(refused.code, 3);
+        QVERIFY2(refused.errors.contains("another project") && refused.errors.contains("0.0123"),
+                 qPrintable(refused.errors));
+        QCOMPARE(runProcess({"train", path("tiny"), "--resume-or-start"}).code, 1);
+    }
+
+    void progressLinesKeepTheirShape()
+    {
+        const Ran ran = runProcess({"train", path("tiny"), "--steps", "2", "--run", path("shape"), "--json"});
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        QStringList shapes;
+        for (const QJsonObject& event : ran.events()) {
+            shapes << event["event"].toString() + ": " + event.keys().join(' ');
+        }
+        QCOMPARE(shapes,
+                 (QStringList{"started: device event firstStep parameters run steps unitsPerStep",
+                              "step: event gradientNorm loss rate seconds step units",
+                              "step: event gradientNorm loss rate seconds step units", "validation: event loss step",
+                              "checkpoint: event path step", "ended: event reason status step"}));
+    }
+
+    void threadsAreAsManyAsAskedFor()
+    {
+        const auto threads = [&](const QString& count) {
+            Training training(path("tiny"), path("threads-" + count), {"--threads", count});
+            const bool begun = training.says("\"step\":3,");
+            const int running = static_cast<int>(
+                QDir(QString("/proc/%1/task").arg(training.process().processId())).entryList(QDir::Dirs).size());
+            training.send(SIGINT);
+            return begun && training.end().code == 130 ? running : -1000;
+        };
+        QVERIFY(threads("3") - threads("1") >= 2); // though the test's environment says one
+    }
+
+    void examplesWorkInTheirOrder()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("examples"));
+        for (const Command& command : allCommands()) {
+            QProcess shell;
+            shell.setWorkingDirectory(path("examples"));
+            const QString line = QString::fromStdString(command.example).replace("residua-cli", "\"$0\"");
+            shell.start("/bin/sh", {"-c", line, RESIDUA_CLI});
+            const Ran ran = ended(shell);
+            QVERIFY2(ran.code == 0, qPrintable(QString::fromStdString(command.example) + ": " + ran.errors));
+        }
+    }
+
+private:
+    QString path(const QString& name) const { return m_folder.filePath(name); }
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestHeadless)
+#include "tst_headless.moc"

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every command, with what nobody types on purpose in every place: a message and a code of the table, never a crash.
+#include "app/cli/commands.h"
+#include "projects/store.h"
+#include "tests/cli/ran_program.h"
+#include "tests/support/forked_program.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <map>
+
+using namespace residua;
+using namespace residua::cli;
+
+namespace {
+
+class TestHostileWords : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        // Nested, so that ".." is within it too.
+        QVERIFY(QDir(m_folder.path()).mkpath("a/b"));
+        m_work = m_folder.filePath("a/b").toStdString();
+        makeHostileFiles(m_work);
+        std::filesystem::create_directory(m_work / "made");
+        makeHostileFiles(m_work / "made");
+        projects::Document tiny = tinyProject();
+        tiny.project.training.steps = 1;
+        tiny.project.training.validateEvery = 0;
+        QVERIFY(projects::saveProject(m_work / "tiny", tiny).ok());
+        giveAway(m_folder.path().toStdString());
+        const Forked trained = runForked({"train", "tiny", "--run", "run"}, m_work);
+        QVERIFY2(trained.code == 0, trained.errors.c_str());
+    }
+
+    void cleanupTestCase()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(m_work, ignored); // also what is read-only in it
+    }
+
+    void everyCommandInEveryPlace_data()
+    {
+        QTest::addColumn<std::string>("name");
+        for (const Command& command : allCommands()) {
+            QTest::newRow(command.name.c_str()) << command.name;
+        }
+    }
+    void everyCommandInEveryPlace()
+    {
+        QFETCH(std::string, name);
+        const std::vector<Command> commands = allCommands();
+        const Command& command = *std::ranges::find(commands, name, &Command::name);
+        for (std::size_t place = 0; place < command.syntax.positionals.size(); ++place) {
+            for (const std::string& word : hostileWords()) {
+                std::vector<std::string> words = soundWords(command);
+                words[place + 1] = word;
+                check(words);
+            }
+        }
+        for (const OptionSpec& option : command.syntax.options) {
+            for (const std::string& word : hostileWords()) {
+                std::vector<std::string> words = soundWords(command);
+                words.push_back("--" + option.name + (option.kind == OptionKind::Flag ? "=" : ""));
+                (option.kind == OptionKind::Flag ? words.back() += word : words.emplace_back(word));
+                check(words);
+            }
+        }
+        check({name});
+        check({name, "--nope"});
+        check({name, "a", "b", "c", "d"});
+    }
+
+    void theProgramItself()
+    {
+        check({});
+        check({"--version"});
+        check({"--help"});
+        for (const std::string& word : hostileWords()) {
+            check({word});
+        }
+    }
+
+    void inADirectoryThatIsGone()
+    {
+        for (const Command& command : allCommands()) {
+            QVERIFY(QDir(m_folder.path()).mkpath("gone"));
+            const std::string folder = m_folder.filePath("gone").toStdString();
+            std::vector<std::string> words = soundWords(command);
+            std::ranges::replace(words, std::string("run"), (m_work / "run").string());
+            // The shell's way: a directory that is removed under the program.
+            QProcess shell;
+            QStringList line{"-c", "cd \"$0\" && rmdir \"$0\" && exec \"$@\"", QString::fromStdString(folder),
+                             RESIDUA_CLI};
+            for (const std::string& word : words) {
+                line << QString::fromStdString(word);
+            }
+            shell.start("/bin/sh", line);
+            const Ran ran = ended(shell);
+            QVERIFY2(ran.code >= 0 && ran.code < 70, qPrintable(line.join(' ') + ": " + ran.errors));
+            QVERIFY2(ran.code == 0 || !ran.errors.isEmpty(), qPrintable(line.join(' ')));
+            QDir(m_folder.path()).rmdir("gone");
+        }
+    }
+
+private:
+    /// The command with arguments that it can work with.
+    static std::vector<std::string> soundWords(const Command& command)
+    {
+        static const std::map<std::string, std::string> kSound{
+            {"PROJECT", "tiny"},      {"A", "tiny"},   {"B", "tiny"}, {"RUN", "run"}, {"DIR", "tiny"},
+            {"WHAT", "coefficients"}, {"NAME", "none"}};
+        std::vector<std::string> words{command.name};
+        for (const PositionalSpec& positional : command.syntax.positionals) {
+            const auto found = kSound.find(positional.name);
+            words.push_back(found != kSound.end() ? found->second : "unknown");
+        }
+        return words;
+    }
+
+    void check(std::vector<std::string> words)
+    {
+        const bool json = ++m_count % 2 == 0;
+        if (json) {
+            words.insert(words.begin() + (words.empty() ? 0 : 1), "--json");
+        }
+        // What `new` makes would be a project for the next command to train.
+        const bool makes = !words.empty() && words[0] == "new";
+        const Forked forked = runForked(words, makes ? m_work / "made" : m_work);
+        const std::string objection = forked.objection(json);
+        QVERIFY2(objection.empty(), (objection + ": " + asShellLine(words) + "\n" + forked.errors).c_str());
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_work;
+    int m_count = 0;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestHostileWords)
+#include "tst_hostile_words.moc"

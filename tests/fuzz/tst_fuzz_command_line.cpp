@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Random command lines: whatever they ask, the program ends with a code of its table and says why, and never crashes.
+// RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
+#include "projects/store.h"
+#include "tests/cli/ran_program.h"
+#include "tests/fuzz/mutate_command_line.h"
+#include "tests/support/forked_program.h"
+#include "tests/support/test_program.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace residua;
+using namespace residua::cli;
+
+namespace {
+
+int rounds(int few)
+{
+    return qEnvironmentVariableIsSet("RESIDUA_FUZZ_ROUNDS") ? qEnvironmentVariableIntValue("RESIDUA_FUZZ_ROUNDS") : few;
+}
+
+std::uint64_t seed()
+{
+    const std::uint64_t value = qgetenv("RESIDUA_FUZZ_SEED").toULongLong();
+    qInfo("RESIDUA_FUZZ_SEED=%llu", static_cast<unsigned long long>(value));
+    return value;
+}
+
+class TestFuzzCommandLine : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        // Nested, so that ".." is within it too.
+        QVERIFY(QDir(m_folder.path()).mkpath("a/b"));
+        m_work = m_folder.filePath("a/b").toStdString();
+        makeHostileFiles(m_work);
+        projects::Document tiny = tinyProject();
+        tiny.project.training.steps = 3;
+        QVERIFY(projects::saveProject(m_work / "tiny", tiny).ok());
+        giveAway(m_folder.path().toStdString());
+        const Forked trained = runForked({"train", "tiny", "--run", "run"}, m_work);
+        QVERIFY2(trained.code == 0, trained.errors.c_str());
+    }
+
+    void cleanupTestCase()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(m_work, ignored); // also what is read-only in it
+    }
+
+    void anyLineIsAnswered()
+    {
+        const fuzz::SoundWords sound{{{"PROJECT", "tiny"},
+                                      {"PROJECT", "tiny/project.json"},
+                                      {"PROJECT", "ancre-case-study"},
+                                      {"RUN", "run"},
+                                      {"A", "tiny"},
+                                      {"B", "plain-language"},
+                                      {"DIR", "run"},
+                                      {"DIR", "new-folder"},
+                                      {"DIR", "tiny"},
+                                      {"FILE", "out.csv"},
+                                      {"FILE", "out.safetensors"},
+                                      {"FILE", "out.html"},
+                                      {"KEY", "cpu"},
+                                      {"KEY", "cuda:0"},
+                                      {"WHAT", "coefficients"},
+                                      {"WHAT", "initial"},
+                                      {"WHAT", "3"},
+                                      {"TEXT", "1 2 3"},
+                                      {"POINTER=V1,V2", "/seeds/init=1,2"},
+                                      {"POINTER=V1,V2", "/topology=plain,grn-v1"},
+                                      {"NAME", "dca"},
+                                      {"NAME", "topologies"},
+                                      {"NAME", "validation"},
+                                      {"NAME", "q"},
+                                      {"NAME", "plain-language"}}};
+        std::mt19937_64 random(seed());
+        const std::vector<Command> commands = allCommands();
+        const int count = rounds(150);
+        for (int round = 0; round < count; ++round) {
+            const std::vector<std::string> words = fuzz::randomCommandLine(random, commands, sound);
+            const auto end = std::find(words.begin(), words.end(), "--");
+            const bool json = std::find(words.begin(), end, "--json") != end;
+            // "--json" may also be the value of an option: then the answer may be text.
+            const Forked forked = runForked(words, m_work);
+            const bool answeredInJson =
+                json && (forked.output.empty() || forked.output[0] == '{' || forked.output[0] == '[');
+            const std::string objection = forked.objection(answeredInJson);
+            QVERIFY2(
+                objection.empty(),
+                (std::to_string(round) + ": " + objection + ": " + asShellLine(words) + "\n" + forked.errors).c_str());
+        }
+    }
+
+private:
+    QTemporaryDir m_folder;
+    std::filesystem::path m_work;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestFuzzCommandLine)
+#include "tst_fuzz_command_line.moc"
