@@ -393,7 +393,7 @@ Status writeReport(const std::filesystem::path& runDirectory, const std::filesys
     if (!html) {
         return html.error();
     }
-    return projects::writeFileAtomically(path, *html);
+    return projects::writeOutput(path, *html);
 }
 
 } // namespace residua::report
