@@ -333,7 +333,8 @@ private slots:
         }
         const auto all = fs::perms::owner_all | fs::perms::group_all | fs::perms::others_all;
         fs::permissions(m_temporary->path().toStdString(), all);
-        fs::permissions(m_run, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+        const auto writing = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+        fs::permissions(m_run, all & ~writing);
         const fs::path run = m_run;
         const int result = exitOf(inChild([run] {
             constexpr uid_t kNobody = 65534;

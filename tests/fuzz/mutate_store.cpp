@@ -50,7 +50,7 @@ constexpr std::array kStatements{
     "UPDATE matrices SET data = #",
     "UPDATE matrices SET data = randomblob(length(data))",
     "UPDATE matrices SET data = x'0000807f000080ff0000c07fffffff7f', rows = 2, columns = 2 WHERE step > 10",
-    "UPDATE matrices SET rows = 500, columns = 500, data = randomblob(1000000) WHERE step = 40",
+    "UPDATE matrices SET rows = 200, columns = 200, data = randomblob(160000) WHERE step = 40",
     "UPDATE OR IGNORE matrices SET step = # WHERE step = 20",
     "UPDATE OR REPLACE matrices SET name = (SELECT id FROM names WHERE name = 'norms')",
     "UPDATE OR IGNORE metrics SET step = # WHERE step = 20",

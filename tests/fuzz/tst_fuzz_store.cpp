@@ -12,6 +12,7 @@
 #include "projects/presets.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_store.h"
+#include "tests/support/test_program.h"
 #include "visualizers/heatmap_frames.h"
 #include "visualizers/run_curves.h"
 
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kLargestPage = 64U << 20; ///< bytes
+constexpr std::size_t kLargestPage = 100U << 20; ///< bytes
 constexpr std::size_t kMostNames = 500;
 
 void require(bool done, const char* what)
@@ -177,7 +178,7 @@ class TestFuzzStore : public QObject {
 private slots:
     void anyStoreIsReadOrRefused()
     {
-        constexpr int kFew = 120;
+        constexpr int kFew = 60;
         const QTemporaryDir whole;
         const fs::path original = fs::path(whole.path().toStdString()) / "runs" / "run";
         writeRun(original);
@@ -200,5 +201,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestFuzzStore)
+RESIDUA_TEST(TestFuzzStore)
 #include "tst_fuzz_store.moc"

@@ -62,7 +62,7 @@ private:
 };
 
 /// What a reader gets that closes the file after so many bytes.
-std::string read(const fs::path& path, std::size_t most)
+std::string readUpTo(const fs::path& path, std::size_t most)
 {
     std::string bytes;
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -219,13 +219,13 @@ private slots:
         QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
         fs::create_symlink("pipe", m_dir / "link");
         const std::string bytes(300'000, 'x'); // more than a pipe holds
-        auto reading = std::async(std::launch::async, [pipe] { return read(pipe, std::string::npos); });
+        auto reading = std::async(std::launch::async, [pipe] { return readUpTo(pipe, std::string::npos); });
         QVERIFY(writeOutput(m_dir / "link", bytes));
         QVERIFY(reading.get() == bytes);
         QVERIFY(fs::is_fifo(pipe));
 
         // A reader that has enough ends the write, not the process.
-        reading = std::async(std::launch::async, [pipe] { return read(pipe, 1); });
+        reading = std::async(std::launch::async, [pipe] { return readUpTo(pipe, 1); });
         const Status cut = writeOutput(pipe, bytes);
         QVERIFY(!cut && q(cut.error().place) == q(pipe.string()));
         QCOMPARE(reading.get().size(), std::size_t{1});

@@ -327,6 +327,9 @@ private slots:
                                      "\"first\",3,10,0.125,\n\"first\",3,20,6,\n"));
         QCOMPARE(plot->xAxis->range(), QCPRange(10, 20));
         QCOMPARE(plot->legend->itemCount(), 1);
+        const QString sound = view.csv();
+        view.append("a", {Matrix{residua::engine::kLayerNorms, 30, 5, 2, std::vector<float>(10, 1)}}); // of no such shape
+        QCOMPARE(view.csv(), sound);
         HeatmapView heatmap;
         heatmap.append({triangle(10, 0.5F), early});
         QCOMPARE(heatmap.findChild<QComboBox*>("kind")->count(), 1);
