@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -61,6 +63,41 @@ bool writeAll(int fd, std::string_view bytes)
         bytes.remove_prefix(static_cast<std::size_t>(written));
     }
     return true;
+}
+
+/// A reader that goes away is an error of the write (EPIPE), not the end of the process.
+class BrokenPipesAreErrors {
+public:
+    BrokenPipesAreErrors()
+    {
+        ::sigemptyset(&m_pipe);
+        ::sigaddset(&m_pipe, SIGPIPE);
+        ::pthread_sigmask(SIG_BLOCK, &m_pipe, &m_before);
+    }
+    ~BrokenPipesAreErrors()
+    {
+        const timespec now = {};
+        if (::sigismember(&m_before, SIGPIPE) == 0) {
+            ::sigtimedwait(&m_pipe, nullptr, &now); // what came meanwhile
+        }
+        ::pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
+    }
+    BrokenPipesAreErrors(const BrokenPipesAreErrors&) = delete;
+    BrokenPipesAreErrors& operator=(const BrokenPipesAreErrors&) = delete;
+
+private:
+    sigset_t m_pipe = {};
+    sigset_t m_before = {};
+};
+
+/// The error of what is there and holds no bytes of its own.
+Error notPlain(const fs::path& path, mode_t mode)
+{
+    const char* what = S_ISDIR(mode)    ? "is a folder"
+                       : S_ISFIFO(mode) ? "is a FIFO"
+                       : S_ISSOCK(mode) ? "is a socket"
+                                        : "is a device";
+    return {path.string(), std::string(what) + "; expected a file"};
 }
 
 /// A name beside `path` that no other writer uses, in this process or another.
@@ -138,11 +175,17 @@ Document withoutStrays(Document document)
 
 Status writeFileAtomically(const fs::path& path, std::string_view bytes)
 {
-    std::error_code ignored;
     // A link stays a link: what it points to is replaced.
-    const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+    std::error_code broken;
+    const fs::path target = fs::is_symlink(fs::symlink_status(path, broken)) ? fs::weakly_canonical(path, broken) : path;
     struct stat old {};
-    const bool exists = ::stat(target.c_str(), &old) == 0;
+    const bool exists = ::stat(path.c_str(), &old) == 0;
+    if (target.empty()) {
+        return Error{path.string(), "cannot be written: " + broken.message()};
+    }
+    if (exists && !S_ISREG(old.st_mode)) {
+        return notPlain(path, old.st_mode);
+    }
 
     const fs::path temporary = temporaryBeside(target);
     int failure = writeNewFile(temporary, bytes, exists ? std::optional<mode_t>(old.st_mode & 07777) : std::nullopt);
@@ -155,6 +198,21 @@ Status writeFileAtomically(const fs::path& path, std::string_view bytes)
                      "cannot be written: " + reason(failure) + (exists ? "; its earlier content is kept" : "")};
     }
     syncDirectory(target.has_parent_path() ? target.parent_path() : fs::path("."));
+    return Done{};
+}
+
+Status writeOutput(const fs::path& path, std::string_view bytes)
+{
+    struct stat there {};
+    const bool stream = ::stat(path.c_str(), &there) == 0 && (S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode));
+    if (!stream) {
+        return writeFileAtomically(path, bytes);
+    }
+    const BrokenPipesAreErrors quiet;
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (file.get() < 0 || !writeAll(file.get(), bytes) || file.close() != 0) {
+        return Error{path.string(), "cannot be written: " + reason(errno)};
+    }
     return Done{};
 }
 

@@ -28,9 +28,13 @@ inline constexpr const char* kJournalFile = ".autosave.json";
 [[nodiscard]] Result<std::optional<Document>> readJournal(const std::filesystem::path& directory);
 [[nodiscard]] Status removeJournal(const std::filesystem::path& directory);
 
-/// Replaces `path` by `bytes`: temp file beside it, fsync, rename. The old content survives any failure.
+/// Replaces `path` by `bytes`: temp file beside it, fsync, rename. The old content survives any failure. What is there
+/// and is no plain file is an error, and stays.
 [[nodiscard]] Status writeFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 /// A text file of at most 64 MiB; anything but a regular file is an error.
+/// The same for a path that a person has chosen: into a device that takes characters, or a FIFO, `bytes` are written,
+/// and the call waits for a FIFO's reader.
+[[nodiscard]] Status writeOutput(const std::filesystem::path& path, std::string_view bytes);
 [[nodiscard]] Result<std::string> readFile(const std::filesystem::path& path);
 
 } // namespace residua::projects

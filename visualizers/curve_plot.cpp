@@ -47,7 +47,7 @@ double drawable(double value)
     return std::clamp(value, -resources::kFarthest, resources::kFarthest);
 }
 
-void show(QCPAxis& axis, resources::AxisRange range)
+void setRange(QCPAxis& axis, resources::AxisRange range)
 {
     axis.setRange(range.low, range.high);
 }
@@ -247,13 +247,13 @@ void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
 {
     if (!x.empty()) {
         const bool logarithmic = xAxis->scaleType() == QCPAxis::stLogarithmic;
-        show(*xAxis, logarithmic ? resources::logRange(x.low, x.high, 0) : resources::linearRange(x.low, x.high, 0));
+        setRange(*xAxis, logarithmic ? resources::logRange(x.low, x.high, 0) : resources::linearRange(x.low, x.high, 0));
     }
     if (y.empty()) {
         return;
     }
     if (m_scaleY == AxisScale::Logarithmic) {
-        show(*yAxis, resources::logRange(y.low, y.high, kMargin));
+        setRange(*yAxis, resources::logRange(y.low, y.high, kMargin));
         return;
     }
     if (m_scaleY == AxisScale::SymmetricLogarithmic) {
@@ -263,7 +263,7 @@ void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
         yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new SymmetricTicker(m_linearReach)));
         y = {toAxis(y.low), toAxis(y.high)};
     }
-    show(*yAxis, resources::linearRange(y.low, y.high, kMargin));
+    setRange(*yAxis, resources::linearRange(y.low, y.high, kMargin));
 }
 
 void CurvePlot::setScaleX(AxisScale scale)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot_export.h"
 
+#include "projects/store.h"
+
 #include <QBuffer>
 #include <QFileInfo>
 #include <QSaveFile>
@@ -95,6 +97,14 @@ Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, 
 
 Status writeFile(const QString& path, const Contents& contents)
 {
+    if (const QFileInfo there(path); there.exists() && !there.isFile()) {
+        QBuffer buffer; // a device or a FIFO is written into, not replaced
+        buffer.open(QIODevice::WriteOnly);
+        if (!contents(buffer)) {
+            return Error{path.toStdString(), "cannot be written"};
+        }
+        return projects::writeOutput(path.toStdString(), buffer.data().toStdString());
+    }
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || !contents(file) || !file.commit()) {
         return Error{path.toStdString(), "cannot be written: " + file.errorString().toStdString()};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/result_file.h"
 #include "engine/api/coefficients.h"
 #include "engine/api/run_reader.h"
 
@@ -189,6 +190,9 @@ void show(const std::vector<Matrix>& matrices, const View& view, const Console& 
 /// To a file; with every feature where a checkpoint of the step has them and nothing else was asked for.
 Exit save(const std::vector<Matrix>& matrices, const View& view, const fs::path& path, const Console& console)
 {
+    if (isStandardOutput(path)) {
+        return deliver({path, engine::coefficientsCsv(matrices), "csv"}, {}, {}, console);
+    }
     std::vector<engine::CoefficientTensor> tensors;
     const bool whole = !view.feature && view.against.empty() && !view.logRatio && view.port.empty();
     if (whole && path.extension() == ".safetensors") {
@@ -260,7 +264,7 @@ std::vector<Command> analyzeCommands()
            {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
            {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
            {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
-           {"output", OptionKind::Text, "FILE", "write FILE.csv or FILE.safetensors instead", "o"}}},
+           {"output", OptionKind::Text, "FILE", "write FILE.csv or FILE.safetensors instead; - is CSV on standard output", "o"}}},
          &runAnalyze},
     };
 }

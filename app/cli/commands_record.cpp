@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/engine_link.h"
+#include "app/cli/result_file.h"
 #include "app/report/comparison.h"
 #include "app/report/report.h"
 #include "engine/api/run_reader.h"
+#include "engine/record/run_files.h"
 #include "projects/store.h"
 
 #include <nlohmann/json.hpp>
@@ -64,15 +66,17 @@ Exit runReport(const Arguments& arguments, const Console& console)
 {
     const std::filesystem::path run = arguments.positional(0);
     const std::filesystem::path output = arguments.text("output", (run / "report.html").string());
-    // What is no run itself is a folder of them.
-    const Status written =
-        engine::RunReader::open(run) ? report::writeReport(run, output) : report::writeComparison(run, output);
-    if (!written) {
-        return console.fail(Exit::RunFailed, written.error());
+    const auto reader = engine::RunReader::open(run);
+    // What is no run itself is a folder of them; a run that cannot be read is still no folder.
+    std::error_code ignored;
+    const bool folder = !reader && !std::filesystem::exists(run / engine::kRunFile, ignored);
+    const Result<std::string> page = folder   ? report::comparisonHtml(run)
+                                     : reader ? report::reportHtml(*reader)
+                                              : Result<std::string>(reader.error());
+    if (!page) {
+        return console.fail(Exit::RunFailed, page.error());
     }
-    console.line("wrote " + output.string());
-    console.value({{"report", output.string()}});
-    return Exit::Ok;
+    return deliver({output, *page, "html"}, "wrote " + output.string(), {{"report", output.string()}}, console);
 }
 
 Exit runDevices(const Arguments&, const Console& console)
@@ -115,7 +119,7 @@ std::vector<Command> recordCommands()
          "write a run, or a comparison of the runs in a folder, as one HTML page",
          "residua-cli report my-project/runs/first -o report.html",
          {{{"RUN", "a run's directory, or a folder of runs"}},
-          {{"output", OptionKind::Text, "FILE", "the page (default: RUN/report.html)", "o"}}},
+          {{"output", OptionKind::Text, "FILE", "the page; - is standard output (default: RUN/report.html)", "o"}}},
          &runReport},
         {"devices", "list where a run can compute", "residua-cli devices", {}, &runDevices},
     };

@@ -287,7 +287,7 @@ Status writeComparison(const std::filesystem::path& folder, const std::filesyste
     if (!html) {
         return html.error();
     }
-    return projects::writeFileAtomically(path, *html);
+    return projects::writeOutput(path, *html);
 }
 
 } // namespace residua::report

@@ -24,7 +24,7 @@ h1{font-size:24px;margin:0}h2{font-size:17px;margin:36px 0 10px}p.sub{margin:2px
 .cards b{display:block;font-size:19px;font-weight:600}.cards span{color:var(--muted);font-size:13px}
 figure,.panel{margin:0 0 14px;background:var(--surface);border:1px solid var(--border);border-radius:8px;padding:12px;overflow-x:auto}
 svg{display:block;width:100%;height:auto;font:12px Inter,system-ui,sans-serif}
-svg .tick{fill:var(--muted)}svg .label,svg .title{fill:var(--text)}svg .title{font-weight:600;font-size:13px}
+svg .tick{fill:var(--muted);paint-order:stroke;stroke:var(--surface);stroke-width:3px}svg .label,svg .title{fill:var(--text)}svg .title{font-weight:600;font-size:13px}
 svg .band{fill:var(--muted);opacity:.1}svg .grid{stroke:var(--grid)}svg .axis{stroke:var(--border)}svg .broken{fill:var(--error);font-size:14px}
 .curve{fill:none;stroke-width:1.8}.faint{stroke-width:1;opacity:.3}.dashed{stroke-dasharray:5 3}
 figcaption{margin-bottom:6px}input[type=range]{width:100%}

@@ -17,6 +17,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <sstream>
 
@@ -30,8 +31,8 @@ using resources::shortNumber;
 constexpr std::size_t kMostFrames = 60; ///< frames of a heatmap that a page carries, evenly picked
 constexpr std::size_t kSmoothing = 40;  ///< steps of the moving average
 constexpr std::int64_t kNormLayers = kPageColours;
-constexpr std::size_t kMostCells = 250'000;     ///< of a heatmap that a page carries
-constexpr std::size_t kMostNumbers = 2'000'000; ///< of all its frames
+constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps that a page carries
+constexpr std::size_t kMostNumbers = 3'000'000; ///< of all their frames
 constexpr std::size_t kMostEvents = 1000;       ///< the last of them
 constexpr std::size_t kMostText = 2000;         ///< bytes of an event's
 constexpr double kMebibyte = 1024.0 * 1024.0;
@@ -132,6 +133,8 @@ private:
     projects::Project m_project;
     std::vector<engine::StageStart> m_stages;
     std::vector<std::string> m_leftOut; ///< what the page does not carry, and why
+    std::size_t m_cells = kMostCells;   ///< that it has room for
+    std::size_t m_numbers = kMostNumbers;
     std::ostringstream m_out;
 };
 
@@ -289,7 +292,8 @@ void Page::transitions()
              "<th>after</th><th>jump</th></tr>";
     const auto number = [](double value) { return std::isfinite(value) ? shortNumber(value) : std::string("–"); };
     for (const engine::StageTransition& row : rows) {
-        m_out << "<tr><td class='n'>" << row.step << "</td><td>" << escapeHtml(row.name) << "</td><td class='n'>"
+        m_out << "<tr><td class='n'>" << row.step << "</td><td>" << escapeHtml(shortened(row.name, kMostText))
+              << "</td><td class='n'>"
               << number(row.before) << "</td><td class='n'>" << number(row.after) << "</td><td class='n'>"
               << (row.jump() > 0 ? "+" : "") << number(row.jump()) << "</td></tr>";
     }
@@ -299,20 +303,32 @@ void Page::transitions()
 /// Of the shape of the last: another was another network's.
 std::vector<engine::Matrix> Page::framesOf(const std::string& name)
 {
-    const auto steps = m_run.matrixSteps(name);
-    const auto newest = steps.empty() ? Result<engine::Matrix>(Error{}) : m_run.matrix(name, steps.back());
-    const std::size_t cells = newest ? std::max<std::size_t>(newest->values.size(), 1) : 1;
-    if (cells > kMostCells) {
+    auto steps = m_run.matrixSteps(name);
+    std::optional<engine::Matrix> newest;
+    for (std::size_t tries = kMostFrames; tries > 0 && !newest && !steps.empty(); --tries) {
+        if (auto matrix = m_run.matrix(name, steps.back())) {
+            newest = std::move(*matrix);
+        } else {
+            steps.pop_back();
+        }
+    }
+    if (!newest) {
+        return {};
+    }
+    const std::size_t cells = std::max<std::size_t>(newest->values.size(), 1);
+    if (cells > std::min(m_cells, m_numbers)) {
         m_leftOut.push_back("matrix " + name + ": " + std::to_string(newest->rows) + " × " +
                             std::to_string(newest->columns) + " numbers are too many for a page; analyze exports them");
         return {};
     }
-    const std::size_t count = std::min({steps.size(), kMostFrames, std::max<std::size_t>(kMostNumbers / cells, 1)});
+    const std::size_t count = std::min({steps.size(), kMostFrames, std::max<std::size_t>(m_numbers / 2 / cells, 1)});
+    m_cells -= cells;
+    m_numbers -= count * cells;
     std::vector<engine::Matrix> frames;
     for (std::size_t i = 0; i < count; ++i) {
         // Evenly picked, the first and the last among them.
         const std::size_t at = count < 2 ? steps.size() - 1 : i * (steps.size() - 1) / (count - 1);
-        if (auto matrix = m_run.matrix(name, steps[at]); matrix && matrix->values.size() <= kMostCells) {
+        if (auto matrix = m_run.matrix(name, steps[at]); matrix && matrix->values.size() <= cells) {
             frames.push_back(std::move(*matrix));
         }
     }
@@ -393,7 +409,7 @@ Status writeReport(const std::filesystem::path& runDirectory, const std::filesys
     if (!html) {
         return html.error();
     }
-    return projects::writeFileAtomically(path, *html);
+    return projects::writeOutput(path, *html);
 }
 
 } // namespace residua::report

@@ -13,7 +13,7 @@ namespace residua::report {
 /// throughput, events and the document. Needs no display. Errors where the run cannot be read.
 [[nodiscard]] Result<std::string> reportHtml(const engine::RunReader& run);
 
-/// The same, written to `path` (temp + rename).
+/// The same, written to `path` (projects::writeOutput).
 [[nodiscard]] Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path);
 
 } // namespace residua::report

@@ -96,6 +96,7 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
         record.figures[name] = reader->metric(name, since.step);
     }
     record.matrices = matricesOf(*reader, since.matrixStep);
+    record.faults = reader->faults();
     return record;
 }
 

@@ -252,25 +252,6 @@ std::string fieldOf(const std::string& name)
     return field + "\"";
 }
 
-std::string csvOf(const std::vector<Matrix>& matrices)
-{
-    std::ostringstream text;
-    text.precision(9); // a float's every bit
-    text << "matrix,step,target,source,value\n";
-    for (const Matrix& matrix : matrices) {
-        const std::string name = fieldOf(matrix.name);
-        for (std::int64_t row = 0; row < matrix.rows; ++row) {
-            for (std::int64_t column = 0; column < matrix.columns; ++column) {
-                if (const float value = matrix.at(row, column); !std::isnan(value)) {
-                    text << name << ',' << matrix.step << ',' << row + 1 << ',' << column << ',' << value
-                         << '\n';
-                }
-            }
-        }
-    }
-    return text.str();
-}
-
 } // namespace
 
 Matrix CoefficientTensor::mean() const
@@ -415,11 +396,30 @@ Matrix logOfRowMaximum(const Matrix& matrix)
     return result;
 }
 
+std::string coefficientsCsv(const std::vector<Matrix>& matrices)
+{
+    std::ostringstream text;
+    text.precision(9); // a float's every bit
+    text << "matrix,step,target,source,value\n";
+    for (const Matrix& matrix : matrices) {
+        const std::string name = fieldOf(matrix.name);
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            for (std::int64_t column = 0; column < matrix.columns; ++column) {
+                if (const float value = matrix.at(row, column); !std::isnan(value)) {
+                    text << name << ',' << matrix.step << ',' << row + 1 << ',' << column << ',' << value
+                         << '\n';
+                }
+            }
+        }
+    }
+    return text.str();
+}
+
 Status exportCoefficients(const fs::path& path, const std::vector<Matrix>& matrices,
                           const std::vector<CoefficientTensor>& tensors)
 {
     if (path.extension() == ".csv") {
-        return projects::writeFileAtomically(path, csvOf(matrices));
+        return projects::writeOutput(path, coefficientsCsv(matrices));
     }
     if (path.extension() != ".safetensors") {
         return Error{path.string(), "expected a name that ends in .csv or .safetensors"};

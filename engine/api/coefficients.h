@@ -54,7 +54,9 @@ struct CoefficientTensor {
 /// log(p_ij / max_i p_ij) of each row (ANCRe figure 6; methods.md 2); NaN where p_ij is not positive.
 [[nodiscard]] Matrix logOfRowMaximum(const Matrix& matrix);
 
-/// Writes `path`, replacing it. By its ending: .csv has a line per shortcut (matrix, step, target, source, value);
+/// A line per shortcut: matrix, step, target, source, value.
+[[nodiscard]] std::string coefficientsCsv(const std::vector<Matrix>& matrices);
+/// Writes `path` (projects::writeOutput). By its ending: .csv as above;
 /// .safetensors a tensor [rows, columns] per matrix and [rows, columns, features] under "<name>.features" per tensor.
 [[nodiscard]] Status exportCoefficients(const std::filesystem::path& path, const std::vector<Matrix>& matrices,
                                         const std::vector<CoefficientTensor>& tensors);

@@ -5,6 +5,7 @@
 #include "engine/record/files.h"
 #include "engine/record/json_record.h"
 #include "engine/record/safetensors_writer.h"
+#include "projects/store.h"
 
 #include <nlohmann/json.hpp>
 
@@ -260,6 +261,36 @@ Result<std::map<std::string, std::string>> readMetadata(const std::filesystem::p
     return metadata;
 }
 
+Status checkSizes(const std::filesystem::path& path, const std::map<std::string, StoredTensor>& tensors)
+{
+    for (const auto& [name, tensor] : tensors) {
+        const auto expected = byteCount(tensor.type, tensor.shape);
+        if (!expected || *expected != tensor.bytes.size()) {
+            return Error{path.string() + " · tensor " + name, std::to_string(tensor.bytes.size()) +
+                                                                  " bytes given for " + entryOf(tensor.type).name +
+                                                                  " " + shapeText(tensor.shape)};
+        }
+    }
+    return Done{};
+}
+
+/// All bytes of a file, as they stand in it.
+template <class Put>
+Status giveInOrder(const std::map<std::string, StoredTensor>& tensors,
+                   const std::map<std::string, std::string>& metadata, const Put& put)
+{
+    const auto order = inFileOrder(tensors);
+    if (Status status = put(asBytes(headerOf(order, metadata))); !status) {
+        return status;
+    }
+    for (const Entry* entry : order) {
+        if (Status status = put(entry->second.bytes); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
 } // namespace
 
 std::int64_t bytesOf(StoredType type)
@@ -271,13 +302,8 @@ Result<std::uint32_t> writeNewSafetensors(const std::filesystem::path& path,
                                           const std::map<std::string, StoredTensor>& tensors,
                                           const std::map<std::string, std::string>& metadata)
 {
-    for (const auto& [name, tensor] : tensors) {
-        const auto expected = byteCount(tensor.type, tensor.shape);
-        if (!expected || *expected != tensor.bytes.size()) {
-            return Error{path.string() + " · tensor " + name, std::to_string(tensor.bytes.size()) +
-                                                                  " bytes given for " + entryOf(tensor.type).name +
-                                                                  " " + shapeText(tensor.shape)};
-        }
+    if (auto status = checkSizes(path, tensors); !status) {
+        return status.error();
     }
     auto file = OutputFile::create(path);
     if (!file) {
@@ -288,14 +314,8 @@ Result<std::uint32_t> writeNewSafetensors(const std::filesystem::path& path,
         checksum = crc32c(bytes, checksum);
         return file->write(bytes);
     };
-    const auto order = inFileOrder(tensors);
-    if (auto status = put(asBytes(headerOf(order, metadata))); !status) {
+    if (auto status = giveInOrder(tensors, metadata, put); !status) {
         return status.error();
-    }
-    for (const Entry* entry : order) {
-        if (auto status = put(entry->second.bytes); !status) {
-            return status.error();
-        }
     }
     if (auto status = file->sync(); !status) {
         return status.error();
@@ -306,19 +326,18 @@ Result<std::uint32_t> writeNewSafetensors(const std::filesystem::path& path,
 Status writeSafetensors(const std::filesystem::path& path, const std::map<std::string, StoredTensor>& tensors,
                         const std::map<std::string, std::string>& metadata)
 {
-    const std::filesystem::path temporary = path.string() + ".tmp";
-    std::error_code code;
-    if (auto checksum = writeNewSafetensors(temporary, tensors, metadata); !checksum) {
-        std::filesystem::remove(temporary, code);
-        return checksum.error();
+    if (auto status = checkSizes(path, tensors); !status) {
+        return status;
     }
-    std::filesystem::rename(temporary, path, code);
-    if (code) {
-        const int reason = code.value();
-        std::filesystem::remove(temporary, code);
-        return systemError(path, "cannot put the new file in place", reason);
+    std::string all;
+    const auto put = [&all](std::span<const std::byte> bytes) {
+        all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        return Status(Done{});
+    };
+    if (auto status = giveInOrder(tensors, metadata, put); !status) {
+        return status;
     }
-    return syncDirectory(path.has_parent_path() ? path.parent_path() : ".");
+    return projects::writeOutput(path, all);
 }
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path)

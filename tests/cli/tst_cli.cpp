@@ -14,6 +14,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <sys/stat.h>
+
+#include <csignal>
 #include <iomanip>
 #include <sstream>
 
@@ -290,6 +293,7 @@ private slots:
         QCOMPARE(runs[0].toObject()["step"].toInt(), 8);
         QCOMPARE(run({"report", path("run"), "-o", path("page.html")}).code, 0);
         QVERIFY(QFile(path("page.html")).size() > 1000);
+        writesPagesWhereTheyAreWanted(path("run"));
     }
 
     void retrofitsAndAnalyzes()
@@ -367,6 +371,12 @@ private slots:
         QFile csv(path("retro/c.csv"));
         QVERIFY(csv.open(QIODevice::ReadOnly));
         QCOMPARE(csv.readLine(), QByteArray("matrix,step,target,source,value\n"));
+        csv.seek(0);
+        const QString table = csv.readAll();
+        QCOMPARE(run({"analyze", "coefficients", dca, "-o", "-"}).output, table);
+        QCOMPARE(json(run({"analyze", "coefficients", dca, "-o", "-", "--json"})).object()["csv"].toString(), table);
+        csv.seek(0);
+        csv.readLine();
         QVERIFY(csv.readLine().startsWith("mix/q,8,1,0,"));
         const QJsonObject saved =
             json(run({"analyze", "coefficients", dca, "-o", path("retro/c.safetensors"), "--json"})).object();
@@ -473,6 +483,27 @@ private slots:
     }
 
 private:
+    /// A page on standard output stands there alone; a FIFO is written into.
+    static void writesPagesWhereTheyAreWanted(const QString& directory)
+    {
+        for (const char* output : {"-", "/dev/stdout"}) {
+            const Ran page = run({"report", directory, "-o", output});
+            QCOMPARE(page.code, 0);
+            QVERIFY(page.output.startsWith("<!doctype html>") && page.output.endsWith("</html>\n"));
+            const Ran both = run({"report", directory, "-o", output, "--json"});
+            QCOMPARE(both.output.count('\n'), 1);
+            QCOMPARE(json(both).object()["html"].toString(), page.output);
+        }
+        const QString pipe = directory + "/page.fifo";
+        QCOMPARE(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
+        QProcess reader;
+        reader.start("cat", {pipe});
+        QCOMPARE(run({"report", directory, "-o", pipe}).code, 0);
+        QVERIFY(reader.waitForFinished(kTimeout));
+        QVERIFY(reader.readAllStandardOutput().endsWith("</html>\n"));
+        QCOMPARE(run({"report", directory, "-o", directory}).code, 1);
+    }
+
     static Ran run(const QStringList& words) { return runProcess(words); }
     static QJsonDocument json(const Ran& ran) { return ran.json(); }
     QString path(const QString& name) const { return m_folder.filePath(name); }

@@ -8,8 +8,11 @@
 #include <QtTest>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <future>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,6 +60,19 @@ private:
     rlimit m_old{};
     void (*m_handler)(int) = nullptr;
 };
+
+/// What a reader gets that closes the file after so many bytes.
+std::string readUpTo(const fs::path& path, std::size_t most)
+{
+    std::string bytes;
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    char byte = 0;
+    while (bytes.size() < most && ::read(file, &byte, 1) == 1) {
+        bytes += byte;
+    }
+    ::close(file);
+    return bytes;
+}
 
 int filesIn(const fs::path& directory)
 {
@@ -177,6 +193,55 @@ private slots:
         QVERIFY(fs::is_symlink(m_dir / "link"));
         QCOMPARE(q(*readFile(m_dir / "real")), q("new"));
         QCOMPARE(fs::status(m_dir / "real").permissions(), wide);
+    }
+
+    void whatIsNoFileIsNotReplaced()
+    {
+        QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);
+        fs::create_symlink("pipe", m_dir / "link");
+        fs::create_symlink("loop", m_dir / "loop");
+        for (const auto& [name, said] : {std::pair("pipe", "is a FIFO"), std::pair("link", "is a FIFO"),
+                                         std::pair(".", "is a folder"), std::pair("loop", "cannot be written")}) {
+            const Status written = writeFileAtomically(m_dir / name, "new");
+            QVERIFY2(!written && q(written.error().message).contains(said), name);
+        }
+        QVERIFY(!writeOutput(m_dir / "loop", "new") && !writeOutput(m_dir, "new"));
+        QVERIFY(fs::is_fifo(m_dir / "pipe") && fs::is_symlink(m_dir / "link"));
+        QCOMPARE(filesIn(m_dir), 3); // nothing half-written is left
+    }
+
+    void outputGoesIntoFifosAndDevices()
+    {
+        QVERIFY(writeOutput(m_dir / "plain", "new"));
+        QCOMPARE(q(*readFile(m_dir / "plain")), q("new"));
+
+        const fs::path pipe = m_dir / "pipe";
+        QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
+        fs::create_symlink("pipe", m_dir / "link");
+        const std::string bytes(300'000, 'x'); // more than a pipe holds
+        auto reading = std::async(std::launch::async, [pipe] { return readUpTo(pipe, std::string::npos); });
+        QVERIFY(writeOutput(m_dir / "link", bytes));
+        QVERIFY(reading.get() == bytes);
+        QVERIFY(fs::is_fifo(pipe));
+
+        // A reader that has enough ends the write, not the process.
+        reading = std::async(std::launch::async, [pipe] { return readUpTo(pipe, 1); });
+        const Status cut = writeOutput(pipe, bytes);
+        QVERIFY(!cut && q(cut.error().place) == q(pipe.string()));
+        QCOMPARE(reading.get().size(), std::size_t{1});
+
+        const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+        QVERIFY(terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
+        const fs::path device = ::ptsname(terminal);
+        const int kept = ::open(device.c_str(), O_RDWR | O_NOCTTY); // what is written is there as long as one has it open
+        QVERIFY(writeOutput(device, "page"));
+        char shown[4];
+        QCOMPARE(::read(terminal, shown, sizeof shown), ssize_t{4});
+        QCOMPARE(QByteArray(shown, 4), QByteArray("page"));
+        QVERIFY(fs::is_character_file(device));
+        QVERIFY(!writeFileAtomically(device, "page"));
+        ::close(kept);
+        ::close(terminal);
     }
 
     void readsEveryByte()

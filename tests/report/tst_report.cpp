@@ -391,6 +391,77 @@ private slots:
         QCOMPARE(html.count("★"), 1);
     }
 
+    /// In its first seconds a run has nothing, or one step.
+    void aRunThatHasJustBegunHasAPage()
+    {
+        for (const int steps : {0, 1}) {
+            const QTemporaryDir dir;
+            const std::filesystem::path path = std::filesystem::path(dir.path().toStdString()) / "run";
+            engine::RunInfo info;
+            info.name = "young";
+            auto writer =
+                engine::RunWriter::create(path, info, projects::examples().front().project, dir.path().toStdString());
+            QVERIFY(writer.ok());
+            for (int step = 1; step <= steps; ++step) {
+                writer->step({step, 10'834, 1e-3, 3456.7, 64, 0});
+                writer->metric(engine::metric::kPeakBytes, step, 7e9);
+            }
+            QVERIFY(writer->flush().ok()); // and goes on
+            const auto run = engine::RunReader::open(path);
+            const auto page = run ? report::reportHtml(*run) : Result<std::string>(run.error());
+            QVERIFY2(page.ok(), page ? "" : page.error().text().c_str());
+            QCOMPARE(svgsOf(QString::fromStdString(*page)).size(), std::size_t(steps == 0 ? 0 : 4));
+            const auto both = report::comparisonHtml(path.parent_path());
+            QVERIFY2(both.ok(), both ? "" : both.error().text().c_str());
+            QVERIFY(steps > 0 || QString::fromStdString(*both).contains("<td class='n'>–</td>"));
+        }
+    }
+
+    void runsThatCannotBeReadAreNamedInAComparison()
+    {
+        const QTemporaryDir dir;
+        const std::filesystem::path whole = writeRun(dir, "whole");
+        const std::filesystem::path broken = whole.parent_path() / "broken";
+        std::filesystem::create_directories(broken / "project");
+        std::filesystem::copy(whole / "run.json", broken / "run.json");
+        const auto page = report::comparisonHtml(whole.parent_path());
+        QVERIFY2(page.ok(), page ? "" : page.error().text().c_str());
+        QVERIFY(page->find("<li>broken: [") != std::string::npos);
+        QVERIFY(page->find("1 run<") != std::string::npos);
+        std::filesystem::remove_all(whole);
+        const auto none = report::comparisonHtml(broken.parent_path());
+        QVERIFY(!none.ok() && none.error().message.find("broken: ") != std::string::npos);
+    }
+
+    /// Matrices of another shape, of too many numbers, and norms that are none.
+    void whatAPageCannotShowIsNamed()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "odd");
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->matrix({"mix", 30, 1, 4, {1, 2, 3, 4}});
+            writer->matrix({engine::kLayerNorms, 30, 1, 50, std::vector<float>(50, 1)});
+            writer->matrix({"spread", 30, 600, 600, std::vector<float>(360'000, 1)});
+            QVERIFY(writer->flush().ok());
+        }
+        const auto run = engine::RunReader::open(path);
+        const auto page = report::reportHtml(*run);
+        QVERIFY(page.ok());
+        const QString html = QString::fromStdString(*page);
+        QVERIFY(html.contains("<li>matrix mix: 2 of 3 frames are of another shape than the last</li>"));
+        QVERIFY(html.contains("<li>matrix spread: 600 × 600 numbers are too many for a page"));
+        QVERIFY(!html.contains("root mean square"));
+        QCOMPARE(svgsOf(html).back().count("data-cell"), 4);
+    }
+
+    void lettersThatAreNoneAreReplaced()
+    {
+        using namespace std::string_literals;
+        QCOMPARE(QString::fromStdString(report::escapeHtml("a\x1b[2J\0<b>\xff"s)), QString("a\uFFFD[2J\uFFFD&lt;b&gt;\uFFFD"));
+    }
+
     void missingRunIsAnError()
     {
         const QTemporaryDir dir;

@@ -72,6 +72,17 @@ private slots:
         QCOMPARE(frames.range("mix", CellValue::Weight).high, 10.0);
     }
 
+    /// As many cells in other rows are not the same cells.
+    void nothingIsComparedWithAnotherShape()
+    {
+        HeatmapFrames frames;
+        frames.append({.name = "mix", .step = 0, .rows = 2, .columns = 3, .values = {1, 2, 3, 4, 5, 6}});
+        frames.compareWith({{.name = "mix", .step = 0, .rows = 3, .columns = 2, .values = {1, 2, 3, 4, 5, 6}}});
+        for (const double cell : frames.cells("mix", 0, CellValue::AgainstRun)) {
+            QVERIFY(std::isnan(cell));
+        }
+    }
+
     void anotherShapeStartsAfresh()
     {
         HeatmapFrames frames;

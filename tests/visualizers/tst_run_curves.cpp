@@ -48,6 +48,20 @@ QString rowsOf(RunCurves& run, const char* beside)
 class TestRunCurves : public QObject {
     Q_OBJECT
 private slots:
+    /// A damaged record's times run to and fro; what is drawn against them goes one way.
+    void timesAscend()
+    {
+        RunCurves run(lossAndRate());
+        std::vector<StepRecord> steps;
+        for (const double seconds : {2.0, kNaN, 1.0, kInfinity, -kInfinity, 3.0}) {
+            steps.push_back(at(static_cast<std::int64_t>(steps.size()) + 1, 1));
+            steps.back().seconds = seconds;
+        }
+        run.append(steps);
+        run.setAxis(XAxis::Seconds);
+        QCOMPARE(run.series("loss").raw().places(2), (std::vector<double>{2, 2, 2, 2, 2, 3}));
+    }
+
     void axesReadTheirField()
     {
         RunCurves run(lossAndRate());
