@@ -194,7 +194,8 @@ private:
             return true;
         }
         do {
-            if (!readValue(array.emplace_back(), Place{&at, {}, array.size() - 1}, depth + 1)) {
+            JsonValue& item = array.emplace_back();
+            if (!readValue(item, Place{&at, {}, array.size() - 1}, depth + 1)) {
                 return false;
             }
         } while (take(','));
