@@ -123,10 +123,10 @@ Status checkGeneratedSize(const DataSource& data)
                                  (isLanguage(data) ? ", or read them from a token file" : "")};
     }
     const auto* const polynomial = std::get_if<BooleanPolynomial>(&data.source);
-    constexpr double kMostFactors = 1e6;
-    if (polynomial && factorsOf(*polynomial) > kMostFactors) {
+    constexpr std::int64_t kMostFactors = 1'000'000;
+    if (polynomial && factorsOf(*polynomial) > real(kMostFactors)) {
         return Error{"data", "each sample multiplies " + numberText(factorsOf(*polynomial)) +
-                                 " variables, expected at most " + numberText(kMostFactors) +
+                                 " variables, expected at most " + std::to_string(kMostFactors) +
                                  ": fewer terms per degree, or a lower degree"};
     }
     return Done{};

@@ -326,6 +326,47 @@ private slots:
         QVERIFY(nodeOf(scene, "up").error.find("cycle") != std::string::npos);
     }
 
+    /// What a file can hold and no hand makes: wires to nodes and ports that are not there, absurd places.
+    void whatLeadsNowhereIsLeftOut()
+    {
+        Document document = documentWith("mlp");
+        auto& graph = *residua::projects::findGraph(document.project, kRef);
+        const NodeId down = idOf(document, "down");
+        graph.wires.push_back({{down, "out"}, {NodeId{4000}, "in"}});
+        graph.wires.push_back({{NodeId{4000}, "out"}, {down, "in"}});
+        graph.wires.push_back({{down, "none"}, {down, "none"}});
+        document.layout.positions[kRef][down] = {1e300, -1e300};
+        const BlockScene scene = sceneOf(document);
+        QCOMPARE(scene.wires().size(), graph.wires.size() - 3);
+        QVERIFY(scene.bounds().width() < 1e6F && scene.bounds().height() < 1e6F);
+        QCOMPARE(scene.tidied().size(), graph.nodes.size());
+        std::erase_if(graph.nodes, [](const Node& node) { return node.kind == "input" || node.kind == "output"; });
+        QVERIFY(sceneOf(document).faults() > 0);
+    }
+
+    /// As large as a file may make it, in any places.
+    void largeGraphsTakeLittleMemory()
+    {
+        Document document = documentWith("mlp");
+        auto& graph = *residua::projects::findGraph(document.project, kRef);
+        graph = {};
+        std::mt19937 random(3);
+        for (std::uint32_t i = 1; i <= 1024; ++i) {
+            graph.nodes.push_back({NodeId{i}, "add", "n" + std::to_string(i), {}});
+            document.layout.positions[kRef][NodeId{i}] = {random() % 100000 / 7.0, random() % 100000 / 7.0};
+            for (std::uint32_t from : {1U, i / 2, i - 1, i - 2}) {
+                if (from >= 1 && from < i) {
+                    graph.wires.push_back({{NodeId{from}, "out"}, {NodeId{i}, "in" + std::to_string(from % 9 + 1)}});
+                }
+            }
+        }
+        std::ranges::sort(graph.wires);
+        const BlockScene scene = sceneOf(document);
+        QCOMPARE(scene.nodes().size(), std::size_t{1024});
+        QCOMPARE(scene.wires().front().path.size(), std::size_t{2}); // straight: ways would take too long
+        QCOMPARE(scene.tidied().size(), std::size_t{1024});
+    }
+
     void nodesAreFoundByWhatIsTyped()
     {
         QVERIFY(offersFor("").size() > 10);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth_scene.h"
+#include "editor/shortcuts.h"
 #include "editor/viewport.h"
 #include "projects/project.h"
 #include "tests/support/test_program.h"
@@ -298,6 +299,28 @@ private slots:
         QCOMPARE(found.front(), (Shortcut{3, 6}));
         const Rect first = scene.box(1)->rect;
         QCOMPARE(scene.layersIn(first), std::vector<std::int64_t>{1});
+    }
+
+    void millionsOfArcsAreNotDrawn()
+    {
+        const DepthScene scene = sceneOf(stackOf(residua::projects::kMaxLayers, allLearned()));
+        QVERIFY(scene.arcs().empty());
+        QCOMPARE(scene.note(), std::string("8394753 shortcuts are too many to be drawn"));
+        QCOMPARE(scene.boxes().size(), static_cast<std::size_t>(residua::projects::kMaxLayers + 2));
+    }
+
+    /// While a block has a fault, its wiring can still be worked on.
+    void shortcutsCanBeAddedToANetworkWithErrors()
+    {
+        DepthMix mix = allLearned();
+        mix.finalMix = false;
+        const Project faulty = stackOf(6, mix); // its block is empty
+        const auto sound = residua::projects::soundProject(faulty);
+        QVERIFY(!sound.ok());
+        QVERIFY(costLines(faulty, std::nullopt, {1, 6}).possible);
+        QVERIFY(!costLines(faulty, std::nullopt, {1, 7}).possible);
+        QCOMPARE(costLines(faulty, std::nullopt, {1, 6}).lines.front(),
+                 std::string("its cost is not known: the network has errors"));
     }
 
     void zoomKeepsThePointUnderThePointer()

@@ -207,10 +207,32 @@ JsonValue ProjectMutator::strange()
 
 double ProjectMutator::number()
 {
-    static const std::array<double, 26> kNumbers{
-        0,       -0.0,   1,    -1,   2,   3,   7,     0.5,    1.5,  1e-300,        5e-324, 1e5, 1e6,
-        1e8,     4e9,    1e12, 1e15, 9e18, -1e5, -9e18, 1e22,   1e300, -1e300, 9007199254740993.0, 2147483648.0,
-        std::numeric_limits<double>::max()};
+    static const std::array<double, 26> kNumbers{0,
+                                                 -0.0,
+                                                 1,
+                                                 -1,
+                                                 2,
+                                                 3,
+                                                 7,
+                                                 0.5,
+                                                 1.5,
+                                                 1e-300,
+                                                 5e-324,
+                                                 1e5,
+                                                 1e6,
+                                                 1e8,
+                                                 4e9,
+                                                 1e12,
+                                                 1e15,
+                                                 9e18,
+                                                 -1e5,
+                                                 -9e18,
+                                                 1e22,
+                                                 1e300,
+                                                 -1e300,
+                                                 9007199254740993.0,
+                                                 2147483648.0,
+                                                 std::numeric_limits<double>::max()};
     return below(4) == 0 ? static_cast<double>(below(5000)) : oneOf(m_random, kNumbers);
 }
 
@@ -244,7 +266,7 @@ std::string ProjectMutator::text()
     case 0:
         return oneOf(m_random, kTexts);
     case 1:
-        return oneOf(m_random, projects::nodeKinds()).key;
+        return projects::nodeKinds()[below(projects::nodeKinds().size())].key;
     default:
         return m_words.empty() ? std::string() : oneOf(m_random, m_words);
     }

@@ -68,7 +68,7 @@ QString objectionTo(const Error& error)
     const std::string text = error.text();
     const bool told = !error.place.empty() && !error.message.empty() && text.size() < kLongest && isUtf8(text);
     return told && text.find("json.exception") == std::string::npos ? QString()
-                                                                     : "badly told: " + QString::fromStdString(text);
+                                                                    : "badly told: " + QString::fromStdString(text);
 }
 
 std::vector<GraphRef> graphsOf(const Project& project)
@@ -102,8 +102,10 @@ void draw(const Document& document)
         (void)block.pins();
         (void)block.faults();
     }
+    editor::Selection selection;
+    selection.layers = {1, 2};
     for (const char* text : {"3:7", "i:i+2", "2 mlp", "ancre-ingoing", "group x"}) {
-        (void)editor::typed(document, {.layers = {1, 2}}, text);
+        (void)editor::typed(document, selection, text);
     }
     const auto sound = soundProject(project);
     (void)editor::costLines(project, sound ? std::optional(*sound) : std::nullopt, {1, 3});
@@ -138,7 +140,9 @@ QString judge(const Project& project, const Project& original)
     }
     (void)diff(original, project);
     (void)diff(project, original);
-    (void)rewired(project, Topology{"dca", DepthMix{.ports = MixPorts::Qkv}});
+    DepthMix apart;
+    apart.ports = MixPorts::Qkv;
+    (void)rewired(project, Topology{"dca", apart});
     (void)departureFromPlain(project.topology.wiring, project.network.depth());
     const auto outline = engine::Dataset::outline(project);
     if (outline && !*outline) {

@@ -302,7 +302,8 @@ private slots:
 
     void escapesAreRead()
     {
-        const auto read = projectFromJson(R"({"schema": 1, "name": "\"\\\/\b\f\n\r\t\u00e4\u6df1\ud83d\ude42"})");
+        const std::string escapes = "\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e4\\u6df1\\ud83d\\ude42";
+        const auto read = projectFromJson("{\"schema\": 1, \"name\": \"" + escapes + "\"}");
         QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
         QCOMPARE(q(read->name), QString("\"\\/\b\f\n\r\tä深🙂"));
         QVERIFY(*projectFromJson(toJson(*read)) == *read);
