@@ -12,8 +12,8 @@ std::filesystem::path findOwnLibrary(const std::string& file, const char* enviro
         return std::filesystem::exists(named, ignored) ? named : std::filesystem::path();
     }
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-    for (const std::string& place : {std::string("."), std::string("../lib/residua"), std::string("../lib"),
-                                     "../" + folder, "../../" + folder}) {
+    for (const std::string& place :
+         {std::string("."), std::string("../lib/residua"), std::string("../lib"), "../" + folder, "../../" + folder}) {
         const std::filesystem::path path = program / place / file;
         if (std::filesystem::exists(path, ignored)) {
             return path;
