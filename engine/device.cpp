@@ -10,6 +10,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -55,6 +56,13 @@ DeviceMemory cpuMemory()
         memory.totalBytes = limit;
         memory.freeBytes =
             std::clamp<std::int64_t>(limit - numberIn("/sys/fs/cgroup/memory.current", 0), 0, memory.freeBytes);
+    }
+    rlimit addresses{}; // ulimit -v
+    if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur < static_cast<rlim_t>(memory.totalBytes)) {
+        const auto most = static_cast<std::int64_t>(addresses.rlim_cur);
+        const std::int64_t used = numberIn("/proc/self/statm", 0) * sysconf(_SC_PAGESIZE);
+        memory.totalBytes = most;
+        memory.freeBytes = std::clamp<std::int64_t>(most - used, 0, memory.freeBytes);
     }
     return memory;
 }

@@ -32,8 +32,12 @@ std::string otherKind(mode_t mode)
 
 Result<int> openRegularFile(const std::filesystem::path& path)
 {
-    const auto failed = [&] { return Error{path.string(), "cannot be read: " + std::generic_category().message(errno)}; };
-    const auto refused = [&](const std::string& kind) { return Error{path.string(), "is " + kind + "; expected a file"}; };
+    const auto failed = [&] {
+        return Error{path.string(), "cannot be read: " + std::generic_category().message(errno)};
+    };
+    const auto refused = [&](const std::string& kind) {
+        return Error{path.string(), "is " + kind + "; expected a file"};
+    };
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
         return failed();

@@ -17,8 +17,8 @@ class ByteSource {
 public:
     virtual ~ByteSource() = default;
     [[nodiscard]] virtual std::uint64_t size() const = 0;
-    /// Fills `out` with the bytes from `offset` on. offset + out.size() ≤ size(). An error where they cannot be read any
-    /// more, such as those of a file that was cut off.
+    /// Fills `out` with the bytes from `offset` on. offset + out.size() ≤ size(). An error where they cannot be read
+    /// any more, such as those of a file that was cut off.
     [[nodiscard]] virtual Status read(std::uint64_t offset, std::span<std::byte> out) const = 0;
 };
 using Bytes = std::shared_ptr<const ByteSource>;

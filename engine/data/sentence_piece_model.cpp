@@ -93,8 +93,9 @@ std::uint32_t wordAt(std::string_view bytes, std::size_t index)
 }
 
 /// Whether no walk leaves a table of character sequences and their replacements: the length of a double-array trie in
-/// bytes, the trie, and the replacements, each ended by a zero. A unit of the trie has its label in bits 0 to 7, whether
-/// it ends a sequence in bit 8, and in bits 9 to 30 how far its children are; bit 31 marks a unit that holds a value.
+/// bytes, the trie, and the replacements, each ended by a zero. A unit of the trie has its label in bits 0 to 7,
+/// whether it ends a sequence in bit 8, and in bits 9 to 30 how far its children are; bit 31 marks a unit that holds a
+/// value.
 bool staysInside(std::string_view map)
 {
     if (map.empty()) {

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kPart = std::size_t{1} << 20;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-constexpr std::size_t kKeptOpen = 128;
+constexpr std::size_t kKeptOpen = 64;
 constexpr std::size_t kHead = 4096; ///< bytes by which an encoding is known
 
 Status readText(const ByteRange& text, std::uint64_t offset, std::size_t size, std::string& out)
@@ -98,9 +98,9 @@ public:
             const std::size_t end = part.find('\n');
             m_line += part.substr(0, end);
             if (m_line.size() > kLongestLine) {
-                return Error{place(m_number),
-                             "the line has more than " + std::to_string(kLongestLine >> 20) + " MiB; expected one "
-                             "document per line"};
+                return Error{place(m_number), "the line has more than " + std::to_string(kLongestLine >> 20) +
+                                                  " MiB; expected one "
+                                                  "document per line"};
             }
             if (end == std::string_view::npos) {
                 return Done{};

@@ -16,8 +16,8 @@ namespace residua::engine {
 /// A text of its own: a file, or a line of JSON Lines. Valid UTF-8, without a byte order mark.
 using Document = ByteRange;
 
-/// The file, or every *.txt below the folder in the order of their paths. Text stays where it lies; what is not UTF-8 is
-/// an error with its file, line and offset.
+/// The file, or every *.txt below the folder in the order of their paths. Text stays where it lies; what is not UTF-8
+/// is an error with its file, line and offset.
 [[nodiscard]] Result<std::vector<Document>> readTextFiles(const std::filesystem::path& path,
                                                           const PreparationWatch& watch = {});
 /// The string `field` of every line that is not blank, each ended by a newline, in memory. A line has at most 64 MiB.

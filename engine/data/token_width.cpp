@@ -17,11 +17,11 @@ constexpr std::int64_t kNarrowVocabulary = std::int64_t{1} << 16;
 /// Pairs of 16-bit words, each of which would be one 32-bit token, counted over the samples.
 struct Counts {
     std::int64_t pairs = 0;
-    std::int64_t highZero = 0;  ///< the second word is zero
-    std::int64_t anyLow = 0;    ///< the first word is not
-    std::int64_t below = 0;     ///< as one token it is in the vocabulary
-    std::int64_t oddPairs = 0;  ///< pairs at odd positions
-    std::int64_t oddZero = 0;   ///< of these, the ones that are zero
+    std::int64_t highZero = 0; ///< the second word is zero
+    std::int64_t anyLow = 0;   ///< the first word is not
+    std::int64_t below = 0;    ///< as one token it is in the vocabulary
+    std::int64_t oddPairs = 0; ///< pairs at odd positions
+    std::int64_t oddZero = 0;  ///< of these, the ones that are zero
 
     void add(std::span<const std::uint32_t> words, std::int64_t vocabulary)
     {

@@ -106,7 +106,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->m_pauseAt = command.pauseAfter;
-    run->announce();
+    run->guarded([&] { run->announce(); });
     run->guarded([&] { run->observe(); });
     return run;
 }
@@ -157,7 +157,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
 void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> checkpoint)
 {
     m_checkpointStep = checkpoint.value_or(-1);
-    announce();
+    guarded([this] { announce(); });
     for (const std::string& note : opened.notes) {
         m_sink(Notice{m_id, note});
     }
@@ -424,11 +424,15 @@ void ActiveRun::failKept(const Error& error)
 void ActiveRun::fail(const Error& error)
 {
     m_state = State::Ended;
-    m_recorder.event(m_recorder.lastStep(), toString(RunStatus::Failed), error.text());
-    // Where the disk is what failed, this cannot succeed either; the event below tells all the same.
-    const Status written = m_recorder.flush(RunStatus::Failed, error.text());
+    // Where the disk or the memory is what failed, this may not succeed either; the event below tells all the same.
+    Status written = Done{};
+    const auto failure = attempt([&] {
+        m_recorder.event(m_recorder.lastStep(), toString(RunStatus::Failed), error.text());
+        written = m_recorder.flush(RunStatus::Failed, error.text());
+    });
+    const bool recorded = written && !failure;
     m_sink(RunEnded{m_id, RunStatus::Failed, m_recorder.lastStep(),
-                    written ? error : Error{error.place, error.message + "; the run's record is incomplete"}});
+                    recorded ? error : Error{error.place, error.message + "; the run's record is incomplete"}});
 }
 
 } // namespace residua::engine

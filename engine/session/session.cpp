@@ -14,6 +14,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace residua::engine {
 
@@ -202,7 +203,15 @@ private:
             run->checkpoint();
         }
     }
-    void carryOut(const ListDevices& command) { m_sink(DevicesListed{command.tag, listDevices()}); }
+    void carryOut(const ListDevices& command)
+    {
+        std::vector<DeviceInfo> devices;
+        if (const auto failure = attempt([&] { devices = listDevices(); })) {
+            m_sink(QueryFailed{command.tag, Error{"devices", failure->text}});
+            return;
+        }
+        m_sink(DevicesListed{command.tag, std::move(devices)});
+    }
     void carryOut(const SampleRequest& request) { replace(m_sample, request); }
     void carryOut(const EvaluateRequest& request) { replace(m_evaluation, request); }
     void carryOut(const RetrofitRequest& request) { replace(m_retrofit, request); }

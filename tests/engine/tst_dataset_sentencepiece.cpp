@@ -82,6 +82,34 @@ private slots:
         }
     }
 
+    /// The library follows the table of characters wherever it leads, so that this must be found before.
+    void aTableThatPointsOutside()
+    {
+        std::ifstream stream(trainModel(), std::ios::binary);
+        std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+        QVERIFY(bytes.size() > 100'000); // nearly all of it is the table
+        bytes.replace(bytes.size() / 3, 64, std::string(64, '\x7d'));
+        writeAll(m_folder / "bad.model", bytes);
+        writeAll(m_folder / "t.txt", std::string(1000, 'a'));
+        const auto dataset = open(projects::TextData{"t.txt", {TokeniserKind::SentencePiece, "bad.model", 60}});
+        QVERIFY(!dataset);
+        QCOMPARE(dataset.error().text(), "[" + (m_folder / "bad.model").string() +
+                                             "] is not a readable SentencePiece model: its table of characters points "
+                                             "outside of itself (damaged)");
+    }
+
+    void whatTheLibraryRefusesIsSaidInOurWords()
+    {
+        writeAll(m_folder / "t.txt", std::string(1000, 'a'));
+        writeAll(m_folder / "bad.model", std::string("\x0a\x03\x0a\x01"
+                                                     "a",
+                                                     5)); // one piece, and no unknown one
+        const auto dataset = open(projects::TextData{"t.txt", {TokeniserKind::SentencePiece, "bad.model", 60}});
+        QVERIFY(!dataset);
+        QVERIFY(dataset.error().text().find("the SentencePiece library refuses it") != std::string::npos);
+        QVERIFY(dataset.error().text().find(".cc") == std::string::npos);
+    }
+
     void aVocabularyIsAtLeastItsPieces()
     {
         static_cast<void>(trainModel());

@@ -21,6 +21,10 @@
 
 #include <array>
 #include <cmath>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+#include <vector>
 
 using namespace residua;
 using namespace residua::engine;
@@ -323,12 +327,22 @@ private Q_SLOTS:
     {
         QVERIFY(!attempt([] {}));
         const auto other = attempt([] { TORCH_CHECK(false, "first line\nsecond"); });
-        QCOMPARE(other->text, std::string("first line"));
+        QCOMPARE(other->text, std::string("LibTorch failed: first line"));
         QVERIFY(other->kind == Failure::Kind::Other);
         const auto memory = attempt([] { const at::Tensor huge = at::empty({std::int64_t{1} << 58}); });
         QVERIFY2(memory->kind == Failure::Kind::OutOfMemory, memory->text.c_str());
+        QCOMPARE(memory->text, std::string("there is no memory for 1.07e+09 GiB more"));
+        const auto onGpu =
+            attempt([] { TORCH_CHECK(false, "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0"); });
+        QVERIFY(onGpu->kind == Failure::Kind::OutOfMemory);
+        QCOMPARE(onGpu->text, std::string("there is no memory for 0.0195 GiB more"));
         QVERIFY(attempt([] { throw std::bad_alloc(); })->kind == Failure::Kind::OutOfMemory);
-        QVERIFY(attempt([] { throw std::runtime_error("plain"); })->text == "plain");
+        QVERIFY(attempt([] { std::vector<int>().reserve(std::size_t{1} << 62); })->kind == Failure::Kind::OutOfMemory);
+        QCOMPARE(attempt([] { throw std::runtime_error("plain"); })->text, std::string("the engine failed: plain"));
+        const auto thread = attempt(
+            [] { throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again), "thread"); });
+        QVERIFY(thread->text.starts_with("the system starts no further thread"));
+        QVERIFY(attempt([] { throw 1; }));
     }
 
 private:

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Data and memory that fail a run, as the person at the terminal sees it: the program itself is run.
+#include "projects/presets.h"
+#include "projects/store.h"
+#include "tests/support/test_program.h"
+
+#include <QDir>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <sentencepiece_trainer.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <sys/stat.h>
+
+using namespace residua;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kTimeout = 60'000;
+
+struct Ran {
+    int code = -1;
+    QString output;
+    QString errors;
+};
+
+class TestCliData : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { QVERIFY(m_folder.isValid()); }
+
+    // ---- memory
+
+    void memoryThatDoesNotSufficeEndsTheRun_data()
+    {
+        QTest::addColumn<bool>("pieces");
+        QTest::newRow("synthetic language") << false;
+        // The library that reads these has a variable of the name of one of LibTorch's.
+        QTest::newRow("SentencePiece") << true;
+    }
+    void memoryThatDoesNotSufficeEndsTheRun()
+    {
+#if defined(__SANITIZE_ADDRESS__)
+        QSKIP("the address sanitizer's own map takes more than any such limit");
+#endif
+        QFETCH(bool, pieces);
+        const QString name = pieces ? "large-pieces" : "large";
+        projects::Project project = wide();
+        project.training.batch = 2000;
+        project.training.sequenceLength = 512;
+        if (pieces) {
+            project.data.source = piecesOf(name);
+        }
+        save(name, project);
+        const QString run = path(name) + "-run";
+        const Ran ran = shell("ulimit -v 8000000; exec \"$@\"", {"train", path(name), "--steps", "2", "--run", run});
+        QVERIFY2(ran.code == 3, qPrintable(ran.errors));
+        for (const char* part : {"out of memory: predicted ", " GiB (weights ", "make the micro-batch, the sequence or "
+                                                                               "the network smaller"}) {
+            QVERIFY2(ran.errors.contains(part), qPrintable(ran.errors));
+        }
+        const QJsonObject record = jsonFile(run + "/run.json");
+        QCOMPARE(record["status"].toString(), QString("failed"));
+        QVERIFY(record["message"].toString().contains("out of memory"));
+    }
+
+    void aSweepGoesOnAfterIt()
+    {
+#if defined(__SANITIZE_ADDRESS__)
+        QSKIP("the address sanitizer's own map takes more than any such limit");
+#endif
+        projects::Project project = wide();
+        project.training.steps = 2;
+        save("sweep", project);
+        const Ran ran = shell("ulimit -v 8000000; exec \"$@\"", {"sweep", path("sweep"), "--vary",
+                                                                 "/training/batch=100000,1", "-o", path("members")});
+        QCOMPARE(ran.code, 3);
+        QVERIFY2(ran.errors.contains("out of memory"), qPrintable(ran.errors));
+        QStringList states;
+        for (const QString& member : QDir(path("members")).entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+            states << jsonFile(path("members/" + member) + "/run.json")["status"].toString();
+        }
+        states.sort();
+        QCOMPARE(states, QStringList({"failed", "finished"}));
+    }
+
+    // ---- data
+
+    void dataThatIsCutOffEndsTheRunWithACheckpoint()
+    {
+        projects::Project project = tiny();
+        std::string text;
+        for (int i = 0; i < 4000; ++i) {
+            text += "line " + std::to_string(i) + "\n";
+        }
+        project.data.source = projects::TextData{"t.txt", {}};
+        project.training.checkpointEvery = 0;
+        save("cut", project);
+        const fs::path file = path("cut/t.txt").toStdString();
+        std::ofstream(file) << text;
+        QProcess process;
+        process.start(RESIDUA_CLI, {"train", path("cut"), "--steps", "1000000", "--run", path("cut-run"), "--json"});
+        QByteArray output;
+        while (!output.contains("\"step\":3,")) {
+            QVERIFY2(process.waitForReadyRead(kTimeout), output + process.readAllStandardError());
+            output += process.readAllStandardOutput();
+        }
+        fs::resize_file(file, 10);
+        QVERIFY(process.waitForFinished(kTimeout));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 3);
+        const QString said = process.readAllStandardError();
+        QVERIFY2(said.contains("t.txt] was changed while it was in use: it has 10 bytes, and had "), qPrintable(said));
+        QVERIFY2(said.contains(" is complete: put the data back as they were, and resume"), qPrintable(said));
+        QCOMPARE(jsonFile(path("cut-run/run.json"))["status"].toString(), QString("failed"));
+        const int step = jsonFile(path("cut-run/run.json"))["step"].toInt();
+        QVERIFY(QDir(path(QString("cut-run/checkpoints/step-%1").arg(step, 8, 10, QChar('0')))).exists());
+
+        std::ofstream(file) << text;
+        const Ran resumed = run({"resume", path("cut-run"), "--steps", QString::number(step + 2)});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+    }
+
+    void aFifoIsNoData()
+    {
+        projects::Project project = tiny();
+        project.data.source = projects::TextData{"pipe", {}};
+        save("fifo", project);
+        QCOMPARE(::mkfifo(path("fifo/pipe").toStdString().c_str(), 0600), 0);
+        for (const QStringList& words : {QStringList{"validate", path("fifo")}, QStringList{"train", path("fifo")}}) {
+            const Ran ran = run(words);
+            QVERIFY(ran.code == 2 || ran.code == 3);
+            QVERIFY2((ran.output + ran.errors).contains("pipe] is a FIFO; expected a file"), qPrintable(ran.errors));
+        }
+    }
+
+    void aFifoOrAnEndlessFileIsNoProject()
+    {
+        for (const char* name : {"fifo-project", "endless", "huge"}) {
+            QVERIFY(QDir().mkpath(path(name)));
+        }
+        QCOMPARE(::mkfifo(path("fifo-project/project.json").toStdString().c_str(), 0600), 0);
+        fs::create_symlink("/dev/zero", path("endless/project.json").toStdString());
+        std::ofstream(path("huge/project.json").toStdString()) << "{";
+        fs::resize_file(path("huge/project.json").toStdString(), std::uintmax_t{1} << 40);
+        const std::pair<const char*, const char*> cases[] = {{"fifo-project", "is a FIFO; expected a file"},
+                                                             {"endless", "is a device; expected a file"},
+                                                             {"huge", "bytes long; expected at most 67108864"}};
+        for (const auto& [name, says] : cases) {
+            const Ran ran = run({"validate", path(name)});
+            QCOMPARE(ran.code, 2);
+            QVERIFY2(ran.errors.contains(says), qPrintable(ran.errors));
+        }
+    }
+
+    void aDetectedWidthIsTold()
+    {
+        projects::Project project = tiny();
+        project.data.source = projects::TokenFileData{"t.bin", {}, projects::TokenWidth::Detect, 24};
+        save("wide", project);
+        std::ofstream file(path("wide/t.bin").toStdString(), std::ios::binary);
+        for (int i = 0; i < 2000; ++i) {
+            file << static_cast<char>(1 + i % 23) << std::string(3, '\0');
+        }
+        file.close();
+        const QString told = "t.bin: read as uint32 tokens";
+        const Ran valid = run({"validate", path("wide")});
+        QCOMPARE(valid.code, 0);
+        QVERIFY2(valid.output.contains("warning: [data] ") && valid.output.contains(told), qPrintable(valid.output));
+        QVERIFY(run({"info", path("wide")}).output.contains(told));
+        const Ran trained = run({"train", path("wide"), "--steps", "1", "--json"});
+        QCOMPARE(trained.code, 0);
+        QVERIFY2(trained.errors.contains(told), qPrintable(trained.errors));
+    }
+
+    void anInterruptedPreparationPromisesNothing()
+    {
+        projects::Project project = tiny();
+        project.data.source = projects::TokenFileData{"t.bin", {}, projects::TokenWidth::Uint16, 24};
+        save("prepared", project);
+        std::ofstream(path("prepared/t.bin").toStdString()).close();
+        fs::resize_file(path("prepared/t.bin").toStdString(), std::uintmax_t{1} << 38); // longer to check than anyone waits
+        QProcess process;
+        process.start(RESIDUA_CLI, {"train", path("prepared"), "--run", path("prepared-run"), "--json"});
+        QByteArray output;
+        while (!output.contains("preparing the data")) {
+            QVERIFY2(process.waitForReadyRead(kTimeout), output + process.readAllStandardError());
+            output += process.readAllStandardOutput();
+        }
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+        QVERIFY(process.waitForFinished(kTimeout));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 130);
+        const QString said = process.readAllStandardError();
+        QVERIFY2(said.contains("nothing was trained"), qPrintable(said));
+        QVERIFY2(!said.contains("resume") && !said.contains("checkpoint"), qPrintable(said));
+        QVERIFY(!QDir(path("prepared-run")).exists());
+    }
+
+private:
+    static projects::Project tiny()
+    {
+        projects::Project project = projects::findExample("ancre-language")->project;
+        project.name = "Tiny";
+        project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 4000};
+        project.network.width = 16;
+        project.network.stack = {{project.network.stack.front().block, 2}};
+        for (projects::Node& node : project.network.blocks.front().graph.nodes) {
+            if (node.kind == "attention") {
+                node.params["heads"] = std::int64_t{2};
+            }
+        }
+        project.training.batch = 4;
+        project.training.sequenceLength = 16;
+        return project;
+    }
+
+    /// Of a width with which a large batch has its first activation refused, before memory is filled.
+    static projects::Project wide()
+    {
+        projects::Project project = tiny();
+        project.network.width = 2048;
+        project.network.stack = {{project.network.stack.front().block, 1}};
+        project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 20000};
+        return project;
+    }
+
+    void save(const QString& name, const projects::Project& project) const
+    {
+        const Status saved = projects::saveProject(path(name).toStdString(), {project, {}});
+        QVERIFY2(saved, saved ? "" : saved.error().text().c_str());
+    }
+
+    /// A text of the project `name` and a model of it.
+    [[nodiscard]] projects::Source piecesOf(const QString& name) const
+    {
+        const std::string folder = path(name).toStdString();
+        fs::create_directories(folder);
+        std::ofstream text(folder + "/t.txt");
+        for (int i = 0; i < 2000; ++i) {
+            text << "the cat sat on mat number " << i << " and that is what the bird saw\n";
+        }
+        text.close();
+        const auto status = sentencepiece::SentencePieceTrainer::Train("--input=" + folder + "/t.txt --model_prefix=" +
+                                                                       folder +
+                                                                       "/m --vocab_size=60 --hard_vocab_limit=false "
+                                                                       "--minloglevel=2");
+        if (!status.ok()) {
+            qFatal("%s", status.message());
+        }
+        return projects::TextData{"t.txt", {projects::TokeniserKind::SentencePiece, "m.model", 60}};
+    }
+
+    static Ran finished(QProcess& process)
+    {
+        if (!process.waitForFinished(kTimeout) || process.exitStatus() != QProcess::NormalExit) {
+            return {-1, {}, "the program crashed or hangs: " + process.readAllStandardError()};
+        }
+        return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
+                QString::fromUtf8(process.readAllStandardError())};
+    }
+    static Ran run(const QStringList& words)
+    {
+        QProcess process;
+        process.start(RESIDUA_CLI, words);
+        return finished(process);
+    }
+    /// The program as "$@" of a shell's `script`.
+    static Ran shell(const QString& script, const QStringList& words)
+    {
+        QProcess process;
+        process.start("sh", QStringList{"-c", script, "sh", RESIDUA_CLI} + words);
+        return finished(process);
+    }
+    static QJsonObject jsonFile(const QString& name)
+    {
+        QFile file(name);
+        return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+    }
+    QString path(const QString& name) const { return m_folder.filePath(name); }
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestCliData)
+#include "tst_cli_data.moc"
