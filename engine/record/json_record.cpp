@@ -48,8 +48,8 @@ bool nestsDeeperThan(std::string_view text, int levels)
 Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text)
 {
     if (text.size() > kLongest) {
-        return Error{path.string(), "has " + std::to_string(text.size()) + " bytes, expected at most " +
-                                        std::to_string(kLongest)};
+        return Error{path.string(),
+                     "has " + std::to_string(text.size()) + " bytes, expected at most " + std::to_string(kLongest)};
     }
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
         return Error{path.string(), "is UTF-16, expected UTF-8: save it as UTF-8"};
@@ -59,7 +59,7 @@ Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_vi
     }
     RecordJson json = RecordJson::parse(text.begin(), text.end(), nullptr, false); // passes over a mark of UTF-8
     if (!json.is_object()) {
-        return Error{path.string(), text.empty()           ? "is empty, expected a JSON object"
+        return Error{path.string(), text.empty()          ? "is empty, expected a JSON object"
                                     : json.is_discarded() ? "is not JSON (damaged or cut off?), expected an object"
                                                           : "is not a JSON object"};
     }

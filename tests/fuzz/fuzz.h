@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+/// What the tests of hostile input share.
+namespace residua::fuzz {
+
+template <class Number>
+Number numberFrom(const char* variable, Number otherwise)
+{
+    const char* const text = std::getenv(variable);
+    if (text != nullptr) {
+        std::from_chars(text, text + std::strlen(text), otherwise);
+    }
+    return otherwise;
+}
+
+/// How often: `few` in the suite, RESIDUA_FUZZ_ROUNDS by hand.
+inline int rounds(int few)
+{
+    return numberFrom("RESIDUA_FUZZ_ROUNDS", few);
+}
+
+/// Where the rounds begin: RESIDUA_FUZZ_SEED, or always the same; printed. Round i of it is round 0 of seed + i.
+inline std::uint64_t seed()
+{
+    const auto value = numberFrom<std::uint64_t>("RESIDUA_FUZZ_SEED", 1);
+    std::printf("RESIDUA_FUZZ_SEED=%llu\n", static_cast<unsigned long long>(value));
+    std::fflush(stdout);
+    return value;
+}
+
+/// In 0..count-1; the same on every platform, which std::uniform_int_distribution is not.
+inline std::size_t below(std::mt19937_64& random, std::size_t count)
+{
+    return static_cast<std::size_t>(random() % count);
+}
+
+template <class Items>
+auto& oneOf(std::mt19937_64& random, Items& items)
+{
+    return items[below(random, std::size(items))];
+}
+
+/// Some bytes of `bytes` changed, cut out, doubled or cut off.
+inline std::string withRandomBytes(std::string bytes, std::mt19937_64& random)
+{
+    for (std::size_t count = 1 + below(random, 4); count > 0 && !bytes.empty(); --count) {
+        const std::size_t at = below(random, bytes.size());
+        const std::size_t length = std::min(bytes.size() - at, 1 + below(random, 64));
+        switch (below(random, 4)) {
+        case 0:
+            bytes[at] = static_cast<char>(below(random, 256));
+            break;
+        case 1:
+            bytes.erase(at, length);
+            break;
+        case 2:
+            bytes.insert(below(random, bytes.size()), bytes.substr(at, length));
+            break;
+        default:
+            bytes.resize(at);
+            break;
+        }
+    }
+    return bytes;
+}
+
+inline std::atomic<std::uint64_t> roundNow{0};
+
+/// Says with which seed the round that crashed or hung is repeated.
+inline void tellRound(int signal)
+{
+    std::array<char, 96> text{};
+    const int length = std::snprintf(text.data(), text.size(), "\nsignal %d: RESIDUA_FUZZ_ROUNDS=1 RESIDUA_FUZZ_SEED=%llu\n",
+                                     signal, static_cast<unsigned long long>(roundNow.load()));
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), static_cast<std::size_t>(length));
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+}
+
+/// Ends the program where a round takes minutes, and tells the round on any such end.
+inline void watchRound(std::uint64_t seedOfRound)
+{
+    constexpr unsigned kMostSeconds = 300;
+    roundNow = seedOfRound;
+    for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGALRM}) {
+        ::signal(signal, tellRound);
+    }
+    ::alarm(kMostSeconds);
+}
+
+/// No more memory than this from now on: what asks for more gets std::bad_alloc. Nothing under the address sanitizer,
+/// whose own map is larger.
+inline void limitMemory([[maybe_unused]] std::uint64_t bytes)
+{
+#if !defined(__SANITIZE_ADDRESS__)
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_AS, &limit);
+#endif
+}
+
+} // namespace residua::fuzz
