@@ -23,15 +23,11 @@ Exit runRuns(const Arguments& arguments, const Console& console)
         folder /= projects::kRunsFolder;
     }
     std::vector<std::vector<std::string>> rows{{"run", "status", "step", "loss", "validation", "device", "created"}};
-    std::vector<std::string> reasons;
     json list = json::array();
     for (const engine::RunInfo& run : engine::listRuns(folder)) {
         const std::string name = std::filesystem::path(run.directory).filename().string();
         rows.push_back({name, engine::toString(run.status), grouped(run.step) + "/" + grouped(run.steps),
                         lossText(run.loss), lossText(run.validationLoss), run.device, run.created});
-        if (!run.message.empty()) {
-            reasons.push_back(name + ": " + run.message);
-        }
         list.push_back({{"directory", run.directory},
                         {"name", run.name},
                         {"status", engine::toString(run.status)},
@@ -44,9 +40,6 @@ Exit runRuns(const Arguments& arguments, const Console& console)
                         {"created", run.created}});
     }
     console.line(rows.size() > 1 ? table(rows) : "no runs in " + folder.string());
-    for (const std::string& reason : reasons) {
-        console.line(reason);
-    }
     console.value(list);
     return Exit::Ok;
 }

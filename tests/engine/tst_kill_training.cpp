@@ -19,7 +19,7 @@ using residua::tests::SessionProbe;
 
 namespace {
 
-constexpr int kKills = 60;        ///< of each test; RESIDUA_FUZZ_ROUNDS by hand
+constexpr int kKills = 40;        ///< of each test; RESIDUA_FUZZ_ROUNDS by hand
 constexpr int kLongestLife = 120; ///< milliseconds from the start of the training to the kill
 constexpr int kFirstMoments = 30; ///< milliseconds from the command to the kill: the run is being made
 constexpr RunId kRun{1};

@@ -36,10 +36,17 @@ void writeText(const fs::path& project, char letter)
     std::ofstream(project / "text.txt", std::ios::trunc) << text;
 }
 
+projects::Topology topologyNamed(const std::string& name)
+{
+    const auto presets = projects::topologyPresets(2);
+    return {name, std::ranges::find(presets, name, &projects::TopologyPreset::name)->wiring};
+}
+
 projects::Project textProject()
 {
     projects::Project project = tests::quickLanguage(kSteps);
     project.data.source = projects::TextData{.path = "text.txt", .tokeniser = {}};
+    project.topology = topologyNamed("plain"); // so that it can be retrofitted
     return project;
 }
 
@@ -248,9 +255,7 @@ private:
         auto sample = requestOf<SampleRequest>(run, project, otherData);
         sample.tokens = 1;
         auto retrofit = requestOf<RetrofitRequest>(run, project, otherData);
-        const auto presets = projects::topologyPresets(2);
-        retrofit.topology = {"denseformer", std::ranges::find(presets, "denseformer", &projects::TopologyPreset::name)
-                                                ->wiring};
+        retrofit.topology = topologyNamed("denseformer");
         for (Command command : {Command(evaluate), Command(sample), Command(retrofit)}) {
             const QueryTag tag{++m_tag};
             std::visit([&](auto& query) {

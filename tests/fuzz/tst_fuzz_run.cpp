@@ -13,6 +13,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -38,6 +39,12 @@ std::map<std::string, std::string> snapshotOf(const fs::path& folder)
     return snapshot;
 }
 
+projects::Topology topologyNamed(const std::string& name)
+{
+    const auto presets = projects::topologyPresets(2);
+    return {name, std::ranges::find(presets, name, &projects::TopologyPreset::name)->wiring};
+}
+
 } // namespace
 
 class TestFuzzRun : public QObject {
@@ -52,6 +59,7 @@ private slots:
             std::ofstream(m_root / "outside" / name) << "theirs";
         }
         projects::Project project = tests::quickLanguage(kSteps);
+        project.topology = topologyNamed("plain"); // so that it can be retrofitted
         project.training.checkpointEvery = 2;
         project.training.validateEvery = 3;
         QCOMPARE(tests::lossesOf(project, m_root / "whole").size(), std::size_t{kSteps});
@@ -151,7 +159,7 @@ private:
         request.tag = QueryTag{3};
         request.runDirectory = run;
         request.otherData = OtherData::Accept;
-        request.topology = projects::Topology{"denseformer", projects::DepthMix{}};
+        request.topology = topologyNamed("denseformer");
         request.newRun = run.parent_path() / "retrofitted";
         probe.post(request);
         return answered<RetrofitReady>(probe, QueryTag{3});

@@ -6,8 +6,10 @@
 
 #include <QtTest>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <string>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -187,6 +189,23 @@ private slots:
         QVERIFY(readFile(m_dir / "bytes")->empty());
         QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);
         QVERIFY(q(readFile(m_dir / "pipe").error().message).contains("not a plain file"));
+    }
+
+    /// Of a process that was killed while it wrote; what is being written, or is of others, stays.
+    void savingRemovesWhatWasLeftHalfWritten()
+    {
+        const fs::path dead = m_dir / "project.json.tmp-2147483646-0"; // no process has such a number
+        const fs::path fresh = m_dir / "layout.json.tmp-2147483646-1";
+        const fs::path alive = m_dir / ("project.json.tmp-" + std::to_string(::getpid()) + "-0");
+        const fs::path other = m_dir / "notes.tmp-2147483646-0";
+        const auto longAgo = fs::file_time_type::clock::now() - std::chrono::hours(1);
+        for (const fs::path& path : {dead, alive, other, fresh}) {
+            put(path, "half");
+            fs::last_write_time(path, path == fresh ? fs::file_time_type::clock::now() : longAgo);
+        }
+        QVERIFY(saveProject(m_dir, sample(1)).ok());
+        QVERIFY(!fs::exists(dead));
+        QVERIFY(fs::exists(fresh) && fs::exists(alive) && fs::exists(other));
     }
 
     void journalHoldsWhatIsNotSaved()

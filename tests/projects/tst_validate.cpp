@@ -236,6 +236,22 @@ void TestValidate::dataAndTraining_data()
         "E /training/batching [training · batching] the full set as one batch is for regression on a fixed set, the "
         "data is drawn without end");
     row(
+        "checkpoints kept by less than nothing",
+        [](Project& p) {
+            p.training.keepEvery = -1;
+            p.training.keepBest = -2;
+        },
+        "E /training/keep_every [training · keep every] got -1, expected at least 0\n"
+        "E /training/keep_best [training · keep best] got -2, expected at least 0");
+    row(
+        "the best of what is never validated",
+        [](Project& p) {
+            p.training.keepBest = 1;
+            p.training.validateEvery = 0;
+        },
+        "W /training/keep_best [training · keep best] keeps the checkpoints of least validation loss, but nothing is "
+        "validated: see validate every");
+    row(
         "vectors and tokens",
         [](Project& p) {
             p = findExample("linear-ancre")->project;
