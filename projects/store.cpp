@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -107,6 +109,37 @@ fs::path temporaryBeside(const fs::path& path)
     fs::path temporary = path;
     temporary += ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
     return temporary;
+}
+
+/// Whether `name` is a temporary file for one of a project's, whose process has died. Another machine's process writes
+/// for less than a minute.
+bool isLeftover(const fs::directory_entry& entry)
+{
+    const std::string name = entry.path().filename().string();
+    for (const char* of : {kProjectFile, kLayoutFile, kJournalFile}) {
+        const std::string prefix = std::string(of) + ".tmp-";
+        if (!name.starts_with(prefix)) {
+            continue;
+        }
+        int process = 0;
+        std::from_chars(name.data() + prefix.size(), name.data() + name.size(), process);
+        std::error_code error;
+        const auto age = fs::file_time_type::clock::now() - entry.last_write_time(error);
+        const bool dead = process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+        return dead && !error && age > std::chrono::minutes(1) && fs::is_regular_file(entry.symlink_status(error));
+    }
+    return false;
+}
+
+void removeLeftovers(const fs::path& directory)
+{
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+        if (isLeftover(*entry)) {
+            std::error_code ignored;
+            fs::remove(entry->path(), ignored);
+        }
+    }
 }
 
 /// Writes `bytes` to a new file with the mode of the one that it will replace, or the user's default; 0 or the
@@ -283,6 +316,7 @@ Status saveProject(const fs::path& directory, const Document& document)
     if (Status made = makeDirectory(directory); !made) {
         return made;
     }
+    removeLeftovers(directory);
     if (Status written = writeFileAtomically(directory / kProjectFile, toJson(document.project)); !written) {
         return written;
     }

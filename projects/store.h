@@ -19,7 +19,7 @@ inline constexpr const char* kJournalFile = ".autosave.json";
 /// Loads `path` (the directory, or its project.json). A missing layout is an empty one.
 [[nodiscard]] Result<Document> loadProject(const std::filesystem::path& path);
 /// Writes both files, each by temp + fsync + rename, and makes the directory. The journal is left: where it says the
-/// same, there is none to read.
+/// same, there is none to read. What a process that was killed left half written beside them is removed.
 [[nodiscard]] Status saveProject(const std::filesystem::path& directory, const Document& document);
 
 /// The journal: the unsaved state, replaced atomically.

@@ -166,7 +166,12 @@ Result<RunReader> RunReader::open(const fs::path& runDirectory)
     if (auto file = readRunFile(runDirectory); !file) {
         return file.error();
     }
-    return RunReader(std::make_unique<Impl>(runDirectory, Database::openForReading(runDirectory / kStoreFile)));
+    const fs::path store = runDirectory / kStoreFile;
+    std::error_code code;
+    const fs::file_status status = fs::status(store, code);
+    const bool readable = !fs::exists(status) || fs::is_regular_file(status); // a FIFO would hang SQLite
+    return RunReader(std::make_unique<Impl>(runDirectory, readable ? Database::openForReading(store)
+                                                                   : Error{store.string(), "is no plain file"}));
 }
 
 const std::optional<Error>& RunReader::storeError() const

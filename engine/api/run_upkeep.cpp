@@ -2,6 +2,7 @@
 #include "engine/api/run_upkeep.h"
 
 #include "engine/api/run_reader.h"
+#include "engine/record/checkpoint.h"
 #include "engine/record/run_branch.h"
 #include "engine/record/run_files.h"
 
@@ -56,15 +57,13 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
     branch.steps = info->steps;
     branch.event = {step, "forked", "from " + run.filename().string()};
     return makeBranch(branch, [&](const fs::path& directory) -> Status {
-        const fs::path to = checkpointDirectory(directory, step);
-        std::error_code code;
-        fs::create_directories(to.parent_path(), code);
-        // Links are followed: the copy holds what they point to.
-        fs::copy(checkpointDirectory(run, step), to, fs::copy_options::recursive, code);
-        if (code) {
-            return Error{to.string(), "the checkpoint cannot be copied: " + code.message()};
+        // Read and written, not copied: what is damaged is not carried on, and nothing that is linked comes along.
+        const auto checkpoint = loadCheckpoint(run, step, nullptr);
+        if (!checkpoint) {
+            return checkpoint.error();
         }
-        return Done{};
+        return writeCheckpoint(directory, checkpoint->state, checkpoint->model.tensors(),
+                               checkpoint->optimiser.tensors(), {});
     });
 }
 

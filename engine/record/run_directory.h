@@ -18,8 +18,8 @@ struct HeldDirectory {
 /// Makes `directory` and its parents. One that exists is taken over where it is empty, or holds nothing but what a run
 /// leaves that is cut off before its run.json; anything else in it refuses.
 [[nodiscard]] Result<HeldDirectory> claimRunDirectory(const std::filesystem::path& directory);
-/// Makes a new directory in `folder`: <UTC time>-<name>, with -2, -3, … where there is one already. Whoever makes it has
-/// it, so that runs that begin at the same moment in the same folder get one each.
+/// Makes a new directory in `folder`: <UTC time>-<name>, with -2, -3, … where there is one already. Whoever makes it
+/// has it, so that runs that begin at the same moment in the same folder get one each.
 [[nodiscard]] Result<HeldDirectory> claimRunDirectoryIn(const std::filesystem::path& folder, const std::string& name);
 
 /// Removes the directories that claimRunDirectoryIn made in `folder` for runs that were cut off before their run.json

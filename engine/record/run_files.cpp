@@ -177,7 +177,8 @@ fs::path keptProjectDirectory(const fs::path& runDirectory, const fs::path& proj
 
 fs::path resolvedProjectDirectory(const fs::path& runDirectory, const fs::path& kept)
 {
-    return (placeOf(runDirectory) / kept).lexically_normal();
+    const fs::path directory = (placeOf(runDirectory) / kept).lexically_normal();
+    return directory.has_filename() ? directory : directory.parent_path(); // "/a/b/../" is "/a/"
 }
 
 Result<FileDescriptor> guardRunFile(const fs::path& runDirectory, std::chrono::milliseconds patience)

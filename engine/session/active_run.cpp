@@ -321,6 +321,7 @@ void ActiveRun::writeCheckpoint()
         fail(written.error());
         return;
     }
+    tellNotes();
     if (const Status written = m_trainer->writeCheckpoint(m_recorder.directory()); !written) {
         fail(written.error());
         return;

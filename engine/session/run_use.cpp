@@ -27,7 +27,8 @@ Status checkData(const RunFile& file, const RunUse& use, OpenedRun& opened)
     const std::string directory = opened.projectDirectory.string();
     if (use.otherData == OtherData::Refuse) {
         return Error{difference->place, "these are not the data of the run: " + difference->message + " in " +
-                                            directory + ". Name the project's folder that has the run's data "
+                                            directory +
+                                            ". Name the project's folder that has the run's data "
                                             "(--project DIR), or go on with these (--other-data)"};
     }
     opened.otherData = difference->text() + " in " + directory;

@@ -35,6 +35,77 @@ private slots:
         QVERIFY(projects::saveProject(path("tiny").toStdString(), tinyProject()).ok());
     }
 
+    /// As the tasks of a job array do.
+    void trainsTwiceInOneSecond()
+    {
+        const QString runs = path("array");
+        QProcess first;
+        QProcess second;
+        for (QProcess* process : {&first, &second}) {
+            process->start(RESIDUA_CLI, {"train", path("tiny"), "--steps", "2", "--runs", runs});
+        }
+        for (QProcess* process : {&first, &second}) {
+            QVERIFY(process->waitForFinished(kTimeout));
+            QVERIFY2(process->exitCode() == 0, process->readAllStandardError().constData());
+        }
+        QCOMPARE(QDir(runs).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 2);
+    }
+
+    void aProjectMovesAndOtherDataAreRefused()
+    {
+        projects::Document document;
+        document = *projects::loadProject(path("tiny").toStdString());
+        document.project.data.source = projects::TextData{.path = "text.txt", .tokeniser = {}};
+        QVERIFY(projects::saveProject(path("texts").toStdString(), document).ok());
+        const auto writeText = [&](const QString& folder, char last) {
+            QFile file(folder + "/text.txt");
+            QVERIFY(file.open(QIODevice::WriteOnly));
+            file.write(QByteArray(2000, 'a') + last);
+        };
+        writeText(path("texts"), 'b');
+        QCOMPARE(run({"train", path("texts"), "--steps", "2", "--run", path("texts/runs/one")}).code, 0);
+        QVERIFY(QDir().rename(path("texts"), path("moved")));
+        const QString one = path("moved/runs/one");
+        Ran ran = run({"resume", one, "--steps", "3"});
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        ran = run({"eval", one, "--json"});
+        QCOMPARE(ran.code, 0);
+        QJsonObject answer = QJsonDocument::fromJson(ran.output.toUtf8()).object();
+        QCOMPARE(answer["step"].toInt(), 3);
+        QVERIFY(answer["notes"].toArray().isEmpty());
+
+        writeText(path("moved"), 'c');
+        for (const QStringList& command : {QStringList{"resume", one, "--steps", "4"},
+                                           {"eval", one},
+                                           {"sample", one, "--tokens", "1"},
+                                           {"retrofit", one, "--topology", "dca"}}) {
+            ran = run(command);
+            QCOMPARE(ran.code, 3);
+            QVERIFY2(ran.errors.contains("not the data of the run"), qPrintable(ran.errors));
+        }
+        ran = run({"eval", one, "--other-data"});
+        QCOMPARE(ran.code, 0);
+        QVERIFY2(ran.errors.contains("note: the data are not those of the run"), qPrintable(ran.errors));
+        QVERIFY2(ran.output.contains("at step 3"), qPrintable(ran.output));
+
+        QVERIFY(QDir().rename(one, path("alone")));
+        QCOMPARE(run({"eval", path("alone")}).code, 3);
+        writeText(path("moved"), 'b');
+        QCOMPARE(run({"eval", path("alone"), "--project", path("moved")}).code, 0);
+    }
+
+    void listsWhyARunFailed()
+    {
+        const QString failed = path("listed/broken");
+        QVERIFY(QDir().mkpath(failed));
+        QFile file(failed + "/run.json");
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("{\"name\": 3}");
+        file.close();
+        const Ran ran = run({"runs", path("listed")});
+        QVERIFY2(ran.output.contains("name] is 3, expected a text"), qPrintable(ran.output));
+    }
+
     void showsHelp()
     {
         const Ran overview = run({"--help"});

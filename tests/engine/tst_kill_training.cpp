@@ -3,6 +3,7 @@
 #include "run_harness.h"
 
 #include "engine/api/run_reader.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <QCoreApplication>
 #include <QProcess>
@@ -18,8 +19,9 @@ using residua::tests::SessionProbe;
 
 namespace {
 
-constexpr int kKills = 60;
+constexpr int kKills = 40;        ///< of each test; RESIDUA_FUZZ_ROUNDS by hand
 constexpr int kLongestLife = 120; ///< milliseconds from the start of the training to the kill
+constexpr int kFirstMoments = 30; ///< milliseconds from the command to the kill: the run is being made
 constexpr RunId kRun{1};
 constexpr const char* kChild = "--train-until-killed";
 
@@ -35,7 +37,9 @@ projects::Project project()
 int trainUntilKilled(const std::filesystem::path& directory)
 {
     SessionProbe probe;
-    if (std::filesystem::exists(directory)) {
+    std::puts("begins");
+    std::fflush(stdout);
+    if (std::filesystem::exists(directory / "run.json")) {
         ResumeRun command;
         command.run = kRun;
         command.runDirectory = directory;
@@ -64,25 +68,42 @@ class TestKillTraining : public QObject {
     Q_OBJECT
 
 private slots:
+    void everyRunGoesOn_data()
+    {
+        QTest::addColumn<QByteArray>("from");
+        QTest::addColumn<int>("longest");
+        QTest::newRow("while it trains") << QByteArray("started") << kLongestLife;
+        QTest::newRow("while it is made or taken up") << QByteArray("begins") << kFirstMoments;
+    }
     void everyRunGoesOn()
     {
+        QFETCH(QByteArray, from);
+        QFETCH(int, longest);
         const QTemporaryDir folder;
         const std::filesystem::path root = folder.path().toStdString();
         const std::map<std::int64_t, double> whole = tests::lossesOf(project(), root / "whole");
-        std::mt19937 random(11);
+        std::mt19937_64 random(fuzz::seed());
+        const int most = fuzz::rounds(kKills);
         int run = 0;
-        for (int kills = 0; kills < kKills;) {
+        for (int kills = 0; kills < most;) {
             const std::filesystem::path directory = root / std::to_string(run);
             QProcess child;
             child.start(QCoreApplication::applicationFilePath(), {kChild, QString::fromStdString(directory.string())});
-            QVERIFY(child.waitForReadyRead(60'000));
-            if (!child.waitForFinished(1 + static_cast<int>(random() % kLongestLife))) {
+            while (!child.readLine().startsWith(from)) {
+                QVERIFY(child.canReadLine() || child.waitForReadyRead(60'000));
+            }
+            if (!child.waitForFinished(1 + static_cast<int>(fuzz::below(random, static_cast<std::size_t>(longest))))) {
                 child.kill();
                 QVERIFY(child.waitForFinished(60'000));
             }
             const bool killed = child.exitStatus() == QProcess::CrashExit;
             kills += killed ? 1 : 0;
-            const RunStatus status = RunReader::open(directory)->info()->status;
+            const auto reader = RunReader::open(directory);
+            if (killed && !reader) {
+                QVERIFY2(!std::filesystem::exists(directory / "run.json"), reader.error().text().c_str());
+                continue; // it had not begun, and its next life begins it
+            }
+            const RunStatus status = reader->info()->status;
             if (killed && status == RunStatus::Interrupted) {
                 continue; // its next life goes on with it
             }

@@ -3,15 +3,20 @@
 #include "run_harness.h"
 
 #include "engine/api/run_reader.h"
+#include "engine/record/checkpoint.h"
+#include "engine/record/database.h"
+#include "engine/record/run_writer.h"
 
 #include <QCoreApplication>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 using namespace residua;
@@ -193,6 +198,137 @@ private slots:
         QCOMPARE(tests::recordedLosses(run), m_whole);
     }
 
+    /// Whoever uses a checkpoint says which it was, and why not a newer one.
+    void queriesTellWhichCheckpointTheyUse()
+    {
+        const std::filesystem::path run = copyOfWhole("queried");
+        const std::filesystem::path last = checkpointDirectory(run, kSteps) / "model.safetensors";
+        SessionProbe probe;
+        EvaluateRequest evaluate;
+        evaluate.runDirectory = run;
+        SampleRequest sample;
+        sample.runDirectory = run;
+        sample.tokens = 3;
+        probe.post(evaluate);
+        probe.post(sample);
+        QVERIFY(probe.waitFor<EvaluationReady>() && probe.waitFor<SampleReady>());
+        QCOMPARE(probe.all<EvaluationReady>()[0].step, kSteps);
+        QCOMPARE(probe.all<SampleReady>()[0].step, kSteps);
+        QVERIFY(probe.all<EvaluationReady>()[0].notes.empty() && probe.all<SampleReady>()[0].notes.empty());
+        std::filesystem::resize_file(last, std::filesystem::file_size(last) / 2);
+        SessionProbe after;
+        after.post(evaluate);
+        after.post(sample);
+        QVERIFY(after.waitFor<EvaluationReady>() && after.waitFor<SampleReady>());
+        const EvaluationReady evaluated = after.all<EvaluationReady>()[0];
+        const SampleReady sampled = after.all<SampleReady>()[0];
+        QCOMPARE(evaluated.step, 24);
+        QCOMPARE(sampled.step, 24);
+        for (const auto& notes : {evaluated.notes, sampled.notes}) {
+            QCOMPARE(notes.size(), std::size_t{1});
+            QVERIFY2(notes[0].find("step-00000030 skipped") != std::string::npos, notes[0].c_str());
+        }
+        // Asked for by its step, it is refused.
+        evaluate.step = kSteps;
+        evaluate.tag = QueryTag{2};
+        after.post(evaluate);
+        QVERIFY(after.waitFor<QueryFailed>());
+    }
+
+    void aRunWithoutAStoreGoesOn_data()
+    {
+        QTest::addColumn<bool>("lost");
+        QTest::newRow("lost") << true;
+        QTest::newRow("damaged") << false;
+    }
+    void aRunWithoutAStoreGoesOn()
+    {
+        QFETCH(bool, lost);
+        const std::filesystem::path run = copyOfWhole(lost ? "lost" : "damaged");
+        if (lost) {
+            std::filesystem::remove(run / "store.sqlite");
+        } else {
+            std::ofstream(run / "store.sqlite", std::ios::trunc) << std::string(20'000, 'x');
+        }
+        SessionProbe probe;
+        ResumeRun command = resume(run);
+        command.step = 16;
+        probe.post(command);
+        QVERIFY(probe.waitFor<RunEnded>());
+        QVERIFY2(probe.all<RunEnded>()[0].status == RunStatus::Finished, probe.all<RunEnded>()[0].error.text().c_str());
+        QVERIFY(anyNotice(probe, "a fresh one takes its place"));
+        std::map<std::int64_t, double> expected = m_whole;
+        expected.erase(expected.begin(), expected.find(17));
+        QCOMPARE(tests::recordedLosses(run), expected);
+        QCOMPARE(std::filesystem::exists(run / "store.sqlite.damaged"), !lost);
+    }
+
+    void aStoreThatAnotherHoldsDelaysTheRecord()
+    {
+        SessionProbe probe;
+        StartRun command = start(directory("held"));
+        command.pauseAfter = 2;
+        probe.post(command);
+        QVERIFY(probe.waitFor<RunPaused>());
+        auto other = Database::openForWriting(directory("held") / "store.sqlite");
+        QVERIFY(other->execute("BEGIN EXCLUSIVE").ok());
+        probe.post(Continue{kRun});
+        QVERIFY(probe.waitUntil([](const Event& event) {
+            const auto* notice = std::get_if<Notice>(&event);
+            return notice != nullptr && notice->text.find("another process holds") != std::string::npos;
+        }));
+        QVERIFY(probe.all<RunEnded>().empty());
+        QVERIFY(other->execute("COMMIT").ok());
+        QVERIFY(probe.waitFor<RunEnded>());
+        QVERIFY2(probe.all<RunEnded>()[0].status == RunStatus::Finished, probe.all<RunEnded>()[0].error.text().c_str());
+        QCOMPARE(tests::recordedLosses(directory("held")), m_whole);
+    }
+
+    /// Before anything is read of it: who holds it may be about to write a newer checkpoint.
+    void aRunThatIsTrainedIsNotResumed()
+    {
+        const std::filesystem::path run = copyOfWhole("trained");
+        const auto held = RunWriter::hold(run);
+        QVERIFY(held.ok());
+        std::filesystem::remove(run / "project" / "project.json");
+        SessionProbe probe;
+        probe.post(resume(run));
+        QVERIFY(probe.waitFor<RunEnded>());
+        const std::string said = probe.all<RunEnded>()[0].error.text();
+        QVERIFY2(said.find("another process is training") != std::string::npos, said.c_str());
+    }
+
+    void checkpointsAreKeptByTheirLoss()
+    {
+        projects::Project made = project();
+        made.training.checkpointEvery = 2;
+        made.training.validateEvery = 2;
+        made.training.keepCheckpoints = 1;
+        made.training.keepEvery = 10;
+        made.training.keepBest = 1;
+        const std::filesystem::path run = directory("kept");
+        {
+            SessionProbe probe; // stopped in between: what was found best before is known after
+            StartRun command = start(run);
+            command.project = made;
+            command.pauseAfter = 15;
+            probe.post(command);
+            QVERIFY(probe.waitFor<RunPaused>());
+            probe.post(Stop{kRun});
+            QVERIFY(probe.waitFor<RunEnded>());
+        }
+        SessionProbe probe;
+        probe.post(resume(run));
+        QVERIFY(probe.waitFor<RunEnded>());
+        const auto reader = RunReader::open(run);
+        const auto losses = reader->metric(metric::kValidationLoss);
+        const auto best = std::ranges::min_element(losses, {}, &MetricPoint::value);
+        std::set<std::int64_t> expected{10, 20, 30, best->step};
+        const auto steps = reader->checkpoints();
+        QCOMPARE(std::set<std::int64_t>(steps.begin(), steps.end()), expected);
+        QCOMPARE(*loadCheckpoint(run, best->step, nullptr)->state.validationLoss, best->value);
+    }
+
     void goesOnFromAnEarlierStepAndFurther()
     {
         const std::filesystem::path run = copyOfWhole("further");
@@ -255,6 +391,12 @@ private:
     {
         std::filesystem::copy(directory("whole"), directory(name), std::filesystem::copy_options::recursive);
         return directory(name);
+    }
+    static bool anyNotice(SessionProbe& probe, const std::string& part)
+    {
+        const auto notices = probe.all<Notice>();
+        return std::ranges::any_of(notices,
+                                   [&](const Notice& notice) { return notice.text.find(part) != std::string::npos; });
     }
     static void replaceInProject(const std::filesystem::path& run, const std::string& from, const std::string& to)
     {

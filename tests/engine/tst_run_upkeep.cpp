@@ -2,11 +2,14 @@
 #include "engine/api/run_reader.h"
 #include "engine/api/run_upkeep.h"
 #include "engine/record/checkpoint.h"
+#include "engine/record/run_files.h"
 #include "engine/record/run_writer.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <cmath>
 
 using namespace residua;
 using namespace residua::engine;
@@ -71,6 +74,62 @@ private slots:
         QVERIFY(!fs::exists(fork));
         QVERIFY(!forkRun(m_run, 10, m_run).ok());
         QCOMPARE(RunReader::open(m_run)->checkpoints().size(), std::size_t(2));
+    }
+
+    void aForkWithoutAPlaceLiesBesideItsParent()
+    {
+        const auto fork = forkRun(m_run, 10);
+        QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
+        QCOMPARE(fork->parent_path(), m_runs);
+        QVERIFY(*fork != *forkRun(m_run, 10));
+        QCOMPARE(*projectDirectoryOf(*fork), *projectDirectoryOf(m_run));
+        const auto slash = forkRun(m_run / "", 20);
+        QVERIFY(slash.ok());
+        QCOMPARE(slash->parent_path(), m_runs);
+    }
+
+    void aForkTakesNoDamageAndNoLinksAlong()
+    {
+        const fs::path state = checkpointDirectory(m_run, 20) / "state.json";
+        fs::create_directory_symlink("/", checkpointDirectory(m_run, 10) / "everything");
+        const auto fork = forkRun(m_run, 10);
+        QVERIFY(fork.ok());
+        QVERIFY(!fs::exists(fs::symlink_status(checkpointDirectory(*fork, 10) / "everything")));
+        fs::resize_file(state, 10);
+        QVERIFY(!forkRun(m_run, 20, m_runs / "fork").ok());
+        QVERIFY(!fs::exists(m_runs / "fork"));
+    }
+
+    void aForkKnowsTheDataOfItsParent()
+    {
+        const DataFingerprint data{{"text.txt", 1, 3, "00"}};
+        {
+            auto writer = RunWriter::reopen(m_run, 20);
+            writer->setSource(m_folder->path().toStdString(), data);
+            QVERIFY(writer->update(writer->info()).ok());
+        }
+        const auto fork = forkRun(m_run, 20);
+        QVERIFY(readRunFile(*fork)->data == std::optional(data));
+    }
+
+    void aForkOfARunWithoutAStoreHasTheCheckpoint()
+    {
+        fs::remove(m_run / "store.sqlite");
+        const auto fork = forkRun(m_run, 10);
+        QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
+        QCOMPARE(RunReader::open(*fork)->checkpoints(), std::vector<std::int64_t>{10});
+        QVERIFY(std::isnan(RunReader::open(*fork)->info()->loss));
+    }
+
+    void onlyRunsAreTrashed()
+    {
+        const fs::path other = m_runs / "other";
+        fs::create_directories(other);
+        QVERIFY(!trashRun(other).ok());
+        QVERIFY(fs::exists(other));
+        const auto trashed = trashRun(m_run / ""); // with a slash at its end
+        QVERIFY(trashed.ok());
+        QCOMPARE(*trashed, m_runs / ".trash" / "first");
     }
 
     void theTrashGivesBack()

@@ -191,7 +191,7 @@ private slots:
         } else if (what == 2) {
             command.device = "tpu";
         } else if (what == 3) {
-            std::filesystem::create_directories(command.runDirectory);
+            std::filesystem::create_directories(command.runDirectory / "of another");
         } else {
             command.project.network.width = 1'000'000;
         }

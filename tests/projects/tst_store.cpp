@@ -7,10 +7,12 @@
 
 #include <QtTest>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <string>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -258,6 +260,23 @@ private slots:
         fs::resize_file(m_dir / "bytes", (std::uintmax_t{64} << 20) + 1);
         QVERIFY(
             q(readFile(m_dir / "bytes").error().message).contains("is 67108865 bytes long; expected at most 67108864"));
+    }
+
+    /// Of a process that was killed while it wrote; what is being written, or is of others, stays.
+    void savingRemovesWhatWasLeftHalfWritten()
+    {
+        const fs::path dead = m_dir / "project.json.tmp-2147483646-0"; // no process has such a number
+        const fs::path fresh = m_dir / "layout.json.tmp-2147483646-1";
+        const fs::path alive = m_dir / ("project.json.tmp-" + std::to_string(::getpid()) + "-0");
+        const fs::path other = m_dir / "notes.tmp-2147483646-0";
+        const auto longAgo = fs::file_time_type::clock::now() - std::chrono::hours(1);
+        for (const fs::path& path : {dead, alive, other, fresh}) {
+            put(path, "half");
+            fs::last_write_time(path, path == fresh ? fs::file_time_type::clock::now() : longAgo);
+        }
+        QVERIFY(saveProject(m_dir, sample(1)).ok());
+        QVERIFY(!fs::exists(dead));
+        QVERIFY(fs::exists(fresh) && fs::exists(alive) && fs::exists(other));
     }
 
     void journalHoldsWhatIsNotSaved()
