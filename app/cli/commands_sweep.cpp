@@ -165,6 +165,7 @@ Exit runSweep(const Arguments& arguments, const Console& console)
     }
     if (endsSweep(ended)) {
         console.line(summaryOf(plan) + "; the same command goes on");
+        showJson(plan, console);
         return ended;
     }
     showOutcome(plan, console);

@@ -79,15 +79,25 @@ std::string threadsOfEach(const Jobs& jobs)
     _exit(kCannotStart);
 }
 
+/// Of a signal that asks to end, before the process could do so in order.
+bool isAnEnd(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 /// What a process ended with, in this program's terms.
 Exit exitOf(int status, const Console& console)
 {
+    constexpr int kSignalled = 128; // and the signal's number, as a shell says it
+    const int code = WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
+    if (isAnEnd(code - kSignalled)) {
+        return Exit::Interrupted;
+    }
     if (WIFSIGNALED(status)) {
         console.remark("error: a process of the sweep was ended by signal " + std::to_string(WTERMSIG(status)) +
                        "; what it trained goes on from its last checkpoint");
         return Exit::RunFailed;
     }
-    const int code = WEXITSTATUS(status);
     if (code == kCannotStart) {
         console.remark("error: a process of the sweep could not be started");
     }

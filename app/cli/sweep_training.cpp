@@ -77,12 +77,19 @@ std::optional<std::size_t> Trainer::next()
         MemberStatus& status = m_plan.members[index].status;
         status = canBeTrained(status) ? failure : status;
     }
+    // A member of which a process died may kill the next one too (by its memory, say): the others come before it.
+    std::optional<std::size_t> doubtful;
     for (std::size_t i = 0; i < m_plan.members.size(); ++i) {
-        if (m_plan.members[i].chosen && !m_tried.contains(i) && isOpen(i)) {
+        if (!m_plan.members[i].chosen || m_tried.contains(i) || !isOpen(i)) {
+            continue;
+        }
+        const auto* const cutOff = std::get_if<member::CutOff>(&m_plan.members[i].status);
+        if (cutOff == nullptr || cutOff->by == member::CutOff::By::Stop) {
             return i;
         }
+        doubtful = doubtful.value_or(i);
     }
-    return std::nullopt;
+    return doubtful;
 }
 
 bool Trainer::isOpen(std::size_t index) const
@@ -124,13 +131,13 @@ Exit Trainer::train(std::size_t index)
 
 Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
 {
+    Exit ended = Exit::Ok;
     if (outcome.ended.status == engine::RunStatus::Failed) {
-        return failed(index, outcome.ended.error, console);
-    }
-    if (outcome.ended.status == engine::RunStatus::Stopped) {
+        ended = failed(index, outcome.ended.error, console);
+    } else if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "the same command goes on from here", console);
     }
-    return Exit::Ok;
+    return outcome.stopCause == StopCause::Signal ? Exit::Interrupted : ended;
 }
 
 Exit Trainer::failed(std::size_t index, const Error& error, const Console& console)

@@ -100,7 +100,8 @@ MemberStatus statusOf(const RunReader& reader, const RunInfo& info)
         break;
     }
     const std::vector<std::int64_t> steps = reader.checkpoints();
-    return member::CutOff{info.step, steps.empty() ? std::nullopt : std::optional(steps.back())};
+    const auto by = info.status == RunStatus::Stopped ? member::CutOff::By::Stop : member::CutOff::By::Death;
+    return member::CutOff{by, info.step, steps.empty() ? std::nullopt : std::optional(steps.back())};
 }
 
 /// Without run.json a directory is no run yet: another process begins it, or one died of it, or it is something else.
@@ -201,7 +202,8 @@ std::string describe(const MemberStatus& status)
                        return word + ", " + std::to_string(training.step) + " steps recorded";
                    },
                    [&](const member::CutOff& cutOff) {
-                       return word + " at step " + std::to_string(cutOff.step) +
+                       const bool died = cutOff.by == member::CutOff::By::Death;
+                       return word + " at step " + std::to_string(cutOff.step) + (died ? " with its process" : "") +
                               (cutOff.checkpoint ? ", goes on from step " + std::to_string(*cutOff.checkpoint)
                                                  : ", begins again");
                    },

@@ -23,9 +23,10 @@ struct Pending {};
 struct Training {
     std::int64_t step = 0; ///< steps recorded so far
 };
-/// Stopped or killed; it goes on from its checkpoint, and begins again where there is none.
+/// It goes on from its checkpoint, and begins again where there is none.
 struct CutOff {
-    std::int64_t step = 0; ///< steps recorded
+    enum class By { Stop, Death } by = By::Stop; ///< asked to, or its process died: killed, or of the member itself
+    std::int64_t step = 0;                       ///< steps recorded
     std::optional<std::int64_t> checkpoint;
 };
 struct Finished {
