@@ -85,11 +85,7 @@ BlockStyle styleOf(const QTextBlock& block, const QTextCursor& cursor)
 {
     const int level = block.blockFormat().headingLevel();
     const bool inside = cursor.currentFrame() != block.document()->rootFrame();
-    return inside           ? kInside
-           : level == 1     ? kTitle
-           : level > 1      ? kHeading
-           : block.textList() ? kItem
-                            : kText;
+    return inside ? kInside : level == 1 ? kTitle : level > 1 ? kHeading : block.textList() ? kItem : kText;
 }
 
 void styleBlock(QTextCursor& cursor, const QTextBlock& block)

@@ -23,7 +23,7 @@ public:
 
     /// Shows what is known of `word`: a topic's name or another word for it; the index for any other word.
     void explain(const std::string& word);
-    [[nodiscard]] HelpPage& page() { return *m_page; }
+    [[nodiscard]] HelpPage& page() const { return *m_page; }
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

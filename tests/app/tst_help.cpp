@@ -46,9 +46,8 @@ struct Statement {
 
 std::map<std::string, Statement> statements()
 {
-    static const QRegularExpression kLine(
-        QStringLiteral("^    ([a-z0-9_, -]+?)(?: at L = (\\d+))?: (.+) parameters$"),
-        QRegularExpression::MultilineOption);
+    static const QRegularExpression kLine(QStringLiteral("^    ([a-z0-9_, -]+?)(?: at L = (\\d+))?: (.+) parameters$"),
+                                          QRegularExpression::MultilineOption);
     std::map<std::string, Statement> found;
     for (const HelpTopic& topic : resources::helpTopics()) {
         for (auto at = kLine.globalMatch(textOf(topic)); at.hasNext();) {
