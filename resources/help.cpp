@@ -62,8 +62,7 @@ HelpTopic topicOf(const HelpPage& page, std::string group)
     const auto aliases =
         std::ranges::find_if(lines, [](std::string_view line) { return line.starts_with(kAliasLine); });
     if (aliases != lines.end()) {
-        topic.aliases =
-            wordsBetween(paragraphAt(lines, static_cast<std::size_t>(aliases - lines.begin())), "`", "`");
+        topic.aliases = wordsBetween(paragraphAt(lines, static_cast<std::size_t>(aliases - lines.begin())), "`", "`");
     }
     return topic;
 }

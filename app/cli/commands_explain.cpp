@@ -40,7 +40,8 @@ Exit listTopics(const Console& console)
         console.line("  " + topic.name + std::string(width + 2 - topic.name.size(), ' ') + topic.title);
         list.push_back(jsonOf(topic));
     }
-    console.line("\nresidua-cli explain NAME prints a page; the names of presets, node kinds and laws find theirs too.");
+    console.line(
+        "\nresidua-cli explain NAME prints a page; the names of presets, node kinds and laws find theirs too.");
     console.value(list);
     return Exit::Ok;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/inspector/inspector.h"
 
+#include "app/help/help_words.h"
 #include "app/inspector/cost_view.h"
 #include "app/inspector/custom_notice.h"
 #include "app/inspector/property_editor.h"
@@ -22,7 +23,7 @@ namespace {
 
 enum Column { Title, Editor, Unit, Reset };
 constexpr int kMargin = 12;
-constexpr int kFormPosition = 4; ///< under title, subtitle, notice and a gap
+constexpr int kFormPosition = 5; ///< under title, subtitle, explanation, notice and a gap
 
 QLabel* label(const QString& role, QWidget* parent)
 {
@@ -38,6 +39,7 @@ Inspector::Inspector(QWidget* parent)
     : QWidget(parent),
       m_title(label(QStringLiteral("title"), this)),
       m_subtitle(label(QStringLiteral("muted"), this)),
+      m_explain(new QToolButton(this)),
       m_custom(new CustomNotice(this)),
       m_body(new QWidget),
       m_cost(new CostView),
@@ -51,6 +53,7 @@ Inspector::Inspector(QWidget* parent)
     body->setSpacing(4);
     body->addWidget(m_title);
     body->addWidget(m_subtitle);
+    body->addWidget(m_explain, 0, Qt::AlignLeft);
     body->addWidget(m_custom);
     body->addSpacing(6);
     body->addSpacing(10);
@@ -73,6 +76,10 @@ Inspector::Inspector(QWidget* parent)
     layout->addWidget(m_reference); // below, so that nothing moves under the pointer
     connect(qApp, &QApplication::focusChanged, this, &Inspector::showReference);
     connect(m_custom, &CustomNotice::backRequested, this, &Inspector::editRequested);
+    m_explain->setObjectName(QStringLiteral("explainPlace"));
+    m_explain->setText(tr("What this computes"));
+    m_explain->setToolTip(tr("Equation, start, cost and source"));
+    connect(m_explain, &QToolButton::clicked, this, [this] { emit explainRequested(m_word); });
 }
 
 void Inspector::show(const projects::Project& project, const Place& place)
@@ -83,6 +90,8 @@ void Inspector::show(const projects::Project& project, const Place& place)
     const QString subtitle = subtitleOf(project, place);
     m_subtitle->setText(subtitle);
     m_subtitle->setVisible(!subtitle.isEmpty());
+    m_word = helpWordOf(project, place);
+    m_explain->setVisible(!m_word.empty());
     const bool wiring = place == Place(SectionPlace{Section::Topology});
     m_custom->setCustomisation(wiring ? customisationOf(project) : std::nullopt);
     std::vector<Property> properties = propertiesOf(project, place);

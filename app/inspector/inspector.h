@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+#include <string>
 #include <vector>
 
 class QGridLayout;
@@ -37,6 +38,8 @@ signals:
     void editRequested(const residua::projects::Edit& edit);
     /// Train once for each of several values of it.
     void sweepRequested(const residua::app::Property& property);
+    /// What does it compute? `word` is one that the help knows.
+    void explainRequested(const std::string& word);
 
 private:
     struct Line {
@@ -55,6 +58,8 @@ private:
     std::vector<Line> m_lines;
     QLabel* m_title;
     QLabel* m_subtitle;
+    QToolButton* m_explain; ///< hidden where there is nothing to explain
+    std::string m_word;     ///< what it asks the help for
     CustomNotice* m_custom;
     QWidget* m_form = nullptr;
     QGridLayout* m_grid = nullptr;

@@ -10,6 +10,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMimeData>
 #include <QSortFilterProxyModel>
 #include <QTreeView>
@@ -105,6 +106,8 @@ PaletteView::PaletteView(PaletteModel& model, QWidget* parent)
     connect(m_search, &QLineEdit::returnPressed, this, [this] { choose(current()); });
     connect(m_tree, &QTreeView::activated, this, [this] { choose(current()); });
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &PaletteView::showCost);
+    m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_tree, &QTreeView::customContextMenuRequested, this, &PaletteView::openMenu);
     keepExpanded();
     showCost();
 }
@@ -162,6 +165,18 @@ void PaletteView::focusSearch()
 const PaletteItem* PaletteView::current() const
 {
     return m_model.itemAt(m_filter->mapToSource(m_tree->currentIndex()));
+}
+
+void PaletteView::openMenu(const QPoint& position)
+{
+    const PaletteItem* const item = m_model.itemAt(m_filter->mapToSource(m_tree->indexAt(position)));
+    if (!item) {
+        return;
+    }
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("What this computes"), this, [this, asked = *item] { emit explainRequested(asked); });
+    menu->popup(m_tree->viewport()->mapToGlobal(position));
 }
 
 /// The first match becomes the current one, so that Enter takes it up.

@@ -36,16 +36,20 @@ public:
     using Taker = std::function<bool(const PaletteItem& item, QWidget* target, QPoint position)>;
     void setTaker(Taker taker) { m_taker = std::move(taker); }
     void focusSearch();
+    /// The item that the keys are at; nullptr where they are at none.
+    [[nodiscard]] const PaletteItem* current() const;
 
 signals:
     void chosen(const residua::projects::Edit& edit);
     void refused(const QString& reason);
+    /// What does it compute?
+    void explainRequested(const residua::app::PaletteItem& item);
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    [[nodiscard]] const PaletteItem* current() const;
+    void openMenu(const QPoint& position);
     void search(const QString& text);
     void choose(const PaletteItem* item, QWidget* target = nullptr, QPoint position = {});
     void keepExpanded();

@@ -53,6 +53,7 @@ constexpr NamedView kViews[] = {
     {"comparison", WorkspaceView::Runs, PictureFront::Comparison},
     {"keys", WorkspaceView::Depth, PictureFront::Keys},
     {"commands", WorkspaceView::Depth, PictureFront::Commands},
+    {"help", WorkspaceView::Depth, PictureFront::Help},
 };
 
 Status takeView(const QString& text, LaunchOptions& options)
@@ -195,7 +196,7 @@ std::string launchHelp()
   --screenshot FILE   draw the window to a PNG and end
     --size WxH        its size, such as 1440x900
     --view VIEW       depth, matrix, block, schedule, palette · plots (side by side), or one of them with the room:
-                      loss, coefficients, norms, pareto, runs, sweep · start · keys, commands ·
+                      loss, coefficients, norms, pareto, runs, sweep · start · keys, commands, help ·
                       comparison (of the project's two newest runs)
   --help, --version
 

@@ -30,6 +30,7 @@ enum class PictureFront {
     Comparison, ///< the two newest runs compared, drawn alone
     Keys,       ///< the page of keyboard shortcuts, drawn alone
     Commands,   ///< the command palette over the workspace
+    Help,       ///< what the project's topology computes, drawn alone
 };
 
 /// The command line of `residua`.

@@ -14,6 +14,7 @@
 #include "app/window/block_link.h"
 #include "app/window/canvas_actions.h"
 #include "app/window/document_link.h"
+#include "app/window/help_link.h"
 #include "app/window/run_link.h"
 #include "app/window/schedule_link.h"
 #include "app/window/sweep_link.h"
@@ -97,6 +98,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_runLink = new RunLink(m_session, m_runs, m_archive, *m_workspace, *m_documents, this);
     m_sweepLink = new SweepLink(m_session, m_runs, *m_documents, *m_workspace, this);
     new ScheduleLink(m_session, m_analysis, m_runs, *m_documents, *m_workspace, this);
+    new HelpLink(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
     makeStatusBar();
     connectFile();
     connectEdit();

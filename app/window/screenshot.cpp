@@ -3,8 +3,10 @@
 
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/keys_dialog.h"
+#include "app/help/help_window.h"
 #include "app/runs/run_comparison.h"
 #include "app/runs/runs_panel.h"
+#include "app/window/document_link.h"
 #include "app/window/main_window.h"
 
 #include <QAction>
@@ -70,6 +72,12 @@ bool Screenshot::openFront()
     case PictureFront::Commands:
         m_window.actions().commands->trigger();
         break;
+    case PictureFront::Help:
+        if (m_window.session().isOpen()) {
+            m_window.documents().choose(SectionPlace{Section::Topology});
+        }
+        m_window.actions().explain->trigger();
+        break;
     case PictureFront::Comparison: {
         const auto& runs = m_window.workspace().runsModel().runs();
         if (runs.size() < 2) {
@@ -87,6 +95,8 @@ QWidget* Screenshot::subject() const
     switch (m_options.front) {
     case PictureFront::Keys:
         return m_window.findChild<KeysDialog*>();
+    case PictureFront::Help:
+        return m_window.findChild<HelpWindow*>();
     case PictureFront::Comparison:
         return m_window.findChild<RunComparisonDialog*>();
     default:

@@ -102,6 +102,9 @@ WindowActions::WindowActions(QWidget& window)
                    Text::tr("Find a topology, a block or a node"));
     backToPreset = make("", Text::tr("Back to the &preset"), {},
                         Text::tr("Undo every change to the wiring since its preset was chosen"));
+    explain = make("", Text::tr("&What this computes"), {QKeySequence(Qt::Key_F1)},
+                   Text::tr("Explain what is selected: its equation, start, cost and source"));
+    methods = make("", Text::tr("&Methods"), {}, Text::tr("What each method computes, page by page"));
     about = make("", Text::tr("&About Residua"), {}, Text::tr("Version and licence"));
     run.run = make("run", Text::tr("Run"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, Text::tr("Train, or go on"));
     run.pause =
@@ -156,6 +159,8 @@ void WindowActions::nameActions()
         {floatPanel, "floatPanel"},
         {exportReport, "exportReport"},
         {clearQueue, "clearQueue"},
+        {explain, "explain"},
+        {methods, "methods"},
         {about, "about"},
         {run.run, "run"},
         {run.pause, "pause"},
@@ -220,7 +225,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     menus.runs = run->addMenu(Text::tr("Selected &runs"));
     run->addActions({actions.sweep, actions.exportReport});
 
-    bar.addMenu(Text::tr("&Help"))->addAction(actions.about);
+    bar.addMenu(Text::tr("&Help"))->addActions({actions.explain, actions.methods, actions.about});
     return menus;
 }
 

@@ -52,6 +52,8 @@ struct WindowActions {
     QAction* previousPanel;
     QAction* theme;
     QAction* resetLayout;
+    QAction* explain;
+    QAction* methods;
     QAction* about;
     RunActions run;
 

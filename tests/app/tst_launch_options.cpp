@@ -50,6 +50,7 @@ private slots:
         row("comparison", WorkspaceView::Runs, PictureFront::Comparison);
         row("keys", WorkspaceView::Depth, PictureFront::Keys);
         row("commands", WorkspaceView::Depth, PictureFront::Commands);
+        row("help", WorkspaceView::Depth, PictureFront::Help);
     }
 
     void everyViewOfTheHelpCanBeAskedFor()

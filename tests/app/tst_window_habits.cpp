@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window keeps for a person from one day to the next, and offers without being asked.
 #include "app/commands/keys_dialog.h"
+#include "app/help/help_page.h"
+#include "app/help/help_window.h"
+#include "app/palette/palette_view.h"
 #include "app/window/document_link.h"
 #include "projects/presets.h"
+#include "resources/help.h"
 #include "tests/app/window_harness.h"
 
 #include <QComboBox>
 #include <QDockWidget>
 #include <QKeySequenceEdit>
+#include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <QPushButton>
 #include <QSettings>
 #include <QTableView>
 #include <QToolButton>
+#include <QTreeView>
 
 using namespace residua;
 using namespace residua::app;
@@ -44,6 +51,51 @@ private slots:
         QTRY_VERIFY(dock("lossDock")->isVisible());
         QVERIFY(dock("paretoDock")->isHidden());
         QVERIFY(!dock("runsDock")->widget()->visibleRegion().isEmpty()); // in front
+    }
+
+    /// From the keys, the inspector and the palette, and with no project at all.
+    void whatIsSelectedIsExplained()
+    {
+        m_window->actions().explain->trigger();
+        QCOMPARE(explained(), std::string(resources::kHelpIndex));
+        m_window->openProject(m_project);
+        m_window->documents().choose(SectionPlace{Section::Topology});
+        visible<QToolButton>(QStringLiteral("explainPlace"))->click();
+        QCOMPARE(explained(), std::string("ancre"));
+        m_window->documents().choose(SectionPlace{Section::Data});
+        pressF1(*m_window);
+        QCOMPARE(explained(), std::string("linear-regression"));
+        m_window->documents().choose(SectionPlace{Section::Runs});
+        QVERIFY(!visible<QToolButton>(QStringLiteral("explainPlace"))); // nothing is computed there
+
+        m_window->workspace().showPalette();
+        auto* const search = visible<QLineEdit>(QStringLiteral("paletteSearch"));
+        search->setText(QStringLiteral("no item is called so"));
+        pressF1(*search);
+        QCOMPARE(explained(), std::string(resources::kHelpIndex)); // the place's: there are no runs to explain
+        search->setText(QStringLiteral("highway"));
+        pressF1(*search);
+        QCOMPARE(explained(), std::string("highway"));
+        emit m_window->workspace().palette().explainRequested({PaletteKind::Node, "attention", {}, {}, {}});
+        QCOMPARE(explained(), std::string("nodes-sequence"));
+        m_window->actions().methods->trigger();
+        QCOMPARE(explained(), std::string(resources::kHelpIndex));
+    }
+
+    /// As a right click does it.
+    void thePalettesMenuExplains()
+    {
+        m_window->openProject(m_project);
+        m_window->workspace().showPalette();
+        auto* const tree = visible<QTreeView>(QStringLiteral("paletteTree"));
+        const QModelIndex item = tree->model()->index(0, 0, tree->model()->index(0, 0)); // plain
+        tree->setCurrentIndex(item);
+        emit tree->customContextMenuRequested(tree->visualRect(item).center());
+        QMenu* const menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        QVERIFY(menu);
+        menu->actions().front()->trigger();
+        menu->close();
+        QCOMPARE(explained(), std::string("plain"));
     }
 
     void recentProjectsAreALineOnTheStartPage()
@@ -143,6 +195,20 @@ private slots:
 
 private:
     QDockWidget* dock(const char* name) const { return m_window->findChild<QDockWidget*>(QString::fromLatin1(name)); }
+
+    /// The topic that is shown; empty where none is.
+    std::string explained() const
+    {
+        const auto* const help = m_window->findChild<HelpWindow*>();
+        return help && help->isVisible() ? help->page().topic() : std::string();
+    }
+    void pressF1(QWidget& widget)
+    {
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        widget.setFocus();
+        QTest::keyClick(&widget, Qt::Key_F1);
+    }
 
     /// A line of the start page.
     QToolButton* buttonSaying(const QString& text) const

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line as a person and a script use it: the program itself is run.
 #include "app/cli/commands.h"
+#include "app/cli/help_text.h"
 #include "projects/presets.h"
 #include "projects/store.h"
 #include "projects/sweep_grid.h"
+#include "resources/help.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
@@ -509,6 +511,67 @@ private slots:
         QCOMPARE(ran.output.count('\n'), 1);
         QVERIFY2(ran.output.contains("0.0123"), qPrintable(ran.output));
         QCOMPARE(run({"diff", path("tiny"), path("nowhere")}).code, 2);
+    }
+
+    void explainsEveryTopic()
+    {
+        const Ran list = run({"explain"});
+        QCOMPARE(list.code, 0);
+        for (const resources::HelpTopic& topic : resources::helpTopics()) {
+            QVERIFY2(list.output.contains("  " + QString::fromStdString(topic.name) + " "), topic.name.c_str());
+        }
+        const Ran page = run({"explain", "ANCRe"});
+        QCOMPARE(page.code, 0);
+        QVERIFY(page.output.startsWith("ANCRe: learned shortcuts\n"));
+        QVERIFY(page.output.contains("x_j = F_j(x_{j−1})"));
+        QCOMPARE(run({"explain", "ancre_outgoing"}).output, page.output); // a preset's key finds its method
+        const QJsonObject told = json(run({"explain", "low_rank_linear", "--json"})).object();
+        QCOMPARE(told["name"].toString(), QString("nodes-linear"));
+        QVERIFY(told["text"].toString().startsWith("# "));
+        QCOMPARE(json(run({"explain", "--json"})).array().size(), qsizetype(resources::helpTopics().size()));
+    }
+
+    void anUnknownTopicIsAnsweredWithTheNearest()
+    {
+        const Ran near = run({"explain", "highwya"});
+        QCOMPARE(near.code, 1);
+        QVERIFY2(near.errors.contains("did you mean highway?"), qPrintable(near.errors));
+        const Ran far = run({"explain", "zzzzzzzz"});
+        QCOMPARE(far.code, 1);
+        QVERIFY2(far.errors.contains("residua-cli explain lists them"), qPrintable(far.errors));
+    }
+
+    /// Only code and single long words are wider than the terminal, and no mark of Markdown is left.
+    void pagesFitTheTerminal()
+    {
+        for (const std::size_t width : {1, 40, 80, 200}) {
+            for (const resources::HelpTopic& topic : resources::helpTopics()) {
+                const QString text = QString::fromStdString(terminalText(topic.text, width));
+                QVERIFY2(!text.contains("](") && !text.contains("\n#") && !text.contains("|---"), topic.name.c_str());
+                for (const QString& line : text.split('\n')) {
+                    const bool isCode =
+                        line.startsWith("    ") && topic.text.find(line.toStdString()) != std::string::npos;
+                    const bool isWord =
+                        line.trimmed().startsWith("- ") ? line.count(' ') <= 3 : !line.trimmed().contains(' ');
+                    const bool isTable = width < 80 && topic.text.find("\n|") != std::string::npos;
+                    QVERIFY2(isCode || isWord || isTable ||
+                                 line.size() <= qsizetype(std::max<std::size_t>(width, 22)) || !line.startsWith(' '),
+                             qPrintable(line));
+                }
+            }
+        }
+    }
+
+    void markdownBecomesText()
+    {
+        QCOMPARE(terminalText("# A *title*\n\none `code` and a [link](b.md), 2 * 3 * 4\n", 80),
+                 std::string("A title\n\n  one code and a link, 2 * 3 * 4"));
+        QCOMPARE(terminalText("- first words\n  that go on\n- second", 22),
+                 std::string("  - first words that\n    go on\n  - second"));
+        QCOMPARE(terminalText("    x = `y`  *z*\n", 10), std::string("    x = `y`  *z*")); // code as it is
+        QCOMPARE(terminalText("|a|b|\n|---|---|\n|long|two words|\n", 80), std::string("  a     b\n  long  two words"));
+        QCOMPARE(terminalText("[unclosed and `open", 80), std::string("  [unclosed and open"));
+        QCOMPARE(terminalText("", 80), std::string());
     }
 
     void measures()

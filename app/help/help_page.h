@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QTextBrowser>
+
+#include <string>
+
+namespace residua::app {
+
+class Look;
+
+/// Shows a page of resources/help, in the colours of the theme. Its links lead to other pages, Alt+Left back. GUI
+/// thread.
+class HelpPage : public QTextBrowser {
+    Q_OBJECT
+public:
+    explicit HelpPage(const Look& look, QWidget* parent = nullptr);
+
+    /// Shows the page of that topic, from the heading about `word` on, where there is one.
+    void showTopic(const std::string& name, const std::string& word = {});
+    /// The name of the topic that is shown; empty before the first.
+    [[nodiscard]] const std::string& topic() const { return m_topic; }
+
+    QVariant loadResource(int type, const QUrl& url) override;
+
+signals:
+    void topicShown();
+
+private:
+    void restyle();
+    void scrollTo(const std::string& word);
+
+    const Look& m_look;
+    std::string m_topic;
+};
+
+} // namespace residua::app

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/help/help_words.h"
+
+#include "projects/method_keys.h"
+#include "projects/places.h"
+
+#include <algorithm>
+
+namespace residua::app {
+
+namespace {
+
+using projects::Project;
+
+constexpr const char* kBlocks = "blocks";
+
+/// The preset, as long as the wiring is still of its family.
+std::string wordOfTopology(const projects::Topology& topology)
+{
+    const std::string family = keyOf(topology.wiring);
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(1)) {
+        if (preset.name == topology.preset && keyOf(preset.wiring) == family) {
+            return preset.name;
+        }
+    }
+    return family;
+}
+
+std::string wordOfSection(const Project& project, Section section)
+{
+    switch (section) {
+    case Section::Data:
+        return keyOf(project.data.source);
+    case Section::Network:
+        return keyOf(project.network.objective);
+    case Section::Topology:
+        return wordOfTopology(project.topology);
+    case Section::Stages:
+        return "stages";
+    case Section::Initialisation:
+        return keyOf(project.initialisation.law);
+    case Section::Training:
+        return keyOf(project.training.optimiser);
+    case Section::Seeds:
+        return "seeds";
+    case Section::Runs:
+        break;
+    }
+    return {};
+}
+
+class WordOfPlace {
+public:
+    explicit WordOfPlace(const Project& project) : m_project(project) {}
+
+    std::string operator()(const ProjectPlace&) const { return {}; }
+    std::string operator()(const SectionPlace& place) const { return wordOfSection(m_project, place.section); }
+    std::string operator()(const GraphPlace& place) const
+    {
+        return place.graph == projects::kHead   ? keyOf(m_project.network.objective)
+               : place.graph == projects::kStem ? std::string()
+                                                : kBlocks;
+    }
+    std::string operator()(const NodePlace& place) const
+    {
+        const projects::Graph* const graph = projects::findGraph(m_project, place.graph);
+        const projects::Node* const node = graph ? graph->find(place.node) : nullptr;
+        return node ? node->kind : std::string();
+    }
+    std::string operator()(const LayersPlace&) const { return kBlocks; }
+    std::string operator()(const ShortcutsPlace&) const { return wordOfTopology(m_project.topology); }
+
+private:
+    const Project& m_project;
+};
+
+} // namespace
+
+std::string helpWordOf(const Project& project, const Place& place)
+{
+    return std::visit(WordOfPlace(project), place);
+}
+
+std::string helpWordOf(const PaletteItem& item)
+{
+    return item.kind == PaletteKind::Block ? kBlocks : item.key;
+}
+
+} // namespace residua::app

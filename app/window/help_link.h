@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+
+#include <string>
+
+namespace residua::app {
+
+class DocumentLink;
+class DocumentSession;
+class HelpWindow;
+class Look;
+class Workspace;
+struct WindowActions;
+
+/// Opens the explanation of what is selected in the document or in the palette, wherever it is asked for. GUI thread.
+class HelpLink : public QObject {
+    Q_OBJECT
+public:
+    /// The window of explanations belongs to `parent`.
+    HelpLink(const WindowActions& actions, const DocumentSession& session, const DocumentLink& documents,
+             Workspace& workspace, const Look& look, QWidget* parent);
+
+private:
+    void explainSelected();
+    void explain(const std::string& word);
+
+    const DocumentSession& m_session;
+    const DocumentLink& m_documents;
+    Workspace& m_workspace;
+    const Look& m_look;
+    QWidget* m_parent;
+    HelpWindow* m_help = nullptr;
+};
+
+} // namespace residua::app
