@@ -109,7 +109,8 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
     for (projects::LayerGroup group : document.layout.groups) {
         std::optional<std::int64_t> first;
         std::optional<std::int64_t> last;
-        for (std::int64_t layer = group.first; layer <= group.last; ++layer) {
+        const std::int64_t end = std::min(group.last, project.network.depth()); // a file may hold any number
+        for (std::int64_t layer = std::max<std::int64_t>(group.first, 1); layer <= end; ++layer) {
             if (const auto to = layerTo(layer)) {
                 first = first.value_or(*to);
                 last = *to;
@@ -248,7 +249,11 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const Fragme
     const std::int64_t each = modulesPerLayer(project);
     std::optional<DepthMix> mix = mixOf(project);
     if (mix) {
-        renumber(*mix, [=](std::int64_t m) { return std::optional(m <= after * each ? m : m + count * each); });
+        const std::int64_t head = modulesOf(project) + 1;
+        renumber(*mix, [=](std::int64_t m) {
+            const bool moves = m > after * each && m <= head; // what leads beyond the head is wrong, and stays so
+            return std::optional(moves ? m + count * each : m);
+        });
         auto* sources = std::get_if<ExplicitSources>(&mix->sources);
         std::set<std::int64_t> targets;
         for (std::int64_t module = after * each + 1; module <= (after + count) * each; ++module) {
@@ -300,6 +305,9 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
         const Renumber moduleTo = [&](std::int64_t module) -> std::optional<std::int64_t> {
             if (module == 0 || module == head) {
                 return module == 0 ? 0 : static_cast<std::int64_t>(kept.size()) * each + 1;
+            }
+            if (module > head) {
+                return std::nullopt;
             }
             const auto layer = layerTo((module + each - 1) / each);
             return layer ? std::optional(*layer * each - (each - 1 - (module - 1) % each)) : std::nullopt;

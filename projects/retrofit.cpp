@@ -166,13 +166,13 @@ std::optional<AttentionFeed> feedOf(const Graph& graph)
     if (q->from.node == feed.input) {
         return feed;
     }
-    const Node& norm = *graph.find(q->from.node);
-    const Wire* const before = wireInto(graph, norm.id, "in");
-    const bool isNorm = norm.kind == "rms_norm" || norm.kind == "layer_norm";
-    if (!isNorm || before == nullptr || before->from.node != feed.input) {
+    const Node* const norm = graph.find(q->from.node);
+    const bool isNorm = norm != nullptr && (norm->kind == "rms_norm" || norm->kind == "layer_norm");
+    const Wire* const before = isNorm ? wireInto(graph, norm->id, "in") : nullptr;
+    if (before == nullptr || before->from.node != feed.input) {
         return std::nullopt;
     }
-    feed.norm = norm.id;
+    feed.norm = norm->id;
     return feed;
 }
 

@@ -150,6 +150,21 @@ private slots:
         QCOMPARE(target.project.network.stack.back().block, std::string("a2"));
     }
 
+    /// A file may name a run of any length, and shortcuts that lead anywhere.
+    void runsBeyondTheStackTakeNoTime()
+    {
+        constexpr std::int64_t kFar = 9'223'372'036'854'775'806;
+        Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {kFar - 1, kFar}});
+        document.layout.groups = {{"all", -kFar, kFar}, {"none", kFar, kFar}};
+        perform(document, insertLayersEdit(document, 2, {{document.project.network.blocks[1]}, {{"b", 2}}, {}, {}}));
+        QCOMPARE(document.project.network.depth(), std::int64_t{6});
+        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"all", 1, 6}}));
+        QCOMPARE(sourcesOf(document).back(), (Shortcut{kFar - 1, kFar}));
+        perform(document, *removeLayersEdit(document, {2}));
+        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"all", 1, 5}}));
+        QCOMPARE(sourcesOf(document).back().target, std::int64_t{5});
+    }
+
     void groupsAreNamedRenamedAndTakenAway()
     {
         Document document = stackOf({{"a", 6}}, {});

@@ -48,7 +48,7 @@ std::size_t ProjectMutator::below(std::size_t count)
 
 std::string ProjectMutator::mutated(JsonValue tree)
 {
-    for (std::size_t count = 1 + below(6); count > 0; --count) {
+    for (std::size_t count = 1 + below(3); count > 0; --count) {
         change(tree);
     }
     std::string text = printJson(tree);

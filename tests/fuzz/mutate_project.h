@@ -15,7 +15,7 @@ class ProjectMutator {
 public:
     explicit ProjectMutator(std::uint64_t seed) : m_random(seed) {}
 
-    /// One to six changes of `tree`, as a file's text.
+    /// One to three changes of `tree`, as a file's text.
     [[nodiscard]] std::string mutated(projects::JsonValue tree);
 
 private:

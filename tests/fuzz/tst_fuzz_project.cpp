@@ -143,7 +143,9 @@ QString judge(const Project& project, const Project& original)
     DepthMix apart;
     apart.ports = MixPorts::Qkv;
     (void)rewired(project, Topology{"dca", apart});
-    (void)departureFromPlain(project.topology.wiring, project.network.depth());
+    if (!hasErrors(problems)) {
+        (void)departureFromPlain(project.topology.wiring, project.network.depth());
+    }
     const auto outline = engine::Dataset::outline(project);
     if (outline && !*outline) {
         if (QString wrong = objectionTo(outline->error()); !wrong.isEmpty() || !hasErrors(problems)) {
@@ -196,7 +198,7 @@ private slots:
         fuzz::limitMemory(std::uint64_t{6} << 30);
         const std::vector<Project> originals = seeds();
         const std::uint64_t first = fuzz::seed();
-        const int count = fuzz::rounds(1500);
+        const int count = fuzz::rounds(3000);
         int accepted = 0;
         for (int round = 0; round < count; ++round) {
             const std::uint64_t seed = first + static_cast<std::uint64_t>(round);

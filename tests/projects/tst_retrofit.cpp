@@ -141,6 +141,22 @@ private slots:
         QCOMPARE(*rewired(*changed, changed->topology) == *changed, true);
     }
 
+    /// A file may hold wires from nodes that are not there.
+    void wiresFromNowhereAreRefused()
+    {
+        Project project = plainLanguage();
+        Graph& graph = project.network.blocks.front().graph;
+        const NodeId attention = std::ranges::find(graph.nodes, "attention", &Node::kind)->id;
+        for (Wire& wire : graph.wires) {
+            if (wire.to.node == attention) {
+                wire.from = {NodeId{4000}, "out"};
+            }
+        }
+        const auto changed = rewired(project, presetNamed("dca", project.network.depth()));
+        QVERIFY(!changed.ok());
+        QVERIFY(changed.error().text().find("cannot be fed q, k and v apart") != std::string::npos);
+    }
+
     void blocksWithoutAnAttentionAreRefused()
     {
         Project project = plainLanguage();
