@@ -76,7 +76,13 @@ Exit runReport(const Arguments& arguments, const Console& console)
     if (!page) {
         return console.fail(Exit::RunFailed, page.error());
     }
-    return deliver({output, *page, "html"}, "wrote " + output.string(), {{"report", output.string()}}, console);
+    json leftOut = json::array();
+    for (const Error& fault : reader ? reader->faults() : std::vector<Error>()) {
+        console.remark("left out: " + fault.text());
+        leftOut.push_back(fault.text());
+    }
+    return deliver({output, *page, "html"}, "wrote " + output.string(),
+                   {{"report", output.string()}, {"leftOut", leftOut}}, console);
 }
 
 Exit runDevices(const Arguments&, const Console& console)

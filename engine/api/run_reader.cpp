@@ -323,7 +323,7 @@ std::vector<RunEvent> RunReader::events() const
 
 std::vector<Error> RunReader::faults() const
 {
-    return m_impl->faults;
+    return m_impl->storeError ? std::vector{*m_impl->storeError} : m_impl->faults;
 }
 
 std::vector<std::int64_t> RunReader::checkpoints() const

@@ -188,24 +188,29 @@ Result<Database> Database::openForReading(const std::filesystem::path& path)
     if (const auto odd = oddFile(path)) {
         return *odd;
     }
-    auto database = openRead(path, path.string(), SQLITE_OPEN_READONLY);
-    if (database) {
+    StoreTrouble trouble = StoreTrouble::None;
+    auto database = openRead(path, path.string(), SQLITE_OPEN_READONLY, trouble);
+    if (database || trouble != StoreTrouble::Other) {
         return database;
     }
     // On read-only media a WAL cannot be shared, and nobody writes either.
-    auto frozen = openRead(path, "file:" + uriPath(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    auto frozen =
+        openRead(path, "file:" + uriPath(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, trouble);
     return frozen ? std::move(frozen) : std::move(database);
 }
 
-Result<Database> Database::openRead(const std::filesystem::path& path, const std::string& name, int flags)
+Result<Database> Database::openRead(const std::filesystem::path& path, const std::string& name, int flags,
+                                    StoreTrouble& trouble)
 {
     auto database = open(path, name, flags);
     if (!database) {
+        trouble = StoreTrouble::Other;
         return database;
     }
     database->m_work = std::make_unique<int>(0);
     sqlite3_progress_handler(database->m_connection.get(), kPieceOfWork, &countWork, database->m_work.get());
     if (const Status checked = database->checkTables(); !checked) {
+        trouble = database->trouble();
         return checked.error();
     }
     return database;

@@ -58,7 +58,7 @@ private:
     };
     [[nodiscard]] static Result<Database> open(const std::filesystem::path& path, const std::string& name, int flags);
     [[nodiscard]] static Result<Database> openRead(const std::filesystem::path& path, const std::string& name,
-                                                   int flags);
+                                                   int flags, StoreTrouble& trouble);
     [[nodiscard]] Status checkTables() const;
 
     std::unique_ptr<int> m_work; ///< pieces of work since the last row; before the connection, which counts it
