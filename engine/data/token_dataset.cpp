@@ -73,44 +73,38 @@ std::int64_t TokenDataset::size(Split split) const
     return range(split).size;
 }
 
-void TokenDataset::prepare(Batch& batch, std::int64_t count) const
-{
-    batch.batch = count;
-    batch.time = m_time;
-    batch.tokens.resize(static_cast<std::size_t>(count * m_time));
-    batch.targets.resize(batch.tokens.size());
-    batch.inputs.clear();
-    batch.outputs.clear();
-}
-
-Status TokenDataset::readWindow(Batch& batch, std::int64_t row, std::int64_t begin) const
+template <class BeginOf>
+Status TokenDataset::fillRows(Batch& batch, std::int64_t count, const BeginOf& beginOf) const
 {
     const auto length = static_cast<std::size_t>(m_time);
-    const auto tokens = std::span(batch.tokens).subspan(static_cast<std::size_t>(row) * length, length);
-    const auto targets = std::span(batch.targets).subspan(static_cast<std::size_t>(row) * length, length);
-    if (Status status = m_tokens.read(begin, tokens.first(1)); !status) {
-        return status;
+    batch.batch = count;
+    batch.time = m_time;
+    batch.targets.resize(static_cast<std::size_t>(count) * length);
+    batch.tokens.resize(batch.targets.size() + 1);
+    batch.inputs.clear();
+    batch.outputs.clear();
+    for (std::int64_t row = 0; row < count; ++row) {
+        // One read for both: the window, and the token after it, which the next row writes over.
+        const std::size_t first = static_cast<std::size_t>(row) * length;
+        const auto window = std::span(batch.tokens).subspan(first, length + 1);
+        if (Status status = m_tokens.read(beginOf(row), window); !status) {
+            return status;
+        }
+        std::copy(window.begin() + 1, window.end(), batch.targets.begin() + static_cast<std::ptrdiff_t>(first));
     }
-    if (Status status = m_tokens.read(begin + 1, targets); !status) {
-        return status;
-    }
-    std::copy_n(targets.begin(), length - 1, tokens.begin() + 1);
+    batch.tokens.pop_back();
     return Done{};
 }
 
 Status TokenDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
 {
-    prepare(batch, count);
     const TokenRange& tokens = range(split);
     const std::uint64_t stream = streamOf(Stream::Order, static_cast<std::uint64_t>(split));
-    for (std::int64_t row = 0; row < count; ++row) {
+    return fillRows(batch, count, [&](std::int64_t row) {
         const auto draw = static_cast<std::uint64_t>(index * count + row);
         const std::uint64_t bits = drawBits(static_cast<std::uint64_t>(seed), stream, draw);
-        if (Status status = readWindow(batch, row, tokens.begin + below(bits, tokens.size - m_time)); !status) {
-            return status;
-        }
-    }
-    return Done{};
+        return tokens.begin + below(bits, tokens.size - m_time);
+    });
 }
 
 Status TokenDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
@@ -118,18 +112,13 @@ Status TokenDataset::fillSequential(Batch& batch, Split split, std::int64_t inde
     const TokenRange& tokens = range(split);
     const std::int64_t windows = tokens.size > 0 ? (tokens.size - 1) / m_time : 0;
     const std::int64_t first = index * count;
-    prepare(batch, std::clamp<std::int64_t>(windows - first, 0, count));
-    for (std::int64_t row = 0; row < batch.batch; ++row) {
-        if (Status status = readWindow(batch, row, tokens.begin + (first + row) * m_time); !status) {
-            return status;
-        }
-    }
-    return Done{};
+    return fillRows(batch, std::clamp<std::int64_t>(windows - first, 0, count),
+                    [&](std::int64_t row) { return tokens.begin + (first + row) * m_time; });
 }
 
 void TokenDataset::fillAll(Batch& batch, Split) const
 {
-    prepare(batch, 0);
+    batch = {};
 }
 
 Result<std::vector<std::int64_t>> TokenDataset::encode(const std::string& text) const

@@ -46,8 +46,9 @@ public:
 private:
     TokenDataset() = default;
     [[nodiscard]] const TokenRange& range(Split split) const { return m_ranges[static_cast<std::size_t>(split)]; }
-    void prepare(Batch& batch, std::int64_t count) const;
-    [[nodiscard]] Status readWindow(Batch& batch, std::int64_t row, std::int64_t begin) const;
+    /// Fills `count` rows; row i is the window that begins at beginOf(i).
+    template <class BeginOf>
+    [[nodiscard]] Status fillRows(Batch& batch, std::int64_t count, const BeginOf& beginOf) const;
 
     TokenSequence m_tokens;
     SplitRanges m_ranges;
