@@ -210,7 +210,8 @@ Status writeFileAtomically(const fs::path& path, std::string_view bytes)
 {
     // A link stays a link: what it points to is replaced.
     std::error_code broken;
-    const fs::path target = fs::is_symlink(fs::symlink_status(path, broken)) ? fs::weakly_canonical(path, broken) : path;
+    const fs::path target =
+        fs::is_symlink(fs::symlink_status(path, broken)) ? fs::weakly_canonical(path, broken) : path;
     struct stat old {};
     const bool exists = ::stat(path.c_str(), &old) == 0;
     if (target.empty()) {

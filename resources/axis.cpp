@@ -14,18 +14,18 @@
 namespace residua::resources {
 namespace {
 
-constexpr double kLeastShare = 1e-9;   ///< of the magnitude: what differs by less is one value
-constexpr double kReach = 0.05;        ///< of a single value's magnitude, on both sides of it
-constexpr double kMostDecades = 200;   ///< so that the quotient of a range's ends is finite
+constexpr double kLeastShare = 1e-9;    ///< of the magnitude: what differs by less is one value
+constexpr double kReach = 0.05;         ///< of a single value's magnitude, on both sides of it
+constexpr double kMostDecades = 200;    ///< so that the quotient of a range's ends is finite
 constexpr double kLeastExponent = -280; ///< below, doubles lose digits
-constexpr double kLeastDecades = 0.05;   ///< on both sides of a single value
-constexpr double kWithoutLogarithm = 6;  ///< decades below the highest, where the lowest has no logarithm
+constexpr double kLeastDecades = 0.05;  ///< on both sides of a single value
+constexpr double kWithoutLogarithm = 6; ///< decades below the highest, where the lowest has no logarithm
 
-constexpr int kPlainBelow = 5;     ///< 10^5: up to here a person reads the digits themselves
-constexpr int kPlainFrom = -4;     ///< 10^-4: from here on
-constexpr int kUnitDecimals = 2;   ///< more are no shorter than the number without its unit
-constexpr int kLargestUnit = 15;   ///< P: above 10^18 numbers have an exponent
-constexpr int kMostDigits = 17;    ///< of a double
+constexpr int kPlainBelow = 5;   ///< 10^5: up to here a person reads the digits themselves
+constexpr int kPlainFrom = -4;   ///< 10^-4: from here on
+constexpr int kUnitDecimals = 2; ///< more are no shorter than the number without its unit
+constexpr int kLargestUnit = 15; ///< P: above 10^18 numbers have an exponent
+constexpr int kMostDigits = 17;  ///< of a double
 constexpr const char* kThinSpace = "\u2009";
 constexpr std::array<const char*, 6> kUnits{"", "k", "M", "G", "T", "P"};
 

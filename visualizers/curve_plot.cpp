@@ -247,7 +247,8 @@ void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
 {
     if (!x.empty()) {
         const bool logarithmic = xAxis->scaleType() == QCPAxis::stLogarithmic;
-        setRange(*xAxis, logarithmic ? resources::logRange(x.low, x.high, 0) : resources::linearRange(x.low, x.high, 0));
+        setRange(*xAxis,
+                 logarithmic ? resources::logRange(x.low, x.high, 0) : resources::linearRange(x.low, x.high, 0));
     }
     if (y.empty()) {
         return;

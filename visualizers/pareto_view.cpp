@@ -254,8 +254,7 @@ void ParetoView::Impl::fit()
         return;
     }
     const auto widen = [](QCPAxis& axis, Range range) {
-        const auto rule =
-            axis.scaleType() == QCPAxis::stLogarithmic ? resources::logRange : resources::linearRange;
+        const auto rule = axis.scaleType() == QCPAxis::stLogarithmic ? resources::logRange : resources::linearRange;
         const resources::AxisRange shown = rule(range.low, range.high, 2 * kMargin);
         axis.setRange(shown.low, shown.high);
     };

@@ -264,7 +264,8 @@ std::vector<Command> analyzeCommands()
            {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
            {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
            {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
-           {"output", OptionKind::Text, "FILE", "write FILE.csv or FILE.safetensors instead; - is CSV on standard output", "o"}}},
+           {"output", OptionKind::Text, "FILE",
+            "write FILE.csv or FILE.safetensors instead; - is CSV on standard output", "o"}}},
          &runAnalyze},
     };
 }

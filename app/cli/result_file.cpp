@@ -40,8 +40,7 @@ Exit deliver(const ResultFile& file, const std::string& said, const nlohmann::js
         console.value({{file.member, file.bytes}});
         return Exit::Ok;
     }
-    const Status written =
-        standard ? writeStandardOutput(file.bytes) : projects::writeOutput(file.path, file.bytes);
+    const Status written = standard ? writeStandardOutput(file.bytes) : projects::writeOutput(file.path, file.bytes);
     if (!written) {
         return console.fail(Exit::Usage, written.error());
     }

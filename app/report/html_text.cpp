@@ -9,8 +9,8 @@
 namespace residua::report {
 namespace {
 
-constexpr double kGlyph = 7;                ///< of a Latin letter, about
-constexpr double kWideGlyph = 13;           ///< of the scripts whose letters are squares
+constexpr double kGlyph = 7;                 ///< of a Latin letter, about
+constexpr double kWideGlyph = 13;            ///< of the scripts whose letters are squares
 constexpr const char* kFirstWide = "\u2E80"; ///< the first of them
 
 /// The characters of well-formed UTF-8.

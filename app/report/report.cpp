@@ -154,8 +154,8 @@ std::string Page::head() const
 {
     std::ostringstream out;
     out << pageHead(m_info.name) << "<h1>" << escapeHtml(m_info.name) << "</h1><p class='sub'>"
-          << escapeHtml(engine::toString(m_info.status)) << " at step " << m_info.step << " of " << m_info.steps
-          << " · " << escapeHtml(m_info.device) << " · " << escapeHtml(m_info.created) << "</p>";
+        << escapeHtml(engine::toString(m_info.status)) << " at step " << m_info.step << " of " << m_info.steps << " · "
+        << escapeHtml(m_info.device) << " · " << escapeHtml(m_info.created) << "</p>";
     if (!m_info.message.empty()) {
         out << "<p class='panel'>" << escapeHtml(m_info.message) << "</p>";
     }
@@ -293,9 +293,8 @@ void Page::transitions()
     const auto number = [](double value) { return std::isfinite(value) ? shortNumber(value) : std::string("–"); };
     for (const engine::StageTransition& row : rows) {
         m_out << "<tr><td class='n'>" << row.step << "</td><td>" << escapeHtml(shortened(row.name, kMostText))
-              << "</td><td class='n'>"
-              << number(row.before) << "</td><td class='n'>" << number(row.after) << "</td><td class='n'>"
-              << (row.jump() > 0 ? "+" : "") << number(row.jump()) << "</td></tr>";
+              << "</td><td class='n'>" << number(row.before) << "</td><td class='n'>" << number(row.after)
+              << "</td><td class='n'>" << (row.jump() > 0 ? "+" : "") << number(row.jump()) << "</td></tr>";
     }
     m_out << "</table></div>";
 }

@@ -10,13 +10,13 @@ namespace {
 
 constexpr double kBaseline = 18; ///< of the first row
 constexpr double kRow = 18;
-constexpr double kBelow = 16;   ///< between the last baseline and the plot
-constexpr double kLine = 20;    ///< of a curve, before its name
-constexpr double kBeside = 6;   ///< between them
-constexpr double kBetween = 14; ///< and to the next
-constexpr double kApart = 24;   ///< of the title and the names beside it
+constexpr double kBelow = 16;         ///< between the last baseline and the plot
+constexpr double kLine = 20;          ///< of a curve, before its name
+constexpr double kBeside = 6;         ///< between them
+constexpr double kBetween = 14;       ///< and to the next
+constexpr double kApart = 24;         ///< of the title and the names beside it
 constexpr std::size_t kTooltip = 500; ///< bytes
-constexpr double kTitle = 1.15; ///< its letters are bold and larger
+constexpr double kTitle = 1.15;       ///< its letters are bold and larger
 
 void writeText(std::ostream& out, const char* kind, double x, double y, const std::string& shown,
                const std::string& whole)

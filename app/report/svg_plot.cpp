@@ -147,9 +147,8 @@ void drawAxes(std::ostringstream& out, const PlotSpec& spec, const Frame& frame)
     }
     for (const AxisTick& tick : frame.xTicks) {
         const double half = textWidth(tick.label) / 2;
-        out << "<text class='tick' text-anchor='middle' x='"
-            << coordinate(std::min(frame.x(tick.value), kWidth - half)) << "' y='" << frame.bottom() + 18 << "'>"
-            << escapeHtml(tick.label) << "</text>";
+        out << "<text class='tick' text-anchor='middle' x='" << coordinate(std::min(frame.x(tick.value), kWidth - half))
+            << "' y='" << frame.bottom() + 18 << "'>" << escapeHtml(tick.label) << "</text>";
     }
     out << "<line class='axis' x1='" << frame.left << "' x2='" << frame.right() << "' y1='" << frame.bottom()
         << "' y2='" << frame.bottom() << "'/>";

@@ -38,7 +38,7 @@ struct RunRecord {
     std::vector<engine::Matrix> matrices; ///< of each name ascending by step
     std::vector<engine::RunEvent> events;
     std::map<std::string, std::vector<engine::MetricPoint>> figures; ///< throughput and memory, by name
-    std::vector<Error> faults; ///< what of a damaged store is left out
+    std::vector<Error> faults;                                       ///< what of a damaged store is left out
 
     /// How much is known with this record.
     [[nodiscard]] RunMark mark() const;

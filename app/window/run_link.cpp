@@ -330,8 +330,9 @@ void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
 {
     const bool whole = record->since == RunMark{};
     if (whole && !record->faults.empty()) {
-        emit refused(tr("Of the run %1 a part is left out: %2")
-                         .arg(QString::fromStdString(record->name), QString::fromStdString(record->faults.front().text())));
+        emit refused(
+            tr("Of the run %1 a part is left out: %2")
+                .arg(QString::fromStdString(record->name), QString::fromStdString(record->faults.front().text())));
     }
     const bool overlaid =
         whole ? m_wanted.erase(record->directory) > 0 : m_workspace.runsModel().isOverlaid(record->directory);

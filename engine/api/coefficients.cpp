@@ -406,8 +406,7 @@ std::string coefficientsCsv(const std::vector<Matrix>& matrices)
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
             for (std::int64_t column = 0; column < matrix.columns; ++column) {
                 if (const float value = matrix.at(row, column); !std::isnan(value)) {
-                    text << name << ',' << matrix.step << ',' << row + 1 << ',' << column << ',' << value
-                         << '\n';
+                    text << name << ',' << matrix.step << ',' << row + 1 << ',' << column << ',' << value << '\n';
                 }
             }
         }

@@ -26,8 +26,8 @@ inline constexpr const char* kPeakBytes = "memory/peak";
 } // namespace metric
 
 /// Reads a run that may still be growing, in this process or another. One instance is used by one thread; several
-/// instances may read the same run. Where its store is lost it still tells the info, the project and the checkpoints, and
-/// the series are empty; of a damaged store it gives what makes sense, and faults() tells of the rest.
+/// instances may read the same run. Where its store is lost it still tells the info, the project and the checkpoints,
+/// and the series are empty; of a damaged store it gives what makes sense, and faults() tells of the rest.
 class RunReader {
 public:
     [[nodiscard]] static Result<RunReader> open(const std::filesystem::path& runDirectory);
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] std::vector<std::string> metricNames() const; ///< sorted
     /// Points with step > `after`, ascending; each step once. Empty where there are none.
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
-    [[nodiscard]] std::vector<std::string> matrixNames() const; ///< sorted
+    [[nodiscard]] std::vector<std::string> matrixNames() const;                         ///< sorted
     [[nodiscard]] std::vector<std::int64_t> matrixSteps(const std::string& name) const; ///< ascending
     /// Its values are rows · columns.
     [[nodiscard]] Result<Matrix> matrix(const std::string& name, std::int64_t step) const;

@@ -11,8 +11,8 @@
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
-#include <QApplication>
 #include <QAbstractItemView>
+#include <QApplication>
 #include <QClipboard>
 #include <QDropEvent>
 #include <QLabel>

@@ -2,9 +2,9 @@
 #include "app/commands/key_bindings.h"
 #include "tests/support/test_program.h"
 
-#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QAction>
+#include <QApplication>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>

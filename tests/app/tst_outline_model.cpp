@@ -4,8 +4,8 @@
 #include "projects/presets.h"
 #include "tests/support/test_program.h"
 
-#include <QApplication>
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
 

@@ -7,8 +7,8 @@
 #include "projects/presets.h"
 #include "tests/support/test_program.h"
 
-#include <QApplication>
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QMimeData>
 #include <QTest>
 

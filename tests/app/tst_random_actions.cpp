@@ -9,8 +9,8 @@
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
-#include <QApplication>
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QElapsedTimer>
 
 #include <algorithm>

@@ -12,8 +12,8 @@
 #include "visualizers/pareto_view.h"
 #include "visualizers/views.h"
 
-#include <QApplication>
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QMenu>

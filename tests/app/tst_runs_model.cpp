@@ -3,8 +3,8 @@
 #include "app/runs/runs_model.h"
 #include "tests/support/test_program.h"
 
-#include <QApplication>
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
 

@@ -6,8 +6,8 @@
 #include "projects/presets.h"
 #include "tests/support/test_program.h"
 
-#include <QApplication>
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>

@@ -259,11 +259,13 @@ private:
         retrofit.topology = topologyNamed("denseformer");
         for (Command command : {Command(evaluate), Command(sample), Command(retrofit)}) {
             const QueryTag tag{++m_tag};
-            std::visit([&](auto& query) {
-                if constexpr (requires { query.tag; }) {
-                    query.tag = tag;
-                }
-            }, command);
+            std::visit(
+                [&](auto& query) {
+                    if constexpr (requires { query.tag; }) {
+                        query.tag = tag;
+                    }
+                },
+                command);
             probe.post(command);
             probe.waitUntil([&](const Event& event) { return take(event, tag, answers); });
         }

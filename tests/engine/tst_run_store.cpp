@@ -211,10 +211,10 @@ private slots:
     {
         QTest::addColumn<QString>("sql");
         QTest::addColumn<QString>("said");
-        QTest::newRow("an endless view")
-            << "DROP TABLE metrics; CREATE VIEW metrics AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM "
-               "c) SELECT 1 AS name, x AS step, x AS value FROM c"
-            << "metrics is no table but a view";
+        QTest::newRow("an endless view") << "DROP TABLE metrics; CREATE VIEW metrics AS WITH RECURSIVE c(x) AS (SELECT "
+                                            "1 UNION ALL SELECT x + 1 FROM "
+                                            "c) SELECT 1 AS name, x AS step, x AS value FROM c"
+                                         << "metrics is no table but a view";
         QTest::newRow("an endless view, written otherwise")
             << "DROP TABLE names; CREATE VIEW Names AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
                "SELECT x AS id, 'n' || x AS name FROM c"
@@ -226,7 +226,8 @@ private slots:
         QTest::newRow("no key, so that each query reads all")
             << "DROP TABLE metrics; CREATE TABLE metrics(name, step, value)"
             << "its table metrics has other columns";
-        QTest::newRow("a table less") << "DROP TABLE events" << "events, a table of every run's store, is missing";
+        QTest::newRow("a table less") << "DROP TABLE events"
+                                      << "events, a table of every run's store, is missing";
     }
 
     void storesOfAnotherProgramAreRefused()
@@ -244,21 +245,28 @@ private slots:
     {
         QTest::addColumn<QString>("sql");
         QTest::addColumn<QString>("said");
-        QTest::newRow("a product beyond 64 bits")
-            << "UPDATE matrices SET rows = 4294967296, columns = 4294967296" << "bytes do not hold 4294967296 × 4294967296";
+        QTest::newRow("a product beyond 64 bits") << "UPDATE matrices SET rows = 4294967296, columns = 4294967296"
+                                                  << "bytes do not hold 4294967296 × 4294967296";
         QTest::newRow("rows without columns, for ever")
-            << "UPDATE matrices SET rows = 9223372036854775807, columns = 0, data = x''" << "bytes do not hold";
-        QTest::newRow("less than none") << "UPDATE matrices SET rows = -2, columns = -2" << "bytes do not hold -2 × -2";
-        QTest::newRow("half a number") << "UPDATE matrices SET data = zeroblob(15)" << "15 bytes do not hold 2 × 2";
-        QTest::newRow("words") << "UPDATE matrices SET data = 'none'" << "its size or its numbers are something else";
-        QTest::newRow("an unreadable name") << "UPDATE names SET name = char(27) || name" << "none that a person can read";
+            << "UPDATE matrices SET rows = 9223372036854775807, columns = 0, data = x''"
+            << "bytes do not hold";
+        QTest::newRow("less than none") << "UPDATE matrices SET rows = -2, columns = -2"
+                                        << "bytes do not hold -2 × -2";
+        QTest::newRow("half a number") << "UPDATE matrices SET data = zeroblob(15)"
+                                       << "15 bytes do not hold 2 × 2";
+        QTest::newRow("words") << "UPDATE matrices SET data = 'none'"
+                               << "its size or its numbers are something else";
+        QTest::newRow("an unreadable name") << "UPDATE names SET name = char(27) || name"
+                                            << "none that a person can read";
         QTest::newRow("a step beyond all") << "UPDATE matrices SET step = 9223372036854775807 WHERE step = 20"
                                            << "step 9223372036854775807 is none that a run reaches";
         QTest::newRow("a value that is none") << "UPDATE metrics SET value = 'x' WHERE step = 3"
                                               << "the value of step 3 is no number";
-        QTest::newRow("an event without words") << "UPDATE events SET kind = x'00'" << "one holds no words";
+        QTest::newRow("an event without words") << "UPDATE events SET kind = x'00'"
+                                                << "one holds no words";
         QTest::newRow("names without end")
-            << "WITH RECURSIVE c(x) AS (SELECT 1000 UNION ALL SELECT x + 1 FROM c LIMIT 5000) INSERT INTO names SELECT x, "
+            << "WITH RECURSIVE c(x) AS (SELECT 1000 UNION ALL SELECT x + 1 FROM c LIMIT 5000) INSERT INTO names SELECT "
+               "x, "
                "'n' || x FROM c; INSERT INTO metrics SELECT id, 5, 1 FROM names WHERE id >= 1000"
             << "there are more than 500 names";
     }

@@ -182,8 +182,10 @@ std::string RunMutator::changeHeader(const fs::path& tensors)
     auto tensor = std::next(header.begin(), static_cast<std::ptrdiff_t>(below(m_random, header.size())));
     const char* const keys[] = {"dtype", "shape", "data_offsets"};
     const std::string key = oneOf(m_random, keys);
-    const std::string values[] = {"[]", "[-1]", "[4,4]", "[0,18446744073709551615]", "[1e9,1e9]", "[[[[1]]]]", "\"F64\"",
-                                  "\"F16\"", "[9223372036854775807,2]", "[4294967296,4294967296]", "[0,0]"};
+    const std::string values[] = {
+        "[]",        "[-1]",    "[4,4]",   "[0,18446744073709551615]", "[1e9,1e9]",
+        "[[[[1]]]]", "\"F64\"", "\"F16\"", "[9223372036854775807,2]",  "[4294967296,4294967296]",
+        "[0,0]"};
     const std::string value = oneOf(m_random, values);
     if (tensor->is_object()) {
         (*tensor)[key] = Json::parse(value);

@@ -78,13 +78,15 @@ constexpr std::array kStatements{
     "UPDATE events SET step = #, text = #",
     "DROP TABLE metrics; CREATE VIEW metrics AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT "
     "1 AS name, x AS step, x AS value FROM c",
-    "DROP TABLE names; CREATE VIEW names AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS "
+    "DROP TABLE names; CREATE VIEW names AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x "
+    "AS "
     "id, 'n' || x AS name FROM c",
     "DROP TABLE events; CREATE VIEW Events AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x "
     "AS id, x AS step, 'stage' AS kind, 'x' AS text FROM c",
     "DROP TABLE matrices; CREATE VIEW matrices AS SELECT 1 AS name, 1 AS step, 1 AS rows, 1 AS columns, "
     "zeroblob(2000000000) AS data",
-    "DROP TABLE metrics; CREATE TABLE metrics(name, step, value AS (length(hex(zeroblob(100000000)))), PRIMARY KEY(name, "
+    "DROP TABLE metrics; CREATE TABLE metrics(name, step, value AS (length(hex(zeroblob(100000000)))), PRIMARY "
+    "KEY(name, "
     "step))",
     "DROP TABLE metrics; CREATE TABLE metrics(name, step, value)",
     "DROP TABLE metrics; CREATE TABLE metrics(name TEXT, step TEXT, value TEXT, PRIMARY KEY(name, step)); INSERT INTO "
@@ -93,7 +95,8 @@ constexpr std::array kStatements{
     "DROP TABLE matrices; CREATE VIRTUAL TABLE matrices USING rtree(name, step, rows, columns, data)",
     "ALTER TABLE metrics ADD COLUMN more",
     "DROP TABLE events",
-    "CREATE TRIGGER t AFTER INSERT ON metrics BEGIN INSERT INTO events SELECT NULL, 1, 'x', 'y' FROM metrics a, metrics b, "
+    "CREATE TRIGGER t AFTER INSERT ON metrics BEGIN INSERT INTO events SELECT NULL, 1, 'x', 'y' FROM metrics a, "
+    "metrics b, "
     "metrics c, metrics d; END",
     "CREATE INDEX i ON metrics(step, value); CREATE INDEX j ON matrices(length(data))",
     "PRAGMA user_version = 99",

@@ -7,8 +7,8 @@
 
 namespace residua::fuzz {
 
-/// Damages the store of a run: bytes and pages of the file as a bad disk does, or rows and schema as another program may
-/// write them. What was done, in words.
+/// Damages the store of a run: bytes and pages of the file as a bad disk does, or rows and schema as another program
+/// may write them. What was done, in words.
 [[nodiscard]] std::string mutateStore(const std::filesystem::path& store, std::mt19937_64& random);
 
 } // namespace residua::fuzz

@@ -80,10 +80,10 @@ private slots:
             fs::copy(m_root / "whole", run, fs::copy_options::recursive);
             const std::string done = fuzz::RunMutator(seed, m_root / "outside").mutate(run);
             QVERIFY2(use(run), qPrintable(QStringLiteral("seed %1: %2").arg(seed).arg(QString::fromStdString(done))));
-            QVERIFY2(snapshotOf(m_root / "outside") == outside,
-                     qPrintable(QStringLiteral("seed %1 changed what is outside: %2")
-                                    .arg(seed)
-                                    .arg(QString::fromStdString(done))));
+            QVERIFY2(
+                snapshotOf(m_root / "outside") == outside,
+                qPrintable(
+                    QStringLiteral("seed %1 changed what is outside: %2").arg(seed).arg(QString::fromStdString(done))));
             fs::remove_all(folder);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Damaged stores: whatever is in them, the run is read, drawn, compared and reported, or refused, without a crash, without
-// a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
+// Damaged stores: whatever is in them, the run is read, drawn, compared and reported, or refused, without a crash,
+// without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
 #include "app/report/comparison.h"
 #include "app/report/report.h"
 #include "engine/api/coefficients.h"
@@ -193,10 +193,9 @@ private slots:
             std::mt19937_64 random(seed);
             const std::string done = fuzz::mutateStore(run / "store.sqlite", random);
             const QString flaw = judge(run);
-            QVERIFY2(flaw.isEmpty(), qPrintable(QStringLiteral("%1\nseed %2: %3")
-                                                    .arg(flaw)
-                                                    .arg(seed)
-                                                    .arg(QString::fromStdString(done))));
+            QVERIFY2(
+                flaw.isEmpty(),
+                qPrintable(QStringLiteral("%1\nseed %2: %3").arg(flaw).arg(seed).arg(QString::fromStdString(done))));
         }
     }
 };

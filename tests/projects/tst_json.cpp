@@ -180,14 +180,14 @@ private slots:
             "got \"oops\", expected a value");
         row("unclosed", "{\"schema\": 1", "line 1, column 13", "got the end of the text, expected ',' and another key");
         row("no colon", "{\"schema\" 1}", "line 1, column 11", "got \"1\", expected ':' after the key");
-        row("comma at the end", "{\"schema\": 1,\n}", "line 2, column 1",
-            "got '}', expected ',' and another key");
+        row("comma at the end", "{\"schema\": 1,\n}", "line 2, column 1", "got '}', expected ',' and another key");
         row("key without quotes", "{schema: 1}", "line 1, column 2", "got \"schema\", expected a key in double quotes");
         row("list without commas", "[1 2]", "line 1, column 4", "got \"2\", expected ',' and another value, or ']'");
         row("two values", "{} {}", "line 1, column 4", "expected the end: a document is one value");
         row("not a number", in(R"("training": {"clip_norm": NaN})"), "line 1, column 41",
             "got \"NaN\", expected a value");
-        row("leading zero", in(R"("training": {"steps": 01})"), "line 1, column 37", "got \"01\", expected ',' and another key");
+        row("leading zero", in(R"("training": {"steps": 01})"), "line 1, column 37",
+            "got \"01\", expected ',' and another key");
         row("fraction without digits", in(R"("training": {"clip_norm": 1.})"), "line 1, column 43",
             "got '}', expected a digit");
         row("lone minus", "-", "line 1, column 2", "got the end of the text, expected a digit");

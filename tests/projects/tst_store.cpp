@@ -235,7 +235,8 @@ private slots:
         const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
         QVERIFY(terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
         const fs::path device = ::ptsname(terminal);
-        const int kept = ::open(device.c_str(), O_RDWR | O_NOCTTY); // what is written is there as long as one has it open
+        const int kept =
+            ::open(device.c_str(), O_RDWR | O_NOCTTY); // what is written is there as long as one has it open
         QVERIFY(writeOutput(device, "page"));
         char shown[4];
         QCOMPARE(::read(terminal, shown, sizeof shown), ssize_t{4});

@@ -11,10 +11,10 @@
 #include "resources/axis.h"
 #include "tests/support/test_program.h"
 
-#include <QTemporaryDir>
-#include <QTest>
 #include <QRectF>
 #include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QTest>
 #include <QXmlStreamReader>
 
 #include <algorithm>
@@ -136,7 +136,8 @@ private:
         }
         for (const char* name : {"x", "x1", "x2", "cx", "y", "y1", "y2", "cy"}) {
             if (attributes.hasAttribute(name)) {
-                place(attributes.value(name).toString(), name[name[0] == 'c' ? 1 : 0] == 'x' ? size.width() : size.height());
+                place(attributes.value(name).toString(),
+                      name[name[0] == 'c' ? 1 : 0] == 'x' ? size.width() : size.height());
             }
         }
         static const QRegularExpression separators("[ML ]");
@@ -150,7 +151,8 @@ private:
             gridLines.push_back(attributes.value("y1").toDouble());
         }
         if (reader.name() == u"text") {
-            words.push_back({attributes.value("class").toString(), {},
+            words.push_back({attributes.value("class").toString(),
+                             {},
                              {attributes.value("x").toDouble(), attributes.value("y").toDouble()},
                              attributes.value("text-anchor").toString()});
             words.back().words = reader.readElementText(QXmlStreamReader::SkipChildElements);
@@ -459,7 +461,8 @@ private slots:
     void lettersThatAreNoneAreReplaced()
     {
         using namespace std::string_literals;
-        QCOMPARE(QString::fromStdString(report::escapeHtml("a\x1b[2J\0<b>\xff"s)), QString("a\uFFFD[2J\uFFFD&lt;b&gt;\uFFFD"));
+        QCOMPARE(QString::fromStdString(report::escapeHtml("a\x1b[2J\0<b>\xff"s)),
+                 QString("a\uFFFD[2J\uFFFD&lt;b&gt;\uFFFD"));
     }
 
     void missingRunIsAnError()

@@ -26,9 +26,26 @@ class AnyDouble {
 public:
     double operator()()
     {
-        static const std::vector<double> edges{
-            0.0, -0.0, 1.0, -1.0, 3456.789, 1e5, 999'999.5, 1e15, 9007199254740992.0, 1e18, 1e240, 1e300, kMost, -kMost,
-            kLeast, -kLeast, std::numeric_limits<double>::min(), kInfinity, -kInfinity, kNone};
+        static const std::vector<double> edges{0.0,
+                                               -0.0,
+                                               1.0,
+                                               -1.0,
+                                               3456.789,
+                                               1e5,
+                                               999'999.5,
+                                               1e15,
+                                               9007199254740992.0,
+                                               1e18,
+                                               1e240,
+                                               1e300,
+                                               kMost,
+                                               -kMost,
+                                               kLeast,
+                                               -kLeast,
+                                               std::numeric_limits<double>::min(),
+                                               kInfinity,
+                                               -kInfinity,
+                                               kNone};
         if (m_random() % 4 == 0) {
             return edges[m_random() % edges.size()];
         }
@@ -74,7 +91,8 @@ QString flawIn(const std::vector<AxisTick>& ticks, AxisRange range, std::size_t 
             return QStringLiteral("tick %1 does not ascend").arg(value, 0, 'g', 17);
         }
         const std::string& label = ticks[i].label;
-        if (label.empty() || label.size() > 40 || label.find('e') != std::string::npos || !labels.insert(label).second) {
+        if (label.empty() || label.size() > 40 || label.find('e') != std::string::npos ||
+            !labels.insert(label).second) {
             return QStringLiteral("label %1").arg(QString::fromStdString(label));
         }
     }
@@ -112,14 +130,16 @@ private slots:
             const double high = b < a ? a : b;
             const int count = 3 + i % 8;
             const AxisRange range = linearRange(low, high, i % 2 == 0 ? 0.05 : 0.0);
-            QVERIFY2(range.low < range.high && std::isfinite((range.high - range.low) * 1e6), qPrintable(described(range)));
+            QVERIFY2(range.low < range.high && std::isfinite((range.high - range.low) * 1e6),
+                     qPrintable(described(range)));
             QVERIFY2((range.low + range.high) / 2 > range.low && (range.low + range.high) / 2 < range.high,
                      qPrintable(described(range)));
             const auto ticks = linearTicks(range, count);
             const QString flaw = flawIn(ticks, range, static_cast<std::size_t>(2 * count + 1));
             QVERIFY2(flaw.isEmpty(), qPrintable(described(range) + ": " + flaw));
             QVERIFY2(ticks.size() >= 2, qPrintable(described(range)));
-            const QString counted = flawIn(linearTicks(range, count, 1), range, static_cast<std::size_t>(2 * count + 1));
+            const QString counted =
+                flawIn(linearTicks(range, count, 1), range, static_cast<std::size_t>(2 * count + 1));
             QVERIFY2(counted.isEmpty(), qPrintable(described(range) + ", whole: " + counted));
 
             const AxisRange decades = logRange(low, high, 0.05);

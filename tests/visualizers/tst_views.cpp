@@ -5,8 +5,8 @@
 #include "visualizers/heatmap_frames.h"
 #include "visualizers/views.h"
 
-#include <QApplication>
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>
@@ -328,7 +328,8 @@ private slots:
         QCOMPARE(plot->xAxis->range(), QCPRange(10, 20));
         QCOMPARE(plot->legend->itemCount(), 1);
         const QString sound = view.csv();
-        view.append("a", {Matrix{residua::engine::kLayerNorms, 30, 5, 2, std::vector<float>(10, 1)}}); // of no such shape
+        view.append("a",
+                    {Matrix{residua::engine::kLayerNorms, 30, 5, 2, std::vector<float>(10, 1)}}); // of no such shape
         QCOMPARE(view.csv(), sound);
         HeatmapView heatmap;
         heatmap.append({triangle(10, 0.5F), early});
