@@ -72,13 +72,15 @@ Status sameProject(projects::Project frozen, const projects::Project& project, c
 }
 
 /// Goes on with the run of --run to the project's steps, or tells that it has them all.
-Exit trainOn(const projects::Project& project, const Arguments& arguments, const Computing& computing,
-             const Console& console)
+Exit trainOn(const projects::Project& project, const std::filesystem::path& projectDirectory,
+             const Arguments& arguments, const Computing& computing, const Console& console)
 {
     engine::ResumeRun command;
     command.run = kRun;
     command.runDirectory = arguments.text("run");
     command.steps = project.training.steps;
+    setSource(command, arguments);
+    command.projectDirectory = projectDirectory;
     const Result<engine::RunReader> reader = engine::RunReader::open(command.runDirectory);
     if (!reader) {
         return console.fail(Exit::RunFailed, reader.error());
@@ -115,6 +117,8 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     projects::Project& project = opened->document.project;
     project.training.steps = arguments.integer("steps", project.training.steps);
     project.training.keepCheckpoints = arguments.integer("keep-checkpoints", project.training.keepCheckpoints);
+    project.training.keepEvery = arguments.integer("keep-every", project.training.keepEvery);
+    project.training.keepBest = arguments.integer("keep-best", project.training.keepBest);
     if (const auto error = obstacle(project, console)) {
         return console.fail(Exit::InvalidProject, *error);
     }
@@ -122,7 +126,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     // A directory without one is what a process left that was killed as it began: the new run takes it over.
     const bool isRun = std::filesystem::exists(std::filesystem::path(arguments.text("run")) / "run.json", ignored);
     if (mayResume && isRun) {
-        return trainOn(project, arguments, computing, console);
+        return trainOn(project, opened->directory, arguments, computing, console);
     }
     return trainNew(project, opened->directory, arguments, computing, console);
 }
@@ -167,7 +171,7 @@ std::vector<Command> runCommands()
          {{kProject},
           {{"steps", OptionKind::Integer, "N", "steps in all (default: the project's)", {}, 1, kMostSteps},
            {"runs", OptionKind::Text, "DIR", "folder of the new run (default: PROJECT/runs)"},
-           {"run", OptionKind::Text, "DIR", "the run's own directory, which must not exist but with:"},
+           {"run", OptionKind::Text, "DIR", "the run's own directory, new or empty but with:"},
            {"resume-or-start", OptionKind::Flag, "",
             "go on with the run in --run DIR where there is one, so that the same command may be called again and "
             "again"},
@@ -178,6 +182,9 @@ std::vector<Command> runCommands()
             {},
             0,
             1e6},
+           {"keep-every", OptionKind::Integer, "N", "keep the checkpoints of every N steps too", {}, 0, kMostSteps},
+           {"keep-best", OptionKind::Integer, "N", "keep the N of least validation loss too", {}, 0, 1e6},
+           otherDataOption(),
            timeLimitOption(),
            deviceOption(),
            threadsOption()}},

@@ -33,6 +33,7 @@ engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const 
     engine::ResumeRun resume;
     resume.run = kRun;
     resume.runDirectory = planned.directory;
+    resume.projectDirectory = plan.projectDirectory;
     resume.device = device;
     return resume;
 }
