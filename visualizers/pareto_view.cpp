@@ -254,8 +254,7 @@ void ParetoView::Impl::fit()
         return;
     }
     const auto widen = [](QCPAxis& axis, Range range) {
-        const auto rule =
-            axis.scaleType() == QCPAxis::stLogarithmic ? resources::logRange : resources::linearRange;
+        const auto rule = axis.scaleType() == QCPAxis::stLogarithmic ? resources::logRange : resources::linearRange;
         const resources::AxisRange shown = rule(range.low, range.high, 2 * kMargin);
         axis.setRange(shown.low, shown.high);
     };
@@ -412,7 +411,8 @@ void ParetoView::Impl::retheme()
     const auto& c = resources::themeColours(theme);
     const QColor front = toQColor(resources::curveColour(kFrontColour, theme));
     m_others->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
-    m_unfinished->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(toQColor(c.muted), 1.4), 6));
+    m_unfinished->setScatterStyle(
+        QCPScatterStyle(QCPScatterStyle::ssCross, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 6));
     m_best->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, QPen(front), front, 8));
     m_line->setPen(QPen(front, 1.6));
     m_chosen->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.accent), 2), Qt::NoBrush, 15));

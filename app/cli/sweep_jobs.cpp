@@ -79,9 +79,18 @@ std::string threadsOfEach(const Jobs& jobs)
     _exit(kCannotStart);
 }
 
+/// Of a signal that asks to end, before the process could do so in order.
+bool isAnEnd(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 /// What a process ended with, in this program's terms.
 Exit exitOf(int status, const Console& console)
 {
+    if (WIFSIGNALED(status) && isAnEnd(WTERMSIG(status))) {
+        return Exit::Quit;
+    }
     if (WIFSIGNALED(status)) {
         console.remark("error: a process of the sweep was ended by signal " + std::to_string(WTERMSIG(status)) +
                        "; what it trained goes on from its last checkpoint");

@@ -78,6 +78,18 @@ json jsonOf(const Planned& planned, std::size_t index, bool best)
             {"pareto", best}};
 }
 
+std::string lossCell(const std::optional<double>& loss)
+{
+    return lossText(loss.value_or(std::numeric_limits<double>::quiet_NaN()));
+}
+
+bool isPlain(const engine::MemberStatus& status)
+{
+    return std::holds_alternative<Finished>(status) || std::holds_alternative<engine::member::Pending>(status);
+}
+
+} // namespace
+
 void showJson(const SweepPlan& plan, const Console& console)
 {
     const std::set<std::size_t> front = frontOf(plan);
@@ -94,18 +106,6 @@ void showJson(const SweepPlan& plan, const Console& console)
                    {"complete", counts["finished"] == static_cast<int>(plan.members.size())},
                    {"members", list}});
 }
-
-std::string lossCell(const std::optional<double>& loss)
-{
-    return lossText(loss.value_or(std::numeric_limits<double>::quiet_NaN()));
-}
-
-bool isPlain(const engine::MemberStatus& status)
-{
-    return std::holds_alternative<Finished>(status) || std::holds_alternative<engine::member::Pending>(status);
-}
-
-} // namespace
 
 std::string summaryOf(const SweepPlan& plan)
 {

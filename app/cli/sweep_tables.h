@@ -12,6 +12,9 @@ void showGrid(const SweepPlan& plan, const Console& console);
 /// The grid with the losses of the members that have finished, the front among those, and what is left to do.
 void showOutcome(const SweepPlan& plan, const Console& console);
 
+/// The grid as one JSON value; nothing in text mode.
+void showJson(const SweepPlan& plan, const Console& console);
+
 /// "9 of 14 members are finished, 2 are training, 3 are not begun".
 [[nodiscard]] std::string summaryOf(const SweepPlan& plan);
 

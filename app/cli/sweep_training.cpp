@@ -77,12 +77,19 @@ std::optional<std::size_t> Trainer::next()
         MemberStatus& status = m_plan.members[index].status;
         status = canBeTrained(status) ? failure : status;
     }
+    // A member of which a process died may kill the next one too (by its memory, say): the others come before it.
+    std::optional<std::size_t> doubtful;
     for (std::size_t i = 0; i < m_plan.members.size(); ++i) {
-        if (m_plan.members[i].chosen && !m_tried.contains(i) && isOpen(i)) {
+        if (!m_plan.members[i].chosen || m_tried.contains(i) || !isOpen(i)) {
+            continue;
+        }
+        const auto* const cutOff = std::get_if<member::CutOff>(&m_plan.members[i].status);
+        if (cutOff == nullptr || cutOff->by == member::CutOff::By::Stop) {
             return i;
         }
+        doubtful = doubtful.value_or(i);
     }
-    return std::nullopt;
+    return doubtful;
 }
 
 bool Trainer::isOpen(std::size_t index) const
@@ -109,9 +116,6 @@ Exit Trainer::train(std::size_t index)
         return Exit::Ok;
     }
     m_tried.insert(index);
-    if (const Status cleared = (*claim)->clearRemains(); !cleared) {
-        return failed(index, cleared.error(), console);
-    }
     if (!lines) {
         console.line("[" + std::to_string(index + 1) + "/" + std::to_string(m_plan.members.size()) + "] " +
                      planned.member.label);
@@ -124,13 +128,21 @@ Exit Trainer::train(std::size_t index)
 
 Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
 {
-    if (outcome.ended.status == engine::RunStatus::Failed) {
-        return failed(index, outcome.ended.error, console);
-    }
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "the same command goes on from here", console);
     }
-    return Exit::Ok;
+    const bool hasFailed = outcome.ended.status == engine::RunStatus::Failed;
+    const Exit ended = hasFailed ? failed(index, outcome.ended.error, console) : Exit::Ok;
+    // Whoever asked to end while the member came to an end of its own wants no other begun.
+    switch (outcome.stopCause) {
+    case StopCause::Signal:
+        return Exit::Interrupted;
+    case StopCause::TimeLimit:
+        return Exit::TimeLimit;
+    case StopCause::None:
+        break;
+    }
+    return ended;
 }
 
 Exit Trainer::failed(std::size_t index, const Error& error, const Console& console)
@@ -171,7 +183,9 @@ Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& conso
         const bool over = limit != nullptr && limit->isOver(TimeLimit::Clock::now());
         if (const Exit ended = over ? Exit::TimeLimit : trainer.train(*index); endsSweep(ended)) {
             lookAgain(plan);
-            return ended;
+            const bool isLeft = std::ranges::any_of(
+                plan.members, [](const Planned& planned) { return planned.chosen && canBeTrained(planned.status); });
+            return isLeft ? ended : verdictOf(plan);
         }
     }
     return verdictOf(plan);

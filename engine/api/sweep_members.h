@@ -23,9 +23,10 @@ struct Pending {};
 struct Training {
     std::int64_t step = 0; ///< steps recorded so far
 };
-/// Stopped or killed; it goes on from its checkpoint, and begins again where there is none.
+/// It goes on from its checkpoint, and begins again where there is none.
 struct CutOff {
-    std::int64_t step = 0; ///< steps recorded
+    enum class By { Stop, Death } by = By::Stop; ///< asked to, or its process died: killed, or of the member itself
+    std::int64_t step = 0;                       ///< steps recorded
     std::optional<std::int64_t> checkpoint;
 };
 struct Finished {
@@ -73,9 +74,6 @@ public:
 
     /// As memberStatus, whose "training" this claim itself does not cause.
     [[nodiscard]] MemberStatus status(const projects::Project& project) const;
-    /// Removes the directory of a run that never began: without run.json, checkpoints and recorded steps, and with
-    /// nothing in it that this program did not put there. Does nothing to any other.
-    [[nodiscard]] Status clearRemains() const;
 
 private:
     MemberClaim(std::filesystem::path run, FileDescriptor lock) : m_run(std::move(run)), m_lock(std::move(lock)) {}

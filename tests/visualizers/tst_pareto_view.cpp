@@ -22,10 +22,11 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// Dear and good, cheap and bad, dear and bad, and one that came to nothing.
 std::vector<ParetoRun> fourRuns()
 {
-    return {{"/a", "a", 100, 1e9, 10, 1.0, 1.5},
-            {"/b", "b", 10, 1e7, 1, 3.0, 3.5},
-            {"/c", "c", 100, 1e9, 10, 4.0, 4.5},
-            {"/d", "d", 10, 1e7, 1, kNone, kNone}};
+    constexpr auto kResult = ParetoStanding::Result;
+    return {{"/a", "a", 100, 1e9, 10, 1.0, 1.5, kResult, "finished"},
+            {"/b", "b", 10, 1e7, 1, 3.0, 3.5, kResult, "finished"},
+            {"/c", "c", 100, 1e9, 10, 4.0, 4.5, kResult, "finished"},
+            {"/d", "d", 10, 1e7, 1, kNone, kNone, ParetoStanding::SoFar, "failed"}};
 }
 
 QString frontIn(const QString& csv)
