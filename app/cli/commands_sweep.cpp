@@ -105,11 +105,10 @@ std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan
     return words;
 }
 
-/// Several processes where the command line asks for them or for a number of threads, which a process has from its
-/// beginning.
+/// Several processes, where the command line asks for them.
 std::optional<Jobs> jobsOf(const Arguments& arguments, const Meant& meant)
 {
-    if (!arguments.has("jobs") && !arguments.has("threads")) {
+    if (!arguments.has("jobs")) {
         return std::nullopt;
     }
     const auto toDo = std::ranges::count_if(meant.plan.members, [&](const Planned& planned) {
@@ -193,7 +192,12 @@ std::vector<Command> sweepCommands()
            {"member", OptionKind::Text, "LABEL", "train this member alone: its label, or its number in the grid as #3"},
            {"part", OptionKind::Text, "K/N", "train members K, K+N, K+2N, … alone, as one of N jobs"},
            {"jobs", OptionKind::Integer, "N", "train with N processes of this machine at once", {}, 1},
-           {"threads", OptionKind::Integer, "N", "of each process (default: the processors shared evenly)", {}, 1},
+           {"threads",
+            OptionKind::Integer,
+            "N",
+            "of each process (default: the processors, which --jobs shares evenly)",
+            {},
+            1},
            {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
            {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
            {"steps", OptionKind::Integer, "N", "steps of every member (default: the project's)", {}, 1, kMostSteps},

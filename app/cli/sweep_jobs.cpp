@@ -88,10 +88,8 @@ bool isAnEnd(int signal)
 /// What a process ended with, in this program's terms.
 Exit exitOf(int status, const Console& console)
 {
-    constexpr int kSignalled = 128; // and the signal's number, as a shell says it
-    const int code = WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
-    if (isAnEnd(code - kSignalled)) {
-        return Exit::Interrupted;
+    if (WIFSIGNALED(status) && isAnEnd(WTERMSIG(status))) {
+        return Exit::Quit;
     }
     if (WIFSIGNALED(status)) {
         console.remark("error: a process of the sweep was ended by signal " + std::to_string(WTERMSIG(status)) +

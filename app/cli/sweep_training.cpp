@@ -117,9 +117,6 @@ Exit Trainer::train(std::size_t index)
         return Exit::Ok;
     }
     m_tried.insert(index);
-    if (const Status cleared = (*claim)->clearRemains(); !cleared) {
-        return failed(index, cleared.error(), console);
-    }
     if (!lines) {
         console.line("[" + std::to_string(index + 1) + "/" + std::to_string(m_plan.members.size()) + "] " +
                      planned.member.label);
@@ -132,13 +129,21 @@ Exit Trainer::train(std::size_t index)
 
 Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
 {
-    Exit ended = Exit::Ok;
-    if (outcome.ended.status == engine::RunStatus::Failed) {
-        ended = failed(index, outcome.ended.error, console);
-    } else if (outcome.ended.status == engine::RunStatus::Stopped) {
+    if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "the same command goes on from here", console);
     }
-    return outcome.stopCause == StopCause::Signal ? Exit::Interrupted : ended;
+    const bool hasFailed = outcome.ended.status == engine::RunStatus::Failed;
+    const Exit ended = hasFailed ? failed(index, outcome.ended.error, console) : Exit::Ok;
+    // Whoever asked to end while the member came to an end of its own wants no other begun.
+    switch (outcome.stopCause) {
+    case StopCause::Signal:
+        return Exit::Interrupted;
+    case StopCause::TimeLimit:
+        return Exit::TimeLimit;
+    case StopCause::None:
+        break;
+    }
+    return ended;
 }
 
 Exit Trainer::failed(std::size_t index, const Error& error, const Console& console)
@@ -179,7 +184,9 @@ Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& conso
         const bool over = limit != nullptr && limit->isOver(TimeLimit::Clock::now());
         if (const Exit ended = over ? Exit::TimeLimit : trainer.train(*index); endsSweep(ended)) {
             lookAgain(plan);
-            return ended;
+            const bool isLeft = std::ranges::any_of(
+                plan.members, [](const Planned& planned) { return planned.chosen && canBeTrained(planned.status); });
+            return isLeft ? ended : verdictOf(plan);
         }
     }
     return verdictOf(plan);

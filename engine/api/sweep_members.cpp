@@ -2,10 +2,9 @@
 #include "engine/api/sweep_members.h"
 
 #include "engine/api/run_reader.h"
-#include "engine/record/database.h"
+#include "engine/record/run_directory.h"
 #include "engine/record/run_files.h"
 #include "projects/diff.h"
-#include "projects/store.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,43 +26,6 @@ template <class... Cases>
 struct Overloaded : Cases... {
     using Cases::operator()...;
 };
-
-/// A name that RunWriter gives to what it puts into a run before run.json: the lock, the store with its journals, the
-/// events, and what is written beside a file before it is renamed.
-bool isOfTheBeginning(const std::string& name)
-{
-    return name == kLockFile || name == kFrozenProject || name.starts_with(kStoreFile) ||
-           name.starts_with("events.out.tfevents.") || name.starts_with(kRunFile);
-}
-
-bool hasRecordedSteps(const fs::path& store)
-{
-    std::error_code ignored;
-    if (!fs::exists(store, ignored)) {
-        return false;
-    }
-    const auto database = Database::openForReading(store);
-    auto recorded = database ? database->prepare("SELECT 1 FROM metrics LIMIT 1") : Result<Statement>(Error{});
-    return recorded && recorded->next();
-}
-
-/// What a process leaves that dies after it made a run's directory and before the run began.
-bool isRemains(const fs::path& run)
-{
-    std::error_code code;
-    for (fs::directory_iterator entry(run, code), end; !code && entry != end; entry.increment(code)) {
-        if (!isOfTheBeginning(entry->path().filename().string())) {
-            return false;
-        }
-    }
-    for (fs::directory_iterator entry(run / kFrozenProject, code), end; !code && entry != end; entry.increment(code)) {
-        const std::string name = entry->path().filename().string();
-        if (!name.starts_with(projects::kProjectFile)) {
-            return false;
-        }
-    }
-    return !hasRecordedSteps(run / kStoreFile);
-}
 
 /// What a run trains otherwise than `project` asks for. A name and a description train nothing.
 std::vector<std::string> differencesOf(const projects::Project& frozen, const RunInfo& info,
@@ -110,7 +72,7 @@ MemberStatus statusWithoutRun(const fs::path& run)
     if (isRunLocked(run)) {
         return member::Training{};
     }
-    if (isRemains(run)) {
+    if (holdsDebrisAlone(run)) {
         return member::Pending{};
     }
     return member::Unreadable{
@@ -235,19 +197,6 @@ Result<std::optional<MemberClaim>> MemberClaim::take(const fs::path& run)
 MemberStatus MemberClaim::status(const projects::Project& project) const
 {
     return statusOfRun(m_run, project);
-}
-
-Status MemberClaim::clearRemains() const
-{
-    std::error_code code;
-    if (!fs::exists(m_run, code) || fs::exists(m_run / kRunFile, code) || isRunLocked(m_run) || !isRemains(m_run)) {
-        return Done{};
-    }
-    fs::remove_all(m_run, code);
-    if (code) {
-        return systemError(m_run, "cannot remove what is left of a run that never began", code.value());
-    }
-    return Done{};
 }
 
 } // namespace residua::engine

@@ -74,9 +74,6 @@ public:
 
     /// As memberStatus, whose "training" this claim itself does not cause.
     [[nodiscard]] MemberStatus status(const projects::Project& project) const;
-    /// Removes the directory of a run that never began: without run.json, checkpoints and recorded steps, and with
-    /// nothing in it that this program did not put there. Does nothing to any other.
-    [[nodiscard]] Status clearRemains() const;
 
 private:
     MemberClaim(std::filesystem::path run, FileDescriptor lock) : m_run(std::move(run)), m_lock(std::move(lock)) {}

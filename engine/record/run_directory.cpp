@@ -100,10 +100,16 @@ bool isDebris(const fs::directory_entry& entry, const std::string& name)
     return ours && isPlainFile(entry);
 }
 
-bool holdsDebrisAlone(const fs::path& directory)
+/// A run whose run.json was lost has them.
+bool hasRecordedSteps(const fs::path& store)
 {
-    std::error_code code;
-    return fs::is_directory(fs::symlink_status(directory, code)) && allOf(directory, &isDebris);
+    std::error_code ignored;
+    if (!fs::exists(store, ignored)) {
+        return false;
+    }
+    const auto database = Database::openForReading(store);
+    auto recorded = database ? database->prepare("SELECT 1 FROM metrics LIMIT 1") : Result<Statement>(Error{});
+    return recorded && recorded->next();
 }
 
 /// All but the lock, which is held.
@@ -135,6 +141,13 @@ void removeIn(const fs::path& folder, IsDoomed&& isDoomed)
 }
 
 } // namespace
+
+bool holdsDebrisAlone(const fs::path& directory)
+{
+    std::error_code code;
+    return fs::is_directory(fs::symlink_status(directory, code)) && allOf(directory, &isDebris) &&
+           !hasRecordedSteps(directory / kStoreFile);
+}
 
 Result<HeldDirectory> claimRunDirectory(const fs::path& given)
 {

@@ -22,6 +22,9 @@ struct HeldDirectory {
 /// has it, so that runs that begin at the same moment in the same folder get one each.
 [[nodiscard]] Result<HeldDirectory> claimRunDirectoryIn(const std::filesystem::path& folder, const std::string& name);
 
+/// Whether `directory` holds nothing but what a run leaves that is cut off before its run.json, and no recorded steps.
+[[nodiscard]] bool holdsDebrisAlone(const std::filesystem::path& directory);
+
 /// Removes the directories that claimRunDirectoryIn made in `folder` for runs that were cut off before their run.json
 /// and that no process holds.
 void sweepRuns(const std::filesystem::path& folder);
