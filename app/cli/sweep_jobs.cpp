@@ -96,6 +96,7 @@ Exit exitOf(int status, const Console& console)
                        "; what it trained goes on from its last checkpoint");
         return Exit::RunFailed;
     }
+    const int code = WEXITSTATUS(status);
     if (code == kCannotStart) {
         console.remark("error: a process of the sweep could not be started");
     }
