@@ -19,7 +19,8 @@ DataSummary summaryOf(const DataOutline& data)
             .outputs = data.shape.outputs,
             .train = counted(Split::Train),
             .validation = counted(Split::Validation),
-            .test = counted(Split::Test)};
+            .test = counted(Split::Test),
+            .notes = {}};
 }
 
 } // namespace
