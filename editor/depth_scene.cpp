@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth_scene.h"
 
-#include "projects/depth_plan.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>

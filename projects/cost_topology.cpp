@@ -3,7 +3,6 @@
 // the final output has 1). FLOP are per token. What branches put on the stack is charged to their blocks.
 #include "projects/cost_topology.h"
 
-#include "projects/depth_plan.h"
 #include "projects/node_kind_rules.h"
 
 #include <algorithm>
@@ -18,7 +17,10 @@ double real(std::int64_t value)
 
 double outputsOf(const DepthMix& mix, bool isFinal)
 {
-    return isFinal ? 1 : static_cast<double>(portsOf(mix.ports).size());
+    if (isFinal || mix.ports == MixPorts::Input) {
+        return 1;
+    }
+    return mix.ports == MixPorts::Qkv ? 3 : 4;
 }
 
 /// Fixed: none. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm weight, 2·d·O.

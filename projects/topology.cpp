@@ -92,6 +92,13 @@ bool splitsLayers(const DepthMix& mix)
     return mix.feeds == MixFeeds::ResidualBesideBranch && mix.sites != MixSites::Mhsa;
 }
 
+bool isRunningSum(const DepthMix& mix)
+{
+    return mix.weight == WeightKind::Fixed && mix.init == MixInit::Ones && mix.entry == StackEntry::Branch &&
+           mix.feeds == MixFeeds::LayerInput && mix.normalise == NormaliseOver::None && mix.states.empty() &&
+           mix.gate.kind == GateKind::None && std::holds_alternative<AllSources>(mix.sources);
+}
+
 std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
 {
     if (!reads(mix, target, depth)) {

@@ -195,6 +195,10 @@ struct Topology {
 /// Whether the layers run as their two halves, cut at the FFN's input (ffn_site.h).
 [[nodiscard]] bool splitsLayers(const DepthMix& mix);
 
+/// Whether every mix is the plain residual sum, which is kept running: one addition a layer, and no stack. Such a
+/// wiring has no weights of its own and is drawn as a stream.
+[[nodiscard]] bool isRunningSum(const DepthMix& mix);
+
 /// The sources that reader `target` (1..depth, depth + 1 for the final output) may read, in ascending
 /// order and less the pruned ones. FirstAndLast lists what is read as an entry of its own; the
 /// summed middle is what lies between. Empty for the final output where there is no final mix.

@@ -22,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using projects::DepthMix;
-using projects::NormaliseOver;
-using projects::WeightKind;
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr const char* kParameter = "topology.coefficient";
@@ -53,70 +51,31 @@ double numberAt(const StoredTensor& tensor, std::size_t index)
 struct Learned {
     std::vector<DepthReader> readers;
     std::vector<DepthTerm> terms;
-    std::int64_t features = 1;
-    std::vector<double> coefficients; ///< c: [terms, features]
+    projects::MixNumbers coefficients;
     std::int64_t step = 0;
-
-    [[nodiscard]] std::size_t at(std::size_t term, std::int64_t feature) const
-    {
-        return term * static_cast<std::size_t>(features) + static_cast<std::size_t>(feature);
-    }
-    [[nodiscard]] std::int64_t target(const DepthTerm& term) const { return readers[term.reader].target; }
 };
-
-/// p: the softmax of c/τ over the sources of each target, or over the targets of each source (ANCRe eq. 6 to 8).
-std::vector<double> applied(const Learned& learned, const DepthMix& mix)
-{
-    std::vector<double> weights = learned.coefficients;
-    if (mix.normalise == NormaliseOver::None) {
-        return weights;
-    }
-    std::map<std::pair<int, std::int64_t>, std::vector<std::size_t>> groups;
-    for (std::size_t t = 0; t < learned.terms.size(); ++t) {
-        const DepthTerm& term = learned.terms[t];
-        const bool bySource = mix.normalise == NormaliseOver::Targets;
-        groups[{term.output, bySource ? term.source : learned.target(term)}].push_back(t);
-    }
-    for (const auto& [key, members] : groups) {
-        for (std::int64_t f = 0; f < learned.features; ++f) {
-            double largest = -std::numeric_limits<double>::infinity();
-            double sum = 0;
-            for (const std::size_t t : members) {
-                largest = std::max(largest, weights[learned.at(t, f)]);
-            }
-            for (const std::size_t t : members) {
-                double& weight = weights[learned.at(t, f)];
-                weight = std::exp((weight - largest) / mix.temperature);
-                sum += weight;
-            }
-            for (const std::size_t t : members) {
-                weights[learned.at(t, f)] /= sum;
-            }
-        }
-    }
-    return weights;
-}
 
 /// One tensor per port, by way of a matrix per feature, so that names and places are those of recorded matrices.
 void addTensors(std::vector<CoefficientTensor>& tensors, const std::string& kind, const Learned& learned,
-                const std::vector<double>& values)
+                const projects::MixNumbers& values)
 {
     const std::size_t first = tensors.size();
+    const auto features = static_cast<std::size_t>(values.features);
     std::vector<float> numbers(learned.terms.size());
-    for (std::int64_t f = 0; f < learned.features; ++f) {
+    for (std::int64_t f = 0; f < values.features; ++f) {
         for (std::size_t t = 0; t < numbers.size(); ++t) {
-            numbers[t] = static_cast<float>(values[learned.at(t, f)]);
+            numbers[t] = static_cast<float>(values.at(t, f));
         }
         std::vector<Matrix> matrices;
         addMatrices(matrices, kind, learned.readers, learned.terms, numbers, learned.step);
         for (std::size_t m = 0; m < matrices.size(); ++m) {
             const Matrix& matrix = matrices[m];
             if (f == 0) {
-                tensors.push_back({matrix.name, matrix.step, matrix.rows, matrix.columns, learned.features, {}});
-                tensors.back().values.resize(matrix.values.size() * static_cast<std::size_t>(learned.features));
+                tensors.push_back({matrix.name, matrix.step, matrix.rows, matrix.columns, values.features, {}});
+                tensors.back().values.resize(matrix.values.size() * features);
             }
             for (std::size_t cell = 0; cell < matrix.values.size(); ++cell) {
-                tensors[first + m].values[learned.at(cell, f)] = matrix.values[cell];
+                tensors[first + m].values[cell * features + static_cast<std::size_t>(f)] = matrix.values[cell];
             }
         }
     }
@@ -297,18 +256,19 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     learned.readers = readersOf(*mix, projects::mixedModules(*mix, project->network.depth()));
     learned.terms = termsOf(learned.readers);
     const std::vector<std::int64_t>& shape = stored->second.shape;
-    learned.features = shape.size() == 2 ? shape[1] : 1;
-    const bool fits = (shape.size() == 1 || shape.size() == 2) && learned.features > 0 &&
+    learned.coefficients.features = shape.size() == 2 ? shape[1] : 1;
+    const bool fits = (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 &&
                       shape[0] == static_cast<std::int64_t>(learned.terms.size());
     if (!fits) {
         return Error{run.string(),
                      std::string("the checkpoint's ") + kParameter + " does not fit the topology of the run's project"};
     }
-    for (std::size_t i = 0; i < learned.terms.size() * static_cast<std::size_t>(learned.features); ++i) {
-        learned.coefficients.push_back(numberAt(stored->second, i));
+    const auto count = learned.terms.size() * static_cast<std::size_t>(learned.coefficients.features);
+    for (std::size_t i = 0; i < count; ++i) {
+        learned.coefficients.values.push_back(numberAt(stored->second, i));
     }
     std::vector<CoefficientTensor> tensors;
-    addTensors(tensors, "mix", learned, applied(learned, *mix));
+    addTensors(tensors, "mix", learned, projects::appliedWeights(*mix, learned.readers, learned.coefficients));
     addTensors(tensors, "coefficient", learned, learned.coefficients);
     return tensors;
 }

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/attention.h"
 
+#include "engine/compile/fixed_bits.h"
 #include "engine/compile/joined_linear.h"
 #include "engine/compile/value_residual.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+
+#include <cmath>
+#include <limits>
 
 namespace residua::engine {
 namespace {
@@ -24,6 +32,22 @@ struct AttentionOptions {
     bool causal = true;
     double dropout = 0;
 };
+
+/// softmax(q·kᵀ/√e)·v with weights dropped at random; [batch, heads, time, e], fewer heads in k and v where they are
+/// shared. On the host LibTorch's own, where it drops any, gives gradients that depend on the number of threads.
+at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool causal, double rate)
+{
+    const at::ScalarType type = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    const std::int64_t shared = q.size(1) / k.size(1);
+    const auto each = [&](const at::Tensor& x) { return (shared == 1 ? x : x.repeat_interleave(shared, 1)).to(type); };
+    const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
+    at::Tensor scores = at::matmul(q.to(type) * scale, each(k).transpose(2, 3));
+    if (causal) {
+        const at::Tensor later = at::ones({q.size(2), k.size(2)}, scores.options().dtype(at::kBool)).triu(1);
+        scores = scores.masked_fill(later, -std::numeric_limits<double>::infinity());
+    }
+    return at::matmul(at::dropout(engine::softmax(scores, -1), rate, true), each(v)).to(q.scalar_type());
+}
 
 class AttentionOperator final : public Operator, public ValueUser {
 public:
@@ -63,9 +87,12 @@ public:
         const at::Tensor own = split(project(in[2], m_value), kvHeads);
         const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
         const double dropout = mode == Mode::Train ? m_options.dropout : 0.0;
+        const bool drops = dropout > 0 && q.is_cpu();
         const at::Tensor mixed =
-            at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), std::nullopt,
-                                             dropout, m_options.causal, std::nullopt, /*enable_gqa=*/heads != kvHeads);
+            drops ? attendDropping(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), m_options.causal, dropout)
+                  : at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2),
+                                                     std::nullopt, dropout, m_options.causal, std::nullopt,
+                                                     /*enable_gqa=*/heads != kvHeads);
         return project(mixed.transpose(1, 2).flatten(2), m_out);
     }
 

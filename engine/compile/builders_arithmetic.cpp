@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compile/fixed_bits.h"
 #include "engine/compile/node_builder.h"
 #include "projects/expression.h"
 
@@ -7,14 +8,10 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/gelu.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
-#include <ATen/ops/pow.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/sigmoid.h>
-#include <ATen/ops/silu.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/tanh.h>
 #include <c10/util/Exception.h>
@@ -86,7 +83,7 @@ public:
         case Op::Divide:
             return value(e.args[0]) / value(e.args[1]);
         case Op::Power:
-            return at::pow(value(e.args[0]), value(e.args[1]));
+            return power(value(e.args[0]), value(e.args[1]));
         case Op::Call:
             return call(e);
         }
@@ -118,9 +115,8 @@ private:
         }
         using Unary = at::Tensor (*)(const at::Tensor&);
         static constexpr std::pair<const char*, Unary> kFunctions[] = {
-            {"sqrt", at::sqrt}, {"exp", at::exp},   {"log", at::log},
-            {"tanh", at::tanh}, {"abs", at::abs},   {"sigmoid", at::sigmoid},
-            {"relu", at::relu}, {"silu", at::silu}, {"gelu", [](const at::Tensor& t) { return at::gelu(t); }},
+            {"sqrt", at::sqrt},   {"exp", at::exp},   {"log", at::log}, {"tanh", at::tanh}, {"abs", at::abs},
+            {"sigmoid", sigmoid}, {"relu", at::relu}, {"silu", silu},   {"gelu", gelu},
         };
         for (const auto& [name, function] : kFunctions) {
             if (e.name == name) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compile/fixed_bits.h"
 #include "engine/compile/fused.h"
 #include "engine/compile/fusion.h"
 #include "engine/compile/node_builder.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv2d.h>
 
 namespace residua::engine {
@@ -62,8 +62,7 @@ OperatorResult buildConv1d(const NodeContext& node)
     return makeOperator(
         [weight, bias = biasOf(node), groups, before, after = kernel - 1 - before, type](const Inputs& in, Mode) {
             const at::Tensor padded = at::constant_pad_nd(in[0].to(type).transpose(1, 2), {before, after});
-            const std::optional<at::Tensor> added = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
-            return at::conv1d(padded, weight.to(type), added, 1, at::IntArrayRef{0}, 1, groups).transpose(1, 2);
+            return convolution(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, groups).transpose(1, 2);
         });
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compile/fixed_bits.h"
 #include "engine/compile/fused.h"
 #include "engine/compile/fusion.h"
 #include "engine/compile/node_builder.h"
@@ -6,11 +7,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/gelu.h>
-#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/sigmoid.h>
-#include <ATen/ops/silu.h>
 #include <ATen/ops/tanh.h>
 
 namespace residua::engine {
@@ -49,7 +46,7 @@ OperatorResult buildLayerNorm(const NodeContext& node)
     return makeOperator([weights, epsilon = paramDouble(node.params, "epsilon")](const Inputs& in, Mode) {
         const at::ScalarType type = in[0].scalar_type();
         const at::Tensor bias = weights[1].defined() ? weights[1].to(type) : at::Tensor();
-        return at::layer_norm(in[0], {in[0].size(-1)}, weights[0].to(type), bias, epsilon);
+        return layerNorm(in[0], weights[0].to(type), bias, epsilon);
     });
 }
 
@@ -60,16 +57,16 @@ OperatorResult buildActivation(const NodeContext& node)
         return makeOperator([](const Inputs& in, Mode) { return at::relu(in[0]); });
     }
     if (function == "gelu") {
-        return makeOperator([](const Inputs& in, Mode) { return at::gelu(in[0]); });
+        return makeOperator([](const Inputs& in, Mode) { return engine::gelu(in[0]); });
     }
     if (function == "silu") {
-        return makeOperator([](const Inputs& in, Mode) { return at::silu(in[0]); });
+        return makeOperator([](const Inputs& in, Mode) { return engine::silu(in[0]); });
     }
     if (function == "tanh") {
         return makeOperator([](const Inputs& in, Mode) { return at::tanh(in[0]); });
     }
     if (function == "sigmoid") {
-        return makeOperator([](const Inputs& in, Mode) { return at::sigmoid(in[0]); });
+        return makeOperator([](const Inputs& in, Mode) { return engine::sigmoid(in[0]); });
     }
     if (function == "identity") {
         return makeOperator([](const Inputs& in, Mode) { return in[0]; });
@@ -99,7 +96,7 @@ OperatorResult buildScale(const NodeContext& node)
     const std::int64_t size = learned == "scalar" ? 1 : node.features();
     const at::Tensor factor =
         node.parameters.addValues(node.prefix() + "factor", at::full({size}, value, at::kDouble), Decay::No);
-    return makeOperator([factor](const Inputs& in, Mode) { return in[0] * factor.to(in[0].scalar_type()); });
+    return makeOperator([factor](const Inputs& in, Mode) { return scaled(in[0], factor.to(in[0].scalar_type())); });
 }
 
 constexpr NodeBuilderEntry kTable[] = {

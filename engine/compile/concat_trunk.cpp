@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // DenseNet (Huang et al., 2017): a layer reads all earlier outputs side by side, here projected back to the width. The
 // projection of what stands side by side is a sum of products, one an entry, so nothing is ever put side by side.
+#include "engine/compile/fixed_bits.h"
+#include "engine/compile/fused.h"
 #include "engine/compile/trunk.h"
 
 #include <ATen/TensorOperators.h>
@@ -44,7 +46,7 @@ public:
         std::vector<at::Tensor> means;
         for (const at::Tensor& weight : m_weights) {
             for (const at::Tensor& part : weight.split(m_width, 1)) {
-                means.push_back(part.abs().mean());
+                means.push_back(sumOfAll(part.abs()) / static_cast<double>(part.numel()));
             }
         }
         const at::Tensor host = at::stack(means).to(at::kCPU, at::kFloat);
@@ -62,12 +64,14 @@ private:
     [[nodiscard]] at::Tensor project(const std::vector<at::Tensor>& entries, const at::Tensor& weight) const
     {
         const std::vector<at::Tensor> parts = weight.to(m_compute.activationType).split(m_width, 1);
-        at::Tensor sum = at::mm(entries[0], parts[0].t()).to(m_compute.parameterType);
+        const bool same = m_compute.activationType == m_compute.parameterType;
+        at::Tensor sum = same ? at::mm(entries[0], parts[0].t())
+                              : linear(m_compute, entries[0], parts[0]).to(m_compute.parameterType);
         for (std::size_t i = 1; i < entries.size(); ++i) {
-            if (m_compute.activationType == m_compute.parameterType) {
+            if (same) {
                 sum.addmm_(entries[i], parts[i].t());
             } else {
-                sum.add_(at::mm(entries[i], parts[i].t()));
+                sum.add_(linear(m_compute, entries[i], parts[i]));
             }
         }
         return sum;

@@ -4,7 +4,6 @@
 #include "engine/compile/depth_stack.h"
 #include "engine/compile/depth_weights.h"
 #include "engine/compile/trunk.h"
-#include "projects/depth_plan.h"
 
 #include <ATen/TensorOperators.h>
 

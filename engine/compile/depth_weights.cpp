@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/depth_weights.h"
 
+#include "engine/compile/fixed_bits.h"
 #include "engine/compile/token_weights.h"
 
 #include <ATen/TensorOperators.h>
@@ -11,7 +12,6 @@
 #include <ATen/ops/log.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/rsub.h>
-#include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -103,10 +103,10 @@ public:
         // S_q = (1 − Σ p^q)/(q − 1) of each row; q → 1 is Shannon's −Σ p ln p.
         if (q == 1) {
             const at::Tensor p = m_applied.clamp_min(std::numeric_limits<float>::min());
-            return (p * at::log(p)).sum() * -weight;
+            return sumOfAll(p * at::log(p)) * -weight;
         }
         const auto rows = std::ranges::count_if(m_readers, [](const DepthReader& r) { return !r.sources.empty(); });
-        return at::rsub(at::pow(m_applied, q).sum(), static_cast<double>(rows)) * (weight / (q - 1));
+        return at::rsub(sumOfAll(at::pow(m_applied, q)), static_cast<double>(rows)) * (weight / (q - 1));
     }
 
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override;
@@ -164,7 +164,7 @@ private:
         const at::Tensor cells =
             at::full(flat, kMinusInfinity, c.options()).index_copy(0, m_cells, c / m_mix.temperature);
         const std::int64_t dimension = m_mix.normalise == NormaliseOver::Sources ? 2 : 1;
-        return at::softmax(cells.view(grid), dimension).view(flat).index_select(0, m_cells);
+        return engine::softmax(cells.view(grid), dimension).view(flat).index_select(0, m_cells);
     }
 
     const DepthMix m_mix;

@@ -10,7 +10,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/rms_norm.h>
@@ -117,7 +116,7 @@ public:
             shape.back() = saved[1].size(1);
             xGrad = times(rowsGrad, saved[1]).view(shape);
         }
-        return {xGrad, at::mm(rowsGrad.t(), saved[0])};
+        return {xGrad, product(rowsGrad.t(), saved[0])};
     }
 };
 
@@ -270,10 +269,15 @@ at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)
 {
     const at::ScalarType type = compute.activationType;
-    if (x.is_cpu() && type == at::kFloat && !bias.defined()) {
-        return LinearFunction::apply(x.to(type), weight.to(type));
+    const at::Tensor typed = x.to(type);
+    const bool asFloat = multipliesAsFloat(typed);
+    if (!bias.defined() && (asFloat || (x.is_cpu() && type == at::kFloat))) {
+        return LinearFunction::apply(typed, weight.to(type));
     }
-    return at::linear(x.to(type), weight.to(type), bias.defined() ? bias.to(type) : bias);
+    if (asFloat) {
+        return at::linear(typed.to(at::kFloat), weight.to(at::kFloat), bias.to(at::kFloat)).to(type);
+    }
+    return at::linear(typed, weight.to(type), bias.defined() ? bias.to(type) : bias);
 }
 
 } // namespace residua::engine

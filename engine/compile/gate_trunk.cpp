@@ -2,6 +2,7 @@
 // Gates on the residual or the branch of each layer: one Joint a kind, which says how a layer's input x and its branch
 // f become the next layer's input. The residual is kept in the parameters' precision, as in the plain network.
 #include "engine/compile/depth_stack.h"
+#include "engine/compile/fixed_bits.h"
 #include "engine/compile/trunk.h"
 #include "engine/compile/value_residual.h"
 
@@ -11,7 +12,6 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
-#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -76,7 +76,7 @@ public:
     void begin(const at::Tensor&, Mode) override { m_alphas = m_alpha.unbind(0); }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
-        return x + branch.to(x.scalar_type()) * m_alphas[layer];
+        return x + scaled(branch.to(x.scalar_type()), m_alphas[layer]);
     }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
@@ -101,7 +101,7 @@ public:
     void begin(const at::Tensor&, Mode) override { m_factors = m_factor.flatten().unbind(0); }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
-        return x * m_factors[2 * layer + 1] + branch.to(x.scalar_type()) * m_factors[2 * layer];
+        return scaled(x, m_factors[2 * layer + 1]) + scaled(branch.to(x.scalar_type()), m_factors[2 * layer]);
     }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
@@ -129,14 +129,14 @@ public:
 
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
-        const at::Tensor gate = at::sigmoid(linear(m_compute, x, m_weights[layer], m_biases[layer]));
+        const at::Tensor gate = engine::sigmoid(linear(m_compute, x, m_weights[layer], m_biases[layer]));
         return x + (branch - x) * gate;
     }
     /// "mix" with each gate at an input of 0, as its bias alone opens it.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         const at::NoGradGuard noGrad;
-        std::vector<float> open = hostNumbers(at::sigmoid(at::stack(m_biases)).mean(1));
+        std::vector<float> open = hostNumbers(engine::sigmoid(at::stack(m_biases)).mean(1));
         std::vector<float> closed(open.size());
         std::ranges::transform(open, closed.begin(), [](float t) { return 1 - t; });
         return {unfoldedFactors(open, closed, step),

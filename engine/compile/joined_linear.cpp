@@ -99,7 +99,7 @@ public:
     {
         const variable_list saved = context->get_saved_variables();
         const at::Tensor yGrad = gateHalvesBackward(saved[1], rows(grads[0]));
-        const at::Tensor weightGrad = at::mm(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
+        const at::Tensor weightGrad = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
         const std::int64_t width = weightGrad.size(0) / 2;
         at::Tensor inputGrad;
         if (context->needs_input_grad(0)) {
@@ -144,7 +144,9 @@ public:
             for (std::size_t part = 0; part < 3; ++part) {
                 const std::int64_t row = static_cast<std::int64_t>(part) * width;
                 at::Tensor out = y.narrow(1, row, width);
-                at::mm_out(out, saved[part].defined() ? saved[part] : saved[0], weight.narrow(0, row, width).t());
+                const at::Tensor& x = saved[part].defined() ? saved[part] : saved[0];
+                const at::Tensor by = weight.narrow(0, row, width).t();
+                multipliesAsFloat(x) ? out.copy_(product(x, by)) : at::mm_out(out, x, by);
             }
         } else {
             y = timesTransposed(saved[0], weight);
@@ -184,12 +186,12 @@ public:
             if (!shared) {
                 const at::Tensor grad = yGrad.narrow(1, at, width);
                 result[part] = times(grad, weight.narrow(0, at, width)).view(shape);
-                result[3 + part] = at::mm(grad.t(), saved[part]).to(type);
+                result[3 + part] = product(grad.t(), saved[part]).to(type);
             }
         }
         if (shared) {
             result[0] = times(yGrad, weight).view(shape);
-            const at::Tensor weightGrad = at::mm(yGrad.t(), saved[0]).to(type);
+            const at::Tensor weightGrad = product(yGrad.t(), saved[0]).to(type);
             for (std::size_t part = 0; part < 3; ++part) {
                 result[3 + part] = weightGrad.narrow(0, static_cast<std::int64_t>(part) * width, width);
             }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/loss.h"
 
+#include "engine/compile/fixed_bits.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <c10/util/Exception.h>
@@ -17,9 +19,9 @@ at::Tensor objective(projects::Objective objective, const at::Tensor& output, co
     const at::Tensor error = values - target.to(type);
     switch (objective) {
     case projects::Objective::HalfSquaredError:
-        return (error * error).sum() * (0.5 / static_cast<double>(error.size(0)));
+        return sumOfAll(error * error) * (0.5 / static_cast<double>(error.size(0)));
     case projects::Objective::MeanSquaredError:
-        return (error * error).mean();
+        return sumOfAll(error * error) / static_cast<double>(error.numel());
     case projects::Objective::NextToken:
         break;
     }

@@ -3,6 +3,8 @@
 // last, as the mixing kernels take them.
 #include "engine/compile/stream_weights.h"
 
+#include "engine/compile/fixed_bits.h"
+#include "engine/compile/host_products.h"
 #include "engine/compile/sinkhorn.h"
 #include "projects/stream_start.h"
 
@@ -15,7 +17,6 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rsqrt.h>
-#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros.h>
@@ -127,7 +128,8 @@ protected:
     /// x·wᵀ of stream `stream` with rows w [m, d]: [m, N] in the parameters' type.
     [[nodiscard]] at::Tensor product(const at::Tensor& stream, const at::Tensor& rows) const
     {
-        const at::Tensor x = stream.reshape({-1, stream.size(-1)});
+        const at::Tensor given = stream.reshape({-1, stream.size(-1)});
+        const at::Tensor x = multipliesAsFloat(given) ? given.to(at::kFloat) : given;
         return at::mm(rows.to(x.scalar_type()), x.t()).to(m_parameterType);
     }
     /// ‖x‖ of every token: [N].
@@ -143,7 +145,7 @@ private:
             return m_raw;
         }
         const at::Tensor carry = sinkhorn(m_raw.carry.permute({1, 2, 0}), m_wiring.sinkhornIterations);
-        return {at::sigmoid(m_raw.read), carry.permute({2, 0, 1}), at::sigmoid(m_raw.write) * 2};
+        return {engine::sigmoid(m_raw.read), carry.permute({2, 0, 1}), engine::sigmoid(m_raw.write) * 2};
     }
 
     const MultiStream m_wiring;
@@ -188,8 +190,8 @@ public:
             parts.push_back(product(x, m_rows[layer]) * rstd);
         }
         const at::Tensor active = at::tanh(at::stack(parts)); // [n, n + 2, N]
-        const at::Tensor alpha = active.narrow(1, 0, n + 1) * m_scales[layer][0];
-        const at::Tensor beta = active.select(1, n + 1) * m_scales[layer][1];
+        const at::Tensor alpha = scaled(active.narrow(1, 0, n + 1), m_scales[layer][0]);
+        const at::Tensor beta = scaled(active.select(1, n + 1), m_scales[layer][1]);
         StreamMixes mixes = SharedWeights::of(layer, stack);
         mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
         mixes.read.tokenWeights = alpha.select(1, 0).unsqueeze(0).contiguous();
@@ -244,11 +246,12 @@ public:
         }
         const at::Tensor y = sum * at::rsqrt(squares / static_cast<double>(n * m_width) + kNormEpsilon);
         const at::Tensor& scale = m_scales[layer];
-        const at::Tensor read = at::sigmoid(y.narrow(0, 0, n) * scale[0] + m_reads[layer].unsqueeze(1));
+        const at::Tensor read = engine::sigmoid(scaled(y.narrow(0, 0, n), scale[0]) + m_reads[layer].unsqueeze(1));
         const at::Tensor carry =
-            sinkhorn(y.narrow(0, n, n * n).view({n, n, -1}) * scale[1] + m_carries[layer].unsqueeze(2),
+            sinkhorn(scaled(y.narrow(0, n, n * n).view({n, n, -1}), scale[1]) + m_carries[layer].unsqueeze(2),
                      wiring().sinkhornIterations);
-        const at::Tensor write = at::sigmoid(y.narrow(0, n + n * n, n) * scale[2] + m_writes[layer].unsqueeze(1)) * 2;
+        const at::Tensor write =
+            engine::sigmoid(scaled(y.narrow(0, n + n * n, n), scale[2]) + m_writes[layer].unsqueeze(1)) * 2;
         StreamMixes mixes;
         mixes.read.weightKind = mixes.write.weightKind = kernels::WeightKind::none;
         mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/token_weights.h"
 
+#include "engine/compile/fixed_bits.h"
 #include "engine/compile/fused.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rsqrt.h>
-#include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -44,7 +43,7 @@ public:
     {
         at::Tensor values = logits(index, reading);
         if (m_mix.normalise == NormaliseOver::Sources) {
-            values = at::softmax(values / m_mix.temperature, 1);
+            values = engine::softmax(values / m_mix.temperature, 1);
         }
         MixWeights result;
         result.weightKind = kernels::WeightKind::none;
@@ -132,7 +131,7 @@ private:
     {
         const auto& [hidden, mix, bias] = m_perceptrons[index];
         const at::Tensor x = rmsNorm(reading.newest, m_ones, kNormEpsilon);
-        const at::Tensor h = at::gelu(linear(compute(), x.flatten(0, -2), hidden));
+        const at::Tensor h = engine::gelu(linear(compute(), x.flatten(0, -2), hidden));
         const at::Tensor values = at::linear(h.to(compute().parameterType), mix, bias);
         return values.t().reshape({reader(index).outputs, -1, values.size(0)});
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compile/value_residual.h"
 
+#include "engine/compile/fixed_bits.h"
+
 #include <ATen/TensorOperators.h>
 
 namespace residua::engine {
@@ -12,7 +14,7 @@ at::Tensor ValueResidual::use(std::size_t layer, const at::Tensor& own)
         return own;
     }
     const at::Tensor factors = m_perLayer[layer - 1].to(own.scalar_type());
-    return factors[0] * m_first + factors[1] * own;
+    return scaled(m_first, factors[0]) + scaled(own, factors[1]);
 }
 
 void ValueResidual::end()

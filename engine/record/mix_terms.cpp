@@ -6,10 +6,6 @@
 
 namespace residua::engine {
 
-using projects::DepthMix;
-using projects::MixInit;
-using projects::MixPorts;
-
 namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
@@ -24,70 +20,7 @@ std::string suffixOf(int output, int outputs, int most)
     return outputs == 1 ? "/final" : kPorts[output];
 }
 
-bool isPruned(const DepthMix& mix, projects::Shortcut shortcut)
-{
-    const auto state = mix.states.find(shortcut);
-    return state != mix.states.end() && state->second == projects::ShortcutState::Pruned;
-}
-
-int outputsOf(MixPorts ports)
-{
-    switch (ports) {
-    case MixPorts::Input:
-        return 1;
-    case MixPorts::Qkv:
-        return 3;
-    case MixPorts::QkvResidual:
-        return 4;
-    }
-    return 1;
-}
-
 } // namespace
-
-std::vector<DepthReader> readersOf(const DepthMix& mix, std::int64_t depth)
-{
-    std::vector<DepthReader> readers;
-    for (std::int64_t target = 1; target <= depth + (mix.finalMix ? 1 : 0); ++target) {
-        DepthReader reader{target, projects::sourcesOf(mix, target, depth),
-                           projects::summedMiddleOf(mix, target, depth), 1};
-        if (reader.middle && !isPruned(mix, {reader.middle->first, target})) {
-            reader.sources.push_back(reader.middle->first);
-            std::ranges::sort(reader.sources);
-        }
-        reader.outputs = target <= depth ? outputsOf(mix.ports) : 1;
-        readers.push_back(std::move(reader));
-    }
-    return readers;
-}
-
-std::vector<DepthTerm> termsOf(const std::vector<DepthReader>& readers)
-{
-    std::vector<DepthTerm> terms;
-    for (std::size_t r = 0; r < readers.size(); ++r) {
-        for (int o = 0; o < readers[r].outputs; ++o) {
-            for (const std::int64_t source : readers[r].sources) {
-                terms.push_back({r, o, source});
-            }
-        }
-    }
-    return terms;
-}
-
-double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source)
-{
-    switch (mix.init) {
-    case MixInit::Ones:
-        return 1;
-    case MixInit::Zero:
-        return 0;
-    case MixInit::Cascaded:
-        return source == reader.sources.back() ? 1 : 0;
-    case MixInit::Reciprocal:
-        return 1.0 / static_cast<double>(reader.target);
-    }
-    return 1;
-}
 
 void addMatrices(std::vector<Matrix>& result, const std::string& kind, const std::vector<DepthReader>& readers,
                  const std::vector<DepthTerm>& terms, std::span<const float> values, std::int64_t step)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/record/run_branch.h"
 
+#include "engine/api/layer_norms.h"
 #include "engine/api/run_reader.h"
 #include "engine/record/run_files.h"
 #include "engine/record/run_writer.h"
@@ -12,7 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void copyNumbers(const RunReader& from, std::int64_t step, RunWriter& to)
+/// The parent's numbers up to the step. Under another wiring its matrices of the wiring are not the branch's: they
+/// would stand for shortcuts that the branch does not have.
+void copyNumbers(const RunReader& from, std::int64_t step, bool sameWiring, RunWriter& to)
 {
     for (const std::string& name : from.metricNames()) {
         for (const MetricPoint& point : from.metric(name)) {
@@ -22,6 +25,9 @@ void copyNumbers(const RunReader& from, std::int64_t step, RunWriter& to)
         }
     }
     for (const std::string& name : from.matrixNames()) {
+        if (!sameWiring && name != kLayerNorms) {
+            continue;
+        }
         for (const std::int64_t at : from.matrixSteps(name)) {
             const auto matrix = at <= step ? from.matrix(name, at) : Result<Matrix>(Error{});
             if (matrix) {
@@ -99,7 +105,8 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     if (!writer) {
         return writer.error();
     }
-    copyNumbers(*reader, branch.step, *writer);
+    const auto before = reader->project();
+    copyNumbers(*reader, branch.step, before && before->topology.wiring == branch.project.topology.wiring, *writer);
     for (const Matrix& matrix : branch.matrices) {
         writer->matrix(matrix);
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Retrofit: a trained network under another topology that computes the same function. What starts as the plain network
-// by its document (projects/retrofit.h) is also measured, on the run's own data, before anything is written.
+// by its document (projects/retrofit.h) takes the weights as they are; for another, the weights of its wiring are
+// computed from the learned ones. Either is measured, on the run's own data, before anything is written.
 #include "projects/retrofit.h"
 #include "engine/record/checkpoint.h"
 #include "engine/record/run_branch.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
+#include "engine/session/start_weights.h"
 #include "engine/train/batches.h"
 #include "engine/train/optimiser.h"
 #include "engine/train/precision.h"
@@ -60,12 +62,21 @@ std::string sharedSource(const Project& project, const std::string& name)
     return {};
 }
 
-/// Puts the checkpoint's weights into a network of `project`, converted to its type.
-Result<Carried> carry(const StoredTensors& stored, const Project& project, std::vector<NamedParameter>& parameters)
+/// Puts the checkpoint's weights into a network of `project`, converted to its type. Where the topology's are computed,
+/// none of it is kept: what they do not name starts as in a fresh network.
+Result<Carried> carry(const StoredTensors& stored, const std::optional<TopologyWeights>& computed,
+                      const Project& project, std::vector<NamedParameter>& parameters)
 {
     const at::NoGradGuard noGrad;
     Carried carried;
     for (NamedParameter& parameter : parameters) {
+        if (computed && parameter.name.starts_with(kTopologyPrefix)) {
+            carried.added.push_back(parameter.name);
+            if (const auto found = computed->find(parameter.name); found != computed->end()) {
+                parameter.tensor.copy_(found->second);
+            }
+            continue;
+        }
         const bool kept = stored.contains(parameter.name);
         const auto source = stored.find(kept ? parameter.name : sharedSource(project, parameter.name));
         (kept ? carried.kept : carried.added).push_back(parameter.name);
@@ -174,11 +185,13 @@ private:
 
     Result<std::unique_ptr<CompiledNetwork>> networkOf(const Project& project, Precision precision, Carried& carried)
     {
+        const bool isNew = &project == &m_after;
         Project typed = project;
         typed.training.precision = precision;
         Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(typed, m_dataset->shape(), "cpu");
         if (network) {
-            Result<Carried> weights = carry(m_checkpoint->model.tensors(), project, (*network)->parameters());
+            Result<Carried> weights = carry(m_checkpoint->model.tensors(), isNew ? m_computed : std::nullopt, project,
+                                            (*network)->parameters());
             if (!weights) {
                 return weights.error();
             }
@@ -189,12 +202,15 @@ private:
 
     Result<at::Tensor> outputOf(const Project& project, Precision precision)
     {
-        const at::NoGradGuard noGrad;
         Carried carried;
         const auto network = networkOf(project, precision, carried);
-        if (!network) {
-            return network.error();
-        }
+        return network ? runOn(**network, precision) : Result<at::Tensor>(network.error());
+    }
+
+    /// The network's outputs on the first examples, in double.
+    Result<at::Tensor> runOn(CompiledNetwork& network, Precision precision)
+    {
+        const at::NoGradGuard noGrad;
         Batch batch;
         const DataShape shape = m_dataset->shape();
         const std::int64_t count = shape.language ? kSequences : kVectors;
@@ -204,8 +220,8 @@ private:
         if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
-        (*network)->setTraining(false);
-        return (*network)->forward(upload(batch, shape, at::kCPU, parameterType(precision)).input).to(at::kDouble);
+        network.setTraining(false);
+        return network.forward(upload(batch, shape, at::kCPU, parameterType(precision)).input).to(at::kDouble);
     }
 
     Result<Distance> distanceIn(Precision precision)
@@ -215,8 +231,31 @@ private:
         return after ? Result<Distance>(distanceOf(*before, *after)) : Result<Distance>(after.error());
     }
 
-    /// Both networks on examples, in double precision, where only the order of sums may show.
+    /// The learned weights as they are, or else those that are computed from them.
     Status compare()
+    {
+        const Status asTheyAre = compareAsCarried();
+        if (asTheyAre) {
+            return asTheyAre;
+        }
+        Result<TopologyWeights> computed = weightsThatKeep(m_before, m_checkpoint->model.tensors(), m_after);
+        if (!computed) {
+            const bool fromPlain = m_departure && !learnedOfDepth();
+            return fromPlain ? *m_departure : computed.error();
+        }
+        m_computed = std::move(*computed);
+        return compareAsCarried();
+    }
+
+    /// Whether the run has learned anything of its topology.
+    [[nodiscard]] bool learnedOfDepth() const
+    {
+        return std::ranges::any_of(m_checkpoint->model.tensors(),
+                                   [](const auto& entry) { return entry.first.starts_with(kTopologyPrefix); });
+    }
+
+    /// Both networks on examples, in double precision, where only the order of sums may show.
+    Status compareAsCarried()
     {
         const Precision precision = m_after.training.precision;
         Carried carried;
@@ -225,7 +264,7 @@ private:
         }
         // Weights that go on mean what they meant; those that start must start as the plain network.
         const bool goesOn = hasTopologyParameter(carried.kept) && !hasTopologyParameter(carried.added);
-        if (m_departure && !goesOn) {
+        if (m_departure && !goesOn && !m_computed) {
             return *m_departure;
         }
         const Result<Distance> exact = distanceIn(Precision::Fp64);
@@ -261,6 +300,10 @@ private:
         branch.event = {step, "retrofitted",
                         m_request.runDirectory.filename().string() + ": " + m_before.topology.preset + " to " +
                             m_after.topology.preset};
+        // Weights that are made for each token are known once they were made.
+        if (const Result<at::Tensor> output = runOn(**network, m_after.training.precision); !output) {
+            return output.error();
+        }
         branch.matrices = (*network)->coefficients(step);
         branch.source = {m_opened.projectDirectory, m_opened.data};
         if (m_opened.otherData) {
@@ -311,6 +354,7 @@ private:
     std::optional<LoadedCheckpoint> m_checkpoint;
     std::unique_ptr<Dataset> m_dataset;
     std::optional<Error> m_departure; ///< of the new topology from the plain network
+    std::optional<TopologyWeights> m_computed;
 };
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/precision.h"
 
+#include "engine/compile/host_products.h"
+
 #include <ATen/Context.h>
 
 #include <cstdlib>
@@ -40,6 +42,7 @@ void applyDeterminism(projects::Determinism determinism)
 void prepareEnvironment()
 {
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    fixProductBits();
 }
 
 void seedStep(c10::Device device, std::int64_t seed, std::int64_t step)

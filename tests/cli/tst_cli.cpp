@@ -383,9 +383,9 @@ private slots:
         QCOMPARE(nothing.code, 3);
         QVERIFY2(nothing.errors.contains("plain, learns no weight"), qPrintable(nothing.errors));
 
-        const Ran refused = run({"retrofit", plain, "--topology", "rezero", "-o", dca});
+        const Ran refused = run({"retrofit", plain, "--topology", "ancre-ingoing", "-o", dca});
         QCOMPARE(refused.code, 3);
-        QVERIFY2(refused.errors.contains("factor of 0") && refused.errors.contains("These do: plain, grn-v1"),
+        QVERIFY2(refused.errors.contains("through a softmax") && refused.errors.contains("These do: plain, grn-v1"),
                  qPrintable(refused.errors));
         QCOMPARE(run({"retrofit", plain, "--topology", "dcb", "-o", dca}).code, 1);
         QCOMPARE(run({"retrofit", plain}).code, 1);

@@ -6,6 +6,7 @@
 #include "engine/api/run_reader.h"
 #include "engine/record/checkpoint.h"
 #include "projects/presets.h"
+#include "projects/retrofit.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 using namespace residua;
 using namespace residua::engine;
@@ -25,10 +27,11 @@ namespace {
 constexpr RunId kRun{1};
 constexpr std::int64_t kDone = 12; ///< steps of the trained run
 constexpr std::int64_t kDepth = 4;
+constexpr std::int64_t kShallow = 3; ///< of the runs of every wiring
 
-projects::Topology topologyNamed(const std::string& name)
+projects::Topology topologyNamed(const std::string& name, std::int64_t depth = kDepth)
 {
-    const auto presets = projects::topologyPresets(kDepth);
+    const auto presets = projects::topologyPresets(depth);
     return {name, std::ranges::find(presets, name, &projects::TopologyPreset::name)->wiring};
 }
 
@@ -52,6 +55,16 @@ bool sameCells(const Matrix& a, const Matrix& b)
     return a.name == b.name && std::ranges::equal(a.values, b.values, [](float x, float y) {
                return std::isnan(x) == std::isnan(y) && !(std::abs(x - y) > 1e-6F);
            });
+}
+
+/// Pairs in which the learned weights can be said by the new ones, among those that must not be refused.
+bool canKeep(const std::string& from, const std::string& to)
+{
+    static const std::set<std::string> alike{"ancre-ingoing", "ancre-outgoing", "ancre-none",  "ancre-cascaded",
+                                             "ancre-fixed",   "none",           "grn-v1",      "denseformer",
+                                             "laurel-rw",     "rezero",         "hyper-static"};
+    static const std::set<std::string> free{"grn-v1", "grn-v2", "grn-v3", "dca", "denseformer", "mudd"};
+    return free.contains(to) && (alike.contains(from) || (from == "grn-v2" && (to == "grn-v3" || to == "dca")));
 }
 
 bool isZero(const StoredTensor& tensor)
@@ -219,20 +232,18 @@ private slots:
         QTest::newRow("no shortcuts") << "plain64"
                                       << "none"
                                       << "layer 1 does not read entry 0";
-        QTest::newRow("a factor of 0") << "plain64"
-                                       << "rezero"
-                                       << "factor of 0";
+        QTest::newRow("streams that are summed") << "plain64"
+                                                 << "hyper-static"
+                                                 << "its 4 streams are summed";
         QTest::newRow("the same") << "plain64"
                                   << "plain"
                                   << "is the run's own already";
-        QTest::newRow("another shape of what was learned")
-            << "grn64"
-            << "grn-v1"
-            << "[topology · topology.coefficient] the run has learned [15, 16], the new "
-               "topology expects [15]";
+        QTest::newRow("features apart") << "grn64"
+                                        << "grn-v1"
+                                        << "[topology] weighs all features alike, but the run's own has learned";
         QTest::newRow("what was learned would go") << "grn64"
                                                    << "plain"
-                                                   << "would change the outputs by up to";
+                                                   << "times the input, this one 1 times, whatever it learns";
         QTest::newRow("no such run") << "nowhere"
                                      << "dca"
                                      << "nowhere";
@@ -246,6 +257,85 @@ private slots:
         QVERIFY(!ready.ok());
         QVERIFY2(QString::fromStdString(ready.error().text()).contains(said), ready.error().text().c_str());
         QVERIFY(!fs::exists(directory("refused")));
+    }
+
+    void everyWiringToEveryOther_data()
+    {
+        QTest::addColumn<QString>("from");
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kShallow)) {
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        }
+    }
+    /// A trained network of each wiring under each other: it computes the same and can be looked at and trained on, or
+    /// a sentence says why it cannot be.
+    void everyWiringToEveryOther()
+    {
+        QFETCH(QString, from);
+        const std::string name = from.toStdString();
+        projects::Project project = plainProject(Precision::Fp64);
+        project.network.stack.front().repeat = kShallow;
+        project.network.width = 8;
+        project.training.steps = 3;
+        project.training.rate = {.peak = 0.02, .warmupSteps = 0};
+        const auto wired = projects::rewired(project, topologyNamed(name, kShallow));
+        QVERIFY2(wired.ok(), wired ? "" : wired.error().text().c_str());
+        const std::string run = "from-" + name;
+        QCOMPARE(tests::lossesOf(*wired, directory(run)).size(), std::size_t{3});
+        const bool goesOn = name == "ancre-ingoing" || name == "grn-v2" || name == "laurel-rw" || name == "plain";
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kShallow)) {
+            if (preset.name == name) {
+                continue;
+            }
+            const std::string made = run + "-" + preset.name;
+            const auto ready = retrofit(run, topologyNamed(preset.name, kShallow), made);
+            const std::string why = made + ": " + (ready ? "" : ready.error().text());
+            QVERIFY2(ready.ok() == fs::exists(directory(made)), why.c_str());
+            if (canKeep(name, preset.name)) {
+                QVERIFY2(ready.ok(), why.c_str());
+            }
+            if (!ready) {
+                QVERIFY2(ready.error().message.size() > 20 && !why.ends_with("."), why.c_str());
+                QVERIFY2(why.find("the run has learned [") == std::string::npos, why.c_str()); // no reason, but a shape
+                continue;
+            }
+            QVERIFY2(ready->differenceInDouble < 1e-9, why.c_str());
+            QVERIFY2(std::abs(lossOf(directory(run)) - lossOf(directory(made))) < 1e-9, why.c_str());
+            lookAt(directory(made), 3);
+            if (goesOn) {
+                trainOn(directory(made), 4);
+            }
+            if (QTest::currentTestFailed()) {
+                qWarning("failed: %s", made.c_str());
+                return;
+            }
+            fs::remove_all(directory(made));
+        }
+    }
+
+    void whatDependsOnTheInputIsSaid_data()
+    {
+        QTest::addColumn<QString>("from");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("gates of GRN-v3") << "grn-v3"
+                                         << "its gates depend on the input";
+        QTest::newRow("highway") << "highway"
+                                 << "its gates depend on the input";
+        QTest::newRow("attention over depth") << "attention-residuals"
+                                              << "made from the input, for each token";
+        QTest::newRow("MUDD") << "mudd"
+                              << "made from the input, for each token";
+        QTest::newRow("streams") << "hyper-dynamic"
+                                 << "made from the input, for each token";
+        QTest::newRow("maps of low rank") << "laurel-lr"
+                                          << "mix the features";
+    }
+    void whatDependsOnTheInputIsSaid()
+    {
+        QFETCH(QString, from);
+        QFETCH(QString, said);
+        const auto ready = retrofit("from-" + from.toStdString(), topologyNamed("grn-v2", kShallow), "refused");
+        QVERIFY(!ready.ok());
+        QVERIFY2(QString::fromStdString(ready.error().text()).contains(said), ready.error().text().c_str());
     }
 
     void refusesPlacesAndSteps()
@@ -296,6 +386,42 @@ private:
                                                  const std::string& newRun) const
     {
         return ask(requestOf(run, topology, newRun));
+    }
+
+    /// As analyze shows it: the last weights, and the first less than none.
+    static void lookAt(const fs::path& run, std::int64_t step)
+    {
+        const auto first = firstCoefficients(run);
+        if (!first) {
+            QVERIFY2(first.error().text().find("has recorded no coefficients") != std::string::npos,
+                     first.error().text().c_str());
+            return;
+        }
+        const auto last = coefficientsAt(run, std::nullopt);
+        QVERIFY(last.ok());
+        QCOMPARE(first->size(), last->size());
+        for (std::size_t i = 0; i < first->size(); ++i) {
+            QCOMPARE((*first)[i].step, step);
+            QVERIFY(sameCells((*first)[i], (*last)[i]));
+        }
+    }
+
+    static void trainOn(const fs::path& run, std::int64_t steps)
+    {
+        tests::SessionProbe probe;
+        ResumeRun command;
+        command.run = kRun;
+        command.runDirectory = run;
+        command.steps = steps;
+        probe.post(command);
+        QVERIFY(probe.waitFor<RunEnded>());
+        const RunEnded ended = probe.all<RunEnded>()[0];
+        QVERIFY2(ended.status == RunStatus::Finished, ended.error.text().c_str());
+        if (const auto first = firstCoefficients(run)) {
+            const auto last = coefficientsAt(run, std::nullopt);
+            QVERIFY(last.ok());
+            QVERIFY(difference(last->front(), first->front()).ok());
+        }
     }
 
     static double lossOf(const fs::path& run)

@@ -2,12 +2,15 @@
 #include "projects/presets.h"
 #include "projects/retrofit.h"
 #include "projects/topology.h"
+#include "projects/unrolled_depth.h"
 #include "projects/validate.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 
 using namespace residua;
@@ -24,6 +27,35 @@ Topology presetNamed(const std::string& name, std::int64_t depth)
 {
     const auto presets = topologyPresets(depth);
     return {name, std::ranges::find(presets, name, &TopologyPreset::name)->wiring};
+}
+
+DepthMix mixNamed(const std::string& name, std::int64_t depth)
+{
+    return std::get<DepthMix>(presetNamed(name, depth).wiring);
+}
+
+/// Weights that no rule makes: of each term another, and of each feature.
+MixNumbers unevenWeights(const DepthMix& mix, std::int64_t layers, std::int64_t features)
+{
+    const auto readers = readersOf(mix, mixedModules(mix, layers));
+    MixNumbers coefficients{features, {}};
+    const std::size_t count = termsOf(readers).size() * static_cast<std::size_t>(features);
+    for (std::size_t i = 0; i < count; ++i) {
+        coefficients.values.push_back(0.3 + 0.9 * std::sin(static_cast<double>(i) + 1));
+    }
+    return appliedWeights(mix, readers, coefficients);
+}
+
+bool alike(const BranchSum& a, const BranchSum& b)
+{
+    return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) < 1e-9 * (1 + std::abs(x)); });
+}
+
+bool alike(const UnrolledDepth& a, const UnrolledDepth& b)
+{
+    return alike(a.output, b.output) && std::ranges::equal(a.inputs, b.inputs, [](const auto& x, const auto& y) {
+               return std::ranges::equal(x, y, [](const BranchSum& u, const BranchSum& v) { return alike(u, v); });
+           });
 }
 
 const Block& blockPreset(const std::string& name, Block& storage)
@@ -98,6 +130,147 @@ private slots:
         QVERIFY(!departureFromPlain(mix, 3));
         mix.init = MixInit::Zero;
         QVERIFY(departureFromPlain(mix, 3).has_value());
+    }
+
+    /// x_1 = f_1(x_0) + p01·x_0, x_2 = f_2(x_1) + p02·x_0 + p12·x_1, x_3 likewise, by hand.
+    void unrollsAncre()
+    {
+        const DepthMix mix = mixNamed("ancre-none", 3);
+        const double p01 = 0.5, p02 = 0.25, p12 = 2, p03 = -1, p13 = 3, p23 = 0.125;
+        const UnrolledDepth sums = unrolled(mix, 3, {1, {p01, p02, p12, p03, p13, p23}}, BranchUnit::Layer);
+        const double c20 = p02 + p12 * p01;
+        QCOMPARE(sums.inputs.size(), std::size_t{3});
+        for (std::size_t port = 0; port < 4; ++port) {
+            QCOMPARE(sums.inputs[0][port], (BranchSum{1, 0, 0, 0}));
+            QCOMPARE(sums.inputs[1][port], (BranchSum{p01, 1, 0, 0}));
+            QCOMPARE(sums.inputs[2][port], (BranchSum{c20, p12, 1, 0}));
+        }
+        QCOMPARE(sums.output, (BranchSum{p03 + p13 * p01 + p23 * c20, p13 + p23 * p12, p23, 1}));
+        // DCA's weights are those sums, for each of its ports; the last of each are a layer's own branch.
+        const auto weights = weightsFor(mixNamed("dca", 3), 3, sums);
+        QVERIFY(weights.ok());
+        std::vector<double> expected;
+        for (std::size_t layer = 0; layer < 3; ++layer) {
+            for (int port = 0; port < 3; ++port) {
+                const BranchSum& sum = sums.inputs[layer][0];
+                expected.insert(expected.end(), sum.begin(), sum.begin() + static_cast<std::ptrdiff_t>(layer) + 1);
+            }
+        }
+        expected.insert(expected.end(), sums.output.begin(), sums.output.end());
+        QVERIFY(alike(weights->values, expected));
+    }
+
+    void plainIsPlainHoweverItIsSaid()
+    {
+        for (const char* const name : {"plain", "grn-v2", "dca", "k-dca", "ancre-none", "denseformer", "mudd"}) {
+            const DepthMix mix = mixNamed(name, 5);
+            QVERIFY2(unrolled(mix, 5, startingWeights(mix, 5), BranchUnit::Layer).isPlain(), name);
+        }
+        DepthMix both = mixNamed("ancre-none", 5);
+        for (const MixSites sites : {MixSites::Both, MixSites::Ffn}) {
+            both.sites = sites;
+            QVERIFY(unrolled(both, 5, startingWeights(both, 5), BranchUnit::Half).isPlain());
+        }
+        for (const char* const name : {"none", "ancre-ingoing", "attention-residuals"}) {
+            const DepthMix mix = mixNamed(name, 5);
+            QVERIFY2(!unrolled(mix, 5, startingWeights(mix, 5), BranchUnit::Layer).isPlain(), name);
+        }
+        QVERIFY(unrolled({1, 1, 1}, {1, 1, 1}, BranchUnit::Layer).isPlain());
+        QVERIFY(!unrolled({1, 1, 1}, {1, 0.5, 1}, BranchUnit::Half).isPlain());
+        QVERIFY(unrolled({{{1}, {1}, {1}}, {{1}, {1}, {1}}}, BranchUnit::Layer).isPlain()); // one stream
+    }
+
+    /// Whatever weights one wiring has: where another says that it can have them, it gives the very same sums.
+    void weightsForGivesTheSameSumsOrSaysWhyNot()
+    {
+        constexpr std::int64_t kLayers = 6;
+        int kept = 0;
+        int refused = 0;
+        std::vector<DepthMix> mixes;
+        for (const TopologyPreset& preset : topologyPresets(kLayers)) {
+            if (const auto* const mix = std::get_if<DepthMix>(&preset.wiring)) {
+                mixes.push_back(*mix);
+            }
+        }
+        for (const MixSites sites : {MixSites::Both, MixSites::Ffn}) {
+            mixes.push_back(mixNamed("ancre-none", kLayers));
+            mixes.back().sites = sites;
+        }
+        for (const DepthMix& from : mixes) {
+            for (const DepthMix& to : mixes) {
+                const BranchUnit unit = unitFor(from, to);
+                const std::int64_t features = from.weight == WeightKind::PerFeature ? 3 : 1;
+                const UnrolledDepth wanted = unrolled(from, kLayers, unevenWeights(from, kLayers, features), unit);
+                const auto weights = weightsFor(to, kLayers, wanted);
+                const auto coefficients = weights ? coefficientsFor(to, kLayers, *weights) : weights;
+                if (!coefficients) {
+                    ++refused;
+                    QVERIFY(coefficients.error().message.size() > 20);
+                    continue;
+                }
+                ++kept;
+                MixNumbers all = appliedWeights(to, readersOf(to, mixedModules(to, kLayers)), *coefficients);
+                if (all.features < features) {
+                    MixNumbers wide{features, {}};
+                    for (const double value : all.values) {
+                        wide.values.insert(wide.values.end(), static_cast<std::size_t>(features), value);
+                    }
+                    all = wide;
+                }
+                QVERIFY(alike(unrolled(to, kLayers, all, unit), wanted));
+            }
+        }
+        QVERIFY2(kept > 60 && refused > 60, qPrintable(QString("%1 kept, %2 refused").arg(kept).arg(refused)));
+    }
+
+    void saysWhyNoWeightsDo_data()
+    {
+        QTest::addColumn<QString>("from");
+        QTest::addColumn<QString>("to");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("a softmax") << "ancre-none"
+                                   << "ancre-ingoing"
+                                   << "layer 1 reads its one source through a softmax, whose weights are positive";
+        QTest::newRow("targets") << "grn-v1"
+                                 << "ancre-outgoing"
+                                 << "what layer 1 reads the run's own puts";
+        QTest::newRow("fixed") << "ancre-none"
+                               << "plain"
+                               << "times the input, this one 1 times, whatever it learns";
+        QTest::newRow("ports") << "dca"
+                               << "denseformer"
+                               << "weighs all features alike";
+        QTest::newRow("a middle that is summed") << "ancre-none"
+                                                 << "k-dca"
+                                                 << "the run's own puts";
+    }
+    void saysWhyNoWeightsDo()
+    {
+        QFETCH(QString, from);
+        QFETCH(QString, to);
+        QFETCH(QString, said);
+        const DepthMix before = mixNamed(from.toStdString(), 6);
+        const DepthMix after = mixNamed(to.toStdString(), 6);
+        const std::int64_t features = before.weight == WeightKind::PerFeature ? 2 : 1;
+        const auto weights =
+            weightsFor(after, 6, unrolled(before, 6, unevenWeights(before, 6, features), BranchUnit::Layer));
+        const auto coefficients = weights ? coefficientsFor(after, 6, *weights) : weights;
+        QVERIFY(!coefficients.ok());
+        QVERIFY2(QString::fromStdString(coefficients.error().text()).contains(said),
+                 coefficients.error().text().c_str());
+    }
+
+    void factorsOfAResidual()
+    {
+        const std::vector<double> branch{0.5, -1, 2};
+        const std::vector<double> residual{1, 0.25, 3};
+        for (const BranchUnit unit : {BranchUnit::Layer, BranchUnit::Half}) {
+            const auto factors = factorsFor(unrolled(branch, residual, unit));
+            QVERIFY(factors.ok());
+            QVERIFY(alike(factors->branch, branch) && alike(factors->residual, residual));
+        }
+        const DepthMix ancre = mixNamed("ancre-none", 4);
+        QVERIFY(!factorsFor(unrolled(ancre, 4, unevenWeights(ancre, 4, 1), BranchUnit::Layer)).ok());
     }
 
     void opensTheBlocksOfATransformer_data()

@@ -39,6 +39,25 @@ class TestTopology : public QObject {
     Q_OBJECT
 
 private slots:
+    void onlyTheResidualSumRuns()
+    {
+        DepthMix plain;
+        QVERIFY(isRunningSum(plain));
+        const auto changed = [&](auto change) {
+            DepthMix mix = plain;
+            change(mix);
+            return isRunningSum(mix);
+        };
+        QVERIFY(!changed([](DepthMix& m) { m.weight = WeightKind::Scalar; }));
+        QVERIFY(!changed([](DepthMix& m) { m.init = MixInit::Reciprocal; }));
+        QVERIFY(!changed([](DepthMix& m) { m.entry = StackEntry::Full; }));
+        QVERIFY(!changed([](DepthMix& m) { m.feeds = MixFeeds::ResidualBesideBranch; }));
+        QVERIFY(!changed([](DepthMix& m) { m.normalise = NormaliseOver::Sources; }));
+        QVERIFY(!changed([](DepthMix& m) { m.gate.kind = GateKind::Outside; }));
+        QVERIFY(!changed([](DepthMix& m) { m.sources = FirstAndLast{2}; }));
+        QVERIFY(!changed([](DepthMix& m) { m.states[{0, 2}] = ShortcutState::Pruned; }));
+    }
+
     void sourcesOfPresets_data();
     void sourcesOfPresets();
     void explicitSources();

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The same bits on 1, 2, 3 and 4 threads: losses, gradients, weights and validation of networks that are just large
+// enough for LibTorch to share their work out. Sizes are odd, so that no share ends where a vector does.
+#include "network_harness.h"
+
+#include "engine/compile/fixed_bits.h"
+#include "engine/compile/host_products.h"
+#include "engine/train/precision.h"
+#include "engine/train/trainer.h"
+#include "projects/graph_builder.h"
+#include "projects/presets.h"
+#include "tests/support/test_program.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/linspace.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/tensor.h>
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace residua;
+using namespace residua::engine;
+using projects::Precision;
+using projects::Project;
+using residua::tests::topologyNamed;
+
+namespace {
+
+constexpr int kThreads = 4;
+constexpr std::int64_t kDepth = 3;
+constexpr std::int64_t kWidth = 76;
+constexpr std::int64_t kTime = 61;
+constexpr std::int64_t kBatch = 9; ///< kBatch · kTime · kWidth is above what LibTorch leaves to one thread
+
+/// What a training leaves, by name.
+using Outcome = std::vector<std::pair<std::string, at::Tensor>>;
+
+Project language(const std::string& block, const std::string& topology)
+{
+    Project project = tests::tinyLanguage(block, topology, kDepth);
+    project.data.source = projects::SyntheticLanguage{.vocabulary = 101, .levels = 2, .tokens = 4'000};
+    project.network.width = kWidth;
+    project.training.sequenceLength = kTime;
+    project.training.batch = kBatch;
+    project.training.clipNorm = 0.1;
+    project.training.rate.warmupSteps = 0;
+    project.training.validationBatches = 1;
+    project.training.precision = Precision::Fp32;
+    return project;
+}
+
+Project vectors(const std::string& block, projects::Objective objective)
+{
+    Project project = tests::tinyVectors(block, "rezero", kDepth);
+    project.data.source = projects::LinearRegression{.dim = kWidth, .samples = 900};
+    project.network.width = kWidth;
+    project.network.objective = objective;
+    project.training.batch = 700;
+    project.training.rate.warmupSteps = 0;
+    project.training.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.01};
+    return project;
+}
+
+/// Gates that start at 0 hide what is behind them: every parameter is moved off its start, the same way each time.
+void moveOff(CompiledNetwork& network)
+{
+    tests::shake(network, 0.05, 31);
+}
+
+Outcome outcomeOn(int threads, const Project& project)
+{
+    at::set_num_threads(threads);
+    Result<TrainerParts> parts = openParts(project, {}, "cpu");
+    if (!parts) {
+        throw std::runtime_error(parts.error().text());
+    }
+    Trainer trainer(std::move(*parts));
+    moveOff(trainer.network());
+    Outcome outcome;
+    trainer.step();
+    for (const StepRecord& record : trainer.takeRecords()) {
+        outcome.emplace_back("loss of step " + std::to_string(record.step), at::full({}, record.loss, at::kDouble));
+        outcome.emplace_back("gradient's norm of step " + std::to_string(record.step),
+                             at::full({}, record.gradientNorm, at::kDouble));
+    }
+    if (const auto loss = trainer.validate()) {
+        outcome.emplace_back("validation loss", at::full({}, *loss, at::kDouble));
+    }
+    trainer.network().setTraining(true);
+    const DeviceBatch batch = tests::randomBatch(project, kBatch, kTime, 7);
+    seedStep(c10::Device(c10::DeviceType::CPU), 1, 1);
+    trainer.network().watchNorms(true);
+    trainer.network().loss(batch).backward();
+    std::vector<Matrix> seen = trainer.network().coefficients(2);
+    if (const auto norms = trainer.network().norms(2)) {
+        seen.push_back(*norms);
+    }
+    for (const Matrix& matrix : seen) {
+        outcome.emplace_back("recorded " + matrix.name, at::tensor(matrix.values));
+    }
+    for (const NamedParameter& parameter : trainer.network().parameters()) {
+        outcome.emplace_back(parameter.name, parameter.tensor.detach());
+        if (parameter.tensor.grad().defined()) {
+            outcome.emplace_back("gradient of " + parameter.name, parameter.tensor.grad());
+        }
+    }
+    return outcome;
+}
+
+bool sameBits(const at::Tensor& a, const at::Tensor& b)
+{
+    const at::Tensor x = a.contiguous();
+    const at::Tensor y = b.contiguous();
+    return x.sizes() == y.sizes() && std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
+}
+
+/// The first thing that differs from one thread's; empty where nothing does.
+std::string faultOf(const std::function<Outcome(int threads)>& outcome)
+{
+    const Outcome one = outcome(1);
+    for (int threads = 2; threads <= kThreads; ++threads) {
+        const Outcome more = outcome(threads);
+        if (more.size() != one.size()) {
+            return "another number of results";
+        }
+        for (std::size_t i = 0; i < one.size(); ++i) {
+            if (!sameBits(one[i].second, more[i].second)) {
+                return one[i].first + " on " + std::to_string(threads) + " threads";
+            }
+        }
+    }
+    return {};
+}
+
+std::string faultOf(const Project& project)
+{
+    return faultOf([&](int threads) { return outcomeOn(threads, project); });
+}
+
+/// The block that a topology needs.
+std::string blockFor(const projects::Wiring& wiring)
+{
+    const auto* const mix = std::get_if<projects::DepthMix>(&wiring);
+    return mix == nullptr || mix->ports == projects::MixPorts::Input ? "transformer"
+           : mix->ports == projects::MixPorts::Qkv                   ? "transformer-qkv"
+                                                                     : "transformer-qkvr";
+}
+
+/// As language, with a block of one node.
+Project ofNode(const std::string& kind, std::map<std::string, projects::ParamValue> params)
+{
+    std::vector<std::string> ports{"in"};
+    if (kind == "attention") {
+        ports = {"q", "k", "v"};
+        params["heads"] = std::int64_t{2};
+    } else if (kind == "expression") {
+        ports = {"x"};
+    }
+    projects::GraphBuilder graph;
+    graph.node("input", "input").node("node", kind, std::move(params)).node("output", "output").wire("node", "output");
+    for (const std::string& port : ports) {
+        graph.wire("input", "node." + port);
+    }
+    Project project = language("linear", "rezero");
+    project.network.blocks[0].graph = graph.build();
+    return project;
+}
+
+} // namespace
+
+class TestThreads : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase() { prepareEnvironment(); }
+    void cleanup() { at::set_num_threads(1); }
+
+    void everyWiring_data()
+    {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<int>("precision");
+        const auto add = [](const std::string& name, const char* type, Precision precision) {
+            QTest::addRow("%s %s", name.c_str(), type) << QString::fromStdString(name) << static_cast<int>(precision);
+        };
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
+            add(preset.name, "fp32", Precision::Fp32);
+        }
+        // One of each kind of weight in the other types.
+        for (const char* const name : {"plain", "dca", "ancre-ingoing", "mudd", "attention-residuals", "hyper-dynamic",
+                                       "mhc", "highway", "densenet", "rezero", "laurel-pa"}) {
+            add(name, "fp64", Precision::Fp64);
+            add(name, "bf16", Precision::Bf16);
+        }
+    }
+    void everyWiring()
+    {
+        QFETCH(QString, topology);
+        QFETCH(int, precision);
+        const std::string name = topology.toStdString();
+        Project project = language(blockFor(topologyNamed(name, kDepth).wiring), name);
+        project.training.precision = static_cast<Precision>(precision);
+        skipUnlessFixed(project.training.precision);
+        const std::string fault = faultOf(project);
+        QVERIFY2(fault.empty(), fault.c_str());
+    }
+
+    void everyBlock_data()
+    {
+        QTest::addColumn<QString>("block");
+        for (const projects::BlockPreset& preset : projects::blockPresets()) {
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        }
+    }
+    void everyBlock()
+    {
+        QFETCH(QString, block);
+        skipUnlessFixed(Precision::Fp32);
+        Project project = language(block.toStdString(), "plain");
+        project.training.activations = projects::Activations::Recompute;
+        project.training.accumulate = 2;
+        project.training.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.01};
+        const std::string fault = faultOf(project);
+        QVERIFY2(fault.empty(), fault.c_str());
+    }
+
+    void everyNode_data()
+    {
+        QTest::addColumn<QString>("kind");
+        QTest::addColumn<QString>("key");
+        QTest::addColumn<QString>("value");
+        for (const char* const function : {"relu", "gelu", "silu", "tanh", "sigmoid"}) {
+            QTest::addRow("activation %s", function) << "activation"
+                                                     << "function" << function;
+        }
+        for (const char* const formula :
+             {"x^1.5", "x^2", "exp(-x^2)", "sqrt(abs(x))", "x*sigmoid(x)", "gelu(x)*silu(x)", "log(1+abs(x))",
+              "tanh(x)/(1+mean(x*x))", "max(x, 0.1)", "1/(1+abs(x))"}) {
+            QTest::addRow("expression %s", formula) << "expression"
+                                                    << "formula" << formula;
+        }
+        QTest::newRow("scale by one number") << "scale"
+                                             << "learned"
+                                             << "scalar";
+        QTest::newRow("scale per feature") << "scale"
+                                           << "learned"
+                                           << "per_feature";
+        QTest::newRow("dropout") << "dropout"
+                                 << "rate"
+                                 << "0.3";
+        QTest::newRow("layer norm") << "layer_norm"
+                                    << ""
+                                    << "";
+        QTest::newRow("convolution") << "conv1d"
+                                     << "bias"
+                                     << "true";
+        QTest::newRow("convolution in groups") << "conv1d"
+                                               << "groups"
+                                               << "4";
+        QTest::newRow("grouped attention") << "attention"
+                                           << "kv_heads"
+                                           << "1";
+        QTest::newRow("attention that drops") << "attention"
+                                              << "dropout"
+                                              << "0.2";
+        QTest::newRow("normed attention") << "attention"
+                                          << "qk_norm"
+                                          << "true";
+    }
+    void everyNode()
+    {
+        QFETCH(QString, kind);
+        QFETCH(QString, key);
+        QFETCH(QString, value);
+        skipUnlessFixed(Precision::Fp32);
+        std::map<std::string, projects::ParamValue> params;
+        bool number = false;
+        const double real = value.toDouble(&number);
+        if (value == "true") {
+            params[key.toStdString()] = true;
+        } else if (number && value.contains('.')) {
+            params[key.toStdString()] = real;
+        } else if (number) {
+            params[key.toStdString()] = static_cast<std::int64_t>(real);
+        } else if (!key.isEmpty()) {
+            params[key.toStdString()] = value.toStdString();
+        }
+        const Project project = ofNode(kind.toStdString(), std::move(params));
+        const std::string fault = faultOf(project);
+        QVERIFY2(fault.empty(), fault.c_str());
+    }
+
+    void vectorNetworks_data()
+    {
+        QTest::addColumn<QString>("block");
+        QTest::addColumn<int>("objective");
+        for (const char* const block : {"linear", "mlp", "bottleneck"}) {
+            QTest::addRow("%s, half the squared error", block)
+                << block << static_cast<int>(projects::Objective::HalfSquaredError);
+            QTest::addRow("%s, the mean squared error", block)
+                << block << static_cast<int>(projects::Objective::MeanSquaredError);
+        }
+    }
+    void vectorNetworks()
+    {
+        QFETCH(QString, block);
+        QFETCH(int, objective);
+        skipUnlessFixed(Precision::Fp64);
+        Project project = vectors(block.toStdString(), static_cast<projects::Objective>(objective));
+        for (const Precision precision : {Precision::Fp64, Precision::Fp32}) {
+            project.training.precision = precision;
+            const std::string fault = faultOf(project);
+            QVERIFY2(fault.empty(), fault.c_str());
+        }
+    }
+
+    /// The sum is one of pieces, whatever their number: against the sum of whole numbers, which no order changes.
+    void sumsAreExactAtEverySize()
+    {
+        for (const std::int64_t count : {0, 1, 4095, 4096, 4097, 16384, 16385, 65536, 100'003, 1'000'000}) {
+            const at::Tensor x = at::linspace(1, static_cast<double>(std::max<std::int64_t>(count, 1)),
+                                              std::max<std::int64_t>(count, 1), at::kDouble);
+            const at::Tensor some = x.narrow(0, 0, count);
+            const double expected = static_cast<double>(count) * static_cast<double>(count + 1) / 2;
+            QCOMPARE(sumOfAll(some).item<double>(), expected);
+            const std::string fault = faultOf([&](int threads) {
+                at::set_num_threads(threads);
+                return Outcome{{"sum of " + std::to_string(count), sumOfAll(at::sin(some))}};
+            });
+            QVERIFY2(fault.empty(), fault.c_str());
+        }
+    }
+
+private:
+    static void skipUnlessFixed(Precision precision)
+    {
+        const ProductType type = precision == Precision::Bf16 ? ProductType::Bfloat16 : ProductType::Real;
+        if (!productBitsAreFixed(type)) {
+            QSKIP("this processor's products promise no bits (host_products.h)");
+        }
+    }
+};
+
+RESIDUA_TEST_IN(QCoreApplication, TestThreads)
+#include "tst_threads.moc"
