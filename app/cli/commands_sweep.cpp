@@ -47,7 +47,8 @@ MeantOrNot meantBy(const Arguments& arguments)
     if (const Status chosen = choose(arguments, *plan); !chosen) {
         return Refusal{Exit::Usage, chosen.error()};
     }
-    SweepTraining training{arguments.text("device", "cpu")};
+    SweepTraining training;
+    training.device = arguments.text("device", "cpu");
     if (const std::string again = arguments.text("again"); !again.empty()) {
         if (again != "failed") {
             return Refusal{Exit::Usage, {"--again", "got \"" + again + "\", expected failed"}};

@@ -14,6 +14,8 @@ using namespace residua::editor;
 using residua::projects::Block;
 using residua::projects::DepthMix;
 using residua::projects::ExplicitSources;
+using residua::projects::GateKind;
+using residua::projects::MixFeeds;
 using residua::projects::Project;
 using residua::projects::Shortcut;
 using residua::projects::ShortcutState;
@@ -75,9 +77,9 @@ private slots:
     void fixedSumThatIsNoStreamIsDrawnAsShortcuts()
     {
         DepthMix beside;
-        beside.feeds = projects::MixFeeds::ResidualBesideBranch;
+        beside.feeds = MixFeeds::ResidualBesideBranch;
         DepthMix gated;
-        gated.gate.kind = projects::GateKind::Outside;
+        gated.gate.kind = GateKind::Outside;
         for (const DepthMix& mix : {beside, gated}) {
             for (const Arc& arc : sceneOf(stackOf(3, mix)).arcs()) {
                 QCOMPARE(arc.kind, ShortcutKind::Fixed);
