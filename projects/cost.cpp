@@ -42,7 +42,8 @@ Scale scaleOf(const Project& project)
         scale.tokens *= static_cast<double>(plan.sequenceLength);
     } else if (plan.batching == BatchKind::Full) {
         const double share = 1.0 - project.data.validationFraction - project.data.testFraction;
-        scale.tokens = static_cast<double>(samplesOf(project.data)) * share;
+        // A sound network may stand on data whose numbers are not.
+        scale.tokens = std::max(0.0, static_cast<double>(samplesOf(project.data)) * share);
     }
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;

@@ -495,7 +495,7 @@ private slots:
                      "the training split has 16 of 20 tokens, expected at least 33"));
         QVERIFY(says(errorOf(projects::LinearRegression{0, 5, LinearTarget::Random}), "5 samples of 0 features"));
         QVERIFY(says(errorOf(projects::LinearRegression{1'000'000, 1'000'000, LinearTarget::Random}),
-                     "GiB while they are generated, expected at most 4 GiB"));
+                     "33.5 TiB while they are generated, expected at most 4 GiB"));
         QVERIFY(says(errorOf(projects::SyntheticLanguage{64, 4, 4'000'000'000}), "22.4 GiB"));
         QVERIFY(says(errorOf(projects::BooleanPolynomial{100'000, 20, 10, 20}), "GiB"));
         QVERIFY(

@@ -228,6 +228,8 @@ void TestCost::fullBatchHoldsTheTrainingSet()
     std::get<DepthMix>(project.topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
     const Cost& cost = costOf(project)->nodes.at("block:test").at(NodeId{2});
     QCOMPARE(cost.activationBytes, 100.0 * 750 * 4);
+    project.data.source = LowRankRegression{.samples = -1000};
+    QCOMPARE(costOf(project)->total.activationBytes, 0.0);
 }
 
 void TestCost::partsAddUp()
