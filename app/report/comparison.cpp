@@ -15,6 +15,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <system_error>
 
 namespace residua::report {
 namespace {
@@ -277,7 +278,8 @@ Result<std::string> comparisonHtml(const std::filesystem::path& folder)
         return Error{folder.string(),
                      "holds no run that can be read; expected a run's directory or a folder of runs" + first};
     }
-    const auto name = std::filesystem::absolute(folder / "").lexically_normal().parent_path().filename();
+    std::error_code ignored; // then the page has no title
+    const auto name = std::filesystem::absolute(folder / "", ignored).lexically_normal().parent_path().filename();
     return Page(name.string(), std::move(found)).html();
 }
 

@@ -299,9 +299,9 @@ private slots:
                 continue;
             }
             QVERIFY2(ready->differenceInDouble < 1e-9, why.c_str());
-            QVERIFY2(std::abs(lossOf(directory(run)) - lossOf(directory(made))) < 1e-9, why.c_str());
             lookAt(directory(made), 3);
             if (goesOn) {
+                QVERIFY2(std::abs(lossOf(directory(run)) - lossOf(directory(made))) < 1e-9, why.c_str());
                 trainOn(directory(made), 4);
             }
             if (QTest::currentTestFailed()) {

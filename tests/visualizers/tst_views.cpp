@@ -19,11 +19,8 @@
 
 #include <qcustomplot.h>
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <random>
 
 using namespace residua::visualizers;
 using residua::engine::Matrix;
@@ -90,69 +87,6 @@ private slots:
         QCOMPARE(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
         QVERIFY(plot->yAxis->range().lower > 0);
         QVERIFY(plot->yAxis->range().upper >= 5);
-    }
-
-    /// Of any recorded doubles, on every scale: a few ticks within each axis, which moves with them.
-    void anyNumbersMakeAxes()
-    {
-        LossView view;
-        view.resize(500, 300);
-        view.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&view));
-        auto* plot = view.findChild<QCustomPlot*>();
-        auto* scale = view.findChild<QComboBox*>("scale");
-        std::mt19937_64 random(5);
-        const std::vector<double> edges{0.0,
-                                        10'834.0,
-                                        -1.0,
-                                        1e250,
-                                        std::numeric_limits<double>::max(),
-                                        std::numeric_limits<double>::lowest(),
-                                        std::numeric_limits<double>::denorm_min(),
-                                        std::numeric_limits<double>::infinity(),
-                                        std::numeric_limits<double>::quiet_NaN()};
-        for (int i = 0; i < 400; ++i) {
-            view.clear();
-            std::vector<StepRecord> steps = descent(1, 1 + static_cast<std::int64_t>(random() % 3));
-            for (StepRecord& record : steps) {
-                const bool edge = random() % 2 == 0;
-                record.loss = edge ? edges[random() % edges.size()] : std::bit_cast<double>(random());
-                record.seconds = edges[random() % edges.size()];
-            }
-            view.append("a", steps, {});
-            scale->setCurrentIndex(i % scale->count());
-            plot->replot();
-            for (const QCPAxis* axis : {plot->xAxis, plot->yAxis}) {
-                const QVector<double> ticks = axis->tickVector();
-                QVERIFY2(ticks.size() <= 12, qPrintable(QString::number(ticks.size())));
-                QVERIFY(std::is_sorted(ticks.begin(), ticks.end()));
-                QVERIFY(std::all_of(ticks.begin(), ticks.end(), [](double tick) { return std::isfinite(tick); }));
-            }
-            const QCPGraph& line = *plot->graph(0);
-            for (const QCPGraphData& point : *line.data()) {
-                const bool shown = std::isnan(point.value) || (point.value <= plot->yAxis->range().upper &&
-                                                               point.value >= plot->yAxis->range().lower);
-                QVERIFY2(shown || scale->currentText().startsWith("log"), qPrintable(QString::number(point.value)));
-            }
-        }
-    }
-
-    void coloursFollowWeightsOfAnySize()
-    {
-        HeatmapView view;
-        view.resize(400, 300);
-        view.show();
-        auto* scale = view.findChild<QCustomPlot*>()->findChild<QCPColorScale*>();
-        QVERIFY(scale != nullptr);
-        const float most = std::numeric_limits<float>::max();
-        for (const float value : {1e10F, -1e10F, most, -most, 1e-40F, 0.0F, 10'834.0F}) {
-            view.clear();
-            Matrix matrix = triangle(1, 0);
-            matrix.values.assign(4, value);
-            view.append({matrix});
-            QVERIFY2(scale->dataRange().contains(value), qPrintable(QString::number(value)));
-            QVERIFY(scale->dataRange().size() > 0);
-        }
     }
 
     void theLegendCoversNoCurveWhereACornerIsFree_data()
