@@ -81,7 +81,9 @@ private slots:
         DepthMix gated;
         gated.gate.kind = GateKind::Outside;
         for (const DepthMix& mix : {beside, gated}) {
-            for (const Arc& arc : sceneOf(stackOf(3, mix)).arcs()) {
+            const DepthScene scene = sceneOf(stackOf(3, mix));
+            QVERIFY(!scene.arcs().empty());
+            for (const Arc& arc : scene.arcs()) {
                 QCOMPARE(arc.kind, ShortcutKind::Fixed);
             }
         }
