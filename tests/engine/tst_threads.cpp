@@ -87,14 +87,16 @@ Outcome outcomeOn(int threads, const Project& project)
     Trainer trainer(std::move(*parts));
     moveOff(trainer.network());
     Outcome outcome;
-    trainer.step();
+    if (const Status stepped = trainer.step(); !stepped) {
+        throw std::runtime_error(stepped.error().text());
+    }
     for (const StepRecord& record : trainer.takeRecords()) {
         outcome.emplace_back("loss of step " + std::to_string(record.step), at::full({}, record.loss, at::kDouble));
         outcome.emplace_back("gradient's norm of step " + std::to_string(record.step),
                              at::full({}, record.gradientNorm, at::kDouble));
     }
-    if (const auto loss = trainer.validate()) {
-        outcome.emplace_back("validation loss", at::full({}, *loss, at::kDouble));
+    if (const auto loss = trainer.validate(); loss && *loss) {
+        outcome.emplace_back("validation loss", at::full({}, **loss, at::kDouble));
     }
     trainer.network().setTraining(true);
     const DeviceBatch batch = tests::randomBatch(project, kBatch, kTime, 7);

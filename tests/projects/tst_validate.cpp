@@ -280,30 +280,31 @@ void TestValidate::dataAndTraining_data()
     row(
         "endless training", [](Project& p) { p.training.steps = std::numeric_limits<std::int64_t>::max(); },
         "E /training/steps [training · steps] come to 4.722366482869645e+21 tokens, expected at most 9007199254740992");
+    row(
         "checkpoints kept by less than nothing",
         [](Project& p) {
-        p.training.keepEvery = -1;
-        p.training.keepBest = -2;
+            p.training.keepEvery = -1;
+            p.training.keepBest = -2;
         },
         "E /training/keep_every [training · keep every] got -1, expected at least 0\n"
         "E /training/keep_best [training · keep best] got -2, expected at least 0");
-        row(
-            "the best of what is never validated",
-            [](Project& p) {
-                p.training.keepBest = 1;
-                p.training.validateEvery = 0;
-            },
-            "W /training/keep_best [training · keep best] keeps the checkpoints of least validation loss, but nothing "
-            "is "
-            "validated: see validate every");
-        row(
-            "vectors and tokens",
-            [](Project& p) {
-                p = findExample("linear-ancre")->project;
-                p.network.objective = Objective::NextToken;
-            },
-            "E /network/objective [network · objective] the next token is predicted from token sequences, the data is "
-            "vectors");
+    row(
+        "the best of what is never validated",
+        [](Project& p) {
+            p.training.keepBest = 1;
+            p.training.validateEvery = 0;
+        },
+        "W /training/keep_best [training · keep best] keeps the checkpoints of least validation loss, but nothing "
+        "is "
+        "validated: see validate every");
+    row(
+        "vectors and tokens",
+        [](Project& p) {
+            p = findExample("linear-ancre")->project;
+            p.network.objective = Objective::NextToken;
+        },
+        "E /network/objective [network · objective] the next token is predicted from token sequences, the data is "
+        "vectors");
 }
 
 void TestValidate::dataAndTraining()
