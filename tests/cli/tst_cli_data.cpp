@@ -64,8 +64,9 @@ private slots:
         const QString run = path(name) + "-run";
         const Ran ran = shell("ulimit -v 8000000; exec \"$@\"", {"train", path(name), "--steps", "2", "--run", run});
         QVERIFY2(ran.code == 3, qPrintable(ran.errors));
-        for (const char* part : {"out of memory: predicted ", " GiB (weights ", "make the micro-batch, the sequence or "
-                                                                               "the network smaller"}) {
+        for (const char* part : {"out of memory: predicted ", " GiB (weights ",
+                                 "make the micro-batch, the sequence or "
+                                 "the network smaller"}) {
             QVERIFY2(ran.errors.contains(part), qPrintable(ran.errors));
         }
         const QJsonObject record = jsonFile(run + "/run.json");
@@ -81,8 +82,8 @@ private slots:
         projects::Project project = wide();
         project.training.steps = 2;
         save("sweep", project);
-        const Ran ran = shell("ulimit -v 8000000; exec \"$@\"", {"sweep", path("sweep"), "--vary",
-                                                                 "/training/batch=100000,1", "-o", path("members")});
+        const Ran ran = shell("ulimit -v 8000000; exec \"$@\"",
+                              {"sweep", path("sweep"), "--vary", "/training/batch=100000,1", "-o", path("members")});
         QCOMPARE(ran.code, 3);
         QVERIFY2(ran.errors.contains("out of memory"), qPrintable(ran.errors));
         QStringList states;
@@ -188,7 +189,8 @@ private slots:
         project.data.source = projects::TokenFileData{"t.bin", {}, projects::TokenWidth::Uint16, 24};
         save("prepared", project);
         std::ofstream(path("prepared/t.bin").toStdString()).close();
-        fs::resize_file(path("prepared/t.bin").toStdString(), std::uintmax_t{1} << 38); // longer to check than anyone waits
+        fs::resize_file(path("prepared/t.bin").toStdString(),
+                        std::uintmax_t{1} << 38); // longer to check than anyone waits
         QProcess process;
         process.start(RESIDUA_CLI, {"train", path("prepared"), "--run", path("prepared-run"), "--json"});
         QByteArray output;
@@ -250,10 +252,10 @@ private:
             text << "the cat sat on mat number " << i << " and that is what the bird saw\n";
         }
         text.close();
-        const auto status = sentencepiece::SentencePieceTrainer::Train("--input=" + folder + "/t.txt --model_prefix=" +
-                                                                       folder +
-                                                                       "/m --vocab_size=60 --hard_vocab_limit=false "
-                                                                       "--minloglevel=2");
+        const auto status =
+            sentencepiece::SentencePieceTrainer::Train("--input=" + folder + "/t.txt --model_prefix=" + folder +
+                                                       "/m --vocab_size=60 --hard_vocab_limit=false "
+                                                       "--minloglevel=2");
         if (!status.ok()) {
             qFatal("%s", status.message());
         }
@@ -286,7 +288,10 @@ private:
         QFile file(name);
         return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
     }
-    QString path(const QString& name) const { return m_folder.filePath(name); }
+    QString path(const QString& name) const
+    {
+        return m_folder.filePath(name);
+    }
 
     QTemporaryDir m_folder;
 };

@@ -85,8 +85,9 @@ inline std::atomic<std::uint64_t> roundNow{0};
 inline void tellRound(int signal)
 {
     std::array<char, 96> text{};
-    const int length = std::snprintf(text.data(), text.size(), "\nsignal %d: RESIDUA_FUZZ_ROUNDS=1 RESIDUA_FUZZ_SEED=%llu\n",
-                                     signal, static_cast<unsigned long long>(roundNow.load()));
+    const int length =
+        std::snprintf(text.data(), text.size(), "\nsignal %d: RESIDUA_FUZZ_ROUNDS=1 RESIDUA_FUZZ_SEED=%llu\n", signal,
+                      static_cast<unsigned long long>(roundNow.load()));
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), static_cast<std::size_t>(length));
     ::signal(signal, SIG_DFL);
     ::raise(signal);

@@ -148,9 +148,9 @@ private:
         }
         const std::string prefix = (m_folder / "m").string();
         std::ofstream(prefix + ".txt") << text;
-        const auto status = sentencepiece::SentencePieceTrainer::Train(
-            "--input=" + prefix + ".txt --model_prefix=" + prefix +
-            " --hard_vocab_limit=false --minloglevel=2 " + options);
+        const auto status =
+            sentencepiece::SentencePieceTrainer::Train("--input=" + prefix + ".txt --model_prefix=" + prefix +
+                                                       " --hard_vocab_limit=false --minloglevel=2 " + options);
         if (!status.ok()) {
             qWarning("%s", status.message());
             return {};
