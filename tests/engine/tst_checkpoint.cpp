@@ -18,6 +18,7 @@
 #include <random>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,6 +249,20 @@ private slots:
         QVERIFY(!opened);
         QVERIFY2(opened.error().text().find(says.toStdString()) != std::string::npos, opened.error().text().c_str());
         QVERIFY(opened.error().place.starts_with(path.string()));
+    }
+
+    /// What is no tensor file is found out from its header, whatever its size and kind.
+    void otherFilesAreRefusedUnread()
+    {
+        const fs::path file = m_run / "odd.safetensors";
+        std::ofstream(file).close();
+        fs::resize_file(file, std::uintmax_t{1} << 40);
+        QVERIFY(!SafetensorsFile::open(file));
+        fs::remove(file);
+        QCOMPARE(::mkfifo(file.c_str(), 0600), 0);
+        const auto fifo = SafetensorsFile::open(file);
+        QVERIFY(!fifo);
+        QCOMPARE(fifo.error().message, std::string("is a FIFO; expected a file"));
     }
 
     void checkpointRoundTrip()
