@@ -43,7 +43,7 @@ Exit runRuns(const Arguments& arguments, const Console& console)
         rows.push_back({path, engine::toString(run.status), grouped(run.step) + "/" + grouped(run.steps),
                         lossText(run.loss), lossText(run.validationLoss), run.device, run.created});
         if (!run.message.empty()) {
-            failures += "\n" + path + ": " + run.message;
+            failures += "\n" + path + " " + engine::toString(run.status) + ": " + run.message;
         }
         list.push_back({{"directory", run.directory},
                         {"path", path},

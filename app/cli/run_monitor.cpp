@@ -155,7 +155,9 @@ public:
         if (signal == Signal::Checkpoint) {
             m_link.post(engine::WriteCheckpoint{m_run});
         } else if (m_monitor.sofar().stopCause == StopCause::None) {
-            m_console.remark("stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)");
+            m_console.remark(m_monitor.sofar().began()
+                                 ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
+                                 : "stopping before the first step (Ctrl-C: quit at once)");
             stop(StopCause::Signal);
         } else if (signal == Signal::Interrupt) {
             quit();

@@ -278,6 +278,7 @@ private slots:
         QTRY_COMPARE(m_window->runs().progress().step, std::int64_t(1));
         QTest::keyClick(m_window.get(), Qt::Key_F10);
         QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().progress().step, std::int64_t(2), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
         QTest::mouseClick(m_window->findChild<QToolButton*>(QStringLiteral("runButton")), Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
         QCOMPARE(m_window->runs().progress().step, std::int64_t(8));

@@ -62,7 +62,7 @@ private slots:
     {
         PaletteModel model;
         projects::Document document{example(), {}};
-        for (const std::int64_t width : {16, 24}) { // the second time in place of what is shown
+        for (const std::int64_t width : {16, 32}) { // the second time in place of what is shown
             QVERIFY(projects::applyEdit(document, projects::SetWidth{width}).ok());
             model.setContext(document.project, ProjectPlace{});
             const QModelIndex topologies = model.index(0, 0);
