@@ -258,7 +258,7 @@ private Q_SLOTS:
     void valueResidualNeedsOneAttention()
     {
         const Project project = tinyVectors("mlp", "value-residual", 2);
-        QVERIFY(QString::fromStdString(compileError(project)).contains("has 0 attentions, expected one"));
+        QVERIFY(QString::fromStdString(compileError(project)).contains("has no attention whose values could be mixed"));
     }
 
     /// p_l = 1 − l/L·(1 − p_L) for L = 4 and p_L = 0.2: 0.8, 0.6, 0.4, 0.2.

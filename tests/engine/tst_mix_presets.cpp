@@ -141,8 +141,9 @@ private Q_SLOTS:
     {
         Project project = tinyVectors("linear", "ancre-ingoing", 3);
         mixOf(project).sites = MixSites::Both;
-        QCOMPARE(compileError(project), std::string("[block linear] has no feed-forward half to bridge, expected input "
-                                                    "+ a → FFN, and a + FFN as the output"));
+        QVERIFY(
+            QString::fromStdString(compileError(project))
+                .contains("has no feed-forward half to bridge, expected input + a → FFN, and a + FFN as the output"));
     }
 
     void gateOptions_data()
@@ -237,7 +238,7 @@ private Q_SLOTS:
         const auto spread = [](const engine::Matrix& m) { return std::abs(m.at(1, 0) - m.at(1, 1)); };
         QVERIFY(spread(sharp(0.5)) > spread(sharp(2.0)));
         mixOf(project).temperature = 0;
-        QVERIFY(QString::fromStdString(compileError(project)).contains("temperature] got 0.0"));
+        QVERIFY(QString::fromStdString(compileError(project)).contains("temperature] got 0, expected more than 0"));
     }
 };
 

@@ -177,7 +177,7 @@ private slots:
         QTest::newRow("data that is not there") << 1 << "missing.txt";
         QTest::newRow("an unknown device") << 2 << "unknown device \"tpu\"";
         QTest::newRow("a directory that exists") << 3 << "exist";
-        QTest::newRow("more memory than there is") << 4 << "predicted";
+        QTest::newRow("more memory than there is") << 4 << "make the network smaller";
     }
     void refusesToStart()
     {

@@ -245,8 +245,8 @@ private Q_SLOTS:
                                                      << "function" << function;
         }
         for (const char* const formula :
-             {"x^1.5", "x^2", "exp(-x^2)", "sqrt(abs(x))", "x*sigmoid(x)", "gelu(x)*silu(x)", "log(1+abs(x))",
-              "tanh(x)/(1+mean(x*x))", "max(x, 0.1)", "1/(1+abs(x))"}) {
+             {"abs(x)^1.5", "(1+x*x)^(x/9)", "x^2", "exp(-x^2)", "sqrt(abs(x))", "x*sigmoid(x)", "gelu(x)*silu(x)",
+              "log(1+abs(x))", "tanh(x)/(1+mean(x*x))", "max(x, 0.1)", "1/(1+abs(x))"}) {
             QTest::addRow("expression %s", formula) << "expression"
                                                     << "formula" << formula;
         }
