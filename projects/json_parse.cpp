@@ -126,8 +126,11 @@ public:
         while (!digit && at > 0 && at < m_text.size() && isWordLetter(m_text[at]) && isWordLetter(m_text[at - 1])) {
             --at; // to the beginning of the word or the number
         }
-        return fail(lineAndColumn(m_text, at),
-                    "got " + nameOfFront(m_text.substr(at)) + ", expected " + (digit ? "a digit" : expected()));
+        const bool colon = reason.find("object separator") != std::string_view::npos;
+        return fail(lineAndColumn(m_text, at), "got " + nameOfFront(m_text.substr(at)) + ", expected " +
+                                                   (digit   ? "a digit"
+                                                    : colon ? "':' after the key"
+                                                            : expected()));
     }
 
     Result<JsonValue> result(bool parsed) &&
@@ -158,7 +161,7 @@ private:
             return m_count == 0 ? value : "the end: a document is one value";
         }
         if (m_keyRead) {
-            return "':' after the key, and then " + value;
+            return value;
         }
         if (const auto* const array = std::get_if<JsonArray>(&m_open.back()->data)) {
             return array->empty() ? value + ", or ']'" : "',' and another value, or ']'";

@@ -196,8 +196,8 @@ private slots:
         row("unclosed text", "{\"schema", "line 1, column 9", "got the end of the text, expected a closing quote");
         row("line break in a text", "{\"a\nb\": 1}", "line 1, column 4", "a text ends with its line here");
         row("odd escape", in(R"("name": "\x")"), "line 1, column 25", "expected one of");
-        row("short escape", in(R"("name": "\u12")"), "line 1, column 25", "four hexadecimal digits");
-        row("lone surrogate", in(R"("name": "\ud83d")"), "line 1, column 24", "half of a pair");
+        row("short escape", in(R"("name": "\u12")"), "line 1, column 28", "four hexadecimal digits");
+        row("lone surrogate", in(R"("name": "\ud83d")"), "line 1, column 30", "half of a pair");
         row("control character", QString("\x01"), "line 1, column 1", "got the byte 0x01, expected a value");
         row("not an object", "[]", "document", "is a list; expected an object");
         row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 1");
@@ -297,7 +297,7 @@ private slots:
         QVERIFY(q(projectFromJson(std::string("{\0\0\0", 4)).error().message).contains("UTF-32"));
         const auto latin = projectFromJson("{\"schema\": 1, \"name\": \"gr\xF6\xDF\"}");
         QVERIFY(!latin.ok());
-        QCOMPARE(q(latin.error().text()), q("[line 1, column 23] this text is not valid UTF-8"));
+        QCOMPARE(q(latin.error().text()), q("[line 1, column 26] this text is not valid UTF-8"));
     }
 
     void escapesAreRead()

@@ -429,7 +429,7 @@ private slots:
         const auto page = report::comparisonHtml(whole.parent_path());
         QVERIFY2(page.ok(), page ? "" : page.error().text().c_str());
         QVERIFY(page->find("<li>broken: [") != std::string::npos);
-        QVERIFY(page->find("1 run<") != std::string::npos);
+        QVERIFY(page->find(">1 run") != std::string::npos);
         std::filesystem::remove_all(whole);
         const auto none = report::comparisonHtml(broken.parent_path());
         QVERIFY(!none.ok() && none.error().message.find("broken: ") != std::string::npos);
