@@ -61,13 +61,13 @@ private slots:
     void eachTopologySaysWhatItWouldAdd()
     {
         PaletteModel model;
-        projects::Document document{example(), {}};
-        for (const std::int64_t width : {16, 32}) { // the second time in place of what is shown
+        projects::Document document{projects::findExample("ancre-language")->project, {}};
+        for (const std::int64_t width : {64, 128}) { // the second time in place of what is shown
             QVERIFY(projects::applyEdit(document, projects::SetWidth{width}).ok());
             model.setContext(document.project, ProjectPlace{});
             const QModelIndex topologies = model.index(0, 0);
             const auto now = projects::costOf(document.project);
-            QVERIFY(now.ok());
+            QVERIFY2(now.ok(), now ? "" : now.error().text().c_str());
             for (int row = 0; row < model.rowCount(topologies); ++row) {
                 const QModelIndex shown = model.index(row, PaletteModel::Added, topologies);
                 const auto cost = model.costWith(*model.itemAt(shown));
