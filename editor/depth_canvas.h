@@ -7,7 +7,7 @@
 
 namespace residua::editor {
 
-/// The stack as a row of layer boxes with shortcuts as arcs in lanes (gui.md, depth canvas).
+/// The stack as a row of layer boxes with shortcuts as arcs in lanes.
 [[nodiscard]] std::unique_ptr<Canvas> makeDepthCanvas();
 
 } // namespace residua::editor

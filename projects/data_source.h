@@ -16,7 +16,7 @@ struct Tokeniser {
     TokeniserKind kind = TokeniserKind::Bytes;
     std::string model; ///< the SentencePiece model's file; relative paths start at the project
     /// Rows of the embedding table. Bytes: always 256. Characters: the most distinct characters that the text
-    /// may have. SentencePiece: the model's pieces. The engine's data room checks it against what it reads.
+    /// may have. SentencePiece: the model's pieces. The engine's data module checks it against what it reads.
     std::int64_t vocabulary = 256;
     bool operator==(const Tokeniser&) const = default;
 };

@@ -58,7 +58,7 @@ struct Graph {
 
 /// A named graph that layers are made of. Its input port is "input", or it has the ports
 /// "q", "k", "v" and optionally "residual" that a topology can feed apart. Its output is the
-/// BRANCH r(h): a block never adds its own input, the topology does (methods.md, notation).
+/// BRANCH r(h): a block never adds its own input, the topology does.
 struct Block {
     std::string name;
     std::string preset; ///< the preset it came from; empty for a user's own

@@ -10,7 +10,7 @@
 namespace residua::projects {
 
 /// Why a network of `layers` layers that is wired by `wiring` does not start as the plain residual network of the same
-/// weights, and what would; nullopt where it does (methods.md 1 and 3). Up to rounding: entries may be summed in
+/// weights, and what would; nullopt where it does. Up to rounding: entries may be summed in
 /// another order.
 [[nodiscard]] std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers);
 

@@ -92,7 +92,7 @@ enum class GateKind {
 };
 enum class GateInput { Raw, Normalised };
 enum class ReluGradAtZero {
-    One,  ///< lets a gate that starts at w = 0 learn (the default; methods.md 1)
+    One,  ///< lets a gate that starts at w = 0 learn (the default)
     Zero, ///< the frameworks' default: the literal form, whose gate never learns
 };
 struct Gate {

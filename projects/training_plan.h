@@ -8,7 +8,7 @@
 
 namespace residua::projects {
 
-/// Decoupled weight decay Adam, fused (methods.md 7).
+/// Decoupled weight decay Adam, fused.
 struct AdamW {
     double beta1 = 0.9;
     double beta2 = 0.98;

@@ -22,7 +22,7 @@ struct Problem {
 };
 
 /// All problems, errors first, then in document order. An empty list means that the project trains.
-/// Files that data sources name are not opened here; the engine's data room checks them before training.
+/// Files that data sources name are not opened here; the engine's data module checks them before training.
 [[nodiscard]] std::vector<Problem> validate(const Project& project);
 [[nodiscard]] bool hasErrors(const std::vector<Problem>& problems);
 

@@ -19,7 +19,7 @@ enum class CellValue {
     SinceStart,  ///< less the first frame's
     SincePinned, ///< less the pinned frame's
     AgainstRun,  ///< less what the other run had at that step
-    LogOfRowMax, ///< log(p / the row's largest p): ANCRe figure 6 (methods.md 2)
+    LogOfRowMax, ///< log(p / the row's largest p): ANCRe figure 6
 };
 
 /// Recorded matrices by name and step, without a window. A copy shares them, and costs next to nothing.

@@ -51,7 +51,7 @@ struct CoefficientTensor {
 
 /// a − b; cells that one of them lacks are NaN. An error where the shapes differ.
 [[nodiscard]] Result<Matrix> difference(const Matrix& a, const Matrix& b);
-/// log(p_ij / max_i p_ij) of each row (ANCRe figure 6; methods.md 2); NaN where p_ij is not positive.
+/// log(p_ij / max_i p_ij) of each row (ANCRe figure 6); NaN where p_ij is not positive.
 [[nodiscard]] Matrix logOfRowMaximum(const Matrix& matrix);
 
 /// A line per shortcut: matrix, step, target, source, value.

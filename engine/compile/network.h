@@ -35,7 +35,7 @@ struct DeviceBatch {
 
 /// A document compiled to modules: stem → stack → head, each graph run in topological order, depth
 /// wired by the one mixing path (depth_stack.h). Engine thread only. Torch's exceptions pass through
-/// and are caught at the session's door.
+/// and are caught at the session's boundary.
 class CompiledNetwork {
 public:
     /// Builds and initialises from project.seeds.init: the same document and seed give the same bits on the
@@ -46,7 +46,7 @@ public:
 
     /// Head output: logits [batch, time, vocab] or [batch, outputs]. Training mode turns dropout on.
     [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input) = 0;
-    /// The objective on a batch, a scalar on the device (methods.md 7; objective of the document), plus the topology's
+    /// The objective on a batch, a scalar on the device (which one, the document says), plus the topology's
     /// regulariser when training.
     [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch) = 0;
     virtual void setTraining(bool training) = 0;

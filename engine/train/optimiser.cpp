@@ -18,7 +18,7 @@
 namespace residua::engine {
 namespace {
 
-/// AdamW, with decoupled decay (methods.md 7).
+/// AdamW, with decoupled decay.
 class FusedAdamW final : public Optimiser {
 public:
     FusedAdamW(const projects::AdamW& plan, double clipNorm, std::vector<NamedParameter>& parameters)

@@ -13,7 +13,7 @@
 
 namespace residua::engine {
 
-/// Tensors as the record room writes them, with the host memory that their bytes view.
+/// Tensors as engine/record writes them, with the host memory that their bytes view.
 class HostTensors {
 public:
     /// Views the tensor where it lies on the host and is contiguous, else copies it there.

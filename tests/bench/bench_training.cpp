@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Training speed of the language model that engine.md measures peers on: 8 LLaMA-style layers, width 256, 4 heads, 256
+// Training speed of the language model that peers are measured on: 8 LLaMA-style layers, width 256, 4 heads, 256
 // tokens, byte vocabulary, AdamW. Prints one line that compare_training.sh reads:
 //   bench_training [--topology NAME] [--steps N] [--warmup N] [--batch N] [--threads N] [--device cpu|cuda:N]
 //   [--precision fp32|bf16] [--record DIR]

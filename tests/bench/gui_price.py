@@ -6,7 +6,7 @@ gui_price.py --bin DIR [--example NAME | --project DIR] [--steps N] [--rounds N]
 
 DIR holds residua and residua-cli. Every run's own clock (the series "seconds" of its store) is read between the middle
 and the end, so neither start-up nor the first steps count. Rounds alternate in order, so that a machine that warms up
-or is shared favours neither; what is printed is the median of each kind and the ratio, with the target of gui.md: the
+or is shared favours neither; what is printed is the median of each kind and the ratio, with the target: the
 window costs 1 % at most where a second core is free. The window draws on a virtual screen (Xvfb) where there is no
 display. Processor pinning is the caller's: `taskset -c 0,1 gui_price.py ...` gives the two one core each.
 """

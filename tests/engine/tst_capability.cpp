@@ -77,7 +77,7 @@ private Q_SLOTS:
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
 
-    /// methods.md 1 and 3: at the start these are the plain residual network.
+    /// At the start these are the plain residual network.
     void identityAtTheStart_data()
     {
         QTest::addColumn<QString>("topology");

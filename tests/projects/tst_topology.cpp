@@ -131,7 +131,7 @@ void TestTopology::readersOutsideTheStackReadNothing()
 
 void TestTopology::mixSettings_data()
 {
-    // What methods.md says of each preset: entry, feeds, weight, normalise, init, final mix.
+    // What the papers say of each preset: entry, feeds, weight, normalise, init, final mix.
     QTest::addColumn<QString>("preset");
     QTest::addColumn<DepthMix>("expected");
     DepthMix grn;
