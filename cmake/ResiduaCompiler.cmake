@@ -35,9 +35,11 @@ if(RESIDUA_SANITIZE)
   target_link_options(residua_compiler INTERFACE -fsanitize=${RESIDUA_SANITIZE})
 endif()
 
-# Paths are hashed relative to the checkout, so that every build directory shares one cache.
+# Paths are hashed relative to the checkout, so that every build directory shares one cache. Comments are hashed too: a
+# precompiled header remembers the digest of each file that may be included once, so one that was made before a comment
+# changed includes that file a second time.
 find_program(RESIDUA_CCACHE ccache)
 if(RESIDUA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=pch_defines,time_macros ${RESIDUA_CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_COMMENTS=1 ${RESIDUA_CCACHE})
 endif()
