@@ -47,6 +47,7 @@ projects::Project textProject()
 {
     projects::Project project = tests::quickLanguage(kSteps);
     project.data.source = projects::TextData{.path = "text.txt", .tokeniser = {}};
+    project.training.checkpointEvery = 2;
     project.topology = topologyNamed("plain"); // so that it can be retrofitted
     return project;
 }
@@ -101,6 +102,19 @@ private slots:
         const Answers found = useAll(moved, m_project, OtherData::Refuse);
         QVERIFY2(found.refusals.empty(), found.all().c_str());
         QCOMPARE(*projectDirectoryOf(moved), m_project); // resuming has told it for good
+    }
+
+    /// Of the four that use a checkpoint none falls back to an older one without a word.
+    void allTellThatANewerCheckpointIsDamaged()
+    {
+        fs::resize_file(checkpointDirectory(m_run, kSteps) / "model.safetensors", 100);
+        const Answers answers = useAll(m_run, {}, OtherData::Refuse);
+        QVERIFY2(answers.refusals.empty(), answers.all().c_str());
+        QCOMPARE(answers.notes.size(), std::size_t{4});
+        for (const std::string& note : answers.notes) {
+            QVERIFY2(isIn(note, "checkpoint step-00000004 skipped"), note.c_str());
+        }
+        QCOMPARE(RunReader::open(answers.retrofitted)->checkpoints(), std::vector<std::int64_t>{2});
     }
 
     void otherDataAreRefused()
