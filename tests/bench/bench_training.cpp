@@ -4,6 +4,7 @@
 //   bench_training [--topology NAME] [--steps N] [--warmup N] [--batch N] [--threads N] [--device cpu|cuda:N]
 //   [--precision fp32|bf16] [--record DIR]
 // With --record also what observing and recording the run cost, in a new run directory DIR, as a share of the training.
+#include "engine/train/precision.h"
 #include "engine/train/trainer.h"
 
 #include "engine/api/host_threads.h"
@@ -180,6 +181,7 @@ std::optional<Recording> makeRecording(engine::Trainer& trainer, const Options& 
 int main(int argc, char** argv)
 {
     engine::restartWithShortSpins(argv);
+    engine::prepareEnvironment();
     const Options options = parse(argc, argv);
     at::set_num_threads(options.threads);
     Result<engine::TrainerParts> parts = engine::openParts(makeProject(options), ".", options.device);

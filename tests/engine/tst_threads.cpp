@@ -38,9 +38,12 @@ namespace {
 
 constexpr int kThreads = 4;
 constexpr std::int64_t kDepth = 3;
-constexpr std::int64_t kWidth = 76;
+constexpr std::int64_t kWidth = 20;
 constexpr std::int64_t kTime = 61;
-constexpr std::int64_t kBatch = 9; ///< kBatch · kTime · kWidth is above what LibTorch leaves to one thread
+/// LibTorch leaves 32768 numbers to one thread. Above that are a number for each token and feature, and one for each
+/// token and pair of 4 streams.
+constexpr std::int64_t kBatch = 35;
+constexpr std::int64_t kVectorWidth = 76;
 
 /// What a training leaves, by name.
 using Outcome = std::vector<std::pair<std::string, at::Tensor>>;
@@ -62,8 +65,8 @@ Project language(const std::string& block, const std::string& topology)
 Project vectors(const std::string& block, projects::Objective objective)
 {
     Project project = tests::tinyVectors(block, "rezero", kDepth);
-    project.data.source = projects::LinearRegression{.dim = kWidth, .samples = 900};
-    project.network.width = kWidth;
+    project.data.source = projects::LinearRegression{.dim = kVectorWidth, .samples = 900};
+    project.network.width = kVectorWidth;
     project.network.objective = objective;
     project.training.batch = 700;
     project.training.rate.warmupSteps = 0;
