@@ -7,10 +7,20 @@ cmake_minimum_required(VERSION 3.25)
 
 # The module that owns a path below the checkout, by its longest matching folder; empty for none.
 set(RESIDUA_MODULE_FOLDERS
-  engine/api=engine_api engine/record=engine_api engine/theory=engine_api engine/data=engine_data engine=engine
+  engine/api=engine_api engine/theory=engine_theory engine/files=engine_runs engine/runs=engine_runs
+  engine/results=engine_results engine/data=engine_data engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
   projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)
+
+# The folders of a module, in an order in which each may include itself and those before it. A folder that is not named here
+# is free.
+set(RESIDUA_FOLDER_ORDER_projects
+  base model depth nodes library schema diff edit schedule file check cost transfer studies)
+set(RESIDUA_FOLDER_ORDER_engine
+  api theory files runs results data runtime ops graph depth network observe train session)
+set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
+set(RESIDUA_FOLDER_ORDER_visualizers plot pareto heatmap runs)
 
 # Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.
 set(RESIDUA_FAMILY_HEADERS
@@ -63,6 +73,30 @@ function(residua_include_refuse root file include reason)
   message(FATAL_ERROR "${shown}:${line}: includes \"${include}\": ${reason}")
 endfunction()
 
+# The place of a path's folder in its module's order; -1 where it has none. `order` receives the order's name.
+function(residua_folder_place path out order)
+  set(${out} -1 PARENT_SCOPE)
+  set(${order} "" PARENT_SCOPE)
+  if(path MATCHES "^([a-z]+)/([a-z_]+)/" AND DEFINED RESIDUA_FOLDER_ORDER_${CMAKE_MATCH_1})
+    set(module ${CMAKE_MATCH_1})
+    list(FIND RESIDUA_FOLDER_ORDER_${module} ${CMAKE_MATCH_2} place)
+    set(${out} ${place} PARENT_SCOPE)
+    set(${order} ${module} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Refuses an include of a folder that comes later in the order of one module.
+function(residua_check_folder_order root file include)
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${root}" OUTPUT_VARIABLE from)
+  residua_folder_place("${from}" here module)
+  residua_folder_place("${include}" there other)
+  if(module AND module STREQUAL other AND here GREATER_EQUAL 0 AND there GREATER here)
+    list(JOIN RESIDUA_FOLDER_ORDER_${module} ", " shown)
+    residua_include_refuse("${root}" "${file}" "${include}"
+      "a folder of ${module} may include itself and those before it: ${shown}")
+  endif()
+endfunction()
+
 # Scans `files` and every header of the same module that they include. `out` receives all files that were read.
 function(residua_check_includes root module allowed files out)
   set(queue ${files})
@@ -82,6 +116,7 @@ function(residua_check_includes root module allowed files out)
       if(include MATCHES "(^|/)[.][.]/")
         residua_include_refuse("${root}" "${file}" "${include}" "paths start at the top of the checkout, without \"..\"")
       endif()
+      residua_check_folder_order("${root}" "${file}" "${include}")
       residua_include_owner("${include}" owner)
       if(owner STREQUAL module)
         list(APPEND queue "${root}/${include}")

@@ -19,23 +19,30 @@
 include("${CMAKE_CURRENT_LIST_DIR}/CheckIncludes.cmake")
 set(RESIDUA_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
-# module = the residua libraries and the packages that it may use. A library named <module>_<part> belongs to <module>,
-# and libraries of one module may use each other.
-set(RESIDUA_MAY_USE_projects     nlohmann)
-set(RESIDUA_MAY_USE_kernels      "")
-set(RESIDUA_MAY_USE_kernels_cuda kernels cuda)
-set(RESIDUA_MAY_USE_engine_api   projects nlohmann sqlite)
-set(RESIDUA_MAY_USE_engine_data  projects engine_api nlohmann sentencepiece)
-set(RESIDUA_MAY_USE_engine       projects kernels engine_api engine_data nlohmann torch)
-set(RESIDUA_MAY_USE_editor       projects resources imgui opengl)
-set(RESIDUA_MAY_USE_visualizers  projects engine_api resources qt qcustomplot)
-set(RESIDUA_MAY_USE_resources    "")
-set(RESIDUA_MAY_USE_report       projects engine_api engine_data resources nlohmann)
-set(RESIDUA_MAY_USE_cli          projects engine_api engine report resources nlohmann)
-set(RESIDUA_MAY_USE_app          projects engine_api engine editor visualizers report resources
-                                 nlohmann qt qcustomplot imgui opengl)
-set(RESIDUA_MAY_USE_tests        projects kernels kernels_cuda engine_api engine_data engine editor visualizers report resources cli app
-                                 nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
+# module = the residua libraries and the packages that it may include and link. A library named <module>_<part> belongs to
+# <module>, and libraries of one module may use each other.
+set(RESIDUA_MAY_USE_projects       nlohmann)
+set(RESIDUA_MAY_USE_kernels        "")
+set(RESIDUA_MAY_USE_kernels_cuda   kernels cuda)
+set(RESIDUA_MAY_USE_engine_api     projects)
+set(RESIDUA_MAY_USE_engine_theory  projects)
+set(RESIDUA_MAY_USE_engine_runs    projects engine_api nlohmann sqlite)
+set(RESIDUA_MAY_USE_engine_results projects engine_api engine_runs)
+set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs nlohmann sentencepiece)
+set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data nlohmann torch)
+set(RESIDUA_MAY_USE_editor         projects resources imgui opengl)
+set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
+set(RESIDUA_MAY_USE_resources      "")
+set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_data resources nlohmann)
+set(RESIDUA_MAY_USE_cli            projects engine_api engine_results report resources nlohmann)
+set(RESIDUA_MAY_USE_app            projects engine_api engine_results editor visualizers report resources
+                                   nlohmann qt qcustomplot imgui opengl)
+set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_runs engine_results engine_data
+                                   engine editor visualizers report resources cli app
+                                   nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
+# What it may link besides, and never include.
+set(RESIDUA_MAY_LINK_cli engine)
+set(RESIDUA_MAY_LINK_app engine)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
@@ -75,7 +82,7 @@ function(residua_check_module target module uses externals files)
   endif()
   foreach(use IN LISTS uses)
     residua_module_of(${use} other)
-    if(NOT other STREQUAL module AND NOT other IN_LIST allowed)
+    if(NOT other STREQUAL module AND NOT other IN_LIST allowed AND NOT other IN_LIST RESIDUA_MAY_LINK_${module})
       message(FATAL_ERROR "${target} uses ${use}: ${module} may use only: ${shown}")
     endif()
   endforeach()

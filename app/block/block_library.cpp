@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/block/block_library.h"
 
-#include "projects/store.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
 
 #include <QDir>
 #include <QUrl>
@@ -41,7 +42,7 @@ void BlockLibrary::reload()
         m_watcher.addPath(folder.path());
     }
     for (const QString& name : folder.entryList({QStringLiteral("*.json")}, QDir::Files, QDir::Name)) {
-        const auto text = projects::readFile(m_folder / name.toStdString());
+        const auto text = readFile(m_folder / name.toStdString());
         const auto file = text ? projects::blockFromJson(*text) : Result<projects::BlockFile>(text.error());
         if (!file) {
             m_problems << QStringLiteral("%1: %2").arg(name, QString::fromStdString(file.error().text()));
@@ -69,8 +70,7 @@ Status BlockLibrary::save(const projects::BlockFile& file)
     if (failed) {
         return Error{m_folder.string(), failed.message()};
     }
-    if (const Status written = projects::writeFileAtomically(m_folder / fileNameOf(file.block.name), toJson(file));
-        !written) {
+    if (const Status written = writeFileAtomically(m_folder / fileNameOf(file.block.name), toJson(file)); !written) {
         return written;
     }
     reload();

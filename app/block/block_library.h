@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/block_file.h"
+#include "projects/file/block_file.h"
 
 #include <QFileSystemWatcher>
 #include <QObject>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/commands/typed_popup.h"
-#include "editor/canvas.h"
+#include "editor/canvas/canvas.h"
 
 class QLabel;
 class QStandardItemModel;

@@ -3,7 +3,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/console.h"
-#include "projects/edit.h"
+#include "projects/edit/edit.h"
 
 #include <span>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/result_file.h"
-#include "engine/api/coefficients.h"
-#include "engine/api/run_reader.h"
+#include "engine/results/coefficients.h"
+#include "engine/results/run_reader.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 #include "app/cli/project_argument.h"
 #include "app/cli/run_monitor.h"
 #include "app/cli/scratch_directory.h"
-#include "projects/cost.h"
+#include "projects/cost/cost.h"
 
 #include <nlohmann/json.hpp>
 

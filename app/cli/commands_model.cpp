@@ -4,8 +4,8 @@
 #include "app/cli/engine_link.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
-#include "engine/api/run_reader.h"
-#include "projects/sweep_grid.h"
+#include "engine/results/run_reader.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <nlohmann/json.hpp>
 

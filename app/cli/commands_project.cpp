@@ -3,11 +3,11 @@
 #include "app/cli/project_argument.h"
 #include "app/cli/terminal_text.h"
 #include "engine/api/data_summary.h"
-#include "projects/cost.h"
-#include "projects/diff.h"
-#include "projects/presets.h"
-#include "projects/store.h"
-#include "projects/validate.h"
+#include "projects/check/validate.h"
+#include "projects/cost/cost.h"
+#include "projects/diff/diff.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,9 +4,9 @@
 #include "app/cli/result_file.h"
 #include "app/report/comparison.h"
 #include "app/report/report.h"
-#include "engine/api/run_reader.h"
-#include "engine/record/run_files.h"
-#include "projects/store.h"
+#include "engine/results/run_reader.h"
+#include "engine/api/run_paths.h"
+#include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,9 +3,10 @@
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
 #include "app/cli/run_monitor.h"
-#include "engine/api/run_reader.h"
-#include "projects/diff.h"
-#include "projects/store.h"
+#include "engine/api/run_paths.h"
+#include "engine/results/run_reader.h"
+#include "projects/diff/diff.h"
+#include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
 

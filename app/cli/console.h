@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/cli/exit_codes.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/project_argument.h"
 
-#include "projects/presets.h"
-#include "projects/store.h"
-#include "projects/validate.h"
+#include "projects/check/validate.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
 
 #include <vector>
 

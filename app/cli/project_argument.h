@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/cli/console.h"
-#include "projects/edit.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/edit/edit.h"
 
 #include <filesystem>
 #include <optional>

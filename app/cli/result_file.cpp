@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/result_file.h"
 
-#include "projects/store.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
 
@@ -40,7 +41,7 @@ Exit deliver(const ResultFile& file, const std::string& said, const nlohmann::js
         console.value({{file.member, file.bytes}});
         return Exit::Ok;
     }
-    const Status written = standard ? writeStandardOutput(file.bytes) : projects::writeOutput(file.path, file.bytes);
+    const Status written = standard ? writeStandardOutput(file.bytes) : writeOutput(file.path, file.bytes);
     if (!written) {
         return console.fail(Exit::Usage, written.error());
     }

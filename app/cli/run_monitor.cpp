@@ -3,7 +3,7 @@
 
 #include "app/cli/engine_link.h"
 #include "app/cli/progress_bar.h"
-#include "engine/api/run_reader.h"
+#include "engine/results/run_reader.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep_plan.h"
 
-#include "projects/store.h"
+#include "projects/file/store.h"
 
 #include <cctype>
 #include <set>

@@ -3,8 +3,8 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/project_argument.h"
-#include "engine/api/sweep_members.h"
-#include "projects/sweep_grid.h"
+#include "engine/results/sweep_members.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <cstddef>
 #include <filesystem>

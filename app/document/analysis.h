@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/properties/place.h"
-#include "projects/cost.h"
-#include "projects/validate.h"
+#include "projects/check/validate.h"
+#include "projects/cost/cost.h"
 
 #include <QObject>
 #include <QTimer>

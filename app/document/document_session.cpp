@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/document/document_session.h"
 
-#include "projects/store.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
 
 #include <QFileInfo>
 #include <QLockFile>
@@ -277,7 +278,7 @@ std::vector<std::string> DocumentSession::readFiles()
     std::vector<std::string> files;
     for (const char* name : {projects::kProjectFile, projects::kLayoutFile}) {
         const std::filesystem::path file = m_directory / name;
-        auto bytes = projects::readFile(file);
+        auto bytes = readFile(file);
         if (bytes) {
             m_watcher.addPath(toQString(file));
         }

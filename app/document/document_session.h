@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/diff.h"
-#include "projects/history.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/diff/diff.h"
+#include "projects/edit/history.h"
 
 #include <QDateTime>
 #include <QFileSystemWatcher>

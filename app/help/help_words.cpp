@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/help/help_words.h"
 
-#include "projects/method_keys.h"
-#include "projects/places.h"
+#include "projects/nodes/places.h"
+#include "projects/schema/method_keys.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/cost.h"
+#include "projects/cost/cost.h"
 
 #include <QWidget>
 

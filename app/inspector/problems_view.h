@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/validate.h"
+#include "projects/check/validate.h"
 
 #include <QWidget>
 

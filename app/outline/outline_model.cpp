@@ -2,7 +2,7 @@
 #include "app/outline/outline_model.h"
 
 #include "app/look/icons.h"
-#include "editor/shortcuts.h"
+#include "editor/shortcuts/shortcuts.h"
 
 #include <algorithm>
 #include <utility>

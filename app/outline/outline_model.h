@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/outline/outline_tree.h"
-#include "editor/live_weights.h"
+#include "editor/shortcuts/live_weights.h"
 
 #include <QAbstractItemModel>
 

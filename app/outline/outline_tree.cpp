@@ -4,9 +4,9 @@
 #include "app/look/format.h"
 #include "app/properties/customisation.h"
 #include "app/properties/property_list.h"
-#include "editor/shortcuts.h"
-#include "engine/api/run_reader.h"
-#include "projects/node_kinds.h"
+#include "editor/shortcuts/shortcuts.h"
+#include "engine/results/run_reader.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <QCoreApplication>
 

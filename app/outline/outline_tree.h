@@ -3,7 +3,7 @@
 
 #include "app/properties/property.h"
 #include "engine/api/values.h"
-#include "projects/edit.h"
+#include "projects/edit/edit.h"
 
 #include <QString>
 

@@ -2,9 +2,9 @@
 #include "app/palette/palette_items.h"
 
 #include "app/properties/property_list.h"
-#include "editor/block_edits.h"
-#include "projects/node_kinds.h"
-#include "projects/presets.h"
+#include "editor/block/block_edits.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <QCoreApplication>
 

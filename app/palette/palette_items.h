@@ -2,10 +2,10 @@
 #pragma once
 
 #include "app/properties/place.h"
-#include "projects/block_file.h"
-#include "projects/cost.h"
-#include "projects/edit.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/cost/cost.h"
+#include "projects/edit/edit.h"
+#include "projects/file/block_file.h"
 
 #include <QString>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/customisation.h"
 
-#include "projects/topology.h"
+#include "projects/model/topology.h"
 
 #include <QCoreApplication>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/diff.h"
-#include "projects/edit.h"
+#include "projects/diff/diff.h"
+#include "projects/edit/edit.h"
 
 #include <QString>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
-#include "projects/data_source.h"
+#include "projects/model/data_source.h"
 
 namespace residua::app {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
-#include "projects/expression.h"
-#include "projects/node_kinds.h"
+#include "projects/nodes/expression.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <optional>

@@ -2,9 +2,9 @@
 #include "app/properties/place.h"
 
 #include "app/properties/property_list.h"
-#include "editor/shortcuts.h"
-#include "projects/node_kinds.h"
-#include "projects/presets.h"
+#include "editor/shortcuts/shortcuts.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <charconv>

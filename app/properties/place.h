@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas.h"
-#include "projects/project.h"
-#include "projects/shape.h"
+#include "editor/canvas/canvas.h"
+#include "projects/model/project.h"
+#include "projects/nodes/shape.h"
 
 #include <QString>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
-#include "editor/shortcuts.h"
-#include "projects/stream_start.h"
-#include "projects/topology.h"
+#include "editor/shortcuts/shortcuts.h"
+#include "projects/depth/stream_start.h"
+#include "projects/model/topology.h"
 
 #include <QRegularExpression>
 

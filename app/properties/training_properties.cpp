@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
-#include "projects/training_plan.h"
+#include "projects/model/training_plan.h"
 
 #include <utility>
 

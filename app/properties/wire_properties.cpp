@@ -2,8 +2,8 @@
 // What a node reads, an input a row: the wires of a graph for the keyboard and for screen readers.
 #include "app/properties/property_list.h"
 
-#include "editor/block_edits.h"
-#include "projects/node_kinds.h"
+#include "editor/block/block_edits.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <set>

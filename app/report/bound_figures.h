@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
-#include "projects/project.h"
+#include "projects/model/project.h"
 
 #include <string>
 #include <vector>

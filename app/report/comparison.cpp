@@ -5,10 +5,11 @@
 #include "app/report/html_text.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
-#include "engine/api/run_reader.h"
-#include "projects/diff.h"
-#include "projects/store.h"
-#include "projects/sweep_grid.h"
+#include "engine/results/run_reader.h"
+#include "projects/base/whole_file.h"
+#include "projects/diff/diff.h"
+#include "projects/file/store.h"
+#include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
 
 #include <algorithm>
@@ -289,7 +290,7 @@ Status writeComparison(const std::filesystem::path& folder, const std::filesyste
     if (!html) {
         return html.error();
     }
-    return projects::writeOutput(path, *html);
+    return writeOutput(path, *html);
 }
 
 } // namespace residua::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/result.h"
+#include "projects/base/result.h"
 
 #include <filesystem>
 #include <string>
@@ -14,7 +14,7 @@ namespace residua::report {
 /// that can be read.
 [[nodiscard]] Result<std::string> comparisonHtml(const std::filesystem::path& folder);
 
-/// The same, written to `path` (projects::writeOutput).
+/// The same, written to `path` (writeOutput).
 [[nodiscard]] Status writeComparison(const std::filesystem::path& folder, const std::filesystem::path& path);
 
 } // namespace residua::report

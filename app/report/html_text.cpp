@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/html_text.h"
 
-#include "projects/text_encoding.h"
+#include "projects/base/text_encoding.h"
 
 #include <algorithm>
 #include <vector>

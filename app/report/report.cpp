@@ -7,10 +7,11 @@
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/layer_norms.h"
-#include "engine/api/stages.h"
-#include "projects/cost.h"
-#include "projects/json.h"
-#include "projects/store.h"
+#include "engine/results/stages.h"
+#include "projects/base/whole_file.h"
+#include "projects/cost/cost.h"
+#include "projects/file/json.h"
+#include "projects/file/store.h"
 #include "resources/axis.h"
 
 #include <algorithm>
@@ -408,7 +409,7 @@ Status writeReport(const std::filesystem::path& runDirectory, const std::filesys
     if (!html) {
         return html.error();
     }
-    return projects::writeOutput(path, *html);
+    return writeOutput(path, *html);
 }
 
 } // namespace residua::report

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/run_reader.h"
-#include "projects/result.h"
+#include "engine/results/run_reader.h"
+#include "projects/base/result.h"
 
 #include <filesystem>
 #include <string>
@@ -13,7 +13,7 @@ namespace residua::report {
 /// throughput, events and the document. Needs no display. Errors where the run cannot be read.
 [[nodiscard]] Result<std::string> reportHtml(const engine::RunReader& run);
 
-/// The same, written to `path` (projects::writeOutput).
+/// The same, written to `path` (writeOutput).
 [[nodiscard]] Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path);
 
 } // namespace residua::report

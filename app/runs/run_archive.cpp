@@ -3,8 +3,8 @@
 
 #include "app/report/report.h"
 #include "app/runs/background.h"
-#include "engine/api/run_reader.h"
-#include "engine/api/run_upkeep.h"
+#include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
 
 #include <utility>
 

@@ -4,8 +4,8 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/runs/run_loader.h"
-#include "engine/api/run_reader.h"
-#include "visualizers/views.h"
+#include "engine/results/run_reader.h"
+#include "visualizers/runs/views.h"
 
 #include <QHeaderView>
 #include <QSplitter>

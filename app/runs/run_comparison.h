@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/api/values.h"
-#include "projects/diff.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/diff/diff.h"
 #include "resources/colours.h"
 
 #include <QDialog>

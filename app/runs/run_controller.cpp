@@ -3,10 +3,10 @@
 
 #include "app/document/document_session.h"
 #include "app/runs/background.h"
-#include "engine/api/run_reader.h"
-#include "engine/api/run_upkeep.h"
-#include "projects/store.h"
-#include "projects/validate.h"
+#include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
+#include "projects/check/validate.h"
+#include "projects/file/store.h"
 
 #include <QDir>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
-#include "visualizers/pareto_view.h"
+#include "visualizers/pareto/pareto_view.h"
 
 #include <QObject>
 #include <QTimer>

@@ -2,8 +2,8 @@
 #include "app/runs/run_loader.h"
 
 #include "app/runs/background.h"
-#include "engine/api/run_reader.h"
-#include "projects/cost.h"
+#include "engine/results/run_reader.h"
+#include "projects/cost/cost.h"
 
 #include <algorithm>
 #include <map>

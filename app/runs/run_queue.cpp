@@ -2,8 +2,9 @@
 #include "app/runs/run_queue.h"
 
 #include "app/runs/background.h"
-#include "projects/json.h"
-#include "projects/store.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/json.h"
+#include "projects/file/store.h"
 
 #include <QDateTime>
 
@@ -38,7 +39,7 @@ Status keep(const fs::path& file, const projects::Project& project)
     if (error) {
         return Error{file.parent_path().string(), "cannot be made: " + error.message()};
     }
-    return projects::writeFileAtomically(file, projects::toJson(project));
+    return writeFileAtomically(file, projects::toJson(project));
 }
 
 struct Left {
@@ -58,7 +59,7 @@ Left readLeft(const fs::path& folder)
     std::ranges::sort(files);
     Left left;
     for (const fs::path& file : files) {
-        const auto text = projects::readFile(file);
+        const auto text = readFile(file);
         auto project = text ? projects::projectFromJson(*text) : Result<projects::Project>(text.error());
         if (project) {
             left.runs.emplace_back(file, std::move(*project));

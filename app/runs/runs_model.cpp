@@ -3,7 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "engine/api/run_reader.h"
+#include "engine/results/run_reader.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "app/look/icons.h"
 #include "app/runs/background.h"
 #include "app/runs/queue_strip.h"
-#include "engine/api/run_reader.h"
+#include "engine/results/run_reader.h"
 
 #include <QAction>
 #include <QHeaderView>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/project.h"
-#include "projects/stage_schedule.h"
+#include "projects/model/project.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <QPointF>
 #include <QRectF>

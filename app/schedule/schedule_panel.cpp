@@ -4,7 +4,8 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/schedule/schedule_ribbon.h"
-#include "projects/sweep_grid.h"
+#include "projects/cost/stage_cost.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>

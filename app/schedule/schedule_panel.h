@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/cost.h"
-#include "projects/project.h"
-#include "projects/stage_schedule.h"
+#include "projects/cost/cost.h"
+#include "projects/model/project.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <QWidget>
 

@@ -2,7 +2,7 @@
 #include "app/start/arc_thumbnail.h"
 
 #include "app/look/theme.h"
-#include "editor/shortcuts.h"
+#include "editor/shortcuts/shortcuts.h"
 
 #include <QPainter>
 #include <QPainterPath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/start/recent_projects.h"
 
-#include "projects/store.h"
+#include "projects/file/store.h"
 
 #include <QDir>
 #include <QFileInfo>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/sweeps/sweep_fields.h"
 
-#include "projects/json.h"
-#include "projects/presets.h"
+#include "projects/file/json.h"
+#include "projects/library/presets.h"
 
 #include <QCoreApplication>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/properties/property.h"
-#include "projects/sweep.h"
+#include "projects/model/sweep.h"
 
 #include <QString>
 #include <QStringList>

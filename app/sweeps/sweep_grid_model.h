@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/sweep_members.h"
-#include "projects/sweep_grid.h"
+#include "engine/results/sweep_members.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <QAbstractTableModel>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/sweeps/sweep_grid_model.h"
-#include "projects/edit.h"
+#include "projects/edit/edit.h"
 
 #include <QStringList>
 #include <QTimer>

@@ -10,7 +10,7 @@
 #include "app/properties/property_list.h"
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
-#include "editor/block_canvas.h"
+#include "editor/block/block_canvas.h"
 
 #include <QToolButton>
 

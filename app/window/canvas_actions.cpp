@@ -3,7 +3,7 @@
 
 #include "app/canvas/canvas_widget.h"
 #include "app/window/workspace.h"
-#include "editor/block_canvas.h"
+#include "editor/block/block_canvas.h"
 
 #include <QAction>
 #include <QClipboard>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/outline/outline_tree.h"
-#include "editor/canvas.h"
+#include "editor/canvas/canvas.h"
 #include "engine/api/values.h"
 
 #include <QObject>

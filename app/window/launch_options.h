@@ -3,7 +3,7 @@
 
 #include "app/look/theme.h"
 #include "app/window/workspace.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
 
 #include <QSize>
 #include <QString>

@@ -18,7 +18,7 @@
 #include "app/window/run_link.h"
 #include "app/window/schedule_link.h"
 #include "app/window/sweep_link.h"
-#include "projects/presets.h"
+#include "projects/library/presets.h"
 
 #include <QCloseEvent>
 #include <QDir>

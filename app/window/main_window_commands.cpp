@@ -22,8 +22,8 @@
 #include "app/window/panel_cycle.h"
 #include "app/window/run_link.h"
 #include "app/window/sweep_link.h"
-#include "projects/presets.h"
-#include "visualizers/plot_view.h"
+#include "projects/library/presets.h"
+#include "visualizers/plot/plot_view.h"
 
 #include <QAbstractButton>
 #include <QApplication>

@@ -11,10 +11,10 @@
 #include "app/runs/shown_matrices.h"
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
-#include "engine/api/coefficients.h"
-#include "engine/api/run_reader.h"
-#include "projects/store.h"
-#include "visualizers/views.h"
+#include "engine/results/coefficients.h"
+#include "engine/results/run_reader.h"
+#include "projects/file/store.h"
+#include "visualizers/runs/views.h"
 
 #include <algorithm>
 #include <cstdint>

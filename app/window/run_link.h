@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/runs/run_loader.h"
-#include "editor/canvas.h"
+#include "editor/canvas/canvas.h"
 #include "engine/api/session.h"
 
 #include <QObject>

@@ -9,7 +9,7 @@
 #include "app/sweeps/sweep_panel.h"
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
-#include "visualizers/pareto_view.h"
+#include "visualizers/pareto/pareto_view.h"
 
 namespace residua::app {
 

@@ -11,11 +11,11 @@
 #include "app/runs/runs_panel.h"
 #include "app/schedule/schedule_panel.h"
 #include "app/sweeps/sweep_panel.h"
-#include "editor/block_canvas.h"
-#include "editor/depth_canvas.h"
-#include "editor/matrix_canvas.h"
-#include "visualizers/pareto_view.h"
-#include "visualizers/views.h"
+#include "editor/block/block_canvas.h"
+#include "editor/depth/depth_canvas.h"
+#include "editor/matrix/matrix_canvas.h"
+#include "visualizers/pareto/pareto_view.h"
+#include "visualizers/runs/views.h"
 
 #include <QApplication>
 #include <QDockWidget>

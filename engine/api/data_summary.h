@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/project.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
 
 #include <cstdint>
 #include <filesystem>

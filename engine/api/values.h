@@ -60,7 +60,19 @@ struct Matrix {
     }
 };
 
-/// One number of a time series, recorded under a name (run_reader.h lists them).
+/// Names of the recorded time series.
+namespace metric {
+inline constexpr const char* kLoss = "loss/train";
+inline constexpr const char* kValidationLoss = "loss/validation";
+inline constexpr const char* kLearningRate = "rate";
+inline constexpr const char* kGradientNorm = "norm/gradient";
+inline constexpr const char* kUnits = "units";           ///< tokens or samples seen so far
+inline constexpr const char* kSeconds = "seconds";       ///< training time so far
+inline constexpr const char* kThroughput = "throughput"; ///< units per second
+inline constexpr const char* kPeakBytes = "memory/peak";
+} // namespace metric
+
+/// One number of a time series, recorded under one of these names.
 struct MetricPoint {
     std::int64_t step = 0;
     double value = 0;
@@ -75,6 +87,7 @@ enum class RunStatus {
     Failed,      ///< with an error; resumable from its last checkpoint
     Interrupted, ///< marked running, but no process holds it: killed
 };
+[[nodiscard]] std::string toString(RunStatus status);
 
 /// Stands for a loss that there is not.
 inline constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();

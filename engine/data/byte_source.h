@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/record/files.h"
-#include "projects/result.h"
+#include "projects/base/files.h"
+#include "projects/base/result.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #include "engine/data/fingerprint.h"
 
 #include "engine/data/text_corpus.h"
-#include "engine/record/files.h"
-#include "projects/describe_data.h"
+#include "projects/base/files.h"
+#include "projects/schema/describe_data.h"
 
 #include <algorithm>
 #include <array>

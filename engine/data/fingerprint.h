@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/data/preparation.h"
-#include "engine/record/data_part.h"
-#include "projects/project.h"
-#include "projects/result.h"
+#include "engine/runs/data_part.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
 
 #include <filesystem>
 #include <optional>

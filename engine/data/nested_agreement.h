@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/data_source.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/model/data_source.h"
 
 #include <cstdint>
 #include <string>

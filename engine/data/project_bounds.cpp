@@ -2,7 +2,7 @@
 #include "engine/data/project_bounds.h"
 
 #include "engine/data/regression.h"
-#include "projects/sound_project.h"
+#include "projects/check/sound_project.h"
 
 #include <algorithm>
 #include <array>

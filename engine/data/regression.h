@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/data/dataset.h"
-#include "projects/data_source.h"
+#include "projects/model/data_source.h"
 
 namespace residua::engine {
 

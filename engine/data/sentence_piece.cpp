@@ -3,7 +3,7 @@
 #include "engine/data/sentence_piece_table.h"
 #include "engine/data/text_codec.h"
 #include "engine/data/utf8.h"
-#include "engine/record/own_library.h"
+#include "engine/files/own_library.h"
 
 #include <dlfcn.h>
 

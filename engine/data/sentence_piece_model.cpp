@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/sentence_piece_model.h"
 
-#include "engine/record/files.h"
+#include "projects/base/files.h"
 
 #include <cstdint>
 #include <cstring>

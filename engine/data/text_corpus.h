@@ -5,8 +5,8 @@
 #include "engine/data/text_codec.h"
 #include "engine/data/text_files.h"
 #include "engine/data/token_sequence.h"
-#include "projects/data_source.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/model/data_source.h"
 
 #include <filesystem>
 #include <memory>

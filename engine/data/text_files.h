@@ -3,7 +3,7 @@
 
 #include "engine/data/preparation.h"
 #include "engine/data/token_sequence.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
 
 #include <filesystem>
 #include <functional>

@@ -3,8 +3,8 @@
 
 #include "engine/data/preparation.h"
 #include "engine/data/token_sequence.h"
-#include "projects/data_source.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/model/data_source.h"
 
 #include <filesystem>
 #include <string>

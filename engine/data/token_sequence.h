@@ -3,7 +3,7 @@
 
 #include "engine/data/byte_source.h"
 #include "engine/data/preparation.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/data/token_sequence.h"
-#include "projects/data_source.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/model/data_source.h"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
-#include "engine/compile/network.h"
+#include "engine/network/network.h"
 
 #include <cstdint>
 #include <deque>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/active_run.h"
 
-#include "engine/api/run_reader.h"
+#include "engine/api/run_paths.h"
 #include "engine/data/fingerprint.h"
-#include "engine/device.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runtime/device.h"
 #include "engine/session/failure.h"
 #include "engine/session/memory_report.h"
 

@@ -6,7 +6,7 @@
 #include "engine/session/recorder.h"
 #include "engine/session/run_use.h"
 #include "engine/train/trainer.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
 
 #include <chrono>
 #include <cstdint>

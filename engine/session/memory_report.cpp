@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/memory_report.h"
 
-#include "engine/device.h"
-#include "projects/cost.h"
+#include "engine/runtime/device.h"
+#include "projects/cost/cost.h"
 
 #include <array>
 #include <cstdio>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/session/failure.h"
-#include "projects/project.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
 
 #include <string>
 

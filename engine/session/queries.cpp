@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/queries.h"
 
-#include "engine/device.h"
-#include "engine/record/checkpoint.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runtime/device.h"
 #include "engine/session/failure.h"
 #include "engine/session/run_use.h"
 #include "engine/train/evaluation.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/recorder.h"
 
-#include "engine/api/run_reader.h"
+#include "engine/results/run_reader.h"
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "engine/record/run_writer.h"
-#include "projects/result.h"
+#include "engine/runs/run_writer.h"
+#include "projects/base/result.h"
 
 #include <string>
 #include <vector>

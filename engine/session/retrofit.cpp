@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Retrofit: a trained network under another topology that computes the same function. What starts as the plain network
-// by its document (projects/retrofit.h) takes the weights as they are; for another, the weights of its wiring are
-// computed from the learned ones. Either is measured, on the run's own data, before anything is written.
-#include "projects/retrofit.h"
-#include "engine/record/checkpoint.h"
-#include "engine/record/run_branch.h"
+// by its document (projects/transfer/retrofit.h) takes the weights as they are; for another, the weights of its wiring
+// are computed from the learned ones. Either is measured, on the run's own data, before anything is written.
+#include "projects/transfer/retrofit.h"
+#include "engine/results/run_branch.h"
+#include "engine/runs/checkpoint.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/session/start_weights.h"
@@ -12,7 +12,7 @@
 #include "engine/train/optimiser.h"
 #include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"
-#include "projects/validate.h"
+#include "projects/check/validate.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/run_use.h"
 
-#include "engine/api/run_reader.h"
 #include "engine/data/fingerprint.h"
-#include "engine/record/run_files.h"
-#include "projects/validate.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/run_files.h"
+#include "projects/check/validate.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/session.h"
 
-#include "engine/device.h"
+#include "engine/runtime/device.h"
 #include "engine/session/active_run.h"
 #include "engine/session/failure.h"
 #include "engine/session/queries.h"

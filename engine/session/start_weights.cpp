@@ -2,7 +2,7 @@
 #include "engine/session/start_weights.h"
 
 #include "engine/train/tensor_io.h"
-#include "projects/unrolled_depth.h"
+#include "projects/depth/unrolled_depth.h"
 
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>

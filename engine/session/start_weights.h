@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/record/checkpoint.h"
-#include "projects/project.h"
-#include "projects/result.h"
+#include "engine/runs/checkpoint.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -16,8 +16,8 @@ namespace residua::engine {
 using TopologyWeights = std::map<std::string, at::Tensor>;
 
 /// The weights with which `after`, which is `before` under another topology, computes what `before` computes with the
-/// parameters that it has learned (projects/unrolled_depth.h). An error says why no weights do: what in the run's own
-/// wiring depends on the input, or which sum the new one cannot make.
+/// parameters that it has learned (projects/depth/unrolled_depth.h). An error says why no weights do: what in the run's
+/// own wiring depends on the input, or which sum the new one cannot make.
 [[nodiscard]] Result<TopologyWeights> weightsThatKeep(const projects::Project& before,
                                                       const std::map<std::string, StoredTensor>& learned,
                                                       const projects::Project& after);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/theory.h"
+#include "engine/theory/theory.h"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/compile/network.h"
 #include "engine/data/dataset.h"
+#include "engine/network/network.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/compile/network.h"
 #include "engine/data/dataset.h"
-#include "projects/result.h"
-#include "projects/training_plan.h"
+#include "engine/network/network.h"
+#include "projects/base/result.h"
+#include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/compile/network.h"
+#include "engine/network/network.h"
 #include "engine/train/tensor_io.h"
-#include "projects/result.h"
-#include "projects/training_plan.h"
+#include "projects/base/result.h"
+#include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
 

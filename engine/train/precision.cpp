@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/precision.h"
 
-#include "engine/compile/host_products.h"
+#include "engine/runtime/host_products.h"
 
 #include <ATen/Context.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/compile/network.h"
+#include "engine/network/network.h"
 
 #include <cstdint>
 #include <random>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/compile/network.h"
-#include "engine/record/checkpoint.h"
-#include "projects/result.h"
+#include "engine/network/network.h"
+#include "engine/runs/checkpoint.h"
+#include "projects/base/result.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -13,7 +13,7 @@
 
 namespace residua::engine {
 
-/// Tensors as engine/record writes them, with the host memory that their bytes view.
+/// Tensors as engine/files writes them, with the host memory that their bytes view.
 class HostTensors {
 public:
     /// Views the tensor where it lies on the host and is contiguous, else copies it there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/trainer.h"
 
-#include "engine/device.h"
+#include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/precision.h"

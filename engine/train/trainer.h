@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/compile/network.h"
 #include "engine/data/dataset.h"
-#include "engine/record/checkpoint.h"
+#include "engine/network/network.h"
+#include "engine/runs/checkpoint.h"
 #include "engine/train/metric_ring.h"
 #include "engine/train/optimiser.h"
-#include "projects/project.h"
-#include "projects/result.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
 
 #include <cstdint>
 #include <filesystem>

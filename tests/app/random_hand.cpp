@@ -5,7 +5,7 @@
 #include "app/outline/outline_view.h"
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
-#include "projects/shape.h"
+#include "projects/nodes/shape.h"
 
 #include <QAbstractButton>
 #include <QAbstractItemView>

@@ -4,7 +4,7 @@
 
 #include "app/schedule/schedule_panel.h"
 #include "app/window/workspace.h"
-#include "editor/block_canvas.h"
+#include "editor/block/block_canvas.h"
 
 #include <QApplication>
 #include <QClipboard>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // No text of a canvas has a "?" in place of a character.
 #include "app/canvas/canvas_fonts.h"
-#include "editor/block_node.h"
-#include "projects/node_kinds.h"
-#include "projects/presets.h"
-#include "projects/topology.h"
+#include "editor/block/block_node.h"
+#include "projects/library/presets.h"
+#include "projects/model/topology.h"
+#include "projects/nodes/node_kinds.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

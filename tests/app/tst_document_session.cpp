@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/document/document_session.h"
-#include "projects/presets.h"
-#include "projects/store.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QSignalSpy>
@@ -104,7 +105,7 @@ private slots:
 
     void anUnreadableJournalDoesNotShutTheProjectOut()
     {
-        QVERIFY(projects::writeFileAtomically(m_project / projects::kJournalFile, "{ broken").ok());
+        QVERIFY(writeFileAtomically(m_project / projects::kJournalFile, "{ broken").ok());
         DocumentSession session(m_drafts);
         QSignalSpy failed(&session, &DocumentSession::journalFailed);
         QVERIFY(session.open(m_project).ok());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // kill -9 at random moments of editing and saving: the project opens, and no edit that had reached the disk is lost.
 #include "app/document/document_session.h"
-#include "projects/presets.h"
-#include "projects/store.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
 
 #include <QCoreApplication>
 #include <QProcess>

@@ -4,10 +4,10 @@
 #include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
 #include "app/window/document_link.h"
-#include "projects/presets.h"
+#include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
-#include "visualizers/views.h"
+#include "visualizers/runs/views.h"
 
 #include <QApplication>
 #include <QComboBox>

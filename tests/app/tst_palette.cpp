@@ -2,9 +2,9 @@
 #include "app/look/format.h"
 #include "app/palette/palette_model.h"
 #include "app/properties/customisation.h"
-#include "projects/history.h"
-#include "projects/node_kinds.h"
-#include "projects/presets.h"
+#include "projects/edit/history.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/node_kinds.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property.h"
-#include "projects/presets.h"
-#include "projects/validate.h"
+#include "projects/check/validate.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random use of the window: RESIDUA_RANDOM_ACTIONS actions (300) from RESIDUA_RANDOM_SEED (1).
 #include "app/outline/outline_model.h"
-#include "engine/record/run_writer.h"
-#include "projects/json.h"
-#include "projects/presets.h"
-#include "projects/validate.h"
+#include "engine/runs/run_writer.h"
+#include "projects/check/validate.h"
+#include "projects/file/json.h"
+#include "projects/library/presets.h"
 #include "tests/app/random_hand.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"

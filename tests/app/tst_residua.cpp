@@ -2,8 +2,8 @@
 // The program from outside: its command line, its pictures, and what it does after it was killed.
 #include "app/look/theme.h"
 #include "app/window/main_window.h"
-#include "projects/presets.h"
-#include "projects/store.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
 
 #include <QApplication>
 #include <QFile>

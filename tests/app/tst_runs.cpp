@@ -3,14 +3,14 @@
 #include "app/runs/run_comparison.h"
 #include "app/runs/runs_panel.h"
 #include "app/window/document_link.h"
-#include "engine/api/run_reader.h"
-#include "engine/record/run_writer.h"
-#include "projects/cost.h"
-#include "projects/presets.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/run_writer.h"
+#include "projects/cost/cost.h"
+#include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
-#include "visualizers/pareto_view.h"
-#include "visualizers/views.h"
+#include "visualizers/pareto/pareto_view.h"
+#include "visualizers/runs/views.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>

@@ -3,8 +3,8 @@
 #include "app/look/theme.h"
 #include "app/schedule/schedule_panel.h"
 #include "app/schedule/schedule_ribbon.h"
-#include "projects/edit.h"
-#include "projects/presets.h"
+#include "projects/edit/edit.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>

@@ -2,8 +2,8 @@
 // Sweeps in the window, as a person makes them: fields, values, the grid and its cost.
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
-#include "engine/record/run_writer.h"
-#include "projects/presets.h"
+#include "engine/runs/run_writer.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>

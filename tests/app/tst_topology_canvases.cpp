@@ -3,7 +3,7 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/window/document_link.h"
-#include "projects/presets.h"
+#include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

@@ -5,7 +5,7 @@
 #include "app/help/help_window.h"
 #include "app/palette/palette_view.h"
 #include "app/window/document_link.h"
-#include "projects/presets.h"
+#include "projects/library/presets.h"
 #include "resources/help.h"
 #include "tests/app/window_harness.h"
 

@@ -5,7 +5,7 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/look/theme.h"
 #include "app/window/main_window.h"
-#include "projects/store.h"
+#include "projects/file/store.h"
 
 #include <QTemporaryDir>
 #include <QTest>

@@ -2,11 +2,11 @@
 // What the canvases cost on the processor, without a window: building their pictures, hit tests and the vertices of a
 // frame. Prints each figure with its target:
 //   bench_canvas
-#include "editor/block_canvas.h"
-#include "editor/block_scene.h"
-#include "editor/depth_canvas.h"
-#include "editor/depth_scene.h"
-#include "editor/matrix_canvas.h"
+#include "editor/block/block_canvas.h"
+#include "editor/block/block_scene.h"
+#include "editor/depth/depth_canvas.h"
+#include "editor/depth/depth_scene.h"
+#include "editor/matrix/matrix_canvas.h"
 #include "tests/editor/canvas_driver.h"
 
 #include <algorithm>

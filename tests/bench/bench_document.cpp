@@ -2,10 +2,10 @@
 // How long a large project takes to open, save, edit and undo:
 //   bench_document [nodes]
 // Prints the median of several rounds; opening 1,000 nodes should take 300 ms at most.
-#include "projects/diff.h"
-#include "projects/history.h"
-#include "projects/store.h"
-#include "projects/validate.h"
+#include "projects/check/validate.h"
+#include "projects/diff/diff.h"
+#include "projects/edit/history.h"
+#include "projects/file/store.h"
 
 #include <algorithm>
 #include <chrono>

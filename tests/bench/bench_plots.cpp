@@ -2,8 +2,8 @@
 // What the plots cost on the processor: the first picture of long and of many curves, panning and zooming, appending
 // to them while a run goes on, scrubbing a heatmap. Prints each figure with its target:
 //   bench_plots            (on any display, or none: it draws off the screen unless QT_QPA_PLATFORM says otherwise)
-#include "visualizers/curve_plot.h"
-#include "visualizers/views.h"
+#include "visualizers/plot/curve_plot.h"
+#include "visualizers/runs/views.h"
 
 #include <QApplication>
 #include <QComboBox>

@@ -8,11 +8,11 @@
 #include "engine/train/trainer.h"
 
 #include "engine/api/host_threads.h"
-#include "engine/device.h"
 #include "engine/observe/observer.h"
+#include "engine/runtime/device.h"
 #include "engine/session/recorder.h"
-#include "projects/graph_builder.h"
-#include "projects/presets.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/graph_builder.h"
 
 #include <ATen/Parallel.h>
 

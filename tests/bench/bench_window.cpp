@@ -3,8 +3,8 @@
 //   bench_window -platform offscreen
 // There the canvases draw no frame (bench_canvas has those); the panels do. Prints medians with their targets.
 #include "app/window/document_link.h"
-#include "editor/shortcuts.h"
-#include "projects/presets.h"
+#include "editor/shortcuts/shortcuts.h"
+#include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 
 #include <QApplication>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/edit.h"
-#include "projects/presets.h"
+#include "projects/edit/edit.h"
+#include "projects/library/presets.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>

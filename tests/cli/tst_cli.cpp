@@ -2,9 +2,9 @@
 // The command line as a person and a script use it: the program itself is run.
 #include "app/cli/commands.h"
 #include "app/cli/help_text.h"
-#include "projects/presets.h"
-#include "projects/store.h"
-#include "projects/sweep_grid.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
+#include "projects/studies/sweep_grid.h"
 #include "resources/help.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A sweep as several people, processes and nights train it: the program itself is run.
-#include "engine/api/sweep_members.h"
-#include "engine/record/run_files.h"
-#include "engine/record/run_writer.h"
-#include "projects/presets.h"
-#include "projects/store.h"
-#include "projects/sweep_grid.h"
+#include "engine/results/sweep_members.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
+#include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // residua-cli where nobody watches: signals, time limits, output that nobody reads, the same command again and again.
 #include "app/cli/commands.h"
-#include "projects/store.h"
+#include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 

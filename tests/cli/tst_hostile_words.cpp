@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command, with what nobody types on purpose in every place: a message and a code of the table, never a crash.
 #include "app/cli/commands.h"
-#include "projects/store.h"
+#include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/forked_program.h"
 #include "tests/support/test_program.h"

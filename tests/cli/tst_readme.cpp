@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands that README.md gives under "Take it along", in an empty directory and word for word. Two things are not:
 // NAME stands for the run's directory, as a reader would put it, and the trainings are made small.
-#include "projects/store.h"
+#include "projects/file/store.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>

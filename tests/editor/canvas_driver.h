@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas.h"
+#include "editor/canvas/canvas.h"
 
 #include <imgui.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the commands of the block canvas ask for: each is one named edit that can be taken back.
-#include "editor/block_desk.h"
-#include "projects/presets.h"
+#include "editor/block/block_desk.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

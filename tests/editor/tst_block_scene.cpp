@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block_layout.h"
-#include "editor/block_scene.h"
-#include "editor/node_search.h"
-#include "projects/presets.h"
+#include "editor/block/block_layout.h"
+#include "editor/block/block_scene.h"
+#include "editor/block/node_search.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The depth canvas by pointer and request, in frames that nobody shows.
-#include "editor/depth_canvas.h"
-#include "editor/paint_tools.h"
-#include "editor/port_row.h"
+#include "editor/canvas/paint_tools.h"
+#include "editor/depth/depth_canvas.h"
+#include "editor/shortcuts/port_row.h"
+#include "editor/shortcuts/weight_legend.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/support/test_program.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/depth_scene.h"
-#include "editor/shortcuts.h"
-#include "editor/viewport.h"
-#include "projects/project.h"
+#include "editor/canvas/viewport.h"
+#include "editor/depth/depth_scene.h"
+#include "editor/shortcuts/shortcuts.h"
+#include "projects/model/project.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layers and shortcuts copied, pasted, removed, named and typed: what the edits leave of the document.
-#include "editor/clipboard.h"
-#include "editor/layer_edits.h"
-#include "editor/shortcuts.h"
-#include "editor/typing.h"
-#include "projects/presets.h"
+#include "editor/shortcuts/clipboard.h"
+#include "editor/shortcuts/layer_edits.h"
+#include "editor/shortcuts/shortcuts.h"
+#include "editor/shortcuts/typing.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

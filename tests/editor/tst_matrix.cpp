@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The matrix: its model alone, and its gestures in frames that nobody shows.
-#include "editor/live_weights.h"
-#include "editor/matrix_canvas.h"
-#include "editor/matrix_scene.h"
-#include "editor/paint_tools.h"
-#include "editor/shortcuts.h"
+#include "editor/canvas/paint_tools.h"
+#include "editor/matrix/matrix_canvas.h"
+#include "editor/matrix/matrix_scene.h"
+#include "editor/shortcuts/live_weights.h"
+#include "editor/shortcuts/shortcuts.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/support/test_program.h"
 

@@ -2,7 +2,7 @@
 #include "mix_reference.h"
 
 #include "network_harness.h"
-#include "projects/graph_builder.h"
+#include "projects/nodes/graph_builder.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/exp.h>

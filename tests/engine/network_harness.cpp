@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "network_harness.h"
 
-#include "engine/compile/philox.h"
-#include "projects/data_source.h"
-#include "projects/graph_builder.h"
-#include "projects/presets.h"
+#include "engine/ops/philox.h"
+#include "projects/library/presets.h"
+#include "projects/model/data_source.h"
+#include "projects/nodes/graph_builder.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/compile/network.h"
-#include "projects/project.h"
+#include "engine/network/network.h"
+#include "projects/model/project.h"
 
 #include <cstdint>
 #include <memory>

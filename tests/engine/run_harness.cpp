@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_harness.h"
 
-#include "engine/api/run_reader.h"
-#include "projects/presets.h"
+#include "engine/results/run_reader.h"
+#include "projects/library/presets.h"
 
 #include <chrono>
 #include <stdexcept>

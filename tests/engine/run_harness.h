@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "projects/project.h"
+#include "projects/model/project.h"
 
 #include <condition_variable>
 #include <filesystem>

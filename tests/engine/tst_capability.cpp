@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the document says cannot be trained is what the engine refuses, and what it takes costs what the document says.
 #include "network_harness.h"
-#include "projects/capability.h"
-#include "projects/cost.h"
-#include "projects/presets.h"
+#include "projects/check/capability.h"
+#include "projects/cost/cost.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

@@ -5,8 +5,8 @@
 
 #include "engine/data/dataset.h"
 #include "engine/theory/linear_network.h"
-#include "projects/presets.h"
-#include "projects/sweep_grid.h"
+#include "projects/library/presets.h"
+#include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/run_reader.h"
-#include "engine/record/checkpoint.h"
-#include "engine/record/crc32c.h"
-#include "engine/record/files.h"
+#include "engine/api/run_paths.h"
+#include "engine/files/crc32c.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "projects/base/files.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

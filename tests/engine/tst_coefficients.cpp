@@ -2,8 +2,8 @@
 // The weights that a run leaves in its checkpoints, feature by feature.
 #include "run_harness.h"
 
-#include "engine/api/coefficients.h"
-#include "projects/presets.h"
+#include "engine/results/coefficients.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a project is said to cost before it trains (projects/cost.h), beside what its network does: the products that
-// LibTorch is seen to carry out, and the memory that a forward pass leaves in use for the backward pass.
+// What a project is said to cost before it trains (projects/cost/cost.h), beside what its network does: the products
+// that LibTorch is seen to carry out, and the memory that a forward pass leaves in use for the backward pass.
 
 // LibTorch is built so, and what its observers are given has another layout without.
 #ifndef NDEBUG
@@ -10,8 +10,8 @@
 #include "mix_reference.h"
 #include "network_harness.h"
 
-#include "projects/cost.h"
-#include "projects/retrofit.h"
+#include "projects/cost/cost.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/ExpandUtils.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stores that another program, or a bad disk, has changed: what of them is refused, left out and told.
-#include "engine/api/coefficients.h"
-#include "engine/api/run_reader.h"
-#include "engine/record/checkpoint.h"
-#include "engine/record/database.h"
-#include "engine/record/mix_terms.h"
-#include "engine/record/run_writer.h"
-#include "projects/presets.h"
+#include "engine/results/coefficients.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/database.h"
+#include "engine/runs/mix_terms.h"
+#include "engine/runs/run_writer.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -3,8 +3,8 @@
 // autograd), and what the deferred backward promises.
 #include "network_harness.h"
 
-#include "engine/compile/depth_stack.h"
-#include "engine/compile/mix_composition.h"
+#include "engine/depth/depth_stack.h"
+#include "engine/ops/mix_composition.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/device.h"
+#include "engine/runtime/device.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

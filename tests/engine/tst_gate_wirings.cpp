@@ -2,7 +2,7 @@
 // Gates on the residual or the branch, and concatenation, against plain compositions in double precision.
 #include "network_harness.h"
 
-#include "projects/cost.h"
+#include "projects/cost/cost.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Context.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Memory of host tensors: kept for the next of its size, bounded, and plain for small ones.
-#include "engine/compile/host_memory.h"
+#include "engine/runtime/host_memory.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/core/Tensor.h>

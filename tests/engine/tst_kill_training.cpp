@@ -2,7 +2,7 @@
 // kill -9 at random moments of training: every run goes on, and ends as if nothing had happened.
 #include "run_harness.h"
 
-#include "engine/api/run_reader.h"
+#include "engine/results/run_reader.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <QCoreApplication>

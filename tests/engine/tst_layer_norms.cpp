@@ -2,7 +2,7 @@
 #include "network_harness.h"
 
 #include "engine/api/layer_norms.h"
-#include "projects/training_plan.h"
+#include "projects/model/training_plan.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>

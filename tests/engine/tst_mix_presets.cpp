@@ -4,8 +4,8 @@
 #include "mix_reference.h"
 #include "network_harness.h"
 
-#include "projects/capability.h"
-#include "projects/cost.h"
+#include "projects/check/capability.h"
+#include "projects/cost/cost.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

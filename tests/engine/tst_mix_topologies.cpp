@@ -3,7 +3,7 @@
 // coefficients, their regulariser and their gate promise.
 #include "network_harness.h"
 
-#include "projects/cost.h"
+#include "projects/cost/cost.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

@@ -2,10 +2,10 @@
 // Compiled networks against compositions of plain operators in double precision, written here on their own.
 #include "network_harness.h"
 
-#include "engine/compile/node_builder.h"
-#include "projects/cost.h"
-#include "projects/graph_builder.h"
-#include "projects/presets.h"
+#include "engine/graph/node_builder.h"
+#include "projects/cost/cost.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/graph_builder.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

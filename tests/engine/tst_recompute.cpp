@@ -2,7 +2,7 @@
 // Layers whose inside is computed again in the backward give the bits of those that keep it, dropout included.
 #include "network_harness.h"
 
-#include "projects/cost.h"
+#include "projects/cost/cost.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Context.h>

@@ -2,10 +2,11 @@
 // A run that was killed goes on as if it had not been.
 #include "run_harness.h"
 
-#include "engine/api/run_reader.h"
-#include "engine/record/checkpoint.h"
-#include "engine/record/database.h"
-#include "engine/record/run_writer.h"
+#include "engine/api/run_paths.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/database.h"
+#include "engine/runs/run_writer.h"
 
 #include <QCoreApplication>
 #include <QProcess>

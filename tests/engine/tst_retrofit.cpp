@@ -2,11 +2,11 @@
 // A trained plain run under another topology: the same outputs, the same optimiser state, and training goes on.
 #include "run_harness.h"
 
-#include "engine/api/coefficients.h"
-#include "engine/api/run_reader.h"
-#include "engine/record/checkpoint.h"
-#include "projects/presets.h"
-#include "projects/retrofit.h"
+#include "engine/results/coefficients.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "projects/library/presets.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -2,10 +2,12 @@
 // A run and the data that it was trained on: both move, and other data are not taken for them.
 #include "run_harness.h"
 
-#include "engine/api/run_reader.h"
-#include "engine/record/run_files.h"
-#include "engine/record/run_writer.h"
-#include "projects/store.h"
+#include "engine/api/run_paths.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -181,7 +183,7 @@ private slots:
         const fs::path run = root() / "generated";
         QVERIFY(!tests::lossesOf(tests::quickLanguage(kSteps), run).empty());
         const fs::path frozen = run / "project" / "project.json";
-        std::string text = *projects::readFile(frozen);
+        std::string text = *readFile(frozen);
         const std::string tokens = "\"tokens\": 4000";
         QVERIFY(isIn(text, tokens));
         std::ofstream(frozen, std::ios::trunc) << text.replace(text.find(tokens), tokens.size(), "\"tokens\": 5000");

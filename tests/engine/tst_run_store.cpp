@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/run_reader.h"
-#include "engine/record/checkpoint.h"
-#include "engine/record/database.h"
-#include "engine/record/run_directory.h"
-#include "engine/record/run_files.h"
-#include "engine/record/run_writer.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/database.h"
+#include "engine/runs/run_directory.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -4,7 +4,7 @@
 
 #include "engine/api/data_summary.h"
 #include "engine/api/layer_norms.h"
-#include "engine/api/run_reader.h"
+#include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -2,9 +2,9 @@
 // Hyper-Connections and mHC against streams written out one token and one stream at a time, in double precision.
 #include "network_harness.h"
 
-#include "engine/compile/sinkhorn.h"
-#include "projects/cost.h"
-#include "projects/stream_start.h"
+#include "engine/ops/sinkhorn.h"
+#include "projects/cost/cost.h"
+#include "projects/depth/stream_start.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/record/crc32c.h"
-#include "engine/record/tensorboard.h"
+#include "engine/files/crc32c.h"
+#include "engine/files/tensorboard.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

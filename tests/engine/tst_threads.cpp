@@ -3,12 +3,12 @@
 // enough for LibTorch to share their work out. Sizes are odd, so that no share ends where a vector does.
 #include "network_harness.h"
 
-#include "engine/compile/fixed_bits.h"
-#include "engine/compile/host_products.h"
+#include "engine/runtime/fixed_bits.h"
+#include "engine/runtime/host_products.h"
 #include "engine/train/precision.h"
 #include "engine/train/trainer.h"
-#include "projects/graph_builder.h"
-#include "projects/presets.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/graph_builder.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/project.h"
+#include "projects/model/project.h"
 
 #include <cstdint>
 #include <filesystem>

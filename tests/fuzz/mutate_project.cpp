@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/mutate_project.h"
 
-#include "projects/node_kinds.h"
+#include "projects/nodes/node_kinds.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/json_tree.h"
+#include "projects/base/json_tree.h"
 
 #include <cstdint>
 #include <random>

@@ -3,8 +3,8 @@
 
 #include "fuzz.h"
 
-#include "engine/record/crc32c.h"
-#include "engine/record/files.h"
+#include "engine/files/crc32c.h"
+#include "projects/base/files.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random command lines: whatever they ask, the program ends with a code of its table and says why, and never crashes.
 // RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
-#include "projects/store.h"
+#include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/fuzz/mutate_command_line.h"
 #include "tests/support/forked_program.h"

@@ -5,10 +5,10 @@
 
 #include "tests/engine/run_harness.h"
 
-#include "engine/api/coefficients.h"
-#include "engine/api/run_reader.h"
-#include "engine/api/run_upkeep.h"
-#include "projects/topology.h"
+#include "engine/results/coefficients.h"
+#include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
+#include "projects/model/topology.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -3,18 +3,18 @@
 // without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
 #include "app/report/comparison.h"
 #include "app/report/report.h"
-#include "engine/api/coefficients.h"
 #include "engine/api/layer_norms.h"
-#include "engine/api/run_reader.h"
-#include "engine/api/stages.h"
-#include "engine/record/run_writer.h"
-#include "projects/presets.h"
-#include "projects/text_encoding.h"
+#include "engine/results/coefficients.h"
+#include "engine/results/run_reader.h"
+#include "engine/results/stages.h"
+#include "engine/runs/run_writer.h"
+#include "projects/base/text_encoding.h"
+#include "projects/library/presets.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_store.h"
 #include "tests/support/test_program.h"
-#include "visualizers/heatmap_frames.h"
-#include "visualizers/run_curves.h"
+#include "visualizers/heatmap/heatmap_frames.h"
+#include "visualizers/runs/run_curves.h"
 
 #include <QTemporaryDir>
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/projects/graph_text.h"
 
-#include "projects/graph_builder.h"
+#include "projects/nodes/graph_builder.h"
 
 #include <charconv>
 #include <sstream>

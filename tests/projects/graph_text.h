@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/graph.h"
-#include "projects/project.h"
+#include "projects/model/graph.h"
+#include "projects/model/project.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // Tables of mistakes: a change of a project, and the problems that validate() names then.
 #pragma once
 
-#include "projects/validate.h"
+#include "projects/check/validate.h"
 
 #include <QTest>
 

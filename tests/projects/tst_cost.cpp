@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/cost.h"
-#include "projects/node_kinds.h"
-#include "projects/presets.h"
+#include "projects/cost/cost.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/node_kinds.h"
 #include "tests/projects/graph_text.h"
 #include "tests/support/test_program.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/diff.h"
+#include "projects/diff/diff.h"
 
-#include "projects/presets.h"
+#include "projects/library/presets.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/edit.h"
+#include "projects/edit/edit.h"
 
-#include "projects/json.h"
-#include "projects/presets.h"
+#include "projects/file/json.h"
+#include "projects/library/presets.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 

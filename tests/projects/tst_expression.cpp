@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/expression.h"
+#include "projects/nodes/expression.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/project.h"
+#include "projects/model/project.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/validate.h"
+#include "projects/check/validate.h"
 
-#include "projects/json.h"
-#include "projects/json_tree.h"
+#include "projects/base/json_tree.h"
+#include "projects/file/json.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/presets.h"
-#include "projects/retrofit.h"
-#include "projects/topology.h"
-#include "projects/unrolled_depth.h"
-#include "projects/validate.h"
+#include "projects/check/validate.h"
+#include "projects/depth/unrolled_depth.h"
+#include "projects/library/presets.h"
+#include "projects/model/topology.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/presets.h"
-#include "projects/stage_schedule.h"
+#include "projects/cost/stage_cost.h"
+#include "projects/library/presets.h"
+#include "projects/schedule/stage_schedule.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/store.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
 
-#include "projects/json.h"
+#include "projects/file/json.h"
 #include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 

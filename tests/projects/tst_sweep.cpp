@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/diff.h"
-#include "projects/edit.h"
-#include "projects/json.h"
-#include "projects/presets.h"
-#include "projects/sweep_grid.h"
+#include "projects/diff/diff.h"
+#include "projects/edit/edit.h"
+#include "projects/file/json.h"
+#include "projects/library/presets.h"
+#include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/topology.h"
+#include "projects/model/topology.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/training_plan.h"
+#include "projects/model/training_plan.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/presets.h"
+#include "projects/library/presets.h"
 #include "tests/projects/graph_text.h"
 #include "tests/projects/problem_rows.h"
 #include "tests/support/test_program.h"

@@ -4,10 +4,11 @@
 #include "app/report/report.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/layer_norms.h"
-#include "engine/api/run_reader.h"
-#include "engine/record/run_writer.h"
-#include "projects/presets.h"
-#include "projects/store.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/run_writer.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
 #include "resources/axis.h"
 #include "tests/support/test_program.h"
 
@@ -276,7 +277,7 @@ private slots:
         const std::filesystem::path file = std::filesystem::path(dir.path().toStdString()) / "report.html";
         const Status written = report::writeReport(run, file);
         QVERIFY2(written.ok(), written.ok() ? "" : written.error().text().c_str());
-        const auto bytes = projects::readFile(file);
+        const auto bytes = readFile(file);
         QVERIFY(bytes.ok());
         const QString html = QString::fromStdString(*bytes);
 

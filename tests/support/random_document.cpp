@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/random_document.h"
 
-#include "projects/describe_project.h"
+#include "projects/schema/describe_project.h"
 
 #include <algorithm>
 #include <limits>

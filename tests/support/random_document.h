@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/edit.h"
+#include "projects/edit/edit.h"
 
 #include <cstdint>
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
-#include "visualizers/curve.h"
+#include "visualizers/plot/curve.h"
 
 #include <QTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
-#include "visualizers/heatmap_frames.h"
+#include "visualizers/heatmap/heatmap_frames.h"
 
 #include <QTest>
 

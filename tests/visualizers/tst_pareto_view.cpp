@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
-#include "visualizers/pareto_view.h"
+#include "visualizers/pareto/pareto_view.h"
 
 #include <QApplication>
 #include <QComboBox>

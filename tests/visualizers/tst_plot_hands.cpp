@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The plots as a person uses them: pointer, keys and menu.
 #include "tests/support/test_program.h"
-#include "visualizers/pareto_view.h"
-#include "visualizers/views.h"
+#include "visualizers/pareto/pareto_view.h"
+#include "visualizers/runs/views.h"
 
 #include <QApplication>
 #include <QClipboard>

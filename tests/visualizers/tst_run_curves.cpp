@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
-#include "visualizers/run_csv.h"
-#include "visualizers/run_curves.h"
+#include "visualizers/runs/run_csv.h"
+#include "visualizers/runs/run_curves.h"
 
 #include <QTest>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/layer_norms.h"
-#include "engine/api/run_reader.h"
+#include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
-#include "visualizers/heatmap_frames.h"
-#include "visualizers/views.h"
+#include "visualizers/heatmap/heatmap_frames.h"
+#include "visualizers/runs/views.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/block/block_edits.h"
+
+#include "projects/nodes/node_kinds.h"
+#include "projects/nodes/shape.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::editor {
+namespace {
+
+using projects::Edit;
+using projects::Graph;
+using projects::Node;
+using projects::NodeId;
+using projects::Wire;
+
+constexpr const char* kShare = "share";
+
+bool hasNode(const Graph& graph, const std::string& name)
+{
+    return std::ranges::any_of(graph.nodes, [&](const Node& node) { return node.name == name; });
+}
+
+// "norm3" → "norm": a copy counts on from where the name began.
+std::string withoutNumber(std::string name)
+{
+    while (name.size() > 1 && name.back() >= '0' && name.back() <= '9') {
+        name.pop_back();
+    }
+    return name;
+}
+
+const Wire* feedOf(const Graph& graph, const projects::PortRef& input)
+{
+    const auto found = std::ranges::find(graph.wires, input, &Wire::to);
+    return found == graph.wires.end() ? nullptr : &*found;
+}
+
+std::string nameOf(const Graph& graph, const projects::PortRef& port)
+{
+    const Node* node = graph.find(port.node);
+    return (node != nullptr ? node->name : std::string("?")) + "." + port.port;
+}
+
+} // namespace
+
+Node newNode(const Graph& graph, const std::string& kind)
+{
+    return {graph.nextId(), kind, freeName(kind, [&](const std::string& name) { return hasNode(graph, name); }), {}};
+}
+
+WireCheck checkWire(const projects::Project& project, const projects::GraphRef& ref, const Wire& wire)
+{
+    WireCheck check;
+    const Graph* graph = findGraph(project, ref);
+    if (graph == nullptr || graph->find(wire.from.node) == nullptr || graph->find(wire.to.node) == nullptr) {
+        return check;
+    }
+    if (wire.from.node == wire.to.node) {
+        check.message = "a node cannot read itself";
+        return check;
+    }
+    const Wire* before = feedOf(*graph, wire.to);
+    if (before != nullptr && *before == wire) {
+        check.message = "is there already";
+        return check;
+    }
+    projects::Project changed = project;
+    Graph& drawn = *findGraph(changed, ref);
+    std::erase_if(drawn.wires, [&](const Wire& each) { return each.to == wire.to; });
+    drawn.wires.insert(std::ranges::lower_bound(drawn.wires, wire), wire);
+    if (const auto order = topologicalOrder(drawn); !order) {
+        check.message = order.error().message;
+        return check;
+    }
+    check.possible = true;
+    const projects::GraphShapes shapes = inferShapes(changed, ref);
+    if (const auto carried = shapes.outputs.find(wire.from); carried != shapes.outputs.end()) {
+        check.carries = carried->second.text();
+    }
+    const auto error = shapes.errors.find(wire.to.node);
+    // An input that waits for its own wire is no fault of this one.
+    const bool waits = error != shapes.errors.end() && error->second.message.ends_with("is not wired");
+    check.fits = error == shapes.errors.end() || waits;
+    if (!check.fits) {
+        check.message = error->second.message;
+    } else if (before != nullptr) {
+        check.message = "instead of " + nameOf(*graph, before->from);
+    }
+    return check;
+}
+
+std::vector<Edit> wireEdits(const Graph& graph, const projects::GraphRef& ref, const Wire& wire,
+                            const std::optional<Wire>& instead)
+{
+    std::vector<Edit> edits;
+    const Wire* before = feedOf(graph, wire.to);
+    if (instead && (before == nullptr || *instead != *before)) {
+        edits.emplace_back(projects::RemoveWire{ref, *instead});
+    }
+    if (before != nullptr) {
+        edits.emplace_back(projects::RemoveWire{ref, *before});
+    }
+    edits.emplace_back(projects::AddWire{ref, wire});
+    return edits;
+}
+
+std::vector<Edit> removeEdits(const projects::GraphRef& ref, const std::set<NodeId>& nodes, const std::set<Wire>& wires)
+{
+    std::vector<Edit> edits;
+    for (const Wire& wire : wires) {
+        if (!nodes.contains(wire.from.node) && !nodes.contains(wire.to.node)) {
+            edits.emplace_back(projects::RemoveWire{ref, wire});
+        }
+    }
+    for (const NodeId node : nodes) {
+        edits.emplace_back(projects::RemoveNode{ref, node});
+    }
+    return edits;
+}
+
+projects::BlockFile fragmentOf(const Graph& graph, const std::set<NodeId>& nodes, const std::map<NodeId, Point>& places)
+{
+    projects::BlockFile fragment;
+    for (const Node& node : graph.nodes) {
+        if (nodes.contains(node.id)) {
+            fragment.block.graph.nodes.push_back(node);
+            if (const auto at = places.find(node.id); at != places.end()) {
+                fragment.positions[node.id] = {at->second.x, at->second.y};
+            }
+        }
+    }
+    for (const Wire& wire : graph.wires) {
+        if (nodes.contains(wire.from.node) && nodes.contains(wire.to.node)) {
+            fragment.block.graph.wires.push_back(wire);
+        }
+    }
+    return fragment;
+}
+
+Insertion insertEdits(const Graph& graph, const projects::GraphRef& ref, const projects::BlockFile& fragment, Point by)
+{
+    Insertion insertion;
+    Graph grown = graph;
+    std::map<NodeId, NodeId> ids;
+    std::map<std::string, std::string> names;
+    for (const Node& original : fragment.block.graph.nodes) {
+        Node node = original;
+        node.id = grown.nextId();
+        if (hasNode(grown, node.name)) {
+            node.name = freeName(withoutNumber(node.name), [&](const std::string& n) { return hasNode(grown, n); });
+        }
+        ids.emplace(original.id, node.id);
+        names.emplace(original.name, node.name);
+        grown.nodes.push_back(node);
+    }
+    for (const auto& [original, copy] : ids) {
+        Node& node = *grown.find(copy);
+        if (const auto share = node.params.find(kShare); share != node.params.end()) {
+            const auto* owner = std::get_if<std::string>(&share->second);
+            if (const auto renamed = owner != nullptr ? names.find(*owner) : names.end(); renamed != names.end()) {
+                share->second = renamed->second;
+            }
+        }
+        std::optional<projects::Position> position;
+        if (const auto at = fragment.positions.find(original); at != fragment.positions.end()) {
+            position = projects::Position{at->second.x + by.x, at->second.y + by.y};
+        }
+        insertion.edits.emplace_back(projects::AddNode{ref, node, position});
+        insertion.nodes.insert(copy);
+    }
+    for (const Wire& wire : fragment.block.graph.wires) {
+        const auto from = ids.find(wire.from.node);
+        const auto to = ids.find(wire.to.node);
+        if (from != ids.end() && to != ids.end()) {
+            insertion.edits.emplace_back(
+                projects::AddWire{ref, {{from->second, wire.from.port}, {to->second, wire.to.port}}});
+        }
+    }
+    return insertion;
+}
+
+std::map<NodeId, Point> aligned(const std::map<NodeId, Rect>& nodes, Alignment alignment)
+{
+    std::map<NodeId, Point> places;
+    if (nodes.empty()) {
+        return places;
+    }
+    Rect all = nodes.begin()->second;
+    for (const auto& [id, r] : nodes) {
+        all = {std::min(all.left, r.left), std::min(all.top, r.top), std::max(all.right, r.right),
+               std::max(all.bottom, r.bottom)};
+    }
+    for (const auto& [id, r] : nodes) {
+        Point at{r.left, r.top};
+        switch (alignment) {
+        case Alignment::Left:
+            at.x = all.left;
+            break;
+        case Alignment::Centre:
+            at.x = all.centre().x - (r.right - r.left) / 2;
+            break;
+        case Alignment::Right:
+            at.x = all.right - (r.right - r.left);
+            break;
+        case Alignment::Top:
+            at.y = all.top;
+            break;
+        case Alignment::Middle:
+            at.y = all.centre().y - (r.bottom - r.top) / 2;
+            break;
+        case Alignment::Bottom:
+            at.y = all.bottom - (r.bottom - r.top);
+            break;
+        }
+        places.emplace(id, at);
+    }
+    return places;
+}
+
+} // namespace residua::editor

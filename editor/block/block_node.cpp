@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/block/block_node.h"
+
+#include "projects/model/project.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/nodes/places.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace residua::editor {
+namespace {
+
+using projects::Graph;
+using projects::Node;
+using projects::NodeKind;
+using projects::ParamMap;
+using projects::ParamSpec;
+using projects::ParamType;
+using projects::ParamValue;
+using projects::PortRef;
+using projects::Project;
+using projects::Shape;
+using projects::Wire;
+
+constexpr const char* kPorts = "Ports";
+constexpr const char* kShare = "share";
+
+std::string textOf(const ParamValue& value)
+{
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+        return std::to_string(*whole);
+    }
+    if (const auto* real = std::get_if<double>(&value)) {
+        std::array<char, 32> digits{};
+        std::snprintf(digits.data(), digits.size(), "%g", *real);
+        return digits.data();
+    }
+    const auto* text = std::get_if<std::string>(&value);
+    return text ? *text : std::string{};
+}
+
+// What a parameter adds to the node's line: the first one always says its value, others where they are not as usual.
+std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional<ParamMap>& values, bool first)
+{
+    const auto own = node.params.find(spec.name);
+    const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
+    const bool usual = given == spec.defaultValue;
+    if (spec.name == kShare) {
+        return usual ? "" : "shares " + textOf(given);
+    }
+    switch (spec.type) {
+    case ParamType::Flag:
+        return usual ? "" : (given == ParamValue(true) ? "" : "no ") + spec.name;
+    case ParamType::Integer:
+        return first || !usual ? spec.name + " " + textOf(values ? values->at(spec.name) : given) : "";
+    case ParamType::Real:
+        return !usual || (first && node.kind == "dropout") ? spec.name + " " + textOf(given) : "";
+    case ParamType::Choice:
+    case ParamType::Text:
+        break;
+    }
+    return first || !usual ? textOf(given) : "";
+}
+
+std::string detailOf(const NodeKind& kind, const Node& node, const std::optional<ParamMap>& values)
+{
+    std::string line;
+    for (const ParamSpec& spec : kind.params) {
+        const std::string word = wordFor(spec, node, values, &spec == &kind.params.front());
+        line += word.empty() || line.empty() ? word : " · " + word;
+    }
+    return line == node.name ? "" : line;
+}
+
+BlockNode::Form formOf(const NodeKind& kind)
+{
+    const bool one =
+        kind.params.size() == 1 && (kind.params[0].type == ParamType::Choice || kind.params[0].type == ParamType::Real);
+    return kind.params.empty() || one || kind.category == kPorts ? BlockNode::Form::Line : BlockNode::Form::Card;
+}
+
+std::size_t categoryOf(const NodeKind& kind)
+{
+    std::vector<std::string> seen;
+    for (const NodeKind& each : projects::nodeKinds()) {
+        if (seen.empty() || seen.back() != each.category) {
+            seen.push_back(each.category);
+        }
+        if (each.category == kind.category) {
+            break;
+        }
+    }
+    return seen.size() - 1;
+}
+
+class Description {
+public:
+    Description(const Project& project, const projects::GraphRef& ref, const Graph& graph)
+        : m_ref(ref), m_graph(graph), m_shapes(inferShapes(project, ref)), m_sizes(sizesOf(project))
+    {
+        for (const Wire& wire : graph.wires) {
+            m_feeds.emplace(wire.to, wire);
+            m_read.insert(wire.from);
+        }
+    }
+
+    BlockContents take()
+    {
+        BlockContents contents;
+        for (const Node& node : m_graph.nodes) {
+            contents.nodes.push_back(describe(node));
+        }
+        for (const Wire& wire : m_graph.wires) {
+            const auto error = m_shapes.errors.find(wire.to.node);
+            if (error != m_shapes.errors.end() && error->second.place == placeOf(m_ref, m_graph, wire)) {
+                contents.faultyPorts.emplace(wire.to, error->second.message);
+            }
+        }
+        contents.shapes = std::move(m_shapes.outputs);
+        return contents;
+    }
+
+private:
+    BlockNode describe(const Node& node) const
+    {
+        BlockNode shown;
+        shown.id = node.id;
+        shown.name = node.name;
+        shown.kind = node.kind;
+        if (const auto error = m_shapes.errors.find(node.id); error != m_shapes.errors.end()) {
+            shown.error = error->second.message;
+        }
+        const NodeKind* kind = projects::findNodeKind(node.kind);
+        if (kind == nullptr) {
+            shown.summary = "a kind of node that this program does not know";
+            return shown;
+        }
+        std::optional<ParamMap> values;
+        if (m_sizes) {
+            if (auto evaluated = evaluateParams(node, *m_sizes)) {
+                values = *std::move(evaluated);
+            }
+        }
+        shown.kind = kind->title;
+        shown.summary = kind->summary;
+        shown.category = categoryOf(*kind);
+        shown.form = formOf(*kind);
+        shown.detail = detailOf(*kind, node, values);
+        addPorts(shown, node, *kind);
+        if (values) {
+            shown.weights = weightsOf(node, *kind, *values);
+        }
+        return shown;
+    }
+
+    void addPorts(BlockNode& shown, const Node& node, const NodeKind& kind) const
+    {
+        const bool variadic =
+            !kind.inputs.empty() && kind.inputs.back().size() > 1 && kind.inputs.back().ends_with('*');
+        for (const std::string& port : inputPortsOf(node, m_graph)) {
+            const bool wired = m_feeds.contains({node.id, port});
+            shown.inputs.push_back({port, wired ? BlockPort::State::Wired : BlockPort::State::Empty, {}});
+        }
+        shown.namedPorts = !variadic && shown.inputs.size() > 1;
+        if (variadic) {
+            const std::string stem = kind.inputs.back().substr(0, kind.inputs.back().size() - 1);
+            shown.inputs.push_back({stem + std::to_string(shown.inputs.size() + 1), BlockPort::State::Spare, {}});
+        }
+        for (const std::string& port : kind.outputs) {
+            const bool read = m_read.contains({node.id, port});
+            shown.outputs.push_back({port, read ? BlockPort::State::Wired : BlockPort::State::Free, {}});
+        }
+    }
+
+    std::string weightsOf(const Node& node, const NodeKind& kind, const ParamMap& values) const
+    {
+        std::vector<Shape> in;
+        for (const std::string& port : inputPortsOf(node, m_graph)) {
+            const auto wire = m_feeds.find({node.id, port});
+            const auto shape =
+                wire == m_feeds.end() ? m_shapes.outputs.end() : m_shapes.outputs.find(wire->second.from);
+            if (shape == m_shapes.outputs.end()) {
+                return {};
+            }
+            in.push_back(shape->second);
+        }
+        std::vector<Shape> out;
+        for (const std::string& port : kind.outputs) {
+            const auto shape = m_shapes.outputs.find({node.id, port});
+            if (shape == m_shapes.outputs.end()) {
+                return {};
+            }
+            out.push_back(shape->second);
+        }
+        constexpr std::int64_t kAnyContext = 1; // weights do not depend on it
+        const std::int64_t count = kind.costRule(values, in, out, kAnyContext).parameters;
+        return count > 0 ? shortCount(static_cast<double>(count)) : std::string{};
+    }
+
+    const projects::GraphRef& m_ref;
+    const Graph& m_graph;
+    projects::GraphShapes m_shapes;
+    Result<projects::Sizes> m_sizes;
+    std::map<PortRef, Wire> m_feeds;
+    std::set<PortRef> m_read;
+};
+
+} // namespace
+
+BlockContents describeBlock(const Project& project, const projects::GraphRef& ref)
+{
+    const Graph* graph = findGraph(project, ref);
+    return graph != nullptr ? Description(project, ref, *graph).take() : BlockContents{};
+}
+
+std::string shortText(const Shape& shape)
+{
+    std::string text = shape.element == projects::Element::Token ? "tokens [" : "[";
+    for (std::size_t i = 0; i < shape.dims.size(); ++i) {
+        const std::int64_t dim = shape.dims[i];
+        text += i == 0 ? "" : ", ";
+        text += dim == projects::kBatch ? "B" : dim == projects::kTime ? "T" : std::to_string(dim);
+    }
+    return text + "]";
+}
+
+std::string shortCount(double count)
+{
+    constexpr std::array<const char*, 4> kUnits{"", "k", "M", "G"};
+    std::size_t unit = 0;
+    while (count >= 999.5 && unit + 1 < kUnits.size()) {
+        count /= 1000;
+        ++unit;
+    }
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), unit == 0 ? "%.0f%s" : "%.3g%s", count, kUnits[unit]);
+    return digits.data();
+}
+
+} // namespace residua::editor

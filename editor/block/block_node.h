@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas/viewport.h"
+#include "projects/nodes/shape.h"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+struct Project;
+}
+
+namespace residua::editor {
+
+/// A dot on a node's edge: inputs below, outputs above.
+struct BlockPort {
+    enum class State {
+        Wired,
+        Free,  ///< an output that nothing reads
+        Empty, ///< an input that must be wired
+        Spare, ///< one more input, of a node that takes any number
+    };
+    std::string name;
+    State state = State::Free;
+    Point at;
+};
+
+/// A node as it is drawn.
+struct BlockNode {
+    projects::NodeId id{};
+    std::string name;
+    std::string kind;         ///< title of its kind
+    std::string summary;      ///< the kind's one line
+    std::string detail;       ///< key parameters: "out 1024 · bias"
+    std::string weights;      ///< number of parameters: "174k"; empty where there are none, or it is not known
+    std::string error;        ///< why it computes nothing; empty where it does, or where what feeds it is at fault
+    std::size_t category = 0; ///< of the kind, in palette order
+    enum class Form {
+        Line, ///< name and kind beside each other: it has little to say
+        Card,
+    };
+    Form form = Form::Card;
+    bool namedPorts = false; ///< its inputs differ in meaning, so they are labelled
+    std::vector<BlockPort> inputs;
+    std::vector<BlockPort> outputs;
+    Rect rect;
+};
+
+/// What the nodes of a graph are and say; without places.
+struct BlockContents {
+    std::vector<BlockNode> nodes;                         ///< in the document's order
+    std::map<projects::PortRef, projects::Shape> shapes;  ///< on every output that is known
+    std::map<projects::PortRef, std::string> faultyPorts; ///< inputs whose wire is at fault, with the message
+};
+[[nodiscard]] BlockContents describeBlock(const projects::Project& project, const projects::GraphRef& ref);
+
+/// "[B, T, 256]": a shape as it is written on a wire.
+[[nodiscard]] std::string shortText(const projects::Shape& shape);
+/// 1536 → "1.54k".
+[[nodiscard]] std::string shortCount(double count);
+
+} // namespace residua::editor

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/block/block_edits.h"
+#include "editor/block/block_scene.h"
+#include "editor/canvas/canvas.h"
+#include "editor/canvas/minimap.h"
+#include "editor/canvas/viewport.h"
+#include "resources/colours.h"
+
+#include <imgui.h>
+
+#include <optional>
+#include <string>
+
+namespace residua::editor {
+
+/// Everything that the drawing of one frame reads.
+struct BlockPicture {
+    const BlockScene& scene;
+    const Viewport& view;
+    const Selection& selection;
+    BlockHit hovered;
+    std::optional<PortSide> wanted;       ///< the ports that a wire being drawn may end at
+    std::optional<projects::Wire> lifted; ///< a wire that was picked up, and is drawn elsewhere
+    resources::Theme theme = resources::Theme::Light;
+    float width = 0;
+    float height = 0;
+};
+
+/// A wire that is being drawn, and what stands beside the pointer.
+struct WirePreview {
+    Point from;    ///< on the screen
+    Point pointer; ///< on the screen
+    std::string title;
+    std::optional<WireCheck> check; ///< of the port under the pointer
+};
+
+void paintBlock(ImDrawList& list, const BlockPicture& picture);
+/// The shapes at the wires and the messages at the nodes; part of paintBlock.
+void paintBlockLabels(ImDrawList& list, const BlockPicture& picture);
+/// All nodes, small, and what of them is in sight.
+void paintBlockMap(ImDrawList& list, const BlockPicture& picture, const Minimap& map);
+void paintWirePreview(ImDrawList& list, const BlockPicture& picture, const WirePreview& preview);
+/// What lies under the pointer, in full.
+void paintBlockBadge(ImDrawList& list, const BlockPicture& picture, Point pointer);
+void paintBlockBox(ImDrawList& list, const BlockPicture& picture, const Rect& screenArea);
+
+} // namespace residua::editor

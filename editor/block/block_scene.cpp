@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/block/block_scene.h"
+
+#include "editor/block/block_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace residua::editor {
+namespace {
+
+using projects::NodeId;
+using projects::PortRef;
+using projects::Wire;
+
+constexpr float kLineHeight = 28;
+constexpr float kPortNames = 12;
+constexpr double kFarthest = 1e5; ///< from the origin
+constexpr float kPortReach = 10;  ///< how near a port the pointer takes hold of it
+
+float heightOf(const BlockNode& node)
+{
+    const float inside = node.form == BlockNode::Form::Line ? kLineHeight : BlockScene::kCardHeight;
+    return inside + (node.namedPorts ? kPortNames : 0);
+}
+
+// Ports stand symmetrically, at multiples of the grid, so that one of an odd number is in the middle.
+float pitchOf(std::size_t ports)
+{
+    return ports == 2 ? 64.0F : ports == 3 ? 40.0F : 32.0F;
+}
+
+float widthOf(const BlockNode& node)
+{
+    const std::size_t ports = std::max(node.inputs.size(), node.outputs.size());
+    return std::max(BlockScene::kNodeWidth, pitchOf(ports) * static_cast<float>(ports));
+}
+
+float portOffset(const BlockNode& node, const std::vector<BlockPort>& ports, std::size_t index)
+{
+    const float fromMiddle = static_cast<float>(index) - static_cast<float>(ports.size() - 1) / 2;
+    return widthOf(node) / 2 + fromMiddle * pitchOf(ports.size());
+}
+
+/// Within what pixels can be counted in: a file may hold any number.
+Point pointOf(const projects::Position& position)
+{
+    const auto near = [](double at) { return static_cast<float>(std::clamp(at, -kFarthest, kFarthest)); };
+    return {near(position.x), near(position.y)};
+}
+
+float distanceTo(const std::vector<Point>& path, Point p)
+{
+    float nearest = std::numeric_limits<float>::max();
+    for (std::size_t i = 1; i < path.size(); ++i) {
+        const Point a = path[i - 1];
+        const Point b = path[i];
+        const float dx = b.x - a.x;
+        const float dy = b.y - a.y;
+        const float length = dx * dx + dy * dy;
+        const float t = length > 0 ? std::clamp(((p.x - a.x) * dx + (p.y - a.y) * dy) / length, 0.0F, 1.0F) : 0.0F;
+        nearest = std::min(nearest, std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy));
+    }
+    return nearest;
+}
+
+const BlockPort* portNamed(const std::vector<BlockPort>& ports, const std::string& name)
+{
+    const auto found = std::ranges::find(ports, name, &BlockPort::name);
+    return found == ports.end() ? nullptr : &*found;
+}
+
+std::size_t indexOf(const std::vector<BlockPort>& ports, const std::string& name)
+{
+    return static_cast<std::size_t>(std::ranges::find(ports, name, &BlockPort::name) - ports.begin());
+}
+
+} // namespace
+
+void BlockScene::rebuild(const projects::Document& document, const projects::GraphRef& graph)
+{
+    if (graph != m_graph) {
+        m_graph = graph;
+        m_places.clear();
+    }
+    BlockContents contents = describeBlock(document.project, graph);
+    m_nodes = std::move(contents.nodes);
+    m_shapes = std::move(contents.shapes);
+    m_index.clear();
+    for (std::size_t i = 0; i < m_nodes.size(); ++i) {
+        m_index.emplace(m_nodes[i].id, i);
+    }
+    m_wires.clear();
+    std::set<PortRef> labelled;
+    if (const projects::Graph* known = findGraph(document.project, graph)) {
+        for (const Wire& wire : known->wires) {
+            // A wire whose end is no more has no place; the problems list names it.
+            if (port(wire.from, PortSide::Output) == nullptr || port(wire.to, PortSide::Input) == nullptr) {
+                continue;
+            }
+            const projects::Shape* shape = shapeOf(wire.from);
+            const auto fault = contents.faultyPorts.find(wire.to);
+            m_wires.push_back({wire,
+                               {},
+                               shape != nullptr ? shortText(*shape) : std::string{},
+                               fault == contents.faultyPorts.end() ? std::string{} : fault->second,
+                               labelled.insert(wire.from).second});
+        }
+    }
+    place(document.layout);
+    route();
+}
+
+void BlockScene::place(const projects::Layout& layout)
+{
+    m_pinned.clear();
+    const auto found = layout.positions.find(m_graph);
+    if (found != layout.positions.end()) {
+        for (const auto& [id, position] : found->second) {
+            if (const auto at = m_index.find(id); at != m_index.end()) {
+                m_pinned.insert(id);
+                putAt(m_nodes[at->second], pointOf(position));
+            }
+        }
+    }
+    if (m_pinned.empty() && m_places.empty()) {
+        m_places = tidied();
+    }
+    std::vector<std::size_t> late;
+    for (std::size_t i = 0; i < m_nodes.size(); ++i) {
+        const auto at = m_places.find(m_nodes[i].id);
+        if (m_pinned.contains(m_nodes[i].id)) {
+            continue;
+        }
+        if (at == m_places.end()) {
+            late.push_back(i);
+        } else {
+            putAt(m_nodes[i], at->second);
+        }
+    }
+    placeLate(late);
+}
+
+void BlockScene::putAt(BlockNode& node, Point corner) const
+{
+    node.rect = {corner.x, corner.y, corner.x + widthOf(node), corner.y + heightOf(node)};
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        node.inputs[i].at = {corner.x + portOffset(node, node.inputs, i), node.rect.bottom};
+    }
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        node.outputs[i].at = {corner.x + portOffset(node, node.outputs, i), node.rect.top};
+    }
+}
+
+// Nodes that came without a place: above what feeds them, else below what they feed, else beside everything.
+void BlockScene::placeLate(const std::vector<std::size_t>& late)
+{
+    std::vector<Rect> taken;
+    for (std::size_t i = 0; i < m_nodes.size(); ++i) {
+        if (std::ranges::find(late, i) == late.end()) {
+            taken.push_back(m_nodes[i].rect);
+        }
+    }
+    for (const std::size_t i : late) {
+        BlockNode& node = m_nodes[i];
+        const float width = widthOf(node);
+        const float height = heightOf(node);
+        Rect wanted{0, -height, width, 0};
+        if (!taken.empty()) {
+            const Rect all = std::accumulate(taken.begin() + 1, taken.end(), taken.front(), [](Rect a, const Rect& b) {
+                return Rect{std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right),
+                            std::max(a.bottom, b.bottom)};
+            });
+            wanted = {all.right + kBlockRowGap, all.bottom - height, all.right + kBlockRowGap + width, all.bottom};
+        }
+        for (const BlockWire& wire : m_wires) {
+            const bool fed = wire.wire.to.node == node.id;
+            const NodeId other = fed ? wire.wire.from.node : wire.wire.to.node;
+            if ((fed || wire.wire.from.node == node.id) && std::ranges::find(late, m_index.at(other)) == late.end()) {
+                const Rect& near = m_nodes[m_index.at(other)].rect;
+                const float left = near.centre().x - width / 2;
+                const float top = fed ? near.top - kBlockRowGap - height : near.bottom + kBlockRowGap;
+                wanted = {left, top, left + width, top + height};
+                break;
+            }
+        }
+        const Point at = freePlace(wanted, taken);
+        m_places[node.id] = at;
+        putAt(node, at);
+        taken.push_back(node.rect);
+    }
+}
+
+void BlockScene::route()
+{
+    std::vector<Rect> boxes;
+    for (const BlockNode& node : m_nodes) {
+        boxes.push_back(node.rect);
+    }
+    std::map<PortRef, std::size_t> bundles;
+    std::vector<RouteEnds> ends;
+    for (const BlockWire& wire : m_wires) {
+        const std::size_t bundle = bundles.emplace(wire.wire.from, bundles.size()).first->second;
+        ends.push_back({port(wire.wire.from, PortSide::Output)->at, port(wire.wire.to, PortSide::Input)->at, bundle});
+    }
+    // What only changes words leaves the ways as they are.
+    if (boxes != m_routedBoxes || ends != m_routedEnds) {
+        m_paths = routeWires(boxes, ends);
+        m_routedBoxes = std::move(boxes);
+        m_routedEnds = std::move(ends);
+    }
+    for (std::size_t i = 0; i < m_wires.size(); ++i) {
+        m_wires[i].path = m_paths[i];
+    }
+}
+
+std::map<NodeId, Point> BlockScene::tidied() const
+{
+    std::vector<LayoutBox> boxes;
+    for (const BlockNode& node : m_nodes) {
+        boxes.push_back({widthOf(node), heightOf(node)});
+    }
+    std::vector<LayoutLink> links;
+    for (const BlockWire& wire : m_wires) {
+        const std::size_t from = m_index.at(wire.wire.from.node);
+        const std::size_t to = m_index.at(wire.wire.to.node);
+        const BlockNode& source = m_nodes[from];
+        const BlockNode& target = m_nodes[to];
+        links.push_back({from, portOffset(source, source.outputs, indexOf(source.outputs, wire.wire.from.port)), to,
+                         portOffset(target, target.inputs, indexOf(target.inputs, wire.wire.to.port))});
+    }
+    const std::vector<Point> corners = layoutBlock(boxes, links);
+    std::map<NodeId, Point> places;
+    for (std::size_t i = 0; i < m_nodes.size(); ++i) {
+        places.emplace(m_nodes[i].id, corners[i]);
+    }
+    return places;
+}
+
+std::vector<projects::Edit> BlockScene::pins(const std::map<NodeId, Point>& moved) const
+{
+    std::vector<projects::Edit> edits;
+    for (const BlockNode& node : m_nodes) {
+        const auto to = moved.find(node.id);
+        if (to != moved.end() || !m_pinned.contains(node.id)) {
+            const Point at = to != moved.end() ? to->second : Point{node.rect.left, node.rect.top};
+            edits.emplace_back(projects::MoveNode{m_graph, node.id, projects::Position{at.x, at.y}});
+        }
+    }
+    return edits;
+}
+
+void BlockScene::shift(const std::set<NodeId>& nodes, Point by)
+{
+    for (BlockNode& node : m_nodes) {
+        if (nodes.contains(node.id)) {
+            putAt(node, {node.rect.left + by.x, node.rect.top + by.y});
+        }
+    }
+    route();
+}
+
+const BlockNode* BlockScene::node(NodeId id) const
+{
+    const auto found = m_index.find(id);
+    return found == m_index.end() ? nullptr : &m_nodes[found->second];
+}
+
+const BlockWire* BlockScene::wire(const Wire& wire) const
+{
+    const auto found = std::ranges::find(m_wires, wire, &BlockWire::wire);
+    return found == m_wires.end() ? nullptr : &*found;
+}
+
+const BlockPort* BlockScene::port(const PortRef& port, PortSide side) const
+{
+    const BlockNode* owner = node(port.node);
+    return owner == nullptr ? nullptr : portNamed(side == PortSide::Input ? owner->inputs : owner->outputs, port.port);
+}
+
+const projects::Shape* BlockScene::shapeOf(const PortRef& output) const
+{
+    const auto found = m_shapes.find(output);
+    return found == m_shapes.end() ? nullptr : &found->second;
+}
+
+Rect BlockScene::bounds() const
+{
+    if (m_nodes.empty()) {
+        return {-kNodeWidth / 2, -kCardHeight, kNodeWidth / 2, 0};
+    }
+    Rect all = m_nodes.front().rect;
+    const auto include = [&all](const Rect& r) {
+        all = {std::min(all.left, r.left), std::min(all.top, r.top), std::max(all.right, r.right),
+               std::max(all.bottom, r.bottom)};
+    };
+    for (const BlockNode& node : m_nodes) {
+        include(node.rect);
+    }
+    for (const BlockWire& wire : m_wires) {
+        for (const Point p : wire.path) {
+            include({p.x, p.y, p.x, p.y});
+        }
+    }
+    return all;
+}
+
+std::size_t BlockScene::faults() const
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(m_nodes, [](const BlockNode& node) { return !node.error.empty(); }));
+}
+
+BlockHit BlockScene::hitTest(Point point, float tolerance) const
+{
+    const float reach = std::max(kPortReach, tolerance);
+    BlockHit hit;
+    float nearest = reach;
+    for (const BlockNode& node : m_nodes) {
+        for (const PortSide side : {PortSide::Input, PortSide::Output}) {
+            for (const BlockPort& port : side == PortSide::Input ? node.inputs : node.outputs) {
+                const float distance = std::hypot(point.x - port.at.x, point.y - port.at.y);
+                if (distance <= nearest) {
+                    nearest = distance;
+                    hit = {BlockHit::Kind::Port, node.id, side, port.name, {}};
+                }
+            }
+        }
+    }
+    if (hit.kind != BlockHit::Kind::Nothing) {
+        return hit;
+    }
+    for (auto node = m_nodes.rbegin(); node != m_nodes.rend(); ++node) {
+        if (node->rect.contains(point)) {
+            return {BlockHit::Kind::Node, node->id, PortSide::Input, {}, {}};
+        }
+    }
+    nearest = tolerance;
+    for (const BlockWire& wire : m_wires) {
+        if (const float distance = distanceTo(wire.path, point); distance <= nearest) {
+            nearest = distance;
+            hit = {BlockHit::Kind::Wire, {}, PortSide::Input, {}, wire.wire};
+        }
+    }
+    return hit;
+}
+
+std::vector<NodeId> BlockScene::nodesIn(const Rect& area) const
+{
+    std::vector<NodeId> found;
+    for (const BlockNode& node : m_nodes) {
+        if (node.rect.overlaps(area)) {
+            found.push_back(node.id);
+        }
+    }
+    return found;
+}
+
+std::vector<Wire> BlockScene::wiresIn(const Rect& area) const
+{
+    std::vector<Wire> found;
+    for (const BlockWire& wire : m_wires) {
+        // Wholly inside: a box drawn over nodes would else take up every wire that passes.
+        if (std::ranges::all_of(wire.path, [&](Point p) { return area.contains(p); })) {
+            found.push_back(wire.wire);
+        }
+    }
+    return found;
+}
+
+std::optional<NodeId> BlockScene::neighbour(NodeId from, Direction direction) const
+{
+    const BlockNode* start = node(from);
+    if (start == nullptr) {
+        return std::nullopt;
+    }
+    const Point at = start->rect.centre();
+    std::optional<NodeId> best;
+    float nearest = std::numeric_limits<float>::max();
+    const auto consider = [&](NodeId id, float distance) {
+        if (distance < nearest) {
+            nearest = distance;
+            best = id;
+        }
+    };
+    if (direction == Direction::Up || direction == Direction::Down) {
+        for (const BlockWire& each : m_wires) {
+            const NodeId own = direction == Direction::Up ? each.wire.from.node : each.wire.to.node;
+            const NodeId other = direction == Direction::Up ? each.wire.to.node : each.wire.from.node;
+            if (own == from) {
+                const Point there = node(other)->rect.centre();
+                consider(other, std::abs(there.x - at.x) + std::abs(there.y - at.y));
+            }
+        }
+        return best;
+    }
+    for (const BlockNode& other : m_nodes) {
+        const Point there = other.rect.centre();
+        const float ahead = direction == Direction::Right ? there.x - at.x : at.x - there.x;
+        if (ahead > 1) {
+            consider(other.id, ahead + 4 * std::abs(there.y - at.y));
+        }
+    }
+    return best;
+}
+
+} // namespace residua::editor

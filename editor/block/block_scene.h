@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/block/block_node.h"
+#include "editor/block/block_router.h"
+#include "projects/edit/edit.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace residua::editor {
+
+/// A wire as it is drawn.
+struct BlockWire {
+    projects::Wire wire;
+    std::vector<Point> path; ///< from the output upwards; pieces are level or upright
+    std::string shape;       ///< "[B, T, 256]"; empty where it cannot be known
+    std::string error;       ///< why its target cannot take it; empty where it can
+    bool labelled = false;   ///< the one of its output's wires on which the shape is written
+};
+
+enum class PortSide { Input, Output };
+
+/// What lies under a point of a block.
+struct BlockHit {
+    enum class Kind { Nothing, Node, Port, Wire };
+    Kind kind = Kind::Nothing;
+    projects::NodeId node{}; ///< of a Node or a Port
+    PortSide side = PortSide::Input;
+    std::string port;
+    projects::Wire wire;
+};
+
+enum class Direction { Up, Down, Left, Right };
+
+/// The inside of a block, stem or head without a window: nodes, their places, ports and wires. Units are logical
+/// pixels at zoom 1, y grows downwards; what flows, flows upwards, as in the papers' figures. A node stands where the
+/// document's layout says, else where this scene once put it: an edit of one node moves no other.
+class BlockScene {
+public:
+    static constexpr float kPortRadius = 4;
+
+    /// Takes up a graph of the document; for another graph than before all places are made anew.
+    void rebuild(const projects::Document& document, const projects::GraphRef& graph);
+
+    [[nodiscard]] const projects::GraphRef& graph() const { return m_graph; }
+    [[nodiscard]] const std::vector<BlockNode>& nodes() const { return m_nodes; }
+    [[nodiscard]] const std::vector<BlockWire>& wires() const { return m_wires; }
+    [[nodiscard]] const BlockNode* node(projects::NodeId id) const;
+    [[nodiscard]] const BlockWire* wire(const projects::Wire& wire) const;
+    [[nodiscard]] const BlockPort* port(const projects::PortRef& port, PortSide side) const;
+    [[nodiscard]] const projects::Shape* shapeOf(const projects::PortRef& output) const;
+    [[nodiscard]] Rect bounds() const;
+    /// Nodes and wires that are at fault.
+    [[nodiscard]] std::size_t faults() const;
+
+    /// Ports before nodes before wires; `tolerance` in scene units.
+    [[nodiscard]] BlockHit hitTest(Point point, float tolerance) const;
+    [[nodiscard]] std::vector<projects::NodeId> nodesIn(const Rect& area) const;
+    [[nodiscard]] std::vector<projects::Wire> wiresIn(const Rect& area) const;
+    /// Along the wires (up: what reads it; down: what it reads), or to the next in its row.
+    [[nodiscard]] std::optional<projects::NodeId> neighbour(projects::NodeId from, Direction direction) const;
+
+    /// Shows `nodes` moved by `by` until the next rebuild.
+    void shift(const std::set<projects::NodeId>& nodes, Point by);
+    /// Where the automatic layout would put every node.
+    [[nodiscard]] std::map<projects::NodeId, Point> tidied() const;
+    /// Writes the places of nodes that the document's layout does not have yet into it, so that what an edit makes of
+    /// the graph is laid out like that when it is opened again. `moved` are placed there instead.
+    [[nodiscard]] std::vector<projects::Edit> pins(const std::map<projects::NodeId, Point>& moved = {}) const;
+
+    /// The size of a node that is not there yet.
+    static constexpr float kNodeWidth = 176;
+    static constexpr float kCardHeight = 44;
+
+private:
+    void place(const projects::Layout& layout);
+    void putAt(BlockNode& node, Point corner) const;
+    void placeLate(const std::vector<std::size_t>& late);
+    void route();
+
+    projects::GraphRef m_graph;
+    std::vector<BlockNode> m_nodes;
+    std::vector<BlockWire> m_wires;
+    std::map<projects::PortRef, projects::Shape> m_shapes;
+    std::map<projects::NodeId, Point> m_places; ///< of nodes without a place in the document, ever since they came
+    std::set<projects::NodeId> m_pinned;        ///< nodes with one
+    std::map<projects::NodeId, std::size_t> m_index;
+    std::vector<Rect> m_routedBoxes; ///< what m_paths goes around, and between which ends
+    std::vector<RouteEnds> m_routedEnds;
+    std::vector<std::vector<Point>> m_paths;
+};
+
+} // namespace residua::editor

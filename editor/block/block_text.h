@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/block/block_paint.h"
+#include "editor/canvas/paint_tools.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <string>
+
+// Text on the block canvas. Private to its drawing.
+namespace residua::editor {
+
+inline constexpr float kSmallest = 10;  ///< of letters that can be read
+inline constexpr float kLabelSize = 11; ///< of shapes and of what stands under a name
+
+inline const resources::ThemeColours& coloursOf(const BlockPicture& picture)
+{
+    return resources::themeColours(picture.theme);
+}
+
+inline ImFont* numbers()
+{
+    const ImFontAtlas& fonts = *ImGui::GetIO().Fonts;
+    return fonts.Fonts.Size > 1 ? fonts.Fonts[1] : ImGui::GetFont();
+}
+
+inline float widthOf(ImFont& font, float size, const std::string& words)
+{
+    return font.CalcTextSizeA(size, FLT_MAX, 0, words.c_str()).x;
+}
+
+inline void put(ImDrawList& list, ImFont* font, float size, Point at, ImU32 colour, const std::string& words)
+{
+    list.AddText(font, size, {std::round(at.x), std::round(at.y)}, colour, words.c_str());
+}
+
+/// What a node says besides its name and has no room for inside, so that it stands beside it; empty where all is
+/// inside, or the node is too small for its name even.
+std::string wordsBeside(const BlockPicture& picture, const BlockNode& node);
+
+// Text follows the zoom, more slowly than the boxes where they shrink, within what can be read.
+inline float textSize(const BlockPicture& picture, float atOne)
+{
+    const float zoom = picture.view.zoom();
+    return std::clamp(atOne * (zoom < 1 ? std::sqrt(zoom) : zoom), std::min(kSmallest, atOne), atOne * 1.25F);
+}
+
+} // namespace residua::editor

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/block/block_wiring.h"
+
+#include <algorithm>
+
+namespace residua::editor {
+
+using projects::PortRef;
+using projects::Wire;
+
+void BlockWiring::begin(const BlockScene& scene, const BlockHit& pressed)
+{
+    m_check.reset();
+    m_lifted.reset();
+    m_fixed = {{pressed.node, pressed.port}, pressed.side};
+    if (pressed.side == PortSide::Output) {
+        return;
+    }
+    const auto wire =
+        std::ranges::find(scene.wires(), m_fixed.port, [](const BlockWire& each) { return each.wire.to; });
+    if (wire != scene.wires().end()) {
+        m_lifted = wire->wire;
+        m_fixed = {wire->wire.from, PortSide::Output};
+    }
+}
+
+std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& hover) const
+{
+    std::optional<PortRef> end;
+    if (hover.node == m_fixed.port.node) {
+        return std::nullopt; // where it begins: nothing is meant yet
+    }
+    if (hover.kind == BlockHit::Kind::Port && hover.side == wanted()) {
+        end = PortRef{hover.node, hover.port};
+    } else if (hover.kind == BlockHit::Kind::Node || hover.kind == BlockHit::Kind::Port) {
+        const BlockNode& node = *scene.node(hover.node);
+        const bool inwards = wanted() == PortSide::Input;
+        const std::vector<BlockPort>& ports = inwards ? node.inputs : node.outputs;
+        auto port = std::ranges::find_if(ports, [](const BlockPort& p) { return p.state != BlockPort::State::Wired; });
+        port = port == ports.end() || !inwards ? ports.begin() : port;
+        if (port != ports.end()) {
+            end = PortRef{node.id, port->name};
+        }
+    }
+    if (!end) {
+        return std::nullopt;
+    }
+    return wanted() == PortSide::Input ? Wire{m_fixed.port, *end} : Wire{*end, m_fixed.port};
+}
+
+const WireCheck& BlockWiring::check(const projects::Project& project, const projects::GraphRef& ref, const Wire& wire)
+{
+    if (!m_check || m_check->first != wire) {
+        m_check.emplace(wire, checkWire(project, ref, wire));
+    }
+    return m_check->second;
+}
+
+std::string BlockWiring::title(const BlockScene& scene, const std::optional<Wire>& wire) const
+{
+    const auto name = [&scene](projects::NodeId id) { return scene.node(id)->name; };
+    if (wire) {
+        return name(wire->from.node) + " > " + name(wire->to.node) + "." + wire->to.port;
+    }
+    return name(m_fixed.port.node) + (m_lifted ? ": drop on an input, or beside it to take the wire out"
+                                               : ": drop on a port, or on the ground to add a node");
+}
+
+} // namespace residua::editor

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/block/node_search.h"
+
+#include "projects/nodes/expression.h"
+#include "projects/nodes/node_kinds.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace residua::editor {
+namespace {
+
+std::string lower(std::string_view text)
+{
+    std::string result(text);
+    std::ranges::transform(result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+    return result;
+}
+
+// Smaller is better; nullopt where a word is nowhere.
+std::optional<int> rankOf(const projects::NodeKind& kind, const std::string& text)
+{
+    const std::string title = lower(kind.title);
+    const std::string everything = title + " " + kind.key + " " + lower(kind.category) + " " + lower(kind.summary);
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (everything.find(word) == std::string::npos) {
+            return std::nullopt;
+        }
+    }
+    if (title == text || kind.key == text) {
+        return 0;
+    }
+    return title.starts_with(text) || kind.key.starts_with(text) ? 1 : title.find(text) != std::string::npos ? 2 : 3;
+}
+
+// "gelu" means an activation; what a kind's first parameter chooses among is what people call it.
+void addChoices(const projects::NodeKind& kind, const std::string& text, std::vector<std::pair<int, NodeOffer>>& found)
+{
+    if (text.empty() || kind.params.empty()) {
+        return;
+    }
+    const projects::ParamSpec& first = kind.params.front();
+    for (const std::string& choice : first.choices) {
+        if (choice.starts_with(text)) {
+            NodeOffer offer{kind.key, choice, kind.title + ": " + kind.summary};
+            if (projects::ParamValue(choice) != first.defaultValue) {
+                offer.params.emplace(first.name, choice);
+            }
+            found.emplace_back(choice == text ? 0 : 1, std::move(offer));
+        }
+    }
+}
+
+// Something with an operator or a call in it: a bare word is a search.
+bool isFormula(std::string_view text)
+{
+    const auto expression = projects::parseExpression(text);
+    return expression && expression->op != projects::Op::Name && !projects::namesIn(*expression).empty();
+}
+
+} // namespace
+
+std::vector<NodeOffer> offersFor(std::string_view text)
+{
+    const std::size_t begin = text.find_first_not_of(' ');
+    text = begin == std::string_view::npos ? std::string_view{}
+                                           : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+    const std::string wanted = lower(text);
+    std::vector<std::pair<int, NodeOffer>> found;
+    for (const projects::NodeKind& kind : projects::nodeKinds()) {
+        if (const auto rank = rankOf(kind, wanted)) {
+            found.emplace_back(wanted.empty() ? 0 : *rank, NodeOffer{kind.key, kind.title, kind.summary});
+        }
+        addChoices(kind, wanted, found);
+    }
+    if (isFormula(text)) {
+        found.emplace_back(0, NodeOffer{"expression",
+                                        std::string(text),
+                                        "An expression node with this formula",
+                                        {{"formula", std::string(text)}}});
+    }
+    std::ranges::stable_sort(found, {}, &std::pair<int, NodeOffer>::first);
+    std::vector<NodeOffer> offers;
+    for (auto& [rank, offer] : found) {
+        offers.push_back(std::move(offer));
+    }
+    return offers;
+}
+
+} // namespace residua::editor

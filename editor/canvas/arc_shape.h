@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas/geometry.h"
+
+namespace residua::editor {
+
+/// A curve from (left, 0) up and over to (right, 0), vertical at both ends and `height` high in the middle.
+/// Along t in [0, 1]: x = left + (right − left)·(3t² − 2t³), y = −4·height·t(1 − t).
+struct ArcShape {
+    float left = 0;
+    float right = 0;
+    float height = 0;
+
+    [[nodiscard]] Point at(float t) const;
+    /// t where the arc stands at x; 0 or 1 beyond its ends.
+    [[nodiscard]] float atX(float x) const;
+    [[nodiscard]] float distanceTo(Point p) const;
+    /// Whether the arc can come within `reach` of the point at all; refuses most arcs at a twentieth of distanceTo's
+    /// price.
+    [[nodiscard]] bool mayPass(Point p, float reach) const;
+};
+
+} // namespace residua::editor

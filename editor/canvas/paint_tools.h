@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas/geometry.h"
+#include "resources/colours.h"
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What the canvases draw alike. Text has a constant size on the screen, so that it is crisp at any zoom.
+namespace residua::editor {
+
+inline constexpr float kTitleSize = 15;
+inline constexpr float kTextSize = 12;
+
+[[nodiscard]] inline ImVec2 vec(Point p)
+{
+    return {p.x, p.y};
+}
+[[nodiscard]] ImU32 imColour(resources::Rgb rgb, double alpha = 1.0);
+[[nodiscard]] float textWidth(float size, const std::string& text);
+/// From `at`, its top left, on whole pixels.
+void paintText(ImDrawList& list, float size, Point at, ImU32 colour, const std::string& text);
+/// Three significant digits.
+[[nodiscard]] std::string shortNumber(double value);
+
+/// 1, 2, 5, 10, 20 … such that labels on every so many places, of which each wants the room of `apart`, do not touch.
+[[nodiscard]] std::int64_t labelStep(float apart);
+
+/// Cut with an ellipsis to `width`; empty where not even that has room.
+[[nodiscard]] std::string elided(float size, const std::string& text, float width);
+/// In lines of at most `width`, broken between words.
+[[nodiscard]] std::vector<std::string> wrapped(float size, const std::string& text, float width);
+
+/// Cut with an ellipsis to `width`.
+void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& text);
+
+/// A sentence in the middle of an empty canvas, in as many lines as it needs.
+void paintNote(ImDrawList& list, const std::string& note, resources::Theme theme, float width, float height);
+
+/// A small panel below and beside `anchor`, kept inside a canvas of `width` by `height`.
+struct Badge {
+    Point anchor;
+    std::vector<std::string> lines;
+    ImU32 titleColour = 0; ///< of the first line
+};
+void paintBadge(ImDrawList& list, const Badge& badge, resources::Theme theme, float width, float height);
+
+inline constexpr float kTickRoom = 16; ///< below a row of boxes, for numbers that have no room in them
+
+/// A row of toggles.
+struct Chip {
+    std::string label;
+    Rect rect; ///< on the screen
+    bool on = false;
+    std::optional<resources::Rgb> colour; ///< of what it stands for; a dot before the label
+};
+enum class ChipKind {
+    Choice, ///< one of several
+    Legend, ///< with a dot of the colour that it shows or hides
+};
+/// From `at` to the right.
+[[nodiscard]] std::vector<Chip> layoutChips(const std::vector<std::string>& labels, ChipKind kind, Point at);
+void paintChip(ImDrawList& list, const Chip& chip, resources::Theme theme, bool hovered);
+
+} // namespace residua::editor

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas/canvas.h"
+
+#include <memory>
+
+namespace residua::editor {
+
+/// The stack as a row of layer boxes with shortcuts as arcs in lanes.
+[[nodiscard]] std::unique_ptr<Canvas> makeDepthCanvas();
+
+} // namespace residua::editor

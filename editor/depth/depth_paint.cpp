@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/depth/depth_paint.h"
+
+#include "editor/canvas/paint_tools.h"
+#include "editor/shortcuts/arc_painter.h"
+#include "editor/shortcuts/weight_legend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+namespace residua::editor {
+namespace {
+
+using resources::ThemeColours;
+
+constexpr float kRounding = 7;
+constexpr float kSmallestBoxPitch = 3;
+constexpr float kSmallestLabelledBox = 22; ///< screen pixels; below it a box is a mark without text
+
+const ThemeColours& coloursOf(const DepthPicture& picture)
+{
+    return resources::themeColours(picture.theme);
+}
+
+// The wire along the row, where a layer reads the one before it directly.
+void paintChain(ImDrawList& list, const DepthPicture& picture)
+{
+    const auto& boxes = picture.scene.boxes();
+    const ImU32 colour = imColour(coloursOf(picture).muted, 0.8);
+    for (std::size_t i = 0; i + 1 < boxes.size(); ++i) {
+        const Point from = picture.view.toScreen(DepthScene::handleOf(boxes[i]));
+        const Rect next = picture.view.rectToScreen(boxes[i + 1].rect);
+        if (boxes[i].joinsNext || next.left < 0 || from.x > picture.width) {
+            continue;
+        }
+        const Point to{next.left, from.y};
+        const float head = std::min(6.0F, (to.x - from.x) / 3);
+        list.AddLine(vec(from), {to.x - head, to.y}, colour, 1.5F);
+        list.AddTriangleFilled(vec(to), {to.x - head, to.y - head * 0.6F}, {to.x - head, to.y + head * 0.6F}, colour);
+    }
+}
+
+// The number of a folded run's layers, on its lower edge; a click unfolds it.
+void paintFoldMark(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const Rect mark = picture.view.rectToScreen(DepthScene::foldMarkOf(box));
+    const std::string count = "×" + std::to_string(box.lastLayer - box.layer + 1);
+    if (box.rect.width() * picture.view.zoom() < kSmallestLabelledBox) {
+        return;
+    }
+    // As large as its text, however small the box is.
+    const float across = std::max(mark.width(), textWidth(kTextSize, count) + 10) / 2;
+    const float down = std::max(mark.height(), kTextSize + 3) / 2;
+    const Point at = mark.centre();
+    const Rect r{at.x - across, at.y - down, at.x + across, at.y + down};
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(c.raised), r.height() / 2);
+    list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(c.border), r.height() / 2);
+    centredText(list, kTextSize, r.centre(), r.width() - 4, imColour(c.text), count);
+}
+
+// Corners of a box that meet its other half are square.
+ImDrawFlags cornersOf(const DepthPicture& picture, const LayerBox& box)
+{
+    const LayerBox* before = picture.scene.box(box.module - 1);
+    if (box.joinsNext) {
+        return ImDrawFlags_RoundCornersLeft;
+    }
+    return before != nullptr && before->joinsNext ? ImDrawFlags_RoundCornersRight : ImDrawFlags_RoundCornersAll;
+}
+
+void paintBoxText(ImDrawList& list, const LayerBox& box, const Rect& r, ImU32 title, ImU32 subtitle)
+{
+    if (r.width() < kSmallestLabelledBox) {
+        return;
+    }
+    const Point centre = r.centre();
+    const float inside = r.width() - 3;
+    if (r.height() <= 38 || r.width() <= 44) {
+        centredText(list, kTextSize, centre, inside, title, box.title);
+        return;
+    }
+    centredText(list, kTitleSize, {centre.x, centre.y - 9}, inside, title, box.title);
+    centredText(list, kTextSize, {centre.x, centre.y + 9}, inside, subtitle, box.subtitle);
+}
+
+void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const Rect r = picture.view.rectToScreen(box.rect);
+    if (r.right < 0 || r.left > picture.width || r.bottom < 0 || r.top > picture.height) {
+        return;
+    }
+    const auto& layers = picture.selection.layers;
+    const auto firstSelected = layers.lower_bound(box.layer);
+    const bool selected = firstSelected != layers.end() && *firstSelected <= box.lastLayer;
+    const bool hovered = picture.hoveredModule && picture.scene.box(*picture.hoveredModule) == &box;
+    bool active = false;
+    for (std::int64_t layer = box.layer; layer <= box.lastLayer && !active; ++layer) {
+        active = picture.weights.isActive(layer);
+    }
+    const double alpha = active ? 1.0 : 0.35;
+    const bool inStack = box.layer > 0 && box.layer <= picture.scene.layers();
+    const float rounding = std::min(kRounding, kRounding * picture.view.zoom());
+    const ImDrawFlags corners = cornersOf(picture, box);
+    const ImU32 edge = imColour(selected ? c.accent : c.border, selected ? 1.0 : alpha);
+    const ImU32 ground = imColour(inStack && !hovered ? c.surface : c.raised, alpha);
+    if (box.folded()) { // a stack of cards
+        const float step = std::min(4.0F, 5 * picture.view.zoom());
+        for (const float aside : {2 * step, step}) {
+            list.AddRectFilled({r.left + aside, r.top - aside}, {r.right + aside, r.bottom - aside},
+                               imColour(c.background), rounding);
+            list.AddRect({r.left + aside, r.top - aside}, {r.right + aside, r.bottom - aside}, imColour(c.border),
+                         rounding);
+        }
+    }
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(c.background), rounding, corners);
+    list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, ground, rounding, corners);
+    list.AddRect({r.left, r.top}, {r.right, r.bottom}, edge, rounding, corners, selected ? 2.5F : 1.2F);
+    paintBoxText(list, box, r, imColour(c.text, alpha), imColour(c.muted, alpha));
+    if (box.folded()) {
+        paintFoldMark(list, picture, box);
+    }
+}
+
+// Numbers below boxes that are too small for them.
+void paintTicks(ImDrawList& list, const DepthPicture& picture)
+{
+    const auto& boxes = picture.scene.boxes();
+    const float width = boxes.front().rect.width() * picture.view.zoom();
+    if (width >= kSmallestLabelledBox) {
+        return;
+    }
+    const float apart = textWidth(kTextSize, boxes[boxes.size() - 2].title) + 8;
+    const auto every = labelStep(apart / (DepthScene::kPitch * picture.view.zoom()));
+    const auto last = static_cast<std::int64_t>(boxes.size()) - 1;
+    for (std::int64_t i = 0; i <= last; ++i) {
+        const LayerBox& box = boxes[static_cast<std::size_t>(i)];
+        const Rect r = picture.view.rectToScreen(box.rect);
+        const bool beside = i != last && last - i < every; // would run into the head's
+        if ((i % every == 0 && !beside) || i == last) {
+            centredText(list, kTextSize, {r.centre().x, r.bottom + kTickRoom - kTextSize / 2}, 80,
+                        imColour(coloursOf(picture).muted), box.title);
+        }
+    }
+}
+
+void paintBoxes(ImDrawList& list, const DepthPicture& picture)
+{
+    const auto& boxes = picture.scene.boxes();
+    if (DepthScene::kPitch * picture.view.zoom() >= kSmallestBoxPitch || boxes.empty()) {
+        for (const LayerBox& box : boxes) {
+            paintBox(list, picture, box);
+        }
+        return;
+    }
+    // Boxes without a gap between them: one bar, on which only what stands out is marked.
+    const ThemeColours& c = coloursOf(picture);
+    const Rect r =
+        picture.view.rectToScreen({boxes.front().rect.left, 0, boxes.back().rect.right, DepthScene::kBoxHeight});
+    list.AddRectFilled({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 3)}, imColour(c.raised));
+    list.AddRect({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 3)}, imColour(c.border));
+    for (const std::int64_t layer : picture.selection.layers) {
+        for (const LayerBox& box : picture.scene.boxesOf(layer)) {
+            const float x = picture.view.toScreen(box.rect.centre()).x;
+            list.AddRectFilled({x - 1, r.top - 2}, {x + 1, std::max(r.bottom, r.top + 3) + 2}, imColour(c.accent));
+        }
+    }
+}
+
+void paintHandles(ImDrawList& list, const DepthPicture& picture)
+{
+    // A grip for every layer would be noise: only where the pointer is.
+    const LayerBox* box = picture.hoveredModule ? picture.scene.box(*picture.hoveredModule) : nullptr;
+    if (box != nullptr && box->layer <= picture.scene.layers()) {
+        const ThemeColours& c = coloursOf(picture);
+        const ImVec2 at = vec(picture.view.toScreen(DepthScene::handleOf(*box)));
+        const float radius = std::max(4.0F, DepthScene::kHandleRadius * std::min(picture.view.zoom(), 1.2F));
+        list.AddCircleFilled(at, radius, imColour(c.accent));
+        list.AddCircle(at, radius, imColour(c.surface), 0, 1.5F);
+    }
+}
+
+std::string titleOf(const DepthPicture& picture, const Arc& arc)
+{
+    if (arc.count > 1) {
+        return std::to_string(arc.count) + " shortcuts between the same boxes";
+    }
+    const std::string name = nameOf(arc.shortcut);
+    if (modulesPerLayer(picture.project) == 1) {
+        return name;
+    }
+    return name + "  (" + moduleName(picture.project, arc.shortcut.source) + " to " +
+           moduleName(picture.project, arc.shortcut.target) + ")";
+}
+
+std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
+{
+    std::vector<std::string> lines{titleOf(picture, arc)};
+    switch (arc.kind) {
+    case ShortcutKind::Stream:
+        lines.emplace_back("residual stream: the sum of all before it");
+        break;
+    case ShortcutKind::Fixed:
+        lines.emplace_back("fixed weight");
+        break;
+    case ShortcutKind::Frozen:
+        lines.emplace_back("frozen");
+        break;
+    case ShortcutKind::Pruned:
+        lines.emplace_back("pruned");
+        break;
+    case ShortcutKind::Learned:
+        break;
+    }
+    if (arc.count > 1) {
+        lines.emplace_back("unfold to see each");
+        return lines;
+    }
+    for (const DepthPort& port : picture.ports) {
+        if (const auto weight = picture.weights.port(port.name).of(arc.shortcut); weight && port.shown) {
+            lines.push_back((port.name.empty() ? "weight" : port.name) + " " + shortNumber(*weight));
+        }
+    }
+    return lines;
+}
+
+void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
+{
+    const Arc* arc = picture.hoveredShortcut ? picture.scene.arc(*picture.hoveredShortcut) : nullptr;
+    if (arc != nullptr) {
+        paintBadge(list,
+                   {picture.view.toScreen(arc->at(0.5F)), describe(picture, *arc), imColour(coloursOf(picture).text)},
+                   picture.theme, picture.width, picture.height);
+        return;
+    }
+    const LayerBox* box = picture.hoveredModule ? picture.scene.box(*picture.hoveredModule) : nullptr;
+    if (box != nullptr && box->folded()) {
+        paintBadge(list,
+                   {picture.view.toScreen({box->rect.right, box->rect.bottom}),
+                    {"layers " + box->title, std::to_string(box->inside) + " shortcuts inside"},
+                    imColour(coloursOf(picture).text)},
+                   picture.theme, picture.width, picture.height);
+    }
+}
+
+void paintBrackets(ImDrawList& list, const DepthPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    for (const GroupBracket& bracket : picture.scene.brackets()) {
+        const Rect r = picture.view.rectToScreen(bracket.rect);
+        const float tick = std::min(6.0F, r.height() / 2);
+        const ImU32 line = imColour(c.muted);
+        list.AddLine({r.left, r.top}, {r.right, r.top}, line, 1.5F);
+        list.AddLine({r.left, r.top}, {r.left, r.top - tick}, line, 1.5F);
+        list.AddLine({r.right, r.top}, {r.right, r.top - tick}, line, 1.5F);
+        // The name stays in sight while any of the bracket is.
+        const float left = std::max(r.left, 0.0F);
+        const float right = std::min(r.right, picture.width);
+        centredText(list, kTextSize, {(left + right) / 2, r.top + 10}, right - left, imColour(c.text),
+                    bracket.group.name);
+    }
+}
+
+} // namespace
+
+void paintDepth(ImDrawList& list, const DepthPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    list.AddRectFilled({0, 0}, {picture.width, picture.height}, imColour(c.background));
+    paintArcs(list, picture);
+    if (picture.scene.chained() && DepthScene::kPitch * picture.view.zoom() >= kSmallestBoxPitch) {
+        paintChain(list, picture);
+    }
+    paintBoxes(list, picture);
+    paintTicks(list, picture);
+    paintBrackets(list, picture);
+    paintHandles(list, picture);
+    const Rect row = picture.view.rectToScreen(picture.scene.bounds());
+    if (!picture.scene.note().empty()) {
+        centredText(list, kTextSize, {picture.width / 2, row.bottom + 24}, picture.width, imColour(c.muted),
+                    picture.scene.note());
+    }
+    if (picture.scene.layers() == 0) {
+        centredText(list, kTitleSize, {picture.width / 2, row.bottom + 40}, picture.width, imColour(c.muted),
+                    "No layers yet: press Tab and type, for example, 4 mlp");
+    }
+    paintLegend(list, picture.weights, picture.theme, picture.height);
+    paintHoverBadge(list, picture);
+}
+
+void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const ImU32 colour = imColour(drag.valid || !drag.target ? c.accent : c.error);
+    if (drag.target && *drag.target > drag.source) {
+        ArcPainter(list, picture.view, picture.width, picture.height)
+            .stroke(picture.scene.preview({drag.source, *drag.target}), {colour, 2.5F});
+    } else if (const LayerBox* box = picture.scene.box(drag.source)) {
+        list.AddLine(vec(picture.view.toScreen(DepthScene::handleOf(*box))), vec(drag.pointer), colour, 2.0F);
+    }
+    paintBadge(list, {drag.pointer, drag.lines, colour}, picture.theme, picture.width, picture.height);
+}
+
+void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea)
+{
+    const ThemeColours& c = coloursOf(picture);
+    list.AddRectFilled({screenArea.left, screenArea.top}, {screenArea.right, screenArea.bottom},
+                       imColour(c.accent, 0.12));
+    list.AddRect({screenArea.left, screenArea.top}, {screenArea.right, screenArea.bottom}, imColour(c.accent));
+}
+
+} // namespace residua::editor

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/depth/depth_scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace residua::editor {
+namespace {
+
+using projects::DepthMix;
+using projects::Shortcut;
+
+constexpr float kMargin = 10; // from a box's corner to its outermost arc
+constexpr float kHalfGap = 8; // between arcs that enter and arcs that leave
+constexpr float kHeightUnit = 30;
+constexpr float kLowestRise = 0.5F;
+constexpr float kHighestRise = 3.5F;
+constexpr float kRisePerLayer = 0.15F;
+constexpr float kStrip = 16 * DepthScene::kPitch; // of the row, for looking up arcs
+constexpr float kBracketGap = 14;                 // below the boxes, and between brackets over each other
+constexpr float kBracketHeight = 24;
+constexpr float kFoldMarkWidth = 42;
+constexpr float kFoldMarkHeight = 18;
+constexpr std::size_t kMostArcs = 1'000'000; // each is kept once for every strip that it passes
+
+std::string noteFor(const projects::Topology& topology)
+{
+    const auto* mix = std::get_if<DepthMix>(&topology.wiring);
+    if (mix == nullptr) {
+        return "wired by " + topology.preset + ": no shortcuts of its own between layers";
+    }
+    if (projects::splitsLayers(*mix) && mix->sites == projects::MixSites::Ffn) {
+        return "shortcuts run between the inputs of the FFNs: j is that of layer j + 1";
+    }
+    return {};
+}
+
+// What stands for a bundle: the liveliest of its kinds.
+ShortcutKind kindOfBundle(ShortcutKind a, ShortcutKind b)
+{
+    const auto rank = [](ShortcutKind kind) {
+        switch (kind) {
+        case ShortcutKind::Pruned:
+            return 0;
+        case ShortcutKind::Stream:
+        case ShortcutKind::Fixed:
+            return 1;
+        case ShortcutKind::Frozen:
+            return 2;
+        case ShortcutKind::Learned:
+            break;
+        }
+        return 3;
+    };
+    return rank(a) >= rank(b) ? a : b;
+}
+
+std::string nameOfRun(std::int64_t first, std::int64_t last)
+{
+    return first == last ? std::to_string(first) : std::to_string(first) + "–" + std::to_string(last);
+}
+
+std::size_t stripOf(float x, std::size_t strips)
+{
+    return static_cast<std::size_t>(std::clamp(std::floor(x / kStrip), 0.0F, static_cast<float>(strips - 1)));
+}
+
+} // namespace
+
+void DepthScene::rebuild(const projects::Project& project, const std::vector<projects::LayerGroup>& groups,
+                         const std::vector<LayerRun>& folds)
+{
+    m_boxes.clear();
+    m_boxOf.clear();
+    m_arcs.clear();
+    m_members.clear();
+    m_layers = project.network.depth();
+    m_modules = modulesOf(project);
+    m_note = noteFor(project.topology);
+    m_chained = true;
+    addBoxes(project, folds);
+    if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
+        m_chained = mix->feeds == projects::MixFeeds::ResidualBesideBranch;
+        addArcs(*mix);
+    }
+    addBrackets(groups);
+    place();
+    index();
+}
+
+void DepthScene::addBox(LayerBox box, float width, float gap)
+{
+    const float left = m_boxes.empty() ? 0 : m_boxes.back().rect.right + gap;
+    box.rect = {left, 0, left + width, kBoxHeight};
+    m_boxOf.insert(m_boxOf.end(), static_cast<std::size_t>(box.lastModule - box.module + 1),
+                   static_cast<std::uint32_t>(m_boxes.size()));
+    m_boxes.push_back(std::move(box));
+}
+
+void DepthScene::addBoxes(const projects::Project& project, const std::vector<LayerRun>& folds)
+{
+    const std::int64_t each = modulesPerLayer(project);
+    const bool halves = each == 2;
+    addBox({.title = "0", .subtitle = "stem", .graph = "stem", .rect = {}}, kBoxWidth, 0);
+    auto fold = folds.begin();
+    std::int64_t layer = 0;
+    for (const projects::StackSegment& segment : project.network.stack) {
+        const std::string graph = "block:" + segment.block;
+        for (std::int64_t i = 0; i < segment.repeat; ++i) {
+            ++layer;
+            fold = std::find_if(fold, folds.end(), [layer](const LayerRun& run) { return run.last >= layer; });
+            const bool inFold = fold != folds.end() && fold->first <= layer;
+            if (inFold && fold->first < layer) {
+                continue;
+            }
+            const std::int64_t last = inFold ? fold->last : layer;
+            LayerBox box{.layer = layer,
+                         .lastLayer = last,
+                         .module = (layer - 1) * each + 1,
+                         .lastModule = last * each,
+                         .title = nameOfRun(layer, last),
+                         .subtitle = segment.block,
+                         .graph = graph,
+                         .rect = {}};
+            if (inFold || !halves) {
+                addBox(std::move(box), kBoxWidth, kGap);
+                continue;
+            }
+            LayerBox second = box;
+            box.lastModule = box.module;
+            box.title = moduleName(project, box.module);
+            box.subtitle = "attention";
+            box.joinsNext = true;
+            addBox(std::move(box), kHalfWidth, kGap);
+            second.module = second.lastModule;
+            second.title = moduleName(project, second.module);
+            second.subtitle = "ffn";
+            addBox(std::move(second), kHalfWidth, 0);
+        }
+    }
+    addBox({.layer = m_layers + 1,
+            .lastLayer = m_layers + 1,
+            .module = m_modules + 1,
+            .lastModule = m_modules + 1,
+            .title = "head",
+            .subtitle = projects::isLanguage(project.data) ? "next token" : "output",
+            .graph = "head",
+            .rect = {}},
+           kBoxWidth, kGap);
+}
+
+void DepthScene::addArcs(const DepthMix& mix)
+{
+    std::vector<DrawnShortcut> drawn;
+    if (projects::isRunningSum(mix)) {
+        for (std::int64_t target = 1; target <= m_modules + 1; ++target) {
+            drawn.push_back({{target - 1, target}, ShortcutKind::Stream});
+        }
+    } else {
+        drawn = drawnShortcuts(mix, m_modules);
+    }
+    if (drawn.size() > kMostArcs) {
+        m_note = std::to_string(drawn.size()) + " shortcuts are too many to be drawn";
+        return;
+    }
+    bundle(std::move(drawn));
+}
+
+// One arc for all shortcuts between the same two boxes. Where nothing is folded that is one each.
+void DepthScene::bundle(std::vector<DrawnShortcut> drawn)
+{
+    const auto ends = [this](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(s.source)); };
+    if (m_boxes.size() < m_boxOf.size()) {
+        std::stable_sort(drawn.begin(), drawn.end(), [&](const DrawnShortcut& a, const DrawnShortcut& b) {
+            return ends(a.shortcut) < ends(b.shortcut);
+        });
+    }
+    for (const DrawnShortcut& each : drawn) {
+        const auto [target, source] = ends(each.shortcut);
+        if (target == source) {
+            m_boxes[target].inside += each.kind == ShortcutKind::Pruned ? 0 : 1;
+            continue;
+        }
+        if (!m_arcs.empty() && ends(m_arcs.back().shortcut) == std::pair(target, source)) {
+            ++m_arcs.back().count;
+            m_arcs.back().kind = kindOfBundle(m_arcs.back().kind, each.kind);
+        } else {
+            m_arcs.push_back({{}, each.shortcut, each.kind, static_cast<std::uint32_t>(m_members.size()), 1});
+        }
+        m_members.push_back(each.shortcut);
+    }
+}
+
+void DepthScene::addBrackets(const std::vector<projects::LayerGroup>& groups)
+{
+    m_brackets.clear();
+    std::vector<float> ends; // of the last bracket at each level
+    for (const projects::LayerGroup& group : groups) {
+        const std::int64_t first = std::max<std::int64_t>(group.first, 1);
+        const std::int64_t last = std::min(group.last, m_layers);
+        if (first > last) {
+            continue; // of layers that are gone
+        }
+        const float left = boxesOf(first).front().rect.left;
+        const float right = boxesOf(last).back().rect.right;
+        const auto free = std::find_if(ends.begin(), ends.end(), [left](float end) { return end < left; });
+        const auto level = static_cast<float>(std::distance(ends.begin(), free));
+        if (free == ends.end()) {
+            ends.push_back(right);
+        } else {
+            *free = right;
+        }
+        const float top = kBoxHeight + kBracketGap + level * (kBracketHeight + kBracketGap);
+        m_brackets.push_back({{group.name, first, last}, {left, top, right, top + kBracketHeight}});
+    }
+}
+
+// Sublinear, so that the longest shortcut of a deep stack does not flatten all the others.
+float DepthScene::heightOf(const Shortcut& shortcut) const
+{
+    const auto span = static_cast<float>(boxIndex(shortcut.target)) - static_cast<float>(boxIndex(shortcut.source));
+    return (kHeightUnit * std::pow(span, 0.85F) - 4) * m_rise;
+}
+
+void DepthScene::setRise(float rise)
+{
+    const float change = rise / m_rise;
+    m_rise = rise;
+    for (Arc& arc : m_arcs) {
+        arc.height *= change;
+    }
+}
+
+float DepthScene::riseFor(float width, float height) const
+{
+    const Rect all = bounds();
+    const float tallest = -all.top / m_rise;
+    if (tallest <= 0 || width <= 0 || height <= 0) {
+        return 1;
+    }
+    const float room = height * all.width() / width - all.bottom;
+    const float most = std::min(kHighestRise, 1 + kRisePerLayer * static_cast<float>(m_layers)); // few: no towers
+    return std::clamp(room / tallest, kLowestRise, most);
+}
+
+// Arcs share a box's top edge: those that enter stand on its left half, those that leave on its right,
+// each half ordered by length so that arcs with an end in common never cross.
+void DepthScene::place()
+{
+    const auto span = [this](const Arc& arc) { return boxIndex(arc.shortcut.target) - boxIndex(arc.shortcut.source); };
+    std::stable_sort(m_arcs.begin(), m_arcs.end(), [&](const Arc& a, const Arc& b) { return span(a) < span(b); });
+
+    std::vector<std::vector<Arc*>> leaving(m_boxes.size());
+    std::vector<std::vector<Arc*>> entering(m_boxes.size());
+    for (Arc& arc : m_arcs) {
+        arc.height = heightOf(arc.shortcut);
+        leaving[boxIndex(arc.shortcut.source)].push_back(&arc);
+        entering[boxIndex(arc.shortcut.target)].push_back(&arc);
+    }
+    const auto slot = [](std::size_t i, std::size_t count) {
+        return count < 2 ? 0.5F : static_cast<float>(i) / static_cast<float>(count - 1);
+    };
+    for (std::size_t i = 0; i < m_boxes.size(); ++i) {
+        const Rect& rect = m_boxes[i].rect;
+        const float room = rect.width() / 2 - kHalfGap - kMargin;
+        for (std::size_t out = 0; out < leaving[i].size(); ++out) {
+            leaving[i][out]->left = rect.right - kMargin - room * slot(out, leaving[i].size());
+        }
+        for (std::size_t in = 0; in < entering[i].size(); ++in) {
+            entering[i][in]->right = rect.left + kMargin + room * slot(in, entering[i].size());
+        }
+    }
+}
+
+void DepthScene::index()
+{
+    m_byName.clear();
+    m_strips.assign(static_cast<std::size_t>(m_boxes.back().rect.right / kStrip) + 1, {});
+    for (std::uint32_t i = 0; i < m_arcs.size(); ++i) {
+        for (const Shortcut& shortcut : members(m_arcs[i])) {
+            m_byName.emplace_back(shortcut, i);
+        }
+        const std::size_t last = stripOf(m_arcs[i].right, m_strips.size());
+        for (std::size_t strip = stripOf(m_arcs[i].left, m_strips.size()); strip <= last; ++strip) {
+            m_strips[strip].push_back(i);
+        }
+    }
+    std::sort(m_byName.begin(), m_byName.end());
+}
+
+std::size_t DepthScene::boxIndex(std::int64_t module) const
+{
+    return m_boxOf[static_cast<std::size_t>(module)];
+}
+
+std::span<const Shortcut> DepthScene::members(const Arc& arc) const
+{
+    return std::span(m_members).subspan(arc.firstMember, arc.count);
+}
+
+Rect DepthScene::bounds() const
+{
+    Rect area{0, 0, m_boxes.empty() ? kBoxWidth : m_boxes.back().rect.right, kBoxHeight};
+    for (const Arc& arc : m_arcs) {
+        area.top = std::min(area.top, -arc.height);
+    }
+    for (const GroupBracket& bracket : m_brackets) {
+        area.bottom = std::max(area.bottom, bracket.rect.bottom);
+    }
+    return area;
+}
+
+std::vector<float> DepthScene::skyline(std::size_t columns) const
+{
+    std::vector<float> heights(columns, 0.0F);
+    const float column = std::max(bounds().right, 1.0F) / static_cast<float>(columns);
+    // Tallest first: most of the others then reach above nothing and cost no more than a glance.
+    for (auto arc = m_arcs.rbegin(); arc != m_arcs.rend(); ++arc) {
+        const auto last = std::min(static_cast<std::size_t>(arc->right / column), columns - 1);
+        for (auto i = static_cast<std::size_t>(arc->left / column); i <= last; ++i) {
+            if (heights[i] < arc->height) {
+                const float x = (static_cast<float>(i) + 0.5F) * column;
+                heights[i] = std::max(heights[i], -arc->at(arc->atX(x)).y);
+            }
+        }
+    }
+    return heights;
+}
+
+const LayerBox* DepthScene::box(std::int64_t module) const
+{
+    const bool inside = module >= 0 && module < static_cast<std::int64_t>(m_boxOf.size());
+    return inside ? &m_boxes[boxIndex(module)] : nullptr;
+}
+
+std::span<const LayerBox> DepthScene::boxesOf(std::int64_t layer) const
+{
+    if (layer < 0 || layer > m_layers + 1 || m_boxes.empty()) {
+        return {};
+    }
+    const std::int64_t each = m_layers > 0 ? m_modules / m_layers : 1;
+    const std::size_t first = boxIndex(layer == 0 ? 0 : (layer - 1) * each + 1);
+    const std::size_t last = boxIndex(layer > m_layers ? m_modules + 1 : layer * each);
+    return std::span(m_boxes).subspan(first, last - first + 1);
+}
+
+const Arc* DepthScene::arc(const Shortcut& shortcut) const
+{
+    const auto found = std::lower_bound(m_byName.begin(), m_byName.end(), std::pair(shortcut, std::uint32_t{0}));
+    return found != m_byName.end() && found->first == shortcut ? &m_arcs[found->second] : nullptr;
+}
+
+Point DepthScene::handleOf(const LayerBox& box)
+{
+    return {box.rect.right, (box.rect.top + box.rect.bottom) / 2};
+}
+
+Rect DepthScene::foldMarkOf(const LayerBox& box)
+{
+    const float right = box.rect.right - 4;
+    const float bottom = box.rect.bottom + kFoldMarkHeight / 2;
+    return {right - kFoldMarkWidth, bottom - kFoldMarkHeight, right, bottom};
+}
+
+Hit DepthScene::hitTest(Point point, float tolerance) const
+{
+    // Only the boxes beside the point can hold it.
+    const auto after = std::upper_bound(m_boxes.begin(), m_boxes.end(), point.x,
+                                        [](float x, const LayerBox& box) { return x < box.rect.left; });
+    const auto from = after - std::min<std::ptrdiff_t>(std::distance(m_boxes.begin(), after), 2);
+    const auto to = after == m_boxes.end() ? after : after + 1;
+    for (auto near = from; near != to; ++near) {
+        const Point handle = handleOf(*near);
+        const bool hasHandle = near->layer <= m_layers;
+        if (hasHandle && std::hypot(point.x - handle.x, point.y - handle.y) <= kHandleRadius + tolerance) {
+            return {Hit::Kind::Handle, near->module, {}, 0};
+        }
+        const Rect mark = foldMarkOf(*near);
+        const Rect reached{mark.left - tolerance / 2, mark.top - tolerance / 2, mark.right + tolerance / 2,
+                           mark.bottom + tolerance};
+        if (near->folded() && reached.contains(point)) {
+            return {Hit::Kind::Fold, near->module, {}, 0};
+        }
+    }
+    for (auto near = from; near != to; ++near) {
+        if (near->rect.contains(point)) {
+            return {Hit::Kind::Layer, near->module, {}, 0};
+        }
+    }
+    for (std::size_t i = 0; i < m_brackets.size(); ++i) {
+        if (m_brackets[i].rect.contains(point)) {
+            return {Hit::Kind::Group, 0, {}, i};
+        }
+    }
+    return hitArc(point, tolerance);
+}
+
+Hit DepthScene::hitArc(Point point, float tolerance) const
+{
+    Hit hit;
+    float nearest = tolerance;
+    const std::size_t last = m_strips.empty() ? 0 : stripOf(point.x + tolerance, m_strips.size());
+    for (std::size_t s = m_strips.empty() ? 1 : stripOf(point.x - tolerance, m_strips.size()); s <= last; ++s) {
+        for (const std::uint32_t i : m_strips[s]) {
+            const Arc& arc = m_arcs[i];
+            if (!arc.mayPass(point, nearest)) {
+                continue;
+            }
+            if (const float distance = arc.distanceTo(point); distance < nearest) {
+                nearest = distance;
+                hit = {Hit::Kind::Shortcut, 0, arc.shortcut, 0};
+            }
+        }
+    }
+    return hit;
+}
+
+Arc DepthScene::preview(const Shortcut& shortcut) const
+{
+    const Rect& from = box(shortcut.source)->rect;
+    const Rect& to = box(shortcut.target)->rect;
+    return {{from.left + from.width() * 0.75F, to.left + to.width() * 0.25F, heightOf(shortcut)},
+            shortcut,
+            ShortcutKind::Learned,
+            0,
+            1};
+}
+
+std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
+{
+    std::vector<Shortcut> found;
+    for (const Arc& arc : m_arcs) {
+        // Taken by its top, so that a box drawn over a few arcs does not pick up all that pass below.
+        if (arc.kind != ShortcutKind::Stream && area.contains(arc.at(0.5F))) {
+            found.insert(found.end(), members(arc).begin(), members(arc).end());
+        }
+    }
+    return found;
+}
+
+std::vector<std::int64_t> DepthScene::layersIn(const Rect& area) const
+{
+    std::vector<std::int64_t> found;
+    for (const LayerBox& candidate : m_boxes) {
+        if (area.overlaps(candidate.rect)) {
+            for (std::int64_t layer = candidate.layer; layer <= candidate.lastLayer; ++layer) {
+                if (found.empty() || found.back() != layer) {
+                    found.push_back(layer);
+                }
+            }
+        }
+    }
+    return found;
+}
+
+} // namespace residua::editor

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/depth/depth_steps.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace residua::editor {
+
+Selection layerBeside(const DepthScene& scene, const Selection& selection, std::int64_t by, Step step)
+{
+    const std::int64_t head = scene.layers() + 1;
+    const auto& layers = selection.layers;
+    std::int64_t next = by < 0 ? head : 0;
+    if (!layers.empty()) {
+        const auto boxes =
+            scene.boxesOf(std::clamp(by < 0 ? *layers.begin() : *layers.rbegin(), std::int64_t{0}, head));
+        next = std::clamp(by < 0 ? boxes.front().layer - 1 : boxes.back().lastLayer + 1, std::int64_t{0}, head);
+    }
+    Selection chosen = step == Step::Extend ? selection : Selection{};
+    const auto reached = scene.boxesOf(next);
+    for (std::int64_t layer = reached.front().layer; layer <= reached.back().lastLayer; ++layer) {
+        chosen.layers.insert(layer);
+    }
+    return chosen;
+}
+
+Selection shortcutBeside(const DepthScene& scene, const Selection& selection, std::ptrdiff_t by)
+{
+    const auto& shortcuts = selection.shortcuts;
+    const LayerBox* box = nullptr;
+    if (!shortcuts.empty()) {
+        box = scene.box(shortcuts.rbegin()->target);
+    } else if (!selection.layers.empty()) {
+        const auto boxes = scene.boxesOf(*selection.layers.rbegin());
+        box = boxes.empty() ? nullptr : &boxes.back();
+    }
+    if (box == nullptr) {
+        return selection;
+    }
+    std::vector<const Arc*> into; // shortest first, as the scene has them
+    std::ptrdiff_t at = -1;
+    for (const Arc& arc : scene.arcs()) {
+        if (scene.box(arc.shortcut.target) == box) {
+            at = shortcuts.contains(arc.shortcut) ? static_cast<std::ptrdiff_t>(into.size()) : at;
+            into.push_back(&arc);
+        }
+    }
+    at = std::clamp(at + by, std::ptrdiff_t{-1}, static_cast<std::ptrdiff_t>(into.size()) - 1);
+    Selection chosen;
+    if (at < 0) {
+        chosen.layers.insert(box->layer);
+    } else {
+        const auto members = scene.members(*into[static_cast<std::size_t>(at)]);
+        chosen.shortcuts.insert(members.begin(), members.end());
+    }
+    return chosen;
+}
+
+} // namespace residua::editor

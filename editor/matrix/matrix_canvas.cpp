@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/matrix/matrix_canvas.h"
+
+#include "editor/canvas/paint_tools.h"
+#include "editor/matrix/matrix_paint.h"
+#include "editor/matrix/matrix_scene.h"
+#include "editor/shortcuts/shortcut_canvas.h"
+#include "editor/shortcuts/shortcuts.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::editor {
+namespace {
+
+using projects::Shortcut;
+
+constexpr float kFitMargin = 16;
+constexpr float kFitMaxZoom = 1.6F;
+constexpr Point kChipsAt{16, 12};
+constexpr float kRowsGap = 20; ///< between the ports and the measures
+
+class MatrixCanvas final : public ShortcutCanvas {
+public:
+    void setSelection(const Selection& selection) override;
+    void askTyping() override { requestTyping({width() / 2, top()}, {}); }
+    std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
+    std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
+
+protected:
+    void rebuild() override;
+    Rect bounds() const override { return m_scene.bounds(); }
+    std::optional<Rect> areaOf(const Selection& selection) const override;
+    bool canChange(const Shortcut& shortcut) const override { return isRead(m_scene.cell(shortcut)); }
+    Selection everything() const override;
+    bool inGesture() const override { return m_stroking; }
+    bool leftButtonPans() const override { return m_space == Space::Pans; }
+    bool giveUpGesture() override;
+    void handlePointer(Point pointer, bool inside) override;
+    void handleKeys() override;
+    void paint(ImDrawList& list) override;
+    void paintOverview(ImDrawList& list, const Minimap& map) override;
+    /// Into what the axes leave free.
+    Framing framing() const override
+    {
+        return {.left = kMatrixAxis, .top = top(), .margin = kFitMargin, .maxZoom = kFitMaxZoom};
+    }
+
+private:
+    void moveCursor(std::int64_t down, std::int64_t right);
+    void toggle(const Shortcut& shortcut);
+    void beginStroke(Point pointer);
+    void continueStroke(Point pointer);
+    void endStroke();
+    void addToStroke(const Shortcut& shortcut);
+    void handleSpace();
+    bool clickChip(Point pointer);
+    [[nodiscard]] std::vector<Chip> portChips() const;
+    /// What may be shown of weights that each feature has of its own; one where there is no choice.
+    [[nodiscard]] std::vector<LiveMeasure> measures() const;
+    [[nodiscard]] LiveMeasure measure() const { return weights().has(m_measure) ? m_measure : LiveMeasure::Mean; }
+    [[nodiscard]] std::vector<Chip> measureChips() const;
+    void stepMeasure(std::size_t by);
+    /// Where the grid begins.
+    [[nodiscard]] float top() const
+    {
+        return kMatrixAxis + (m_scene.ports().size() > 1 || measures().size() > 1 ? kMatrixPorts : 0);
+    }
+    [[nodiscard]] const std::string& port() const { return m_scene.ports()[m_port]; }
+
+    MatrixScene m_scene;
+    bool m_stroking = false;
+    MatrixStroke m_stroke;
+    MatrixBlocks m_blocks;
+    Point m_strokeAt;
+    std::size_t m_port = 0;
+    LiveMeasure m_measure = LiveMeasure::Mean;
+    enum class Space { Up, Held, Pans } m_space = Space::Up;
+    std::optional<Shortcut> m_cursor;
+    std::optional<Shortcut> m_hover;
+};
+
+void MatrixCanvas::rebuild()
+{
+    m_scene.rebuild(project());
+    m_port = std::min(m_port, m_scene.ports().size() - 1);
+    if (m_cursor && m_scene.cell(*m_cursor) == MatrixCell::Outside) {
+        m_cursor.reset();
+    }
+}
+
+void MatrixCanvas::setSelection(const Selection& selection)
+{
+    ShortcutCanvas::setSelection(selection);
+    if (selection.shortcuts.size() == 1 && m_scene.cell(*selection.shortcuts.begin()) != MatrixCell::Outside) {
+        m_cursor = *selection.shortcuts.begin();
+    }
+}
+
+std::optional<Rect> MatrixCanvas::areaOf(const Selection& selection) const
+{
+    std::optional<Rect> area;
+    for (const Shortcut& shortcut : selection.shortcuts) {
+        include(area, m_scene.rectOf(shortcut));
+    }
+    return area;
+}
+
+Selection MatrixCanvas::everything() const
+{
+    Selection all;
+    for (std::int64_t target = 1; target <= m_scene.size(); ++target) {
+        for (std::int64_t source = 0; source < target; ++source) {
+            if (isRead(m_scene.cell({source, target}))) {
+                all.shortcuts.insert({source, target});
+            }
+        }
+    }
+    return all;
+}
+
+bool MatrixCanvas::giveUpGesture()
+{
+    m_stroke = {};
+    if (std::exchange(m_stroking, false)) {
+        return true;
+    }
+    m_cursor.reset();
+    return false;
+}
+
+void MatrixCanvas::paint(ImDrawList& list)
+{
+    paintMatrix(list, {m_scene, view(), selection(), weights(), project(), m_stroke, m_blocks, port(), measure(),
+                       shownHover(), m_cursor, theme(), width(), height(), top()});
+    const Point at = pointer();
+    for (const auto& row : {portChips(), measureChips()}) {
+        for (const Chip& chip : row) {
+            paintChip(list, chip, theme(), chip.rect.contains(at));
+        }
+    }
+}
+
+// The half below the diagonal, and what is selected in it.
+void MatrixCanvas::paintOverview(ImDrawList& list, const Minimap& map)
+{
+    const resources::ThemeColours& c = resources::themeColours(theme());
+    const Rect& r = map.content;
+    list.AddTriangleFilled({r.left, r.top}, {r.right, r.bottom}, {r.left, r.bottom}, imColour(c.muted, 0.3));
+    for (const Shortcut& shortcut : selection().shortcuts) {
+        const Rect cell = map.toPanel(m_scene.rectOf(shortcut), bounds());
+        list.AddRectFilled({cell.left, cell.top},
+                           {std::max(cell.right, cell.left + 2), std::max(cell.bottom, cell.top + 2)},
+                           imColour(c.accent));
+    }
+}
+
+std::vector<Chip> MatrixCanvas::portChips() const
+{
+    if (m_scene.ports().size() < 2 || !m_scene.note().empty()) {
+        return {};
+    }
+    auto chips = layoutChips(m_scene.ports(), ChipKind::Choice, kChipsAt);
+    chips[m_port].on = true;
+    return chips;
+}
+
+std::vector<LiveMeasure> MatrixCanvas::measures() const
+{
+    std::vector<LiveMeasure> shown{LiveMeasure::Mean};
+    for (const LiveMeasure measure : {LiveMeasure::Spread, LiveMeasure::Feature}) {
+        if (weights().has(measure)) {
+            shown.push_back(measure);
+        }
+    }
+    return shown;
+}
+
+// To the right of the ports.
+std::vector<Chip> MatrixCanvas::measureChips() const
+{
+    const std::vector<LiveMeasure> shown = measures();
+    if (shown.size() < 2 || !m_scene.note().empty()) {
+        return {};
+    }
+    std::vector<std::string> labels;
+    for (const LiveMeasure each : shown) {
+        labels.push_back(each == LiveMeasure::Mean     ? "mean"
+                         : each == LiveMeasure::Spread ? "spread"
+                                                       : "feature " + std::to_string(weights().feature()));
+    }
+    const auto ports = portChips();
+    auto chips = layoutChips(labels, ChipKind::Choice,
+                             ports.empty() ? kChipsAt : Point{ports.back().rect.right + kRowsGap, kChipsAt.y});
+    for (std::size_t i = 0; i < chips.size(); ++i) {
+        chips[i].on = shown[i] == measure();
+    }
+    return chips;
+}
+
+void MatrixCanvas::stepMeasure(std::size_t by)
+{
+    const std::vector<LiveMeasure> shown = measures();
+    const auto now = static_cast<std::size_t>(std::ranges::find(shown, measure()) - shown.begin());
+    m_measure = shown[(now + by) % shown.size()];
+}
+
+// Held, it moves the view with the left button; let go without that, it has toggled a cell.
+void MatrixCanvas::handleSpace()
+{
+    const bool again = pressed(ImGuiKey_Space);
+    if (m_space == Space::Held && (again || !ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space))) && m_cursor) {
+        toggle(*m_cursor);
+    }
+    if (again) {
+        m_space = Space::Held;
+    } else if (!ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space))) {
+        m_space = Space::Up;
+    }
+    if (m_space == Space::Held && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+        m_space = Space::Pans;
+    }
+}
+
+void MatrixCanvas::handleKeys()
+{
+    if (!m_scene.note().empty()) {
+        return;
+    }
+    if (pressed(ImGuiKey_UpArrow)) {
+        moveCursor(-1, 0);
+    } else if (pressed(ImGuiKey_DownArrow)) {
+        moveCursor(1, 0);
+    } else if (pressed(ImGuiKey_LeftArrow)) {
+        moveCursor(0, -1);
+    } else if (pressed(ImGuiKey_RightArrow)) {
+        moveCursor(0, 1);
+    } else if (pressed(ImGuiKey_PageDown)) {
+        m_port = (m_port + 1) % m_scene.ports().size();
+    } else if (pressed(ImGuiKey_PageUp)) {
+        m_port = (m_port + m_scene.ports().size() - 1) % m_scene.ports().size();
+    } else if (pressed(ImGuiKey_Home)) {
+        stepMeasure(measures().size() - 1);
+    } else if (pressed(ImGuiKey_End)) {
+        stepMeasure(1);
+    }
+    handleSpace();
+}
+
+void MatrixCanvas::moveCursor(std::int64_t down, std::int64_t right)
+{
+    const Shortcut from = m_cursor.value_or(Shortcut{0, 1});
+    const Shortcut to{from.source + right, from.target + down};
+    if (m_cursor && m_scene.cell(to) == MatrixCell::Outside) {
+        return; // at the edge
+    }
+    m_cursor = m_cursor ? to : from;
+    reveal(m_scene.rectOf(*m_cursor));
+    Selection selection;
+    if (isRead(m_scene.cell(*m_cursor))) {
+        selection.shortcuts.insert(*m_cursor);
+    }
+    select(std::move(selection));
+}
+
+void MatrixCanvas::toggle(const Shortcut& shortcut)
+{
+    const bool prune = isRead(m_scene.cell(shortcut));
+    requestEdit(prune ? pruneEdit(project(), {shortcut}) : addEdit(project(), {shortcut}));
+}
+
+void MatrixCanvas::handlePointer(Point pointer, bool inside)
+{
+    if (m_stroking) {
+        continueStroke(pointer);
+        return;
+    }
+    const bool onGrid = inside && pointer.x >= kMatrixAxis && pointer.y >= top() && m_scene.note().empty();
+    m_hover = onGrid ? m_scene.hitTest(view().toScene(pointer)) : std::nullopt;
+    hover(m_hover);
+    if (inside && ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !clickChip(pointer)) {
+        beginStroke(pointer);
+    }
+}
+
+bool MatrixCanvas::clickChip(Point pointer)
+{
+    const auto chips = portChips();
+    for (std::size_t i = 0; i < chips.size(); ++i) {
+        if (chips[i].rect.contains(pointer)) {
+            m_port = i;
+            return true;
+        }
+    }
+    const auto shown = measureChips();
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        if (shown[i].rect.contains(pointer)) {
+            m_measure = measures()[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+void MatrixCanvas::beginStroke(Point pointer)
+{
+    if (!m_hover) {
+        select({});
+        return;
+    }
+    m_cursor = m_hover;
+    if (ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl) { // selects, and changes nothing
+        Selection chosen = selection();
+        if (isRead(m_scene.cell(*m_hover)) && !chosen.shortcuts.insert(*m_hover).second) {
+            chosen.shortcuts.erase(*m_hover);
+        }
+        select(std::move(chosen));
+        return;
+    }
+    m_stroking = true;
+    m_strokeAt = view().toScene(pointer);
+    // The first cell says what the whole stroke does: it never adds here and prunes there.
+    m_stroke.does = isRead(m_scene.cell(*m_hover)) ? MatrixStroke::Does::Prune : MatrixStroke::Does::Add;
+    addToStroke(*m_hover);
+}
+
+void MatrixCanvas::addToStroke(const Shortcut& shortcut)
+{
+    if (isRead(m_scene.cell(shortcut)) == (m_stroke.does == MatrixStroke::Does::Prune)) {
+        m_stroke.cells.insert(shortcut);
+    }
+}
+
+void MatrixCanvas::continueStroke(Point pointer)
+{
+    const Point at = view().toScene(pointer);
+    for (const Shortcut& shortcut : m_scene.stroke(m_strokeAt, at)) {
+        addToStroke(shortcut);
+    }
+    m_strokeAt = at;
+    m_hover = m_scene.hitTest(at);
+    hover(m_hover);
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+        endStroke();
+    }
+}
+
+void MatrixCanvas::endStroke()
+{
+    m_stroking = false;
+    const MatrixStroke stroke = std::exchange(m_stroke, {});
+    const std::vector<Shortcut> cells(stroke.cells.begin(), stroke.cells.end());
+    const bool adds = stroke.does == MatrixStroke::Does::Add;
+    if (auto edit = adds ? addEdit(project(), cells) : pruneEdit(project(), cells)) {
+        requestEdit(std::move(edit));
+        select(adds ? Selection{{}, {cells.begin(), cells.end()}, {}} : Selection{});
+    }
+}
+
+std::optional<ScreenPoint> MatrixCanvas::locate(std::int64_t, Spot) const
+{
+    return std::nullopt; // a layer has no place of its own here: it is a row and a column
+}
+
+std::optional<ScreenPoint> MatrixCanvas::locate(const Shortcut& shortcut) const
+{
+    if (m_scene.cell(shortcut) == MatrixCell::Outside) {
+        return std::nullopt;
+    }
+    return onScreen(m_scene.rectOf(shortcut).centre());
+}
+
+} // namespace
+
+std::unique_ptr<Canvas> makeMatrixCanvas()
+{
+    return std::make_unique<MatrixCanvas>();
+}
+
+} // namespace residua::editor

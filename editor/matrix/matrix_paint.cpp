@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/matrix/matrix_paint.h"
+
+#include "editor/shortcuts/shortcuts.h"
+#include "editor/shortcuts/weight_legend.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::editor {
+namespace {
+
+using projects::Shortcut;
+using resources::ThemeColours;
+
+constexpr float kSmallestCell = 4;    ///< screen pixels; smaller ones are drawn as blocks of several
+constexpr float kSmallestMarked = 10; ///< with a mark for frozen and pruned
+constexpr float kSmallestNumbered = 38;
+constexpr float kSmallestRounded = 16;
+constexpr float kLabelGap = 2; ///< between two labels of an axis
+
+const ThemeColours& coloursOf(const MatrixPicture& picture)
+{
+    return resources::themeColours(picture.theme);
+}
+
+/// How cells are filled, with what a frame looks up but once.
+class CellFills {
+public:
+    explicit CellFills(const MatrixPicture& picture)
+        : m_picture(picture),
+          m_weights(picture.weights.port(picture.port, picture.measure)),
+          m_each(modulesPerLayer(picture.project))
+    {
+    }
+
+    [[nodiscard]] std::optional<float> weightOf(const Shortcut& shortcut) const { return m_weights.of(shortcut); }
+    /// Which cell of a block stands for it: the strongest. Below 0: there is no cell.
+    [[nodiscard]] double strengthOf(const Shortcut& shortcut) const;
+    [[nodiscard]] resources::Rgb colourOf(const Shortcut& shortcut) const;
+    [[nodiscard]] ImU32 fillOf(const Shortcut& shortcut) const
+    {
+        return imColour(colourOf(shortcut), opacityOf(shortcut));
+    }
+
+private:
+    [[nodiscard]] double opacityOf(const Shortcut& shortcut) const;
+
+    const MatrixPicture& m_picture;
+    PortWeights m_weights;
+    std::int64_t m_each;
+};
+
+double CellFills::strengthOf(const Shortcut& shortcut) const
+{
+    const MatrixCell cell = m_picture.scene.cell(shortcut);
+    if (isRead(cell)) {
+        if (const auto weight = m_weights.of(shortcut)) {
+            return 1 + m_picture.weights.scale(m_picture.measure).strength(*weight);
+        }
+    }
+    switch (cell) {
+    case MatrixCell::Outside:
+        return -1;
+    case MatrixCell::Empty:
+    case MatrixCell::Pruned:
+        return 0;
+    case MatrixCell::Summed:
+        return 0.1;
+    case MatrixCell::Fixed:
+        return 0.2;
+    case MatrixCell::Learned:
+    case MatrixCell::Frozen:
+        break;
+    }
+    return 0.3;
+}
+
+resources::Rgb CellFills::colourOf(const Shortcut& shortcut) const
+{
+    const ThemeColours& c = coloursOf(m_picture);
+    const MatrixCell cell = m_picture.scene.cell(shortcut);
+    if (isRead(cell)) {
+        if (const auto weight = m_weights.of(shortcut)) {
+            return m_picture.weights.scale(m_picture.measure).colour(*weight, m_picture.theme);
+        }
+    }
+    switch (cell) {
+    case MatrixCell::Outside:
+    case MatrixCell::Empty:
+    case MatrixCell::Pruned:
+        return c.surface;
+    case MatrixCell::Summed:
+    case MatrixCell::Fixed:
+        return c.muted;
+    case MatrixCell::Learned:
+    case MatrixCell::Frozen:
+        break;
+    }
+    return resources::curveColour(0, m_picture.theme);
+}
+
+double CellFills::opacityOf(const Shortcut& shortcut) const
+{
+    const MatrixCell cell = m_picture.scene.cell(shortcut);
+    if (cell == MatrixCell::Empty || cell == MatrixCell::Pruned) {
+        return 1;
+    }
+    if (cell == MatrixCell::Summed) {
+        return 0.15;
+    }
+    const bool runs = m_picture.weights.isActive((shortcut.target + m_each - 1) / m_each);
+    return (m_weights.of(shortcut) ? 1.0 : 0.45) * (runs ? 1.0 : 0.35);
+}
+
+// Black or white, whichever reads better on the cell.
+ImU32 inkOn(resources::Rgb ground)
+{
+    const int light = 299 * ground.r + 587 * ground.g + 114 * ground.b;
+    return light > 140000 ? IM_COL32(10, 14, 22, 255) : IM_COL32(255, 255, 255, 255);
+}
+
+void paintMarks(ImDrawList& list, const MatrixPicture& picture, const CellFills& fills, const Shortcut& shortcut,
+                const Rect& r)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const float size = r.right - r.left;
+    const Point centre = r.centre();
+    switch (picture.scene.cell(shortcut)) {
+    case MatrixCell::Pruned: {
+        const float arm = size * 0.2F;
+        list.AddLine({centre.x - arm, centre.y - arm}, {centre.x + arm, centre.y + arm}, imColour(c.muted), 1.3F);
+        list.AddLine({centre.x - arm, centre.y + arm}, {centre.x + arm, centre.y - arm}, imColour(c.muted), 1.3F);
+        break;
+    }
+    case MatrixCell::Frozen: {
+        const float side = std::min(size * 0.32F, 9.0F);
+        list.AddTriangleFilled({r.right - side - 1, r.top + 1}, {r.right - 1, r.top + 1},
+                               {r.right - 1, r.top + side + 1}, imColour(c.text));
+        break;
+    }
+    case MatrixCell::Summed:
+        list.AddLine({r.left + 3, r.bottom - 3}, {r.right - 3, r.top + 3}, imColour(c.muted, 0.5), 1.0F);
+        break;
+    case MatrixCell::Outside:
+    case MatrixCell::Empty:
+    case MatrixCell::Fixed:
+    case MatrixCell::Learned:
+        break;
+    }
+    if (size >= kSmallestNumbered && isRead(picture.scene.cell(shortcut))) {
+        if (const auto weight = fills.weightOf(shortcut)) {
+            centredText(list, kTextSize, centre, size - 4, inkOn(fills.colourOf(shortcut)), shortNumber(*weight));
+        }
+    }
+}
+
+// The strongest of a block's cells.
+ImU32 colourOfBlock(const CellFills& fills, const Shortcut& first, std::int64_t side)
+{
+    Shortcut strongest = first;
+    double most = -1;
+    for (std::int64_t target = first.target; target < first.target + side; ++target) {
+        for (std::int64_t source = first.source; source < std::min(first.source + side, target); ++source) {
+            if (const double strength = fills.strengthOf({source, target}); strength > most) {
+                most = strength;
+                strongest = {source, target};
+            }
+        }
+    }
+    return most < 0 ? 0 : fills.fillOf(strongest);
+}
+
+void refresh(MatrixBlocks& blocks, const MatrixPicture& picture, const CellFills& fills, std::int64_t side)
+{
+    const std::tuple of{
+        side, picture.port, picture.measure, picture.theme, picture.weights.revision(), picture.scene.revision()};
+    if (blocks.of == of) {
+        return;
+    }
+    blocks.of = of;
+    const std::int64_t across = (picture.scene.size() + side - 1) / side;
+    blocks.colours.assign(static_cast<std::size_t>(across * across), 0);
+    for (std::int64_t row = 0; row < across; ++row) {
+        for (std::int64_t column = 0; column <= row; ++column) {
+            blocks.colours[static_cast<std::size_t>(row * across + column)] =
+                colourOfBlock(fills, {column * side, row * side + 1}, side);
+        }
+    }
+}
+
+void paintBlock(ImDrawList& list, const MatrixPicture& picture, const Shortcut& first, std::int64_t side)
+{
+    const std::int64_t across = (picture.scene.size() + side - 1) / side;
+    const ImU32 colour =
+        picture.blocks.colours[static_cast<std::size_t>((first.target - 1) / side * across + first.source / side)];
+    if (colour == 0) {
+        return;
+    }
+    const Shortcut last{std::min(first.source + side, picture.scene.size()) - 1,
+                        std::min(first.target + side - 1, picture.scene.size())};
+    const Rect from = picture.view.rectToScreen(picture.scene.rectOf(first));
+    const Rect to = picture.view.rectToScreen(picture.scene.rectOf(last));
+    list.AddRectFilled({from.left, from.top}, {to.right, to.bottom}, colour);
+}
+
+void paintCell(ImDrawList& list, const MatrixPicture& picture, const CellFills& fills, const Shortcut& shortcut)
+{
+    if (picture.scene.cell(shortcut) == MatrixCell::Outside) {
+        return;
+    }
+    const Rect r = picture.view.rectToScreen(picture.scene.rectOf(shortcut));
+    const float gap = r.width() > 8 ? 1.0F : 0.0F;
+    list.AddRectFilled({r.left + gap, r.top + gap}, {r.right - gap, r.bottom - gap}, fills.fillOf(shortcut),
+                       r.width() >= kSmallestRounded ? 2.0F : 0.0F);
+    if (r.width() >= kSmallestMarked) {
+        paintMarks(list, picture, fills, shortcut, r);
+    }
+}
+
+void paintCells(ImDrawList& list, const MatrixPicture& picture)
+{
+    const Rect seen = picture.view.visible(picture.width, picture.height);
+    const auto columns = picture.scene.columnsIn(seen.left, seen.right);
+    const auto targets = picture.scene.targetsIn(seen.top, seen.bottom);
+    const float size = MatrixScene::kCell * picture.view.zoom();
+    const auto side = static_cast<std::int64_t>(std::ceil(kSmallestCell / size));
+    const CellFills fills(picture);
+    if (side > 1) {
+        refresh(picture.blocks, picture, fills, side);
+    }
+    // Blocks begin at multiples of their side, so that they do not flicker while the view moves.
+    const std::int64_t firstTarget = (targets.first - 1) / side * side + 1;
+    for (std::int64_t target = firstTarget; target <= targets.last; target += side) {
+        const std::int64_t last = std::min(columns.last, target + side - 2); // no further than the diagonal
+        for (std::int64_t source = columns.first / side * side; source <= last; source += side) {
+            if (side > 1) {
+                paintBlock(list, picture, {source, target}, side);
+            } else {
+                paintCell(list, picture, fills, {source, target});
+            }
+        }
+    }
+}
+
+void outline(ImDrawList& list, const MatrixPicture& picture, const Shortcut& shortcut, ImU32 colour, float width)
+{
+    const Rect r = picture.view.rectToScreen(picture.scene.rectOf(shortcut));
+    const float grow = std::max(0.0F, (6 - (r.right - r.left)) / 2); // a cell of a pixel is still to be found
+    list.AddRect({r.left - grow, r.top - grow}, {r.right + grow, r.bottom + grow}, colour, 2, 0, width);
+}
+
+// The hovered cell's row and column, so that the eye finds its layers.
+void paintCross(ImDrawList& list, const MatrixPicture& picture, const Shortcut& shortcut)
+{
+    const ImU32 tint = imColour(coloursOf(picture).accent, 0.10);
+    const Rect all = picture.view.rectToScreen(picture.scene.bounds());
+    const Rect r = picture.view.rectToScreen(picture.scene.rectOf(shortcut));
+    list.AddRectFilled({all.left, r.top}, {r.right, r.bottom}, tint);
+    list.AddRectFilled({r.left, r.top}, {r.right, all.bottom}, tint);
+}
+
+void paintAxes(ImDrawList& list, const MatrixPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const Rect all = picture.view.rectToScreen(picture.scene.bounds());
+    const Rect seen = picture.view.visible(picture.width, picture.height);
+    const float size = MatrixScene::kCell * picture.view.zoom();
+    // Numbers stay in sight when the grid's edge does not.
+    const float left = std::max(all.left, kMatrixAxis);
+    const float top = std::max(all.top, picture.top);
+    list.AddRectFilled({0, 0}, {left - 2, picture.height}, imColour(c.background, 0.92));
+    list.AddRectFilled({left - 2, 0}, {picture.width, top - 2}, imColour(c.background, 0.92));
+    const auto ink = [&](bool marked) { return imColour(marked ? c.accent : c.muted); };
+    const std::int64_t last = picture.scene.size();
+    const float widest = textWidth(kTextSize, moduleName(picture.project, last - 1)) + kLabelGap;
+    const auto columns = picture.scene.columnsIn(seen.left, seen.right);
+    const std::int64_t everyColumn = labelStep(widest / size);
+    for (std::int64_t i = columns.first; i <= columns.last; ++i) {
+        const bool marked = picture.hovered && picture.hovered->source == i;
+        const Point at = picture.view.rectToScreen(picture.scene.rectOf({i, 1})).centre();
+        if (at.x >= left && (marked || i % everyColumn == 0)) {
+            centredText(list, kTextSize, {at.x, top - 12}, kMatrixAxis, ink(marked), moduleName(picture.project, i));
+        }
+    }
+    const auto targets = picture.scene.targetsIn(seen.top, seen.bottom);
+    const std::int64_t everyRow = labelStep((kTextSize + 2) / size);
+    for (std::int64_t j = targets.first; j <= targets.last; ++j) {
+        const bool marked = picture.hovered && picture.hovered->target == j;
+        const bool beside = j != last && last - j < everyRow; // would run into the last one's
+        const Point at = picture.view.rectToScreen(picture.scene.rectOf({0, j})).centre();
+        if (at.y >= top && (marked || j == last || (j % everyRow == 0 && !beside))) {
+            const std::string name = moduleName(picture.project, j);
+            centredText(list, kTextSize, {left - 10 - textWidth(kTextSize, name) / 2, at.y}, kMatrixAxis, ink(marked),
+                        name);
+        }
+    }
+    const float middle =
+        std::clamp((std::max(all.left, left) + std::min(all.right, picture.width)) / 2, left, picture.width);
+    centredText(list, kTextSize, {middle, top - 30}, 200, imColour(c.text), "source i");
+    const float end = left - 10 - textWidth(kTextSize, "target j") / 2; // as the numbers below it
+    centredText(list, kTextSize, {end, top - 12}, 60, imColour(c.text), "target j");
+}
+
+std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& shortcut)
+{
+    std::string name = nameOf(shortcut);
+    if (modulesPerLayer(picture.project) > 1) {
+        name += "  (" + moduleName(picture.project, shortcut.source) + " to " +
+                moduleName(picture.project, shortcut.target) + ")";
+    }
+    std::vector<std::string> lines{picture.port.empty() ? name : name + "  " + picture.port};
+    switch (picture.scene.cell(shortcut)) {
+    case MatrixCell::Empty:
+        lines.emplace_back("not read: click or drag to add");
+        break;
+    case MatrixCell::Summed:
+        lines.emplace_back("read inside the sum of the middle");
+        break;
+    case MatrixCell::Pruned:
+        lines.emplace_back("pruned: click to bring it back");
+        break;
+    case MatrixCell::Frozen:
+        lines.emplace_back("frozen");
+        break;
+    case MatrixCell::Fixed:
+        lines.emplace_back("fixed weight");
+        break;
+    case MatrixCell::Learned:
+        lines.emplace_back("learned weight");
+        break;
+    case MatrixCell::Outside:
+        break;
+    }
+    constexpr const char* kMeasures[] = {"weight ", "spread ", "feature's weight "};
+    if (const auto weight = picture.weights.port(picture.port, picture.measure).of(shortcut)) {
+        lines.push_back(kMeasures[static_cast<std::size_t>(picture.measure)] + shortNumber(*weight));
+    }
+    return lines;
+}
+
+void paintAttention(ImDrawList& list, const MatrixPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    for (const Shortcut& shortcut : picture.selection.shortcuts) {
+        if (picture.scene.cell(shortcut) != MatrixCell::Outside) {
+            outline(list, picture, shortcut, imColour(c.accent), 2);
+        }
+    }
+    const bool adds = picture.stroke.does == MatrixStroke::Does::Add;
+    for (const Shortcut& shortcut : picture.stroke.cells) {
+        const Rect r = picture.view.rectToScreen(picture.scene.rectOf(shortcut));
+        list.AddRectFilled({r.left, r.top}, {r.right, r.bottom},
+                           adds ? imColour(c.accent, 0.6) : imColour(c.surface, 0.8), 2);
+        outline(list, picture, shortcut, imColour(c.accent), 1);
+    }
+    if (picture.cursor) {
+        outline(list, picture, *picture.cursor, imColour(c.text), 2);
+    }
+    if (picture.hovered && picture.scene.cell(*picture.hovered) != MatrixCell::Outside) {
+        outline(list, picture, *picture.hovered, imColour(c.text), 1.5F);
+    }
+}
+
+} // namespace
+
+void paintMatrix(ImDrawList& list, const MatrixPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    list.AddRectFilled({0, 0}, {picture.width, picture.height}, imColour(c.background));
+    if (!picture.scene.note().empty()) {
+        paintNote(list, picture.scene.note(), picture.theme, picture.width, picture.height);
+        return;
+    }
+    if (picture.hovered && picture.scene.cell(*picture.hovered) != MatrixCell::Outside) {
+        paintCross(list, picture, *picture.hovered);
+    }
+    paintCells(list, picture);
+    paintAttention(list, picture);
+    paintAxes(list, picture);
+    paintLegend(list, picture.weights, picture.theme, picture.height, picture.measure);
+    const auto told = picture.hovered ? picture.hovered : picture.cursor;
+    if (told && picture.stroke.cells.empty() && picture.scene.cell(*told) != MatrixCell::Outside) {
+        const Rect r = picture.view.rectToScreen(picture.scene.rectOf(*told));
+        paintBadge(list, {{r.right - 8, r.bottom - 8}, describe(picture, *told), imColour(c.text)}, picture.theme,
+                   picture.width, picture.height);
+    }
+}
+
+} // namespace residua::editor

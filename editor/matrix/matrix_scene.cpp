@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/matrix/matrix_scene.h"
+
+#include "editor/shortcuts/shortcuts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::editor {
+namespace {
+
+using projects::DepthMix;
+using projects::Shortcut;
+
+std::string noteFor(const projects::Project& project)
+{
+    const std::int64_t depth = modulesOf(project);
+    if (!std::holds_alternative<DepthMix>(project.topology.wiring)) {
+        return "“" + project.topology.preset +
+               "” wires depth without shortcuts of its own, so it has no matrix. "
+               "Choose ANCRe, DCA or another mix above the canvas to have one.";
+    }
+    if (depth == 0) {
+        return "No layers yet: press Tab and type, for example, 4 mlp";
+    }
+    if (depth > MatrixScene::kDeepest) {
+        return "The matrix shows up to " + std::to_string(MatrixScene::kDeepest) + " rows; this stack has " +
+               std::to_string(depth) + ". The depth canvas shows them all.";
+    }
+    return {};
+}
+
+MatrixCell cellOf(ShortcutKind kind)
+{
+    switch (kind) {
+    case ShortcutKind::Frozen:
+        return MatrixCell::Frozen;
+    case ShortcutKind::Pruned:
+        return MatrixCell::Pruned;
+    case ShortcutKind::Learned:
+        return MatrixCell::Learned;
+    case ShortcutKind::Fixed:
+    case ShortcutKind::Stream:
+        break;
+    }
+    return MatrixCell::Fixed;
+}
+
+} // namespace
+
+bool isRead(MatrixCell cell)
+{
+    return cell == MatrixCell::Fixed || cell == MatrixCell::Learned || cell == MatrixCell::Frozen;
+}
+
+void MatrixScene::rebuild(const projects::Project& project)
+{
+    ++m_revision;
+    m_depth = modulesOf(project);
+    m_note = noteFor(project);
+    m_ports = portsOf(project.topology);
+    m_size = 0;
+    if (m_note.empty()) {
+        fill(std::get<DepthMix>(project.topology.wiring));
+    }
+}
+
+void MatrixScene::fill(const DepthMix& mix)
+{
+    DepthMix everything = mix;
+    everything.sources = projects::AllSources{};
+    everything.states.clear();
+    m_size = m_depth + (projects::sourcesOf(everything, m_depth + 1, m_depth).empty() ? 0 : 1);
+    m_cells.assign(static_cast<std::size_t>(m_size * m_size), MatrixCell::Outside);
+    for (std::int64_t target = 1; target <= m_size; ++target) {
+        for (const std::int64_t source : projects::sourcesOf(everything, target, m_depth)) {
+            at({source, target}) = MatrixCell::Empty;
+        }
+        if (const auto middle = projects::summedMiddleOf(mix, target, m_depth)) {
+            for (std::int64_t source = middle->first; source <= middle->last; ++source) {
+                at({source, target}) = MatrixCell::Summed;
+            }
+        }
+    }
+    for (const DrawnShortcut& drawn : drawnShortcuts(mix, m_depth)) {
+        at(drawn.shortcut) = cellOf(drawn.kind);
+    }
+}
+
+MatrixCell& MatrixScene::at(const Shortcut& shortcut)
+{
+    return m_cells[static_cast<std::size_t>((shortcut.target - 1) * m_size + shortcut.source)];
+}
+
+MatrixCell MatrixScene::cell(const Shortcut& shortcut) const
+{
+    const bool inside =
+        shortcut.source >= 0 && shortcut.source < m_size && shortcut.target >= 1 && shortcut.target <= m_size;
+    return inside ? m_cells[static_cast<std::size_t>((shortcut.target - 1) * m_size + shortcut.source)]
+                  : MatrixCell::Outside;
+}
+
+float MatrixScene::topOf(std::int64_t target) const
+{
+    return static_cast<float>(target - 1) * kCell + (target > m_depth ? kFinalGap : 0.0F);
+}
+
+Rect MatrixScene::rectOf(const Shortcut& shortcut) const
+{
+    const float left = static_cast<float>(shortcut.source) * kCell;
+    const float top = topOf(shortcut.target);
+    return {left, top, left + kCell, top + kCell};
+}
+
+Rect MatrixScene::bounds() const
+{
+    const float side = static_cast<float>(m_size) * kCell;
+    return {0, 0, side, side + (m_size > m_depth ? kFinalGap : 0.0F)};
+}
+
+std::optional<Shortcut> MatrixScene::hitTest(Point point) const
+{
+    const Range columns = columnsIn(point.x, point.x);
+    const Range targets = targetsIn(point.y, point.y);
+    if (columns.first > columns.last || targets.first > targets.last) {
+        return std::nullopt;
+    }
+    const Shortcut shortcut{columns.first, targets.first};
+    const bool hit = rectOf(shortcut).contains(point) && cell(shortcut) != MatrixCell::Outside;
+    return hit ? std::optional(shortcut) : std::nullopt;
+}
+
+std::vector<Shortcut> MatrixScene::stroke(Point from, Point to) const
+{
+    const float length = std::hypot(to.x - from.x, to.y - from.y);
+    const auto pieces = std::clamp(static_cast<int>(length / (kCell / 4)), 1, 100000);
+    std::vector<Shortcut> passed;
+    for (int i = 0; i <= pieces; ++i) {
+        const float t = static_cast<float>(i) / static_cast<float>(pieces);
+        const auto hit = hitTest({from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t});
+        if (hit && (passed.empty() || passed.back() != *hit)) {
+            passed.push_back(*hit);
+        }
+    }
+    return passed;
+}
+
+MatrixScene::Range MatrixScene::columnsIn(float left, float right) const
+{
+    if (right < 0) {
+        return {};
+    }
+    const auto last = static_cast<std::int64_t>(std::floor(right / kCell));
+    return {static_cast<std::int64_t>(std::floor(std::max(left, 0.0F) / kCell)), std::min(last, m_size - 1)};
+}
+
+MatrixScene::Range MatrixScene::targetsIn(float top, float bottom) const
+{
+    if (bottom < 0) {
+        return {};
+    }
+    const auto targetAt = [this](float y) {
+        const bool final = y >= topOf(m_size);
+        return final ? m_size + (y > topOf(m_size) + kCell ? 1 : 0)
+                     : std::min(static_cast<std::int64_t>(std::floor(y / kCell)) + 1, m_size);
+    };
+    return {targetAt(std::max(top, 0.0F)), std::min(targetAt(bottom), m_size)};
+}
+
+} // namespace residua::editor

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas/arc_shape.h"
+#include "editor/canvas/viewport.h"
+
+#include <imgui.h>
+
+namespace residua::editor {
+
+struct Stroke {
+    ImU32 colour = 0;
+    float width = 1; ///< screen pixels
+};
+
+/// Draws arcs, fifteen thousand a frame: each as one strip, two vertices a point, of just the part that is in sight.
+class ArcPainter {
+public:
+    ArcPainter(ImDrawList& list, const Viewport& view, float width, float height)
+        : m_list(list), m_view(view), m_width(width), m_height(height)
+    {
+    }
+
+    /// The most pieces that an arc is drawn in; fewer where so many are drawn that corners do not show.
+    void setFinest(int segments) { m_finest = segments; }
+    [[nodiscard]] bool inSight(const ArcShape& arc) const;
+    void stroke(const ArcShape& arc, const Stroke& stroke) const;
+    void dash(const ArcShape& arc, const Stroke& stroke) const;
+
+private:
+    void strip(const ArcShape& onScreen, float base, float from, float to, const Stroke& stroke) const;
+
+    ImDrawList& m_list;
+    const Viewport& m_view;
+    float m_width;
+    float m_height;
+    int m_finest = 64;
+};
+
+} // namespace residua::editor

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/shortcuts/clipboard.h"
+
+#include "editor/shortcuts/shortcuts.h"
+#include "projects/file/json.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::editor {
+namespace {
+
+constexpr const char* kName = "Residua clipboard";
+
+using projects::DepthMix;
+using projects::ExplicitSources;
+using projects::Shortcut;
+
+/// How far shortcuts move so that the first source is the first selected layer.
+std::int64_t shiftFor(const projects::Project& project, const Selection& selection, const Fragment& fragment)
+{
+    const auto layer = selection.layers.begin();
+    if (layer == selection.layers.end() || *layer > project.network.depth()) {
+        return 0;
+    }
+    std::int64_t first = fragment.shortcuts.front().source;
+    for (const Shortcut& shortcut : fragment.shortcuts) {
+        first = std::min(first, shortcut.source);
+    }
+    return *layer * modulesPerLayer(project) - first;
+}
+
+Result<projects::Edit> pasteShortcuts(const projects::Document& document, const Selection& selection,
+                                      const Fragment& fragment)
+{
+    const projects::Project& project = document.project;
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return Error{"clipboard",
+                     "“" + project.topology.preset + "” wires depth without shortcuts: none can be pasted"};
+    }
+    const std::int64_t shift = shiftFor(project, selection, fragment);
+    const std::vector<DrawnShortcut> there = drawnShortcuts(*mix, modulesOf(project));
+    projects::Document trial = document;
+    projects::EditGroup group{"Paste shortcuts", {}};
+    const auto attempt = [&](projects::Edit edit) {
+        const bool done = projects::applyEdit(trial, edit).ok();
+        if (done) {
+            group.edits.push_back(std::move(edit));
+        }
+        return done;
+    };
+    for (const Shortcut& copied : fragment.shortcuts) {
+        const Shortcut here{copied.source + shift, copied.target + shift};
+        const bool present = std::any_of(there.begin(), there.end(), [&here](const DrawnShortcut& each) {
+            return each.shortcut == here && each.kind != ShortcutKind::Pruned;
+        });
+        const bool added = !present && attempt(projects::AddShortcut{here});
+        if (const auto state = fragment.states.find(copied); added && state != fragment.states.end()) {
+            attempt(projects::SetShortcutState{here, state->second});
+        }
+    }
+    if (group.edits.empty()) {
+        return Error{"clipboard", "its shortcuts are there already or reach beyond the stack"};
+    }
+    return projects::Edit{std::move(group)};
+}
+
+} // namespace
+
+std::string toClipboard(const Fragment& fragment)
+{
+    if (fragment.empty()) {
+        return {};
+    }
+    projects::Project project;
+    project.name = kName;
+    project.network.blocks = fragment.blocks;
+    project.network.stack = fragment.stack;
+    DepthMix mix;
+    mix.sources = ExplicitSources{fragment.shortcuts};
+    mix.states = fragment.states;
+    project.topology.wiring = std::move(mix);
+    return projects::toJson(project);
+}
+
+Result<Fragment> fromClipboard(std::string_view text)
+{
+    auto project = projects::projectFromJson(text);
+    if (!project || project->name != kName) {
+        return Error{"clipboard", "holds no layers or shortcuts: copy some first"};
+    }
+    Fragment fragment;
+    fragment.blocks = std::move(project->network.blocks);
+    fragment.stack = std::move(project->network.stack);
+    if (auto* mix = std::get_if<DepthMix>(&project->topology.wiring)) {
+        if (auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
+            fragment.shortcuts = std::move(sources->shortcuts);
+        }
+        fragment.states = std::move(mix->states);
+    }
+    if (fragment.empty()) {
+        return Error{"clipboard", "holds no layers or shortcuts: copy some first"};
+    }
+    return fragment;
+}
+
+Result<projects::Edit> pasteEdit(const projects::Document& document, const Selection& selection,
+                                 const Fragment& fragment)
+{
+    if (fragment.empty()) {
+        return Error{"clipboard", "holds no layers or shortcuts: copy some first"};
+    }
+    if (fragment.stack.empty()) {
+        return pasteShortcuts(document, selection, fragment);
+    }
+    const std::int64_t depth = document.project.network.depth();
+    const std::int64_t after = selection.layers.empty() ? depth : std::min(*selection.layers.rbegin(), depth);
+    return insertLayersEdit(document, after, fragment);
+}
+
+} // namespace residua::editor

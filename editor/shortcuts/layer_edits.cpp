@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/shortcuts/layer_edits.h"
+
+#include "editor/shortcuts/shortcuts.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace residua::editor {
+namespace {
+
+using projects::DepthMix;
+using projects::Document;
+using projects::Edit;
+using projects::ExplicitSources;
+using projects::Network;
+using projects::Project;
+using projects::Shortcut;
+using projects::StackSegment;
+
+/// Where a number goes; nullopt: it is gone.
+using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
+
+std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack)
+{
+    std::vector<std::string> blocks;
+    for (const StackSegment& segment : stack) {
+        blocks.insert(blocks.end(), static_cast<std::size_t>(std::max<std::int64_t>(segment.repeat, 0)), segment.block);
+    }
+    return blocks;
+}
+
+std::vector<StackSegment> stackOf(const std::vector<std::string>& blocks)
+{
+    std::vector<StackSegment> stack;
+    for (const std::string& block : blocks) {
+        if (!stack.empty() && stack.back().block == block) {
+            ++stack.back().repeat;
+        } else {
+            stack.push_back({block, 1});
+        }
+    }
+    return stack;
+}
+
+std::optional<Shortcut> moved(const Shortcut& shortcut, const Renumber& to)
+{
+    const auto source = to(shortcut.source);
+    const auto target = to(shortcut.target);
+    return source && target ? std::optional(Shortcut{*source, *target}) : std::nullopt;
+}
+
+void renumber(DepthMix& mix, const Renumber& to)
+{
+    if (auto* sources = std::get_if<ExplicitSources>(&mix.sources)) {
+        std::vector<Shortcut> kept;
+        for (const Shortcut& shortcut : sources->shortcuts) {
+            if (const auto other = moved(shortcut, to)) {
+                kept.push_back(*other);
+            }
+        }
+        sources->shortcuts = std::move(kept);
+    }
+    std::map<Shortcut, projects::ShortcutState> states;
+    for (const auto& [shortcut, state] : mix.states) {
+        if (const auto other = moved(shortcut, to)) {
+            states.emplace(*other, state);
+        }
+    }
+    mix.states = std::move(states);
+}
+
+// A layer whose sources are all gone, or that is new, still reads something.
+void giveSources(DepthMix& mix, const std::set<std::int64_t>& targets)
+{
+    auto* sources = std::get_if<ExplicitSources>(&mix.sources);
+    if (sources == nullptr || mix.feeds == projects::MixFeeds::ResidualBesideBranch) {
+        return; // what runs along the row feeds it
+    }
+    auto& list = sources->shortcuts;
+    for (const std::int64_t target : targets) {
+        if (std::none_of(list.begin(), list.end(), [target](const Shortcut& s) { return s.target == target; })) {
+            list.push_back({target - 1, target});
+        }
+    }
+}
+
+void settle(DepthMix& mix)
+{
+    if (auto* sources = std::get_if<ExplicitSources>(&mix.sources)) {
+        auto& list = sources->shortcuts;
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+}
+
+/// What follows from other layers at other places, beside the stack itself.
+void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix* mix, const Renumber& layerTo)
+{
+    const Project& project = document.project;
+    if (mix != nullptr) {
+        settle(*mix);
+        if (*mix != std::get<DepthMix>(project.topology.wiring)) {
+            edits.emplace_back(projects::SetTopology{{project.topology.preset, *mix}});
+        }
+    }
+    std::vector<projects::LayerGroup> groups;
+    for (projects::LayerGroup group : document.layout.groups) {
+        std::optional<std::int64_t> first;
+        std::optional<std::int64_t> last;
+        const std::int64_t end = std::min(group.last, project.network.depth()); // a file may hold any number
+        for (std::int64_t layer = std::max<std::int64_t>(group.first, 1); layer <= end; ++layer) {
+            if (const auto to = layerTo(layer)) {
+                first = first.value_or(*to);
+                last = *to;
+            }
+        }
+        if (first) {
+            groups.push_back({std::move(group.name), *first, *last});
+        }
+    }
+    if (groups != document.layout.groups) {
+        edits.emplace_back(projects::SetLayerGroups{std::move(groups)});
+    }
+    projects::StageSchedule schedule = project.stages;
+    for (projects::Stage& stage : schedule.stages) {
+        std::vector<std::int64_t> always;
+        for (const std::int64_t layer : stage.always) {
+            if (const auto to = layerTo(layer)) {
+                always.push_back(*to);
+            }
+        }
+        stage.always = std::move(always);
+    }
+    if (schedule != project.stages) {
+        edits.emplace_back(projects::SetStages{std::move(schedule)});
+    }
+}
+
+std::optional<DepthMix> mixOf(const Project& project)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    return mix == nullptr ? std::nullopt : std::optional(*mix);
+}
+
+/// Names, in `network`, of the fragment's blocks: those that it has already, or new ones, which `edits` then puts.
+std::map<std::string, std::string> adoptBlocks(const Network& network, const Fragment& fragment,
+                                               std::vector<Edit>& edits)
+{
+    std::map<std::string, std::string> names;
+    Network grown = network;
+    for (projects::Block block : fragment.blocks) {
+        const auto same = std::find_if(network.blocks.begin(), network.blocks.end(), [&block](const auto& each) {
+            return each.graph == block.graph && each.preset == block.preset;
+        });
+        if (same != network.blocks.end()) {
+            names[block.name] = same->name;
+            continue;
+        }
+        const std::string name = freeBlockName(grown, block.name);
+        names[block.name] = name;
+        block.name = name;
+        grown.blocks.push_back(block);
+        edits.emplace_back(projects::PutBlock{std::move(block)});
+    }
+    return names;
+}
+
+std::string counted(const std::string& verb, std::size_t layers)
+{
+    return layers == 1 ? verb + " a layer" : verb + " " + std::to_string(layers) + " layers";
+}
+
+} // namespace
+
+std::string freeBlockName(const Network& network, const std::string& name)
+{
+    std::string free = name;
+    for (int i = 2; network.findBlock(free) != nullptr; ++i) {
+        free = name + std::to_string(i);
+    }
+    return free;
+}
+
+Fragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers, const std::set<Shortcut>& shortcuts)
+{
+    Fragment fragment;
+    const auto mix = mixOf(project);
+    std::vector<DrawnShortcut> drawn;
+    if (mix) {
+        drawn = drawnShortcuts(*mix, modulesOf(project));
+    }
+    const std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
+    const std::int64_t each = modulesPerLayer(project);
+    std::map<std::int64_t, std::int64_t> newNumber; // of modules
+    std::vector<std::string> taken;
+    for (const std::int64_t layer : layers) {
+        if (layer < 1 || layer > static_cast<std::int64_t>(blocks.size())) {
+            continue;
+        }
+        taken.push_back(blocks[static_cast<std::size_t>(layer - 1)]);
+        for (std::int64_t half = 0; half < each; ++half) {
+            newNumber[layer * each - half] = static_cast<std::int64_t>(taken.size()) * each - half;
+        }
+        const bool known = std::any_of(fragment.blocks.begin(), fragment.blocks.end(),
+                                       [&](const auto& block) { return block.name == taken.back(); });
+        if (const projects::Block* block = project.network.findBlock(taken.back()); block != nullptr && !known) {
+            fragment.blocks.push_back(*block);
+        }
+    }
+    fragment.stack = stackOf(taken);
+    const auto to = [&](std::int64_t module) -> std::optional<std::int64_t> {
+        const auto found = newNumber.find(module);
+        return found == newNumber.end() ? std::nullopt : std::optional(found->second);
+    };
+    for (const DrawnShortcut& found : drawn) {
+        const auto kept = taken.empty()
+                              ? (shortcuts.contains(found.shortcut) ? std::optional(found.shortcut) : std::nullopt)
+                              : moved(found.shortcut, to);
+        if (!kept || found.kind == ShortcutKind::Pruned) {
+            continue;
+        }
+        fragment.shortcuts.push_back(*kept);
+        if (found.kind == ShortcutKind::Frozen) {
+            fragment.states[*kept] = projects::ShortcutState::Frozen;
+        }
+    }
+    return fragment;
+}
+
+Edit insertLayersEdit(const Document& document, std::int64_t after, const Fragment& fragment)
+{
+    const Project& project = document.project;
+    std::vector<std::string> added = blocksOfLayers(fragment.stack);
+    projects::EditGroup group{counted("Insert", added.size()), {}};
+    const auto names = adoptBlocks(project.network, fragment, group.edits);
+    for (std::string& block : added) {
+        if (const auto name = names.find(block); name != names.end()) {
+            block = name->second;
+        }
+    }
+    std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
+    after = std::clamp<std::int64_t>(after, 0, static_cast<std::int64_t>(blocks.size()));
+    blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(after), added.begin(), added.end());
+    group.edits.emplace_back(projects::SetStack{stackOf(blocks)});
+
+    const auto count = static_cast<std::int64_t>(added.size());
+    const std::int64_t each = modulesPerLayer(project);
+    std::optional<DepthMix> mix = mixOf(project);
+    if (mix) {
+        const std::int64_t head = modulesOf(project) + 1;
+        renumber(*mix, [=](std::int64_t m) {
+            const bool moves = m > after * each && m <= head; // what leads beyond the head is wrong, and stays so
+            return std::optional(moves ? m + count * each : m);
+        });
+        auto* sources = std::get_if<ExplicitSources>(&mix->sources);
+        std::set<std::int64_t> targets;
+        for (std::int64_t module = after * each + 1; module <= (after + count) * each; ++module) {
+            targets.insert(module);
+        }
+        for (const Shortcut& shortcut : fragment.shortcuts) {
+            const Shortcut here{shortcut.source + after * each, shortcut.target + after * each};
+            if (sources != nullptr && targets.contains(here.target)) {
+                sources->shortcuts.push_back(here);
+            }
+            if (const auto state = fragment.states.find(shortcut); state != fragment.states.end()) {
+                mix->states[here] = state->second;
+            }
+        }
+        giveSources(*mix, targets);
+    }
+    addRenumbering(group.edits, document, mix ? &*mix : nullptr,
+                   [=](std::int64_t layer) { return std::optional(layer <= after ? layer : layer + count); });
+    return group;
+}
+
+std::optional<Edit> removeLayersEdit(const Document& document, const std::set<std::int64_t>& layers)
+{
+    const Project& project = document.project;
+    const std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
+    std::vector<std::string> kept;
+    std::map<std::int64_t, std::int64_t> newNumber;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const auto layer = static_cast<std::int64_t>(i) + 1;
+        if (!layers.contains(layer)) {
+            kept.push_back(blocks[i]);
+            newNumber[layer] = static_cast<std::int64_t>(kept.size());
+        }
+    }
+    if (kept.size() == blocks.size()) {
+        return std::nullopt;
+    }
+    projects::EditGroup group{counted("Remove", blocks.size() - kept.size()), {}};
+    group.edits.emplace_back(projects::SetStack{stackOf(kept)});
+    const Renumber layerTo = [&newNumber](std::int64_t layer) -> std::optional<std::int64_t> {
+        const auto found = newNumber.find(layer);
+        return found == newNumber.end() ? std::nullopt : std::optional(found->second);
+    };
+    std::optional<DepthMix> mix = mixOf(project);
+    if (mix) {
+        const std::int64_t each = modulesPerLayer(project);
+        const std::int64_t head = modulesOf(project) + 1;
+        std::set<std::int64_t> readers; // that read something before
+        const Renumber moduleTo = [&](std::int64_t module) -> std::optional<std::int64_t> {
+            if (module == 0 || module == head) {
+                return module == 0 ? 0 : static_cast<std::int64_t>(kept.size()) * each + 1;
+            }
+            if (module > head) {
+                return std::nullopt;
+            }
+            const auto layer = layerTo((module + each - 1) / each);
+            return layer ? std::optional(*layer * each - (each - 1 - (module - 1) % each)) : std::nullopt;
+        };
+        if (const auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
+            for (const Shortcut& shortcut : sources->shortcuts) {
+                if (const auto target = moduleTo(shortcut.target)) {
+                    readers.insert(*target);
+                }
+            }
+        }
+        renumber(*mix, moduleTo);
+        giveSources(*mix, readers);
+    }
+    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo);
+    return group;
+}
+
+std::optional<Edit> groupEdit(const Document& document, const std::set<std::int64_t>& layers, const std::string& name)
+{
+    const std::int64_t depth = document.project.network.depth();
+    const auto from = layers.lower_bound(1);
+    const auto beyond = layers.upper_bound(depth);
+    if (from == layers.end() || from == beyond || name.empty()) {
+        return std::nullopt;
+    }
+    const projects::LayerGroup group{name, *from, *std::prev(beyond)};
+    std::vector<projects::LayerGroup> groups = document.layout.groups;
+    std::erase_if(groups, [&](const auto& g) { return g.first == group.first && g.last == group.last; });
+    groups.push_back(group);
+    return projects::EditGroup{"Group layers as “" + name + "”", {projects::SetLayerGroups{std::move(groups)}}};
+}
+
+std::optional<Edit> ungroupEdit(const Document& document, const std::set<std::int64_t>& layers)
+{
+    std::vector<projects::LayerGroup> groups = document.layout.groups;
+    const auto taken = std::erase_if(groups, [&layers](const projects::LayerGroup& group) {
+        const auto first = layers.lower_bound(group.first);
+        return first != layers.end() && *first <= group.last;
+    });
+    if (taken == 0) {
+        return std::nullopt;
+    }
+    return projects::EditGroup{"Ungroup layers", {projects::SetLayerGroups{std::move(groups)}}};
+}
+
+} // namespace residua::editor

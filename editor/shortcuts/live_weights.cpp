@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/shortcuts/live_weights.h"
+
+#include "editor/shortcuts/shortcuts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::editor {
+
+double WeightScale::strength(double weight) const
+{
+    const double reach = centre ? std::max(high - *centre, *centre - low) : high;
+    const double from = centre.value_or(0.0);
+    return reach > 0 ? std::clamp(std::abs(weight - from) / reach, 0.0, 1.0) : 0.0;
+}
+
+resources::Rgb WeightScale::colour(double weight, resources::Theme theme) const
+{
+    if (!centre) {
+        return resources::magnitude(strength(weight), theme);
+    }
+    return resources::diverging(std::copysign(strength(weight), weight - *centre), theme);
+}
+
+std::optional<float> WeightGrid::of(const projects::Shortcut& shortcut) const
+{
+    const std::int64_t row = shortcut.target - 1;
+    if (row < 0 || row >= rows || shortcut.source < 0 || shortcut.source >= columns) {
+        return std::nullopt;
+    }
+    const float value = mix[static_cast<std::size_t>(row * columns + shortcut.source)];
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+std::optional<float> PortWeights::of(const projects::Shortcut& shortcut) const
+{
+    const auto weight = own != nullptr ? own->of(shortcut) : std::nullopt;
+    return weight || final == nullptr ? weight : final->of(shortcut);
+}
+
+void LiveWeights::clear()
+{
+    const std::uint64_t revision = m_revision + 1;
+    *this = {};
+    m_revision = revision;
+}
+
+void LiveWeights::take(const LiveValues& live, const projects::Project& project)
+{
+    ++m_revision;
+    if (!live.active.empty()) {
+        m_active.assign(live.active.begin(), live.active.end());
+    }
+    const auto cells = static_cast<std::size_t>(std::max<std::int64_t>(live.rows * live.columns, 0));
+    if (cells == 0 || live.mix.size() < cells) {
+        return; // a grid that lacks values is of no use
+    }
+    Measured& measured = m_measured[static_cast<std::size_t>(live.measure)];
+    WeightGrid& grid = measured.grids[std::string(live.port)];
+    grid.mix.assign(live.mix.begin(), live.mix.end());
+    grid.rows = live.rows;
+    grid.columns = live.columns;
+    measured.step = live.step;
+    if (live.measure == LiveMeasure::Feature) {
+        m_feature = live.feature;
+    }
+    rescale(live.measure, project);
+}
+
+void LiveWeights::clear(LiveMeasure measure)
+{
+    ++m_revision;
+    m_measured[static_cast<std::size_t>(measure)] = {};
+}
+
+// Magnitudes where a softmax makes them so and of spreads, else signed about the value they start at.
+void LiveWeights::rescale(LiveMeasure measure, const projects::Project& project)
+{
+    Measured& measured = m_measured[static_cast<std::size_t>(measure)];
+    double low = std::numeric_limits<double>::max();
+    double high = std::numeric_limits<double>::lowest();
+    for (const auto& [port, grid] : measured.grids) {
+        for (const float weight : grid.mix) {
+            if (std::isfinite(weight)) {
+                low = std::min<double>(low, weight);
+                high = std::max<double>(high, weight);
+            }
+        }
+    }
+    if (low > high) {
+        measured.scale = {};
+        return;
+    }
+    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    if (mix == nullptr || mix->normalise != projects::NormaliseOver::None || measure == LiveMeasure::Spread) {
+        measured.scale = {std::nullopt, 0, high};
+        return;
+    }
+    const double centre = mix->init == projects::MixInit::Ones ? 1 : 0;
+    const double reach = std::max({high - centre, centre - low, 1e-3});
+    measured.scale = {centre, centre - reach, centre + reach};
+}
+
+bool LiveWeights::isActive(std::int64_t layer) const
+{
+    const auto index = static_cast<std::size_t>(layer - 1);
+    return layer < 1 || index >= m_active.size() || m_active[index] != 0;
+}
+
+PortWeights LiveWeights::port(std::string_view name, LiveMeasure measure) const
+{
+    const auto& grids = of(measure).grids;
+    const auto find = [&grids](std::string_view key) {
+        const auto grid = grids.find(key);
+        return grid == grids.end() ? nullptr : &grid->second;
+    };
+    return {find(name), find(kFinalPort)};
+}
+
+} // namespace residua::editor

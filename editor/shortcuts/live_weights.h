@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas/canvas.h"
+#include "resources/colours.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::editor {
+
+/// Mixing weights as the canvases colour them. Without a centre they are magnitudes from 0 to `high`;
+/// with one they are signed about it and run from `low` to `high`.
+struct WeightScale {
+    std::optional<double> centre;
+    double low = 0;
+    double high = 1;
+
+    /// How strongly a weight stands out, in [0, 1].
+    [[nodiscard]] double strength(double weight) const;
+    [[nodiscard]] resources::Rgb colour(double weight, resources::Theme theme) const;
+};
+
+struct WeightGrid {
+    std::vector<float> mix; ///< row-major [target − 1, source], NaN: none
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+
+    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
+};
+
+/// What one port reads, looked up once for a frame's many shortcuts. Good until the weights change.
+struct PortWeights {
+    const WeightGrid* own = nullptr;
+    const WeightGrid* final = nullptr; ///< the final output has one mix of its own, whichever port is asked for
+
+    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
+};
+
+/// The live weights that are drawn: copied, so that the engine's buffer may go. One grid for each port that has a
+/// mix of its own and each measure, one scale for all ports of a measure, so that they can be compared.
+class LiveWeights {
+public:
+    /// Takes the grid of one port in place of what that port had.
+    void take(const LiveValues& live, const projects::Project& project);
+    void clear();
+    /// Forgets one measure.
+    void clear(LiveMeasure measure);
+    /// Another number whenever something changed.
+    [[nodiscard]] std::uint64_t revision() const { return m_revision; }
+
+    [[nodiscard]] bool empty() const { return !has(LiveMeasure::Mean); }
+    [[nodiscard]] bool has(LiveMeasure measure) const { return !of(measure).grids.empty(); }
+    [[nodiscard]] std::int64_t step(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).step; }
+    /// Which the single one is.
+    [[nodiscard]] std::int64_t feature() const { return m_feature; }
+    [[nodiscard]] const WeightScale& scale(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).scale; }
+    [[nodiscard]] bool isActive(std::int64_t layer) const;
+    [[nodiscard]] PortWeights port(std::string_view name, LiveMeasure measure = LiveMeasure::Mean) const;
+
+private:
+    struct Measured {
+        std::map<std::string, WeightGrid, std::less<>> grids;
+        std::int64_t step = 0;
+        WeightScale scale;
+    };
+    [[nodiscard]] const Measured& of(LiveMeasure measure) const
+    {
+        return m_measured[static_cast<std::size_t>(measure)];
+    }
+    void rescale(LiveMeasure measure, const projects::Project& project);
+
+    std::array<Measured, 3> m_measured;
+    std::vector<std::uint8_t> m_active;
+    std::int64_t m_feature = 0;
+    std::uint64_t m_revision = 0;
+};
+
+} // namespace residua::editor

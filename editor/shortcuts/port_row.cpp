@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/shortcuts/port_row.h"
+
+#include "editor/shortcuts/shortcuts.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace residua::editor {
+namespace {
+
+constexpr Point kAt{16, 12};
+
+} // namespace
+
+void PortRow::follow(const projects::Topology& topology, resources::Theme theme)
+{
+    const std::vector<std::string> names = portsOf(topology);
+    const bool same = std::equal(names.begin(), names.end(), m_ports.begin(), m_ports.end(),
+                                 [](const std::string& name, const DepthPort& port) { return name == port.name; });
+    if (!same) {
+        m_ports.clear();
+        for (const std::string& name : names) {
+            m_ports.push_back({name, {}, true});
+        }
+    }
+    setTheme(theme);
+}
+
+void PortRow::setTheme(resources::Theme theme)
+{
+    for (std::size_t i = 0; i < m_ports.size(); ++i) {
+        m_ports[i].colour = resources::curveColour(i, theme);
+    }
+}
+
+std::vector<Chip> PortRow::chips() const
+{
+    if (empty()) {
+        return {};
+    }
+    std::vector<std::string> names;
+    for (const DepthPort& port : m_ports) {
+        names.push_back(port.name);
+    }
+    std::vector<Chip> chips = layoutChips(names, ChipKind::Legend, kAt);
+    for (std::size_t i = 0; i < chips.size(); ++i) {
+        chips[i].on = m_ports[i].shown;
+        chips[i].colour = m_ports[i].colour;
+    }
+    return chips;
+}
+
+bool PortRow::contains(Point onScreen) const
+{
+    const std::vector<Chip> row = chips();
+    return std::any_of(row.begin(), row.end(), [onScreen](const Chip& chip) { return chip.rect.contains(onScreen); });
+}
+
+bool PortRow::click(Point onScreen, Click how)
+{
+    const std::vector<Chip> row = chips();
+    for (std::size_t hit = 0; hit < row.size(); ++hit) {
+        if (!row[hit].rect.contains(onScreen)) {
+            continue;
+        }
+        if (how == Click::Toggle) {
+            m_ports[hit].shown = !m_ports[hit].shown;
+            return true;
+        }
+        for (std::size_t i = 0; i < m_ports.size(); ++i) {
+            m_ports[i].shown = i == hit;
+        }
+        return true;
+    }
+    return false;
+}
+
+void PortRow::step(int direction)
+{
+    if (empty()) {
+        return;
+    }
+    const std::ptrdiff_t places = std::ssize(m_ports) + 1; // 0: all, i + 1: port i alone
+    const auto isShown = [](const DepthPort& port) { return port.shown; };
+    const bool alone = std::count_if(m_ports.begin(), m_ports.end(), isShown) == 1;
+    const std::ptrdiff_t now = alone ? std::find_if(m_ports.begin(), m_ports.end(), isShown) - m_ports.begin() + 1 : 0;
+    const std::ptrdiff_t next = (now + direction + places) % places;
+    for (std::ptrdiff_t i = 0; i + 1 < places; ++i) {
+        m_ports[static_cast<std::size_t>(i)].shown = next == 0 || next == i + 1;
+    }
+}
+
+void PortRow::paint(ImDrawList& list, resources::Theme theme, Point pointer) const
+{
+    for (const Chip& chip : chips()) {
+        paintChip(list, chip, theme, chip.rect.contains(pointer));
+    }
+}
+
+} // namespace residua::editor

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/shortcuts/typing.h"
+
+#include "editor/shortcuts/layer_edits.h"
+#include "editor/shortcuts/shortcuts.h"
+#include "projects/library/presets.h"
+#include "projects/model/shortcut_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace residua::editor {
+namespace {
+
+using projects::Document;
+using projects::Project;
+using projects::Shortcut;
+
+constexpr std::string_view kGroup = "group ";
+constexpr std::int64_t kMostAtOnce = 512; ///< layers of one typed line
+
+std::string lower(std::string_view text)
+{
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+    return out;
+}
+
+std::string_view trimmed(std::string_view text)
+{
+    const auto first = text.find_first_not_of(" \t");
+    return first == std::string_view::npos ? std::string_view{}
+                                           : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string counted(std::size_t count, const std::string& thing)
+{
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+/// "3:7, 0:2" with any of comma, space and + between.
+std::string joined(std::string_view text)
+{
+    std::string out;
+    for (const char c : text) {
+        const bool separates = c == ',' || c == ';' || c == ' ';
+        if (!separates) {
+            out += c;
+        } else if (!out.empty() && out.back() != '+') {
+            out += '+';
+        }
+    }
+    while (!out.empty() && out.back() == '+') {
+        out.pop_back();
+    }
+    return out;
+}
+
+Typed refused(std::string why)
+{
+    Typed typed;
+    typed.answer.message = std::move(why);
+    return typed;
+}
+
+Typed typedShortcuts(const Document& document, std::string_view text)
+{
+    const Project& project = document.project;
+    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return refused("“" + project.topology.preset + "” wires depth without shortcuts: type a wiring such as ancre");
+    }
+    const std::int64_t modules = modulesOf(project);
+    auto shortcuts = projects::shortcutsFrom(joined(text), modules);
+    if (!shortcuts && mix->finalMix) { // into the final output, which has no letter
+        if (auto withFinal = projects::shortcutsFrom(joined(text), modules + 1)) {
+            shortcuts = std::move(withFinal);
+        }
+    }
+    if (!shortcuts) {
+        return refused(shortcuts.error().message);
+    }
+    std::vector<Shortcut> missing;
+    for (const Shortcut& shortcut : *shortcuts) {
+        const auto sources = projects::sourcesOf(*mix, shortcut.target, modules);
+        if (std::find(sources.begin(), sources.end(), shortcut.source) == sources.end()) {
+            missing.push_back(shortcut);
+        }
+    }
+    if (missing.empty()) {
+        return refused(shortcuts->size() == 1 ? "is there already" : "are all there already");
+    }
+    Typed typed;
+    typed.edit = addEdit(project, missing);
+    Document trial = document;
+    if (const auto done = projects::applyEdit(trial, *typed.edit); !done) {
+        return refused(done.error().message);
+    }
+    typed.answer.valid = true;
+    typed.answer.message = "adds " + counted(missing.size(), "shortcut");
+    if (const std::string cost = costOfChange(project, trial.project); !cost.empty()) {
+        typed.answer.message += ": " + cost;
+    }
+    typed.selection.shortcuts = {missing.begin(), missing.end()};
+    return typed;
+}
+
+Typed typedTopology(const Document& document, const projects::TopologyPreset& preset)
+{
+    Typed typed;
+    typed.answer.valid = document.project.topology.wiring != preset.wiring;
+    typed.answer.message = typed.answer.valid ? "wires the stack as " + preset.title + ": " + preset.summary
+                                              : "is how the stack is wired already";
+    if (typed.answer.valid) {
+        typed.edit =
+            projects::EditGroup{"Wire as " + preset.title, {projects::SetTopology{{preset.name, preset.wiring}}}};
+    }
+    return typed;
+}
+
+/// The project's block of that name, or a preset's.
+std::optional<projects::Block> blockNamed(const Project& project, const std::string& name)
+{
+    if (const projects::Block* block = project.network.findBlock(name)) {
+        return *block;
+    }
+    for (const projects::BlockPreset& preset : projects::blockPresets()) {
+        if (preset.name == name) {
+            return projects::Block{preset.name, preset.name, preset.graph};
+        }
+    }
+    return std::nullopt;
+}
+
+Typed typedLayers(const Document& document, const Selection& selection, std::int64_t count,
+                  const projects::Block& block)
+{
+    if (count < 1 || count > kMostAtOnce) {
+        return refused("expected 1 to " + std::to_string(kMostAtOnce) + " layers");
+    }
+    const std::int64_t depth = document.project.network.depth();
+    const std::int64_t after = selection.layers.empty() ? depth : std::min(*selection.layers.rbegin(), depth);
+    Typed typed;
+    typed.edit = insertLayersEdit(document, after, {{block}, {{block.name, count}}, {}, {}});
+    typed.answer.valid = true;
+    typed.answer.message = "inserts " + counted(static_cast<std::size_t>(count), "layer") + " of " + block.name +
+                           (after == depth ? " at the end" : " behind layer " + std::to_string(after));
+    for (std::int64_t layer = after + 1; layer <= after + count; ++layer) {
+        typed.selection.layers.insert(layer);
+    }
+    return typed;
+}
+
+Typed typedGroup(const Document& document, const Selection& selection, std::string_view name)
+{
+    Typed typed;
+    typed.edit = groupEdit(document, selection.layers, std::string(trimmed(name)));
+    typed.answer.valid = typed.edit.has_value();
+    typed.selection = selection;
+    typed.answer.message = typed.edit                 ? "names the selected layers"
+                           : selection.layers.empty() ? "select layers first"
+                                                      : "type a name for the selected layers";
+    return typed;
+}
+
+/// What the text could become: by its beginning first, then by what it is in.
+std::vector<TypedAnswer::Completion> completionsFor(const Document& document, const std::string& text)
+{
+    std::vector<TypedAnswer::Completion> all{{"i:i+2", "every shortcut over two layers"},
+                                             {"0:L", "from the stack's input to the last layer"}};
+    for (const auto& preset : projects::topologyPresets(document.project.network.depth())) {
+        all.push_back({preset.name, preset.title + ", a wiring"});
+    }
+    for (const projects::Block& block : document.project.network.blocks) {
+        all.push_back({block.name, "a layer of this block"});
+    }
+    for (const projects::BlockPreset& preset : projects::blockPresets()) {
+        if (document.project.network.findBlock(preset.name) == nullptr) {
+            all.push_back({preset.name, preset.title + ", a layer"});
+        }
+    }
+    all.push_back({std::string(kGroup), "name the selected layers"});
+    const auto rank = [&text](const TypedAnswer::Completion& each) {
+        const auto at = lower(each.text).find(text);
+        return at == 0 ? 0 : at != std::string::npos || lower(each.detail).find(text) != std::string::npos ? 1 : 2;
+    };
+    std::erase_if(all, [&](const auto& each) { return rank(each) == 2 || each.text == text; });
+    std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return all;
+}
+
+Typed understood(const Document& document, const Selection& selection, std::string_view text)
+{
+    if (text.empty()) {
+        return refused("type shortcuts (3:7, i:i+2), a wiring (ancre), layers (4 mlp) or group and a name");
+    }
+    const std::string small = lower(text);
+    if (small.starts_with(kGroup)) {
+        return typedGroup(document, selection, text.substr(kGroup.size()));
+    }
+    for (const auto& preset : projects::topologyPresets(document.project.network.depth())) {
+        if (lower(preset.name) == small || lower(preset.title) == small) {
+            return typedTopology(document, preset);
+        }
+    }
+    std::int64_t count = 1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    const bool counts = error == std::errc() && end != text.data() + text.size() && (*end == ' ' || *end == '*');
+    const std::string name(counts ? trimmed({end + 1, text.data() + text.size()}) : text);
+    if (const auto block = blockNamed(document.project, name)) {
+        return typedLayers(document, selection, counts ? count : 1, *block);
+    }
+    const bool shortcuts = text.find(':') != std::string_view::npos || small == "cascaded";
+    return shortcuts ? typedShortcuts(document, text)
+                     : refused("expected shortcuts such as 3:7 or i:i+2, a wiring, or a block");
+}
+
+} // namespace
+
+Typed typed(const Document& document, const Selection& selection, std::string_view text)
+{
+    Typed result = understood(document, selection, trimmed(text));
+    result.answer.completions = completionsFor(document, lower(trimmed(text)));
+    return result;
+}
+
+} // namespace residua::editor

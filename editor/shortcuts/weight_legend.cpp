@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/shortcuts/weight_legend.h"
+
+#include "editor/canvas/paint_tools.h"
+
+#include <string>
+
+namespace residua::editor {
+namespace {
+
+std::string wordsFor(const LiveWeights& weights, LiveMeasure measure)
+{
+    const std::string step = " at step " + std::to_string(weights.step(measure));
+    switch (measure) {
+    case LiveMeasure::Spread:
+        return "spread" + step;
+    case LiveMeasure::Feature:
+        return "feature " + std::to_string(weights.feature()) + step;
+    case LiveMeasure::Mean:
+        break;
+    }
+    return "mixing weight" + step;
+}
+
+} // namespace
+
+void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
+                 LiveMeasure measure)
+{
+    if (weights.empty()) {
+        return;
+    }
+    const WeightScale& scale = weights.scale(measure);
+    const resources::ThemeColours& c = resources::themeColours(theme);
+    constexpr float barWidth = 140;
+    constexpr float barHeight = 8;
+    constexpr int pieces = 35;
+    constexpr float left = 16;
+    const float top = height - 40;
+    list.AddRectFilled({left - 8, top - 24}, {left + barWidth + 8, height - 8}, imColour(c.background, 0.85), 5);
+    for (int i = 0; i < pieces; ++i) {
+        const double t = (i + 0.5) / pieces;
+        const float x = left + barWidth * static_cast<float>(i) / pieces;
+        list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
+                           imColour(scale.colour(scale.low + t * (scale.high - scale.low), theme)));
+    }
+    const std::string high = shortNumber(scale.high);
+    paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), shortNumber(scale.low));
+    paintText(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
+    paintText(list, kTextSize, {left, top - 18}, imColour(c.text), wordsFor(weights, measure));
+}
+
+} // namespace residua::editor

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/shortcuts/live_weights.h"
+#include "resources/colours.h"
+
+#include <imgui.h>
+
+namespace residua::editor {
+
+inline constexpr float kLegendRoom = 72; ///< from the bottom edge, the legend and some air
+/// What the weights' colours mean, bottom left; nothing while there are no live weights.
+void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
+                 LiveMeasure measure = LiveMeasure::Mean);
+
+} // namespace residua::editor

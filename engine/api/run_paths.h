@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace residua::engine {
+
+/// What makes a folder a run.
+inline constexpr const char* kRunFile = "run.json";
+/// <run>/checkpoints/step-00000500, whether it is there or not.
+[[nodiscard]] std::filesystem::path checkpointDirectory(const std::filesystem::path& runDirectory, std::int64_t step);
+
+} // namespace residua::engine

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// DenseNet (Huang et al., 2017): a layer reads all earlier outputs side by side, here projected back to the width. The
+// projection of what stands side by side is a sum of products, one an entry, so nothing is ever put side by side.
+#include "engine/depth/trunk.h"
+#include "engine/ops/fused.h"
+#include "engine/runtime/fixed_bits.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/stack.h>
+
+namespace residua::engine {
+namespace {
+
+class ConcatTrunk final : public Trunk {
+public:
+    ConcatTrunk(std::vector<GraphProgram> layers, std::int64_t width, Parameters& parameters)
+        : m_layers(std::move(layers)), m_width(width), m_compute(parameters.compute())
+    {
+        for (std::size_t reader = 1; reader <= m_layers.size() + 1; ++reader) {
+            const std::string name = "topology." + std::to_string(reader) + ".weight";
+            m_weights.push_back(parameters.add(name, {width, static_cast<std::int64_t>(reader) * width}, Role::Matrix));
+        }
+    }
+
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    {
+        const auto rows = [&](const at::Tensor& entry) {
+            return entry.to(m_compute.activationType).reshape({-1, m_width});
+        };
+        std::vector<at::Tensor> entries{rows(input)};
+        for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
+            const at::Tensor read = project(entries, m_weights[layer]).view(input.sizes());
+            const std::vector<at::Tensor> inputs(m_layers[layer].inputPorts().size(), read);
+            entries.push_back(rows(m_layers[layer].run(inputs, mode)));
+        }
+        return project(entries, m_weights.back()).view(input.sizes());
+    }
+    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
+
+    /// "mix": the mean magnitude of the weights from entry i to reader j (DenseNet, figure 5).
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        const at::NoGradGuard noGrad;
+        std::vector<at::Tensor> means;
+        for (const at::Tensor& weight : m_weights) {
+            for (const at::Tensor& part : weight.split(m_width, 1)) {
+                means.push_back(sumOfAll(part.abs()) / static_cast<double>(part.numel()));
+            }
+        }
+        const at::Tensor host = at::stack(means).to(at::kCPU, at::kFloat);
+        const float* next = host.const_data_ptr<float>();
+        std::vector<std::vector<float>> weights;
+        for (std::size_t reader = 1; reader <= m_weights.size(); ++reader) {
+            weights.emplace_back(next, next + reader);
+            next += reader;
+        }
+        return {unfolded(weights, step)};
+    }
+
+private:
+    /// Σ_i e_i·W_iᵀ over entries [N, d], in the parameters' precision.
+    [[nodiscard]] at::Tensor project(const std::vector<at::Tensor>& entries, const at::Tensor& weight) const
+    {
+        const std::vector<at::Tensor> parts = weight.to(m_compute.activationType).split(m_width, 1);
+        const bool same = m_compute.activationType == m_compute.parameterType;
+        at::Tensor sum = same ? at::mm(entries[0], parts[0].t())
+                              : linear(m_compute, entries[0], parts[0]).to(m_compute.parameterType);
+        for (std::size_t i = 1; i < entries.size(); ++i) {
+            if (same) {
+                sum.addmm_(entries[i], parts[i].t());
+            } else {
+                sum.add_(linear(m_compute, entries[i], parts[i]));
+            }
+        }
+        return sum;
+    }
+
+    std::vector<GraphProgram> m_layers;
+    std::int64_t m_width;
+    Compute m_compute;
+    std::vector<at::Tensor> m_weights; ///< of readers 1..L + 1: [d, j·d]
+};
+
+} // namespace
+
+Result<std::unique_ptr<Trunk>> makeConcatTrunk(std::vector<GraphProgram> layers, std::int64_t width,
+                                               Parameters& parameters)
+{
+    return std::unique_ptr<Trunk>(std::make_unique<ConcatTrunk>(std::move(layers), width, parameters));
+}
+
+} // namespace residua::engine

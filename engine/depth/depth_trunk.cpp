@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The layers of a DepthMix: every reader's mix goes through DepthStack::mix; only the plain residual network, whose mix
+// is the running sum, needs no stack.
+#include "engine/depth/depth_stack.h"
+#include "engine/depth/depth_weights.h"
+#include "engine/depth/trunk.h"
+
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+
+namespace residua::engine {
+
+using projects::DepthMix;
+using projects::MixFeeds;
+using projects::MixPorts;
+using projects::StackEntry;
+
+namespace {
+
+std::string layerPlace(std::size_t layer)
+{
+    return "layer " + std::to_string(layer + 1);
+}
+
+/// x + f_1(x) + f_2(x + f_1(x)) + …, the sum kept in the parameters' precision.
+class PlainTrunk final : public Trunk {
+public:
+    PlainTrunk(std::vector<GraphProgram> layers, at::ScalarType type) : m_layers(std::move(layers)), m_type(type) {}
+
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    {
+        at::Tensor sum = input.to(m_type);
+        for (GraphProgram& layer : m_layers) {
+            const std::vector<at::Tensor> inputs(layer.inputPorts().size(), sum);
+            sum = sum + layer.run(inputs, mode);
+        }
+        return sum;
+    }
+    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t) override { return {}; }
+
+private:
+    std::vector<GraphProgram> m_layers;
+    at::ScalarType m_type;
+};
+
+/// The entries of one pass by their number in the document: 0 is the input, b the b-th layer's or group of layers'.
+class Entries {
+public:
+    Entries(DepthStack& stack, std::int64_t layersPerEntry) : m_stack(stack), m_layersPerEntry(layersPerEntry) {}
+
+    /// What layer `layer` (0: the input) puts on the stack, added to what its group has put there.
+    void put(std::int64_t layer, const at::Tensor& value)
+    {
+        const auto number = static_cast<std::size_t>((layer + m_layersPerEntry - 1) / m_layersPerEntry);
+        if (number < m_index.size()) {
+            m_index[number] = m_stack.push(m_stack.entry(m_index[number]) + value);
+        } else {
+            m_index.push_back(m_stack.push(value));
+        }
+    }
+
+    [[nodiscard]] const at::Tensor& newest() const { return m_stack.entry(m_index.back()); }
+
+    /// The stack's indices of what a reader weighs. A summed middle grows by its new entries.
+    [[nodiscard]] std::vector<std::size_t> indices(const DepthReader& reader)
+    {
+        std::vector<std::size_t> result;
+        for (const std::int64_t source : reader.sources) {
+            const bool middle = reader.middle && source == reader.middle->first;
+            result.push_back(middle ? sumOf(*reader.middle) : m_index[static_cast<std::size_t>(source)]);
+        }
+        return result;
+    }
+
+private:
+    std::size_t sumOf(const projects::EntryRange& range)
+    {
+        if (m_summed < range.first) {
+            m_sum = m_index[static_cast<std::size_t>(range.first)];
+            m_summed = range.first;
+        }
+        while (m_summed < range.last) {
+            const at::Tensor& next = m_stack.entry(m_index[static_cast<std::size_t>(++m_summed)]);
+            m_sum = m_stack.push(m_stack.entry(m_sum) + next);
+        }
+        return m_sum;
+    }
+
+    DepthStack& m_stack;
+    std::int64_t m_layersPerEntry;
+    std::vector<std::size_t> m_index; ///< of each entry on the stack
+    std::size_t m_sum = 0;            ///< the summed middle's, and the last entry that is in it
+    std::int64_t m_summed = 0;
+};
+
+class DepthTrunk final : public Trunk {
+public:
+    DepthTrunk(const DepthMix& mix, std::vector<GraphProgram> programs, const Compute& compute)
+        : m_mix(mix),
+          m_programs(std::move(programs)),
+          m_modules(shifted() ? m_programs.size() / 2 : m_programs.size()),
+          m_compute(compute),
+          m_readers(readersOf(mix, static_cast<std::int64_t>(m_modules)))
+    {
+    }
+
+    /// Matches ports with mixes and makes the weights.
+    [[nodiscard]] Status prepare(std::int64_t width, Parameters& parameters)
+    {
+        for (std::size_t layer = 0; layer < m_modules; ++layer) {
+            Result<std::vector<std::size_t>> ports = matchPorts(m_programs[layer].inputPorts(), layerPlace(layer));
+            if (!ports) {
+                return ports.error();
+            }
+            m_ports.push_back(std::move(*ports));
+            if (m_mix.feeds == MixFeeds::LayerInput && m_readers[layer].sources.empty()) {
+                return Error{"topology · " + layerPlace(layer), "reads no entry of the stack; it needs at least one"};
+            }
+        }
+        Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(m_mix, m_readers, width, parameters);
+        if (!weights) {
+            return weights.error();
+        }
+        m_weights = std::move(*weights);
+        return Done{};
+    }
+
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    {
+        m_weights->begin();
+        DepthStack stack(m_compute);
+        Entries entries(stack, m_mix.blockLayers);
+        entries.put(0, shifted() ? input + m_programs.front().run({&input, 1}, mode) : input);
+        at::Tensor output = entries.newest(); // x_{j-1}: the full output of the layer before
+        for (std::size_t layer = 0; layer < m_modules; ++layer) {
+            const at::Tensor branch = m_mix.feeds == MixFeeds::LayerInput
+                                          ? runOnMix(stack, entries, layer, mode, output)
+                                          : runBeside(stack, entries, layer, mode, output);
+            const bool full = m_mix.entry == StackEntry::Full;
+            entries.put(static_cast<std::int64_t>(layer) + 1, full ? output : branch);
+            output = full ? entries.newest() : output;
+        }
+        if (m_readers.size() > m_modules) {
+            output = mixOf(stack, entries, m_modules).front();
+        }
+        m_weights->end();
+        return output;
+    }
+
+    [[nodiscard]] at::Tensor regulariser() const override { return m_weights->regulariser(); }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_weights->matrices(step); }
+
+private:
+    /// For each input port of a block, the index of the mix that feeds it.
+    [[nodiscard]] Result<std::vector<std::size_t>> matchPorts(const std::vector<std::string>& ports,
+                                                              const std::string& place) const
+    {
+        static const std::vector<std::string> kPorts{"q", "k", "v", "residual"};
+        const std::size_t mixes = m_mix.ports == MixPorts::Input ? 1 : m_mix.ports == MixPorts::Qkv ? 3 : 4;
+        std::vector<std::size_t> result;
+        for (const std::string& port : ports) {
+            const auto index = static_cast<std::size_t>(std::ranges::find(kPorts, port) - kPorts.begin());
+            if (mixes == 1) {
+                result.push_back(0);
+            } else if (index < mixes) {
+                result.push_back(index);
+            } else if (index < kPorts.size()) {
+                result.push_back(0); // The residual of a topology that mixes q, k and v alone is the query's.
+            } else {
+                return Error{place, "the topology feeds q, k and v apart, but the block has the port " + port};
+            }
+        }
+        return result;
+    }
+
+    std::vector<at::Tensor> mixOf(DepthStack& stack, Entries& entries, std::size_t reader,
+                                  std::span<const at::Tensor> base = {})
+    {
+        const std::vector<std::size_t> sources = entries.indices(m_readers[reader]);
+        const MixWeights weights = m_weights->of(reader, {stack, sources, entries.newest()});
+        return stack.mix(sources, weights, m_readers[reader].outputs, base);
+    }
+
+    at::Tensor runLayer(std::size_t layer, const std::vector<at::Tensor>& mixes, Mode mode)
+    {
+        std::vector<at::Tensor> inputs;
+        for (const std::size_t mix : m_ports[layer]) {
+            inputs.push_back(mixes[mix]);
+        }
+        return m_programs[layer].run(inputs, mode);
+    }
+
+    /// DCA §3.1, DenseFormer: the layer reads mixes. Returns its branch; `output` becomes residual + branch where it is
+    /// needed.
+    at::Tensor runOnMix(DepthStack& stack, Entries& entries, std::size_t layer, Mode mode, at::Tensor& output)
+    {
+        const std::vector<at::Tensor> mixes = mixOf(stack, entries, layer);
+        const at::Tensor branch = runLayer(layer, mixes, mode);
+        const bool last = layer + 1 == m_modules && !m_mix.finalMix;
+        if (m_mix.entry == StackEntry::Full || last) {
+            output = (m_mix.ports == MixPorts::QkvResidual ? mixes.back() : mixes.front()) + branch;
+        }
+        return branch;
+    }
+
+    /// ANCRe eq. 5: the layer reads x_{j-1}, and the mix is added to its branch: x_j = F_j(x_{j-1}) + Σ p_ij·x_i.
+    at::Tensor runBeside(DepthStack& stack, Entries& entries, std::size_t layer, Mode mode, at::Tensor& output)
+    {
+        const at::Tensor branch = shifted() ? runShifted(layer, output, mode) : runLayer(layer, {output}, mode);
+        const at::Tensor base[] = {branch};
+        output = m_readers[layer].sources.empty() ? branch : mixOf(stack, entries, layer, base).front();
+        return branch;
+    }
+
+    /// Between FFN inputs (MixSites::Ffn) a module is the FFN of one layer and the attention of the next: f + a(u + f).
+    [[nodiscard]] bool shifted() const
+    {
+        return projects::splitsLayers(m_mix) && m_mix.sites == projects::MixSites::Ffn;
+    }
+
+    at::Tensor runShifted(std::size_t module, const at::Tensor& u, Mode mode)
+    {
+        const at::Tensor f = m_programs[2 * module + 1].run({&u, 1}, mode);
+        if (module + 1 == m_modules) {
+            return f;
+        }
+        const at::Tensor h = u + f;
+        return f + m_programs[2 * module + 2].run({&h, 1}, mode);
+    }
+
+    const DepthMix m_mix;
+    std::vector<GraphProgram> m_programs; ///< of the layers, or of their halves
+    const std::size_t m_modules;          ///< K: what the mixes number
+    const Compute m_compute;
+    const std::vector<DepthReader> m_readers;
+    std::vector<std::vector<std::size_t>> m_ports; ///< of each module
+    std::unique_ptr<DepthWeights> m_weights;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Trunk>> makeDepthTrunk(const DepthMix& mix, std::vector<GraphProgram> layers, std::int64_t width,
+                                              Parameters& parameters)
+{
+    if (projects::isRunningSum(mix)) {
+        return std::unique_ptr<Trunk>(
+            std::make_unique<PlainTrunk>(std::move(layers), parameters.compute().parameterType));
+    }
+    if (mix.feeds == MixFeeds::ResidualBesideBranch && mix.ports != MixPorts::Input) {
+        return Error{"topology · ports", "a mix beside the branch feeds no port; expected one mix"};
+    }
+    auto trunk = std::make_unique<DepthTrunk>(mix, std::move(layers), parameters.compute());
+    if (const Status ready = trunk->prepare(width, parameters); !ready) {
+        return ready.error();
+    }
+    return std::unique_ptr<Trunk>(std::move(trunk));
+}
+
+} // namespace residua::engine

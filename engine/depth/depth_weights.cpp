@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/depth/depth_weights.h"
+
+#include "engine/depth/token_weights.h"
+#include "engine/runtime/fixed_bits.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/log.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/rsub.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::engine {
+
+using projects::DepthMix;
+using projects::NormaliseOver;
+using projects::Shortcut;
+using projects::ShortcutState;
+using projects::WeightKind;
+
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
+{
+    const auto it = mix.states.find(shortcut);
+    return it != mix.states.end() && it->second == state;
+}
+
+/// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
+class CoefficientWeights final : public DepthWeights {
+public:
+    CoefficientWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width,
+                       Parameters& parameters)
+        : m_mix(mix), m_readers(readers), m_terms(termsOf(readers)), m_perFeature(mix.weight == WeightKind::PerFeature)
+    {
+        for (const DepthReader& reader : readers) {
+            m_rows = std::max(m_rows, reader.target);
+            m_outputs = std::max<std::int64_t>(m_outputs, reader.outputs);
+            m_blocks.push_back(reader.terms());
+        }
+        const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
+        makeCoefficient(width, parameters, decay);
+        makeMasks(parameters.compute());
+        if (mix.gate.kind != projects::GateKind::None) {
+            std::int64_t mixes = 0;
+            for (const DepthReader& reader : readers) {
+                m_firstMix.push_back(mixes);
+                mixes += reader.outputs;
+            }
+            m_gate = parameters.addValues("topology.gate", at::zeros({mixes, width}, at::kDouble), decay);
+        }
+    }
+
+    void begin() override
+    {
+        m_applied = applied();
+        m_weights.clear();
+        for (const at::Tensor& block : m_applied.split_with_sizes(m_blocks)) {
+            const DepthReader& reader = m_readers[m_weights.size()];
+            std::vector<std::int64_t> shape{reader.outputs, static_cast<std::int64_t>(reader.sources.size())};
+            if (m_perFeature) {
+                shape.push_back(m_applied.size(1));
+            }
+            m_weights.push_back(block.view(shape));
+        }
+    }
+
+    [[nodiscard]] MixWeights of(std::size_t index, const DepthReading&) override
+    {
+        MixWeights result;
+        result.weightKind = m_perFeature ? kernels::WeightKind::perFeature : kernels::WeightKind::scalar;
+        result.weights = m_weights[index];
+        if (m_gate.defined()) {
+            const bool outside = m_mix.gate.kind == projects::GateKind::Outside;
+            result.gateKind = outside ? kernels::GateKind::reluOutside : kernels::GateKind::reluInside;
+            const bool raw = m_mix.gate.input == projects::GateInput::Raw;
+            result.gateInput = raw ? kernels::GateInput::raw : kernels::GateInput::normalised;
+            const bool one = m_mix.gate.reluGradAtZero == projects::ReluGradAtZero::One;
+            result.reluGradAtZero = one ? kernels::ReluGradAtZero::one : kernels::ReluGradAtZero::zero;
+            result.gateVectors = m_gate.narrow(0, m_firstMix[index], m_readers[index].outputs);
+        }
+        return result;
+    }
+
+    [[nodiscard]] at::Tensor regulariser() const override
+    {
+        const auto& [q, weight] = m_mix.tsallis;
+        if (weight == 0) {
+            return {};
+        }
+        // S_q = (1 − Σ p^q)/(q − 1) of each row; q → 1 is Shannon's −Σ p ln p.
+        if (q == 1) {
+            const at::Tensor p = m_applied.clamp_min(std::numeric_limits<float>::min());
+            return sumOfAll(p * at::log(p)) * -weight;
+        }
+        const auto rows = std::ranges::count_if(m_readers, [](const DepthReader& r) { return !r.sources.empty(); });
+        return at::rsub(sumOfAll(at::pow(m_applied, q)), static_cast<double>(rows)) * (weight / (q - 1));
+    }
+
+    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override;
+
+private:
+    void makeCoefficient(std::int64_t width, Parameters& parameters, Decay decay)
+    {
+        std::vector<double> start;
+        for (const DepthTerm& term : m_terms) {
+            start.push_back(startOf(m_mix, m_readers[term.reader], term.source));
+        }
+        at::Tensor values = at::tensor(start, at::kDouble);
+        if (m_perFeature) {
+            values = values.unsqueeze(1).expand({-1, width});
+        }
+        if (m_mix.weight == WeightKind::Fixed) {
+            m_coefficient = values.to(parameters.compute().device, parameters.compute().parameterType).contiguous();
+        } else {
+            m_coefficient = parameters.addValues("topology.coefficient", values, decay);
+        }
+    }
+
+    void makeMasks(const Compute& compute)
+    {
+        std::vector<std::int64_t> cells;
+        std::vector<std::int64_t> frozen;
+        for (const DepthTerm& term : m_terms) {
+            const std::int64_t target = m_readers[term.reader].target;
+            cells.push_back((term.output * m_rows + target - 1) * m_rows + term.source);
+            frozen.push_back(hasState(m_mix, {term.source, target}, ShortcutState::Frozen) ? 1 : 0);
+        }
+        m_cells = at::tensor(cells, at::kLong).to(compute.device);
+        if (std::ranges::count(frozen, 1) > 0) {
+            m_frozen = at::tensor(frozen, at::kLong).to(compute.device, at::kBool);
+            m_frozen = m_perFeature ? m_frozen.unsqueeze(1) : m_frozen;
+        }
+    }
+
+    /// The weights that are applied, one row per term: p under a softmax.
+    [[nodiscard]] at::Tensor applied() const
+    {
+        const at::Tensor c =
+            m_frozen.defined() ? at::where(m_frozen, m_coefficient.detach(), m_coefficient) : m_coefficient;
+        if (m_mix.normalise == NormaliseOver::None) {
+            return c;
+        }
+        // On the grid [outputs, targets, sources(, d)] with −∞ where there is no shortcut, so that a row or column is a
+        // softmax.
+        std::vector<std::int64_t> flat{m_outputs * m_rows * m_rows};
+        std::vector<std::int64_t> grid{m_outputs, m_rows, m_rows};
+        if (m_perFeature) {
+            flat.push_back(c.size(1));
+            grid.push_back(c.size(1));
+        }
+        const at::Tensor cells =
+            at::full(flat, kMinusInfinity, c.options()).index_copy(0, m_cells, c / m_mix.temperature);
+        const std::int64_t dimension = m_mix.normalise == NormaliseOver::Sources ? 2 : 1;
+        return engine::softmax(cells.view(grid), dimension).view(flat).index_select(0, m_cells);
+    }
+
+    const DepthMix m_mix;
+    const std::vector<DepthReader>& m_readers;
+    const std::vector<DepthTerm> m_terms;
+    const bool m_perFeature;
+    std::int64_t m_rows = 0; ///< the highest target; entries are fewer
+    std::int64_t m_outputs = 1;
+    std::vector<std::int64_t> m_blocks;   ///< terms of each reader
+    std::vector<std::int64_t> m_firstMix; ///< of each reader in m_gate
+    at::Tensor m_coefficient;             ///< [terms] or [terms, d]
+    at::Tensor m_gate;                    ///< [mixes, d]
+    at::Tensor m_cells;                   ///< where each term lies in the grid, flattened
+    at::Tensor m_frozen;                  ///< undefined where none is
+    at::Tensor m_applied;
+    std::vector<at::Tensor> m_weights;
+};
+
+std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
+{
+    if (m_mix.weight == WeightKind::Fixed) {
+        return {};
+    }
+    const at::NoGradGuard noGrad;
+    const at::Tensor p = applied();
+    std::vector<at::Tensor> kinds{p, m_coefficient};
+    if (m_perFeature) {
+        kinds = {p.mean(1), m_coefficient.mean(1), p.std(1, /*unbiased=*/false)};
+    }
+    const at::Tensor all = at::cat(kinds).to(at::kCPU, at::kFloat);
+    const float* values = all.const_data_ptr<float>();
+    std::vector<Matrix> result;
+    static constexpr const char* kNames[] = {"mix", "coefficient", "spread"};
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        addMatrices(result, kNames[kind], m_readers, m_terms, {values, m_terms.size()}, step);
+        values += m_terms.size();
+    }
+    return result;
+}
+
+} // namespace
+
+Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, const std::vector<DepthReader>& readers,
+                                                           std::int64_t width, Parameters& parameters)
+{
+    if (mix.normalise != NormaliseOver::None && !(mix.temperature > 0)) {
+        return Error{"topology · temperature", "got " + std::to_string(mix.temperature) + ", expected more than 0"};
+    }
+    switch (mix.weight) {
+    case WeightKind::Fixed:
+    case WeightKind::Scalar:
+    case WeightKind::PerFeature:
+        break;
+    case WeightKind::DepthAttention:
+    case WeightKind::PerToken:
+        return makeTokenWeights(mix, readers, width, parameters);
+    }
+    return std::unique_ptr<DepthWeights>(std::make_unique<CoefficientWeights>(mix, readers, width, parameters));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "engine/depth/depth_stack.h"
+#include "engine/graph/parameters.h"
+#include "engine/runs/mix_terms.h"
+#include "projects/base/result.h"
+#include "projects/model/topology.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace residua::engine {
+
+/// What a reader is about to mix, for weights that depend on it.
+struct DepthReading {
+    const DepthStack& stack;
+    std::span<const std::size_t> sources; ///< indices on the stack, as in DepthReader::sources
+    const at::Tensor& newest;             ///< [..., d]: the entry that the layer before put there
+};
+
+/// Where the mixing weights of all readers come from; one subclass per kind of weight. The trunk asks for each reader's
+/// weights in turn and hands them to the one mixing path.
+class DepthWeights {
+public:
+    virtual ~DepthWeights() = default;
+
+    /// Starts a forward pass: computes from the parameters, once, what is the same for the whole pass.
+    virtual void begin() = 0;
+    /// The weights of reader `index` (as in readersOf) in this pass; it has a source. Readers ask in their order.
+    [[nodiscard]] virtual MixWeights of(std::size_t index, const DepthReading& reading) = 0;
+    /// Ends a forward pass: lets go of what was kept for further readers.
+    virtual void end() {}
+    /// The topology's term of the loss in this pass; undefined where it has none.
+    [[nodiscard]] virtual at::Tensor regulariser() const = 0;
+    /// As CompiledNetwork::coefficients.
+    [[nodiscard]] virtual std::vector<Matrix> matrices(std::int64_t step) = 0;
+
+    /// Makes the topology's parameters. Fixed and learned weights: "topology.coefficient" (those of all readers one
+    /// after another, each [outputs, sources] or, per feature, [outputs, sources, d]) and "topology.gate" ([mixes, d]).
+    /// Made for each token: see token_weights.h. `readers` must outlive it.
+    [[nodiscard]] static Result<std::unique_ptr<DepthWeights>> create(const projects::DepthMix& mix,
+                                                                      const std::vector<DepthReader>& readers,
+                                                                      std::int64_t width, Parameters& parameters);
+};
+
+} // namespace residua::engine

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Gates on the residual or the branch of each layer: one Joint a kind, which says how a layer's input x and its branch
+// f become the next layer's input. The residual is kept in the parameters' precision, as in the plain network.
+#include "engine/depth/depth_stack.h"
+#include "engine/depth/trunk.h"
+#include "engine/graph/value_residual.h"
+#include "engine/runtime/fixed_bits.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+namespace residua::engine {
+
+using projects::BranchGate;
+using projects::BranchGateKind;
+
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> hostNumbers(const at::Tensor& tensor)
+{
+    const at::Tensor host = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
+    return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};
+}
+
+/// x_j = branch_j·f_j + residual_j·x_{j−1} with the entries as the algebra has them: the weight of f_i at reader j is
+/// branch_i·residual_{i+1} ⋯ residual_{j−1}.
+Matrix unfoldedFactors(const std::vector<float>& branch, const std::vector<float>& residual, std::int64_t step)
+{
+    std::vector<std::vector<float>> rows{{1}};
+    for (std::size_t layer = 0; layer < branch.size(); ++layer) {
+        std::vector<float> row = rows.back();
+        for (float& weight : row) {
+            weight *= residual[layer];
+        }
+        row.push_back(branch[layer]);
+        rows.push_back(std::move(row));
+    }
+    return unfolded(rows, step);
+}
+
+/// How a layer's input and its branch become the next layer's input. Layers count from 0.
+class Joint {
+public:
+    virtual ~Joint() = default;
+    /// Starts and ends a pass.
+    virtual void begin(const at::Tensor& /*input*/, Mode) {}
+    virtual void end() {}
+    /// Whether the layer runs in this pass.
+    [[nodiscard]] virtual bool runs(std::size_t /*layer*/) const { return true; }
+    [[nodiscard]] virtual at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) = 0;
+    [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t /*step*/) { return {}; }
+};
+
+/// ReZero (Bachlechner et al., 2020): x + α·f, α = 0: at the start the stack is the identity.
+class ReZeroJoint final : public Joint {
+public:
+    ReZeroJoint(std::int64_t depth, Parameters& parameters)
+        : m_alpha(parameters.addValues("topology.alpha", at::zeros({depth}, at::kDouble), Decay::No))
+    {
+    }
+
+    void begin(const at::Tensor&, Mode) override { m_alphas = m_alpha.unbind(0); }
+    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
+    {
+        return x + scaled(branch.to(x.scalar_type()), m_alphas[layer]);
+    }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        const std::vector<float> alpha = hostNumbers(m_alpha);
+        return {unfoldedFactors(alpha, std::vector<float>(alpha.size(), 1), step),
+                {"coefficient", step, static_cast<std::int64_t>(alpha.size()), 1, alpha}};
+    }
+
+private:
+    at::Tensor m_alpha; ///< [L]
+    std::vector<at::Tensor> m_alphas;
+};
+
+/// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x, both from 1.
+class ResidualWeightsJoint final : public Joint {
+public:
+    ResidualWeightsJoint(std::int64_t depth, Parameters& parameters)
+        : m_factor(parameters.addValues("topology.factor", at::ones({depth, 2}, at::kDouble), Decay::No))
+    {
+    }
+
+    void begin(const at::Tensor&, Mode) override { m_factors = m_factor.flatten().unbind(0); }
+    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
+    {
+        return scaled(x, m_factors[2 * layer + 1]) + scaled(branch.to(x.scalar_type()), m_factors[2 * layer]);
+    }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        return {unfoldedFactors(hostNumbers(m_factor.select(1, 0)), hostNumbers(m_factor.select(1, 1)), step),
+                {"coefficient", step, m_factor.size(0), 2, hostNumbers(m_factor)}};
+    }
+
+private:
+    at::Tensor m_factor; ///< [L, 2]: α, β
+    std::vector<at::Tensor> m_factors;
+};
+
+/// Highway (Srivastava et al., 2015, eq. 3): t·f + (1 − t)·x, t = σ(W·x + b).
+class HighwayJoint final : public Joint {
+public:
+    HighwayJoint(double bias, std::int64_t depth, std::int64_t width, Parameters& parameters)
+        : m_compute(parameters.compute())
+    {
+        for (std::int64_t layer = 1; layer <= depth; ++layer) {
+            const std::string prefix = "topology." + std::to_string(layer) + ".gate.";
+            m_weights.push_back(parameters.add(prefix + "weight", {width, width}, Role::Matrix));
+            m_biases.push_back(parameters.addValues(prefix + "bias", at::full({width}, bias, at::kDouble), Decay::No));
+        }
+    }
+
+    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
+    {
+        const at::Tensor gate = engine::sigmoid(linear(m_compute, x, m_weights[layer], m_biases[layer]));
+        return x + (branch - x) * gate;
+    }
+    /// "mix" with each gate at an input of 0, as its bias alone opens it.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        const at::NoGradGuard noGrad;
+        std::vector<float> open = hostNumbers(engine::sigmoid(at::stack(m_biases)).mean(1));
+        std::vector<float> closed(open.size());
+        std::ranges::transform(open, closed.begin(), [](float t) { return 1 - t; });
+        return {unfoldedFactors(open, closed, step),
+                {"coefficient", step, static_cast<std::int64_t>(open.size()), 1, open}};
+    }
+
+private:
+    Compute m_compute;
+    std::vector<at::Tensor> m_weights; ///< [d, d]
+    std::vector<at::Tensor> m_biases;  ///< [d]
+};
+
+/// The maps d → r → d of all layers: A·B·x, with B by the document's law and A zero, so that nothing is added at first.
+class LowRankMaps {
+public:
+    LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, Parameters& parameters)
+        : m_compute(parameters.compute())
+    {
+        for (std::int64_t layer = 1; layer <= depth; ++layer) {
+            const std::string prefix = "topology." + std::to_string(layer) + ".";
+            m_down.push_back(parameters.add(prefix + "down.weight", {rank, width}, Role::Matrix));
+            m_up.push_back(
+                parameters.addValues(prefix + "up.weight", at::zeros({width, rank}, at::kDouble), Decay::Yes));
+        }
+    }
+
+    [[nodiscard]] at::Tensor of(std::size_t layer, const at::Tensor& x) const
+    {
+        return linear(m_compute, linear(m_compute, x, m_down[layer]), m_up[layer]);
+    }
+
+private:
+    Compute m_compute;
+    std::vector<at::Tensor> m_down; ///< B: [r, d]
+    std::vector<at::Tensor> m_up;   ///< A: [d, r]
+};
+
+/// LAuReL-LR (section 2.2): f + x + A·B·x.
+class LowRankJoint final : public Joint {
+public:
+    LowRankJoint(std::int64_t rank, std::int64_t depth, std::int64_t width, Parameters& parameters)
+        : m_maps(rank, depth, width, parameters)
+    {
+    }
+
+    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
+    {
+        return x + branch + m_maps.of(layer, x);
+    }
+
+private:
+    LowRankMaps m_maps;
+};
+
+/// LAuReL-PA (section 2.3): f + x + Σ_k γ_k·A·B·x_{−k} over the latest activations, the layer's input first among them.
+/// The map is linear: the activations are mixed before it, on the one mixing path.
+class PreviousActivationsJoint final : public Joint {
+public:
+    PreviousActivationsJoint(const BranchGate& wiring, std::int64_t depth, std::int64_t width, Parameters& parameters)
+        : m_compute(parameters.compute()), m_maps(wiring.rank, depth, width, parameters)
+    {
+        std::vector<double> start;
+        for (std::int64_t layer = 1; layer <= depth; ++layer) {
+            m_counts.push_back(std::min(wiring.window, layer));
+            start.insert(start.end(), static_cast<std::size_t>(m_counts.back()),
+                         1.0 / static_cast<double>(m_counts.back()));
+        }
+        m_gamma = parameters.addValues("topology.coefficient", at::tensor(start, at::kDouble), Decay::No);
+    }
+
+    void begin(const at::Tensor& input, Mode) override
+    {
+        m_stack.emplace(m_compute);
+        m_stack->push(input);
+        m_gammas = m_gamma.split_with_sizes(m_counts);
+    }
+    void end() override { m_stack.reset(); }
+
+    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
+    {
+        MixWeights weights;
+        weights.weights = m_gammas[layer].unsqueeze(0);
+        std::vector<std::size_t> sources;
+        for (std::int64_t i = m_counts[layer]; i > 0; --i) {
+            sources.push_back(layer + 1 - static_cast<std::size_t>(i));
+        }
+        const at::Tensor mixed = m_stack->mix(sources, weights, 1).front();
+        const at::Tensor next = x + branch + m_maps.of(layer, mixed);
+        const bool read = layer + 1 < m_counts.size();
+        return read ? m_stack->entry(m_stack->push(next)).to(x.scalar_type()) : next;
+    }
+    /// "mix": γ of activation i at layer j.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        const std::vector<float> gamma = hostNumbers(m_gamma);
+        auto next = gamma.begin();
+        std::vector<std::vector<float>> rows;
+        for (std::size_t layer = 0; layer < m_counts.size(); ++layer) {
+            std::vector<float>& row = rows.emplace_back(layer + 1 - static_cast<std::size_t>(m_counts[layer]), kNone);
+            row.insert(row.end(), next, next + m_counts[layer]);
+            next += m_counts[layer];
+        }
+        return {unfolded(rows, step)};
+    }
+
+private:
+    Compute m_compute;
+    LowRankMaps m_maps;
+    std::vector<std::int64_t> m_counts; ///< activations that each layer mixes
+    at::Tensor m_gamma;                 ///< of all layers one after another, the oldest activation first
+    std::vector<at::Tensor> m_gammas;
+    std::optional<DepthStack> m_stack;
+};
+
+/// Stochastic depth (Huang et al., 2016): layer l of L stays with probability p_l = 1 − (l/L)·(1 − p_L), drawn for the
+/// whole batch; in evaluation its branch is scaled by p_l. The draws come from the host's generator, which each step
+/// seeds, so they are the same on every device and after a resume.
+class StochasticDepthJoint final : public Joint {
+public:
+    StochasticDepthJoint(double keepLast, std::int64_t depth)
+    {
+        for (std::int64_t layer = 1; layer <= depth; ++layer) {
+            m_keep.push_back(1 - static_cast<double>(layer) / static_cast<double>(depth) * (1 - keepLast));
+        }
+    }
+
+    void begin(const at::Tensor&, Mode mode) override
+    {
+        m_factors = m_keep;
+        if (mode == Mode::Train) {
+            const at::Tensor draws = at::rand({static_cast<std::int64_t>(m_keep.size())}, at::kDouble);
+            const double* const draw = draws.const_data_ptr<double>();
+            for (std::size_t layer = 0; layer < m_keep.size(); ++layer) {
+                m_factors[layer] = draw[layer] < m_keep[layer] ? 1 : 0;
+            }
+        }
+        // Where all are dropped, the last runs and counts nothing: a network of layers alone must have a gradient.
+        m_silent = std::ranges::all_of(m_factors, [](double factor) { return factor == 0; });
+        if (mode == Mode::Train) {
+            m_active.clear();
+            for (const double factor : m_factors) {
+                m_active.push_back(factor != 0 ? 1.0F : 0.0F);
+            }
+        }
+    }
+    [[nodiscard]] bool runs(std::size_t layer) const override
+    {
+        return m_factors[layer] != 0 || (m_silent && layer + 1 == m_factors.size());
+    }
+    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
+    {
+        return m_factors[layer] == 1 ? x + branch : x + branch * m_factors[layer];
+    }
+    /// "active" of the last training step; none before the first. No wait for the device.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        if (m_active.empty()) {
+            return {};
+        }
+        return {{"active", step, 1, static_cast<std::int64_t>(m_active.size()), m_active}};
+    }
+
+private:
+    std::vector<double> m_keep;
+    std::vector<double> m_factors; ///< of this pass
+    std::vector<float> m_active;   ///< of the last training step: 1 where the layer's branch counts
+    bool m_silent = false;
+};
+
+/// Value residual (Zhou et al., 2024, eq. 7): the plain sum over attentions that share the first one's values.
+class ValueResidualJoint final : public Joint {
+public:
+    ValueResidualJoint(std::int64_t depth, Parameters& parameters)
+        : m_factor(parameters.addValues("topology.values", at::full({depth - 1, 2}, 0.5, at::kDouble), Decay::No)),
+          m_values(std::make_shared<ValueResidual>(m_factor))
+    {
+    }
+
+    /// Every layer must have one attention, with values of one shape.
+    [[nodiscard]] Status connect(std::vector<GraphProgram>& layers)
+    {
+        std::string expected;
+        for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+            std::vector<ValueUser*> users;
+            for (Operator* const step : layers[layer].operators()) {
+                if (auto* const user = dynamic_cast<ValueUser*>(step)) {
+                    users.push_back(user);
+                }
+            }
+            const std::string place = "layer " + std::to_string(layer + 1);
+            if (users.size() != 1) {
+                return Error{place, "has " + std::to_string(users.size()) + " attentions, expected one to mix values"};
+            }
+            const std::string shape = users.front()->valueShape();
+            if (layer > 0 && shape != expected) {
+                return Error{place, "has values of " + shape + ", the first layer " + expected};
+            }
+            expected = shape;
+            users.front()->share(m_values, layer);
+            layers[layer].keepActivations();
+        }
+        return Done{};
+    }
+
+    void begin(const at::Tensor&, Mode) override { m_values->begin(); }
+    void end() override { m_values->end(); }
+    [[nodiscard]] at::Tensor join(std::size_t, const at::Tensor& x, const at::Tensor& branch) override
+    {
+        return x + branch;
+    }
+    /// "coefficient": row j, the weight of the first layer's values in column 0 and of layer j's own in column 1.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        std::vector<float> values{kNone, 1};
+        std::ranges::copy(hostNumbers(m_factor), std::back_inserter(values));
+        return {{"coefficient", step, m_factor.size(0) + 1, 2, std::move(values)}};
+    }
+
+private:
+    at::Tensor m_factor; ///< [L − 1, 2]
+    std::shared_ptr<ValueResidual> m_values;
+};
+
+class GateTrunk final : public Trunk {
+public:
+    GateTrunk(std::unique_ptr<Joint> joint, std::vector<GraphProgram> layers, at::ScalarType type)
+        : m_joint(std::move(joint)), m_layers(std::move(layers)), m_type(type)
+    {
+    }
+
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    {
+        at::Tensor x = input.to(m_type);
+        m_joint->begin(x, mode);
+        for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
+            if (m_joint->runs(layer)) {
+                const std::vector<at::Tensor> inputs(m_layers[layer].inputPorts().size(), x);
+                x = m_joint->join(layer, x, m_layers[layer].run(inputs, mode));
+            }
+        }
+        m_joint->end();
+        return x;
+    }
+    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_joint->coefficients(step); }
+
+private:
+    std::unique_ptr<Joint> m_joint;
+    std::vector<GraphProgram> m_layers;
+    at::ScalarType m_type;
+};
+
+Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, std::vector<GraphProgram>& layers,
+                                         std::int64_t width, Parameters& parameters)
+{
+    using Made = std::unique_ptr<Joint>;
+    const auto depth = static_cast<std::int64_t>(layers.size());
+    switch (wiring.kind) {
+    case BranchGateKind::Highway:
+        return Made(std::make_unique<HighwayJoint>(wiring.bias, depth, width, parameters));
+    case BranchGateKind::ReZero:
+        return Made(std::make_unique<ReZeroJoint>(depth, parameters));
+    case BranchGateKind::LaurelRw:
+        return Made(std::make_unique<ResidualWeightsJoint>(depth, parameters));
+    case BranchGateKind::LaurelLr:
+        return Made(std::make_unique<LowRankJoint>(wiring.rank, depth, width, parameters));
+    case BranchGateKind::LaurelPa:
+        return Made(std::make_unique<PreviousActivationsJoint>(wiring, depth, width, parameters));
+    case BranchGateKind::StochasticDepth:
+        return Made(std::make_unique<StochasticDepthJoint>(wiring.keepProbability, depth));
+    case BranchGateKind::ValueResidual:
+        break;
+    }
+    auto values = std::make_unique<ValueResidualJoint>(depth, parameters);
+    if (const Status connected = values->connect(layers); !connected) {
+        return connected.error();
+    }
+    return Made(std::move(values));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Trunk>> makeGateTrunk(const BranchGate& wiring, std::vector<GraphProgram> layers,
+                                             std::int64_t width, Parameters& parameters)
+{
+    if (layers.empty()) {
+        return Error{"network · stack", "has no layers to gate"};
+    }
+    Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, parameters);
+    if (!joint) {
+        return joint.error();
+    }
+    return std::unique_ptr<Trunk>(
+        std::make_unique<GateTrunk>(std::move(*joint), std::move(layers), parameters.compute().parameterType));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Hyper-Connections (Zhu et al., 2024, eq. 2-14) and mHC (Xie et al., 2025, eq. 7-9). Arrays over tokens have the token
+// last, as the mixing kernels take them.
+#include "engine/depth/stream_weights.h"
+
+#include "engine/ops/sinkhorn.h"
+#include "engine/runtime/fixed_bits.h"
+#include "engine/runtime/host_products.h"
+#include "projects/depth/stream_start.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/zeros.h>
+
+namespace residua::engine {
+
+using projects::MultiStream;
+
+namespace {
+
+constexpr double kNormEpsilon = 1e-6;
+
+at::Tensor repeated(const at::Tensor& tensor, std::int64_t layers)
+{
+    std::vector<std::int64_t> shape = tensor.sizes().vec();
+    shape.insert(shape.begin(), layers);
+    return tensor.unsqueeze(0).expand(shape);
+}
+
+/// [L, n]: in row l, `on` at l mod n and `off` elsewhere.
+at::Tensor inTurn(std::int64_t layers, std::int64_t n, double on, double off)
+{
+    at::Tensor result = at::full({layers, n}, off, at::kDouble);
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+        result[layer][layer % n] = on;
+    }
+    return result;
+}
+
+/// The connections of all layers: read [L, n], carry [L, in, out], write [L, n].
+struct Connections {
+    at::Tensor read;
+    at::Tensor carry;
+    at::Tensor write;
+};
+
+/// carry [n(in), n(out), …] and write [n, …] as weights [out, n + 1, …].
+at::Tensor joined(const at::Tensor& carry, const at::Tensor& write)
+{
+    return at::cat({carry.transpose(0, 1), write.unsqueeze(1)}, 1);
+}
+
+/// The part that all tokens share, free or constrained.
+class SharedWeights : public StreamWeights {
+public:
+    SharedWeights(const MultiStream& wiring, std::int64_t layers, Parameters& parameters)
+        : m_wiring(wiring), m_layers(layers), m_parameterType(parameters.compute().parameterType)
+    {
+        const std::int64_t n = wiring.streams;
+        if (isConstrained()) {
+            const projects::StreamStart start = projects::streamStart(n);
+            m_raw.read =
+                parameters.addValues("topology.read", inTurn(layers, n, start.readOn, start.readOff), Decay::No);
+            m_raw.carry = parameters.addValues("topology.carry",
+                                               repeated(at::eye(n, at::kDouble) * start.carry, layers), Decay::No);
+            m_raw.write = parameters.addValues("topology.write", at::zeros({layers, n}, at::kDouble), Decay::No);
+        } else {
+            m_raw.read = parameters.addValues("topology.read", inTurn(layers, n, 1, 0), Decay::No);
+            m_raw.carry = parameters.addValues("topology.carry", repeated(at::eye(n, at::kDouble), layers), Decay::No);
+            m_raw.write = parameters.addValues("topology.write", at::ones({layers, n}, at::kDouble), Decay::No);
+        }
+    }
+
+    void begin() override
+    {
+        const auto [read, carry, write] = applied();
+        m_read = read.unsqueeze(1).unbind(0);
+        m_write = at::cat({carry.transpose(1, 2), write.unsqueeze(2)}, 2).unbind(0);
+    }
+
+    [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack&) const override
+    {
+        StreamMixes mixes;
+        mixes.read.weights = m_read[layer];
+        mixes.write.weights = m_write[layer];
+        return mixes;
+    }
+
+    [[nodiscard]] std::vector<StreamNumbers> numbers() override
+    {
+        const at::NoGradGuard noGrad;
+        const auto [read, carry, write] = applied();
+        const at::Tensor host = at::cat({read, carry.flatten(1), write}, 1).to(at::kCPU, at::kFloat).contiguous();
+        const float* next = host.const_data_ptr<float>();
+        const auto take = [&](std::int64_t count) {
+            const std::vector<float> taken(next, next + count);
+            next += count;
+            return taken;
+        };
+        const std::int64_t n = m_wiring.streams;
+        std::vector<StreamNumbers> result;
+        for (std::int64_t layer = 0; layer < m_layers; ++layer) {
+            StreamNumbers& layerNumbers = result.emplace_back();
+            layerNumbers.read = take(n);
+            layerNumbers.carry = take(n * n);
+            layerNumbers.write = take(n);
+        }
+        return result;
+    }
+
+protected:
+    [[nodiscard]] bool isConstrained() const
+    {
+        return m_wiring.constraint == projects::StreamConstraint::DoublyStochastic;
+    }
+    [[nodiscard]] const MultiStream& wiring() const { return m_wiring; }
+    [[nodiscard]] const Connections& raw() const { return m_raw; }
+
+    /// x·wᵀ of stream `stream` with rows w [m, d]: [m, N] in the parameters' type.
+    [[nodiscard]] at::Tensor product(const at::Tensor& stream, const at::Tensor& rows) const
+    {
+        const at::Tensor given = stream.reshape({-1, stream.size(-1)});
+        const at::Tensor x = multipliesAsFloat(given) ? given.to(at::kFloat) : given;
+        return at::mm(rows.to(x.scalar_type()), x.t()).to(m_parameterType);
+    }
+    /// ‖x‖ of every token: [N].
+    [[nodiscard]] at::Tensor norm(const at::Tensor& stream) const
+    {
+        return at::linalg_vector_norm(stream.reshape({-1, stream.size(-1)}).to(m_parameterType), 2, at::IntArrayRef{1});
+    }
+
+private:
+    [[nodiscard]] Connections applied() const
+    {
+        if (!isConstrained()) {
+            return m_raw;
+        }
+        const at::Tensor carry = sinkhorn(m_raw.carry.permute({1, 2, 0}), m_wiring.sinkhornIterations);
+        return {engine::sigmoid(m_raw.read), carry.permute({2, 0, 1}), engine::sigmoid(m_raw.write) * 2};
+    }
+
+    const MultiStream m_wiring;
+    std::int64_t m_layers;
+    at::ScalarType m_parameterType;
+    Connections m_raw;
+    std::vector<at::Tensor> m_read;  ///< of each layer: [1, n]
+    std::vector<at::Tensor> m_write; ///< of each layer: [n, n + 1]
+};
+
+/// Hyper-Connections, dynamic: s·tanh(norm(H)·W) beside the static weights (eq. 10-13). The rows of W are what a stream
+/// gives to the read, to each stream after, and the factor of the write to it. norm(x)·w = rstd·(x·(w ∘ gain)), so the
+/// normalised streams are never stored.
+class DynamicWeights final : public SharedWeights {
+public:
+    DynamicWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, Parameters& parameters)
+        : SharedWeights(wiring, layers, parameters), m_width(width)
+    {
+        const std::int64_t rows = wiring.streams + 2;
+        m_norm = parameters.add("topology.norm", {layers, width}, Role::Gain);
+        // The paper lets the dynamic part decay and keeps the static part from it.
+        m_dynamic = parameters.addValues("topology.dynamic", at::zeros({layers, rows, width}, at::kDouble), Decay::Yes);
+        m_scale =
+            parameters.addValues("topology.scale", at::full({layers, 2}, wiring.dynamicScale, at::kDouble), Decay::No);
+    }
+
+    void begin() override
+    {
+        SharedWeights::begin();
+        m_rows = (m_dynamic * m_norm.unsqueeze(1)).unbind(0);
+        m_scales = m_scale.unbind(0);
+    }
+
+    [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack& stack) const override
+    {
+        const std::int64_t n = wiring().streams;
+        std::vector<at::Tensor> parts;
+        for (std::size_t stream = 0; stream < static_cast<std::size_t>(n); ++stream) {
+            const at::Tensor& x = stack.entry(stream);
+            const at::Tensor length = norm(x);
+            const at::Tensor rstd = at::rsqrt(length * length / static_cast<double>(m_width) + kNormEpsilon);
+            parts.push_back(product(x, m_rows[layer]) * rstd);
+        }
+        const at::Tensor active = at::tanh(at::stack(parts)); // [n, n + 2, N]
+        const at::Tensor alpha = scaled(active.narrow(1, 0, n + 1), m_scales[layer][0]);
+        const at::Tensor beta = scaled(active.select(1, n + 1), m_scales[layer][1]);
+        StreamMixes mixes = SharedWeights::of(layer, stack);
+        mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
+        mixes.read.tokenWeights = alpha.select(1, 0).unsqueeze(0).contiguous();
+        mixes.write.tokenWeights = joined(alpha.narrow(1, 1, n), beta);
+        return mixes;
+    }
+
+private:
+    std::int64_t m_width;
+    at::Tensor m_norm;    ///< [L, d]
+    at::Tensor m_dynamic; ///< [L, n + 2, d]
+    at::Tensor m_scale;   ///< [L, 2]: s_α, s_β
+    std::vector<at::Tensor> m_rows;
+    std::vector<at::Tensor> m_scales;
+};
+
+/// mHC: all weights of a token from all of its n·d features at once: σ, Sinkhorn and 2σ of α·(norm(vec x)·φ) + b. The
+/// norm's gain is absorbed in φ (section 4.3.1). φ's rows: n to read, n² to carry [in, out], n to write.
+class ConstrainedWeights final : public SharedWeights {
+public:
+    ConstrainedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, Parameters& parameters)
+        : SharedWeights(wiring, layers, parameters), m_width(width)
+    {
+        const std::int64_t n = wiring.streams;
+        m_dynamic = parameters.addValues("topology.dynamic", at::zeros({layers, n, n * n + 2 * n, width}, at::kDouble),
+                                         Decay::Yes);
+        m_scale =
+            parameters.addValues("topology.scale", at::full({layers, 3}, wiring.dynamicScale, at::kDouble), Decay::No);
+    }
+
+    void begin() override
+    {
+        m_rows = m_dynamic.unbind(0);
+        m_scales = m_scale.unbind(0);
+        m_reads = raw().read.unbind(0);
+        m_carries = raw().carry.unbind(0);
+        m_writes = raw().write.unbind(0);
+    }
+
+    [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack& stack) const override
+    {
+        const std::int64_t n = wiring().streams;
+        const std::vector<at::Tensor> rows = m_rows[layer].unbind(0);
+        at::Tensor sum;
+        at::Tensor squares;
+        for (std::size_t stream = 0; stream < static_cast<std::size_t>(n); ++stream) {
+            const at::Tensor& x = stack.entry(stream);
+            const at::Tensor length = norm(x);
+            const at::Tensor part = product(x, rows[stream]);
+            sum = sum.defined() ? sum + part : part;
+            squares = squares.defined() ? squares + length * length : length * length;
+        }
+        const at::Tensor y = sum * at::rsqrt(squares / static_cast<double>(n * m_width) + kNormEpsilon);
+        const at::Tensor& scale = m_scales[layer];
+        const at::Tensor read = engine::sigmoid(scaled(y.narrow(0, 0, n), scale[0]) + m_reads[layer].unsqueeze(1));
+        const at::Tensor carry =
+            sinkhorn(scaled(y.narrow(0, n, n * n).view({n, n, -1}), scale[1]) + m_carries[layer].unsqueeze(2),
+                     wiring().sinkhornIterations);
+        const at::Tensor write =
+            engine::sigmoid(scaled(y.narrow(0, n + n * n, n), scale[2]) + m_writes[layer].unsqueeze(1)) * 2;
+        StreamMixes mixes;
+        mixes.read.weightKind = mixes.write.weightKind = kernels::WeightKind::none;
+        mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
+        mixes.read.tokenWeights = read.unsqueeze(0);
+        mixes.write.tokenWeights = joined(carry, write);
+        return mixes;
+    }
+
+private:
+    std::int64_t m_width;
+    at::Tensor m_dynamic; ///< φ: [L, n, n² + 2n, d]
+    at::Tensor m_scale;   ///< [L, 3]: α of read, carry, write
+    std::vector<at::Tensor> m_rows;
+    std::vector<at::Tensor> m_scales;
+    std::vector<at::Tensor> m_reads;
+    std::vector<at::Tensor> m_carries;
+    std::vector<at::Tensor> m_writes;
+};
+
+} // namespace
+
+std::unique_ptr<StreamWeights> StreamWeights::create(const MultiStream& wiring, std::int64_t layers, std::int64_t width,
+                                                     Parameters& parameters)
+{
+    if (wiring.weights == projects::StreamWeights::Static) {
+        return std::make_unique<SharedWeights>(wiring, layers, parameters);
+    }
+    if (wiring.constraint == projects::StreamConstraint::None) {
+        return std::make_unique<DynamicWeights>(wiring, layers, width, parameters);
+    }
+    return std::make_unique<ConstrainedWeights>(wiring, layers, width, parameters);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/depth/token_weights.h"
+
+#include "engine/ops/fused.h"
+#include "engine/runtime/fixed_bits.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <tuple>
+
+namespace residua::engine {
+
+using projects::DepthMix;
+using projects::NormaliseOver;
+using projects::WeightKind;
+
+namespace {
+
+constexpr double kNormEpsilon = 1e-6;
+
+/// Runs what its subclass says of one reader, and keeps the last pass's weights for the matrices.
+class TokenWeights : public DepthWeights {
+public:
+    TokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, const Compute& compute)
+        : m_mix(mix), m_readers(readers), m_compute(compute), m_weights(readers.size())
+    {
+    }
+
+    void begin() override {}
+    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
+
+    [[nodiscard]] MixWeights of(std::size_t index, const DepthReading& reading) override
+    {
+        at::Tensor values = logits(index, reading);
+        if (m_mix.normalise == NormaliseOver::Sources) {
+            values = engine::softmax(values / m_mix.temperature, 1);
+        }
+        MixWeights result;
+        result.weightKind = kernels::WeightKind::none;
+        result.gateKind = kernels::GateKind::token;
+        result.tokenWeights = values.contiguous();
+        m_weights[index] = result.tokenWeights.detach(); // the backward pass holds them anyway
+        return result;
+    }
+
+    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override
+    {
+        const at::NoGradGuard noGrad;
+        std::vector<at::Tensor> means;
+        std::vector<at::Tensor> spreads;
+        for (std::size_t r = 0; r < m_readers.size(); ++r) {
+            if (m_readers[r].sources.empty()) {
+                continue;
+            }
+            if (!m_weights[r].defined()) {
+                return {}; // Nothing has run yet.
+            }
+            means.push_back(m_weights[r].mean(2).flatten());
+            spreads.push_back(m_weights[r].std(2, /*unbiased=*/false).flatten());
+        }
+        const std::vector<DepthTerm> terms = termsOf(m_readers);
+        const at::Tensor both = at::cat({at::cat(means), at::cat(spreads)}).to(at::kCPU, at::kFloat);
+        const float* const values = both.const_data_ptr<float>();
+        std::vector<Matrix> result;
+        addMatrices(result, "mix", m_readers, terms, {values, terms.size()}, step);
+        addMatrices(result, "spread", m_readers, terms, {values + terms.size(), terms.size()}, step);
+        return result;
+    }
+
+protected:
+    /// [outputs, sources, tokens] in the parameters' type.
+    [[nodiscard]] virtual at::Tensor logits(std::size_t index, const DepthReading& reading) = 0;
+
+    [[nodiscard]] const DepthReader& reader(std::size_t index) const { return m_readers[index]; }
+    [[nodiscard]] const Compute& compute() const { return m_compute; }
+
+private:
+    const DepthMix m_mix;
+    const std::vector<DepthReader>& m_readers;
+    const Compute m_compute;
+    std::vector<at::Tensor> m_weights; ///< of each reader in the last pass, [outputs, sources, tokens]
+};
+
+class PerTokenWeights final : public TokenWeights {
+public:
+    PerTokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width,
+                    Parameters& parameters)
+        : TokenWeights(mix, readers, parameters.compute()),
+          m_ones(at::ones({width}, at::TensorOptions(compute().device).dtype(compute().parameterType)))
+    {
+        const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
+        for (const DepthReader& reader : readers) {
+            std::vector<double> start;
+            for (int o = 0; o < reader.outputs; ++o) {
+                for (const std::int64_t source : reader.sources) {
+                    start.push_back(startOf(mix, reader, source));
+                }
+            }
+            const std::int64_t h = reader.terms();
+            const std::string prefix = "topology." + std::to_string(reader.target) + ".";
+            if (h == 0) {
+                m_perceptrons.emplace_back();
+                continue;
+            }
+            const at::Tensor hidden = parameters.add(prefix + "hidden", {h, width}, Role::Matrix);
+            parameters.all().back().decay = decay;
+            m_perceptrons.push_back({hidden,
+                                     parameters.addValues(prefix + "mix", at::zeros({h, h}, at::kDouble), decay),
+                                     parameters.addValues(prefix + "bias", at::tensor(start, at::kDouble), decay)});
+        }
+    }
+
+private:
+    struct Perceptron {
+        at::Tensor hidden;
+        at::Tensor mix;
+        at::Tensor bias;
+    };
+
+    [[nodiscard]] at::Tensor logits(std::size_t index, const DepthReading& reading) override
+    {
+        const auto& [hidden, mix, bias] = m_perceptrons[index];
+        const at::Tensor x = rmsNorm(reading.newest, m_ones, kNormEpsilon);
+        const at::Tensor h = engine::gelu(linear(compute(), x.flatten(0, -2), hidden));
+        const at::Tensor values = at::linear(h.to(compute().parameterType), mix, bias);
+        return values.t().reshape({reader(index).outputs, -1, values.size(0)});
+    }
+
+    const at::Tensor m_ones;
+    std::vector<Perceptron> m_perceptrons; ///< of each reader
+};
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+/// z[m, n] = ⟨u_m, x_n⟩ / √(mean x_n² + ε) in the type of u; x [..., d], u [mixes, d]. All readers of an entry at once:
+/// one read of it forward, one gradient of it backward, summed in that type. Nothing but x, u, z and [n] is kept.
+class LogitsFunction : public torch::autograd::Function<LogitsFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& u)
+    {
+        const at::Tensor rows = x.flatten(0, -2).to(u.scalar_type());
+        const at::Tensor rstd = at::rsqrt((rows * rows).mean(1) + kNormEpsilon);
+        at::Tensor z = at::matmul(u, rows.t()) * rstd;
+        context->save_for_backward({x, u, rstd, z});
+        return z;
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const auto& [x, u, rstd, z] = std::tie(saved[0], saved[1], saved[2], saved[3]);
+        const at::Tensor rows = x.flatten(0, -2).to(u.scalar_type());
+        const at::Tensor scaled = grads[0] * rstd;
+        // d⟨u, x⟩r = r·u − z r²/d · x
+        const at::Tensor along = (grads[0] * z).sum(0) * (rstd * rstd) / static_cast<double>(x.size(-1));
+        const at::Tensor xGrad = at::matmul(scaled.t(), u) - along.unsqueeze(1) * rows;
+        return {xGrad.to(x.scalar_type()).view(x.sizes()), at::matmul(scaled, rows)};
+    }
+};
+
+class AttentionWeights final : public TokenWeights {
+public:
+    AttentionWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width,
+                     Parameters& parameters)
+        : TokenWeights(mix, readers, parameters.compute())
+    {
+        for (const DepthReader& reader : readers) {
+            m_firstMix.push_back(m_mixes);
+            m_mixes += reader.outputs;
+        }
+        const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
+        m_query = parameters.addValues("topology.query", at::zeros({m_mixes, width}, at::kDouble), decay);
+        m_norm = parameters.addValues("topology.norm", at::ones({m_mixes, width}, at::kDouble), decay);
+    }
+
+    void begin() override
+    {
+        m_vectors = m_query * m_norm;
+        m_entries.clear();
+    }
+    void end() override
+    {
+        m_vectors.reset();
+        m_entries.clear();
+    }
+
+private:
+    /// What the readers from `first` on see of an entry.
+    struct Seen {
+        std::size_t first = 0;
+        std::vector<at::Tensor> logits; ///< [outputs, tokens] for each of them
+    };
+
+    [[nodiscard]] at::Tensor logits(std::size_t index, const DepthReading& reading) override
+    {
+        std::vector<at::Tensor> values;
+        for (const std::size_t source : reading.sources) {
+            values.push_back(seen(source, index, reading.stack));
+        }
+        return at::stack(values, 1);
+    }
+
+    const at::Tensor& seen(std::size_t entry, std::size_t index, const DepthStack& stack)
+    {
+        if (m_entries.size() <= entry) {
+            m_entries.resize(entry + 1);
+        }
+        Seen& seen = m_entries[entry];
+        if (seen.logits.empty()) {
+            const std::int64_t row = m_firstMix[index];
+            std::vector<std::int64_t> sizes;
+            for (std::size_t r = index; r < m_firstMix.size(); ++r) {
+                sizes.push_back(reader(r).outputs);
+            }
+            const at::Tensor all =
+                LogitsFunction::apply(stack.entry(entry), m_vectors.narrow(0, row, m_mixes - row).contiguous());
+            seen = {index, all.split_with_sizes(sizes)};
+        }
+        return seen.logits[index - seen.first];
+    }
+
+    std::vector<std::int64_t> m_firstMix; ///< of each reader
+    std::int64_t m_mixes = 0;
+    at::Tensor m_query;
+    at::Tensor m_norm;
+    at::Tensor m_vectors;        ///< q ⊙ w in this pass
+    std::vector<Seen> m_entries; ///< by their index on the stack
+};
+
+} // namespace
+
+Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers,
+                                                       std::int64_t width, Parameters& parameters)
+{
+    if (mix.gate.kind != projects::GateKind::None) {
+        return Error{"topology · gate", "weights made for each token take no gate"};
+    }
+    const bool attends = mix.weight == WeightKind::DepthAttention;
+    if (mix.normalise != NormaliseOver::Sources && (attends || mix.normalise == NormaliseOver::Targets)) {
+        return Error{"topology · normalise", "weights made for each token are normalised over the sources"};
+    }
+    if (attends) {
+        return std::unique_ptr<DepthWeights>(std::make_unique<AttentionWeights>(mix, readers, width, parameters));
+    }
+    return std::unique_ptr<DepthWeights>(std::make_unique<PerTokenWeights>(mix, readers, width, parameters));
+}
+
+} // namespace residua::engine

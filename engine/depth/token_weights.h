@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/depth/depth_weights.h"
+
+namespace residua::engine {
+
+/// Weights that are made anew for each token. They are computed in the parameters' precision whatever the stack's.
+///
+/// MUDD (WeightKind::PerToken), for reader j with n sources and O outputs: GELU(RMSNorm(x) W1) W2 + b of the newest
+/// entry x, with h = n·O hidden features and a norm without weights. "topology.<j>.hidden" [h, d] by the document's
+/// law, "topology.<j>.mix" [O·n, h] from 0, "topology.<j>.bias" [O·n] from the document's start. Where it is
+/// normalised, a softmax over the sources with τ follows.
+///
+/// Attention Residuals (WeightKind::DepthAttention), for each output of each reader: p = softmax_i(⟨q,
+/// RMSNorm(x_i)⊙w⟩/τ) over its sources. "topology.query" [mixes, d] from 0, "topology.norm" [mixes, d] from 1.
+///
+/// Their matrix is "mix", the mean over the tokens of the last pass.
+[[nodiscard]] Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const projects::DepthMix& mix,
+                                                                     const std::vector<DepthReader>& readers,
+                                                                     std::int64_t width, Parameters& parameters);
+
+} // namespace residua::engine

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+enum class StoredType { F64, F32, Bf16, I64, U8 };
+[[nodiscard]] std::int64_t bytesOf(StoredType type);
+
+/// A tensor as bytes, little endian, row-major; `bytes` views memory that someone else keeps alive.
+struct StoredTensor {
+    StoredType type = StoredType::F32;
+    std::vector<std::int64_t> shape;
+    std::span<const std::byte> bytes;
+};
+
+/// A safetensors file: u64 header length, JSON header padded with spaces to 8, data without holes. Larger
+/// element types lie first, so that every tensor is aligned to its elements. Where it goes: writeOutput.
+[[nodiscard]] Status writeSafetensors(const std::filesystem::path& path,
+                                      const std::map<std::string, StoredTensor>& tensors,
+                                      const std::map<std::string, std::string>& metadata);
+
+/// A safetensors file, copied to memory. Every offset, shape and length is checked before its data are read; a
+/// truncated or corrupt file, or one that changes meanwhile, is an error that names the tensor or the field.
+class SafetensorsFile {
+public:
+    [[nodiscard]] static Result<SafetensorsFile> open(const std::filesystem::path& path);
+    [[nodiscard]] const std::map<std::string, StoredTensor>& tensors() const { return m_tensors; }
+    [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return m_metadata; }
+    /// The whole file.
+    [[nodiscard]] std::span<const std::byte> bytes() const { return {m_bytes.get(), m_size}; }
+
+private:
+    SafetensorsFile() = default;
+    /// Takes the tensors that the header's text describes; their bytes are views of `data`.
+    [[nodiscard]] Status readHeader(const std::filesystem::path& path, std::span<const std::byte> text,
+                                    std::span<const std::byte> data);
+
+    std::unique_ptr<std::byte[]> m_bytes;
+    std::size_t m_size = 0;
+    std::map<std::string, StoredTensor> m_tensors;
+    std::map<std::string, std::string> m_metadata;
+};
+
+} // namespace residua::engine

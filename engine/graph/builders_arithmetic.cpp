@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/node_builder.h"
+#include "engine/runtime/fixed_bits.h"
+#include "projects/nodes/expression.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/log.h>
+#include <ATen/ops/maximum.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/sqrt.h>
+#include <ATen/ops/tanh.h>
+#include <c10/util/Exception.h>
+
+namespace residua::engine {
+namespace {
+
+using projects::Expression;
+using projects::Op;
+
+OperatorResult buildAdd(const NodeContext&)
+{
+    return makeOperator([](const Inputs& in, Mode) {
+        at::Tensor sum = in[0];
+        for (std::size_t i = 1; i < in.size(); ++i) {
+            sum = sum + in[i];
+        }
+        return sum;
+    });
+}
+
+OperatorResult buildMultiply(const NodeContext&)
+{
+    return makeOperator([](const Inputs& in, Mode) {
+        at::Tensor product = in[0];
+        for (std::size_t i = 1; i < in.size(); ++i) {
+            product = product * in[i];
+        }
+        return product;
+    });
+}
+
+OperatorResult buildConcat(const NodeContext&)
+{
+    return makeOperator([](const Inputs& in, Mode) {
+        std::vector<at::Tensor> parts;
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            parts.push_back(in[i]);
+        }
+        return at::cat(parts, -1);
+    });
+}
+
+OperatorResult buildFlatten(const NodeContext&)
+{
+    return makeOperator([](const Inputs& in, Mode) { return in[0].flatten(1); });
+}
+
+/// A formula over tensors. Numbers are tensors of no dimension, which any type absorbs.
+class Formula {
+public:
+    Formula(const Inputs& inputs, const std::vector<std::string>& names) : m_inputs(inputs), m_names(names) {}
+
+    [[nodiscard]] at::Tensor value(const Expression& e) const
+    {
+        switch (e.op) {
+        case Op::Number:
+            return at::full({}, e.number, m_inputs[0].options());
+        case Op::Name:
+            return input(e.name);
+        case Op::Negate:
+            return -value(e.args[0]);
+        case Op::Add:
+            return value(e.args[0]) + value(e.args[1]);
+        case Op::Subtract:
+            return value(e.args[0]) - value(e.args[1]);
+        case Op::Multiply:
+            return value(e.args[0]) * value(e.args[1]);
+        case Op::Divide:
+            return value(e.args[0]) / value(e.args[1]);
+        case Op::Power:
+            return power(value(e.args[0]), value(e.args[1]));
+        case Op::Call:
+            return call(e);
+        }
+        TORCH_CHECK(false, "unknown operation in a formula");
+    }
+
+private:
+    [[nodiscard]] const at::Tensor& input(const std::string& name) const
+    {
+        for (std::size_t i = 0; i < m_names.size(); ++i) {
+            if (m_names[i] == name) {
+                return m_inputs[i];
+            }
+        }
+        TORCH_CHECK(false, "the formula's name ", name, " is not an input");
+    }
+
+    [[nodiscard]] at::Tensor call(const Expression& e) const
+    {
+        at::Tensor x = value(e.args[0]);
+        if (e.name == "max" || e.name == "min") {
+            for (std::size_t i = 1; i < e.args.size(); ++i) {
+                x = e.name == "max" ? at::maximum(x, value(e.args[i])) : at::minimum(x, value(e.args[i]));
+            }
+            return x;
+        }
+        if (e.name == "mean") {
+            return x.dim() == 0 ? x : x.mean(-1, /*keepdim=*/true);
+        }
+        using Unary = at::Tensor (*)(const at::Tensor&);
+        static constexpr std::pair<const char*, Unary> kFunctions[] = {
+            {"sqrt", at::sqrt},   {"exp", at::exp},   {"log", at::log}, {"tanh", at::tanh}, {"abs", at::abs},
+            {"sigmoid", sigmoid}, {"relu", at::relu}, {"silu", silu},   {"gelu", gelu},
+        };
+        for (const auto& [name, function] : kFunctions) {
+            if (e.name == name) {
+                return function(x);
+            }
+        }
+        TORCH_CHECK(false, "the engine does not know the function ", e.name);
+    }
+
+    const Inputs& m_inputs;
+    const std::vector<std::string>& m_names;
+};
+
+OperatorResult buildExpression(const NodeContext& node)
+{
+    const Result<Expression> formula = projects::parseExpression(projects::paramText(node.params, "formula"));
+    if (!formula) {
+        return formula.error();
+    }
+    return makeOperator([e = *formula, names = projects::namesIn(*formula)](const Inputs& in, Mode) {
+        return Formula(in, names).value(e);
+    });
+}
+
+constexpr NodeBuilderEntry kTable[] = {
+    {"add", buildAdd},         {"multiply", buildMultiply},     {"concat", buildConcat},
+    {"flatten", buildFlatten}, {"expression", buildExpression},
+};
+
+} // namespace
+
+std::span<const NodeBuilderEntry> arithmeticBuilders()
+{
+    return kTable;
+}
+
+} // namespace residua::engine

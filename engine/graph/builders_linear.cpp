@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/fusion.h"
+#include "engine/graph/node_builder.h"
+#include "engine/ops/fused.h"
+#include "engine/runtime/fixed_bits.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/conv2d.h>
+
+namespace residua::engine {
+namespace {
+
+using projects::paramBool;
+using projects::paramDouble;
+using projects::paramInt;
+
+at::Tensor biasOf(const NodeContext& node)
+{
+    return paramBool(node.params, "bias") ? node.parameter("bias", {paramInt(node.params, "out")}, Role::Bias)
+                                          : at::Tensor();
+}
+
+/// weight [out, in].
+OperatorResult buildLinear(const NodeContext& node)
+{
+    const std::int64_t out = paramInt(node.params, "out");
+    const at::Tensor weight =
+        node.tied.defined() ? node.tied : node.parameter("weight", {out, node.features()}, node.outputRole());
+    if (weight.size(0) != out || weight.size(1) != node.features()) {
+        return Error{"", "the tied table has " + std::to_string(weight.size(0)) + " rows of " +
+                             std::to_string(weight.size(1)) + " features, expected " + std::to_string(out) + " of " +
+                             std::to_string(node.features())};
+    }
+    if (const double start = paramDouble(node.params, "start"); start != 1.0 && !node.tied.defined()) {
+        const at::NoGradGuard noGrad;
+        weight.mul_(start);
+    }
+    return OperatorResult(std::make_unique<LinearOperator>(node.parameters.compute(), weight, biasOf(node)));
+}
+
+/// y = x·V·Uᵀ with u [out, r] and v [r, in].
+OperatorResult buildLowRankLinear(const NodeContext& node)
+{
+    const std::int64_t rank = projects::rankOf(node.params, node.features());
+    const at::Tensor v = node.parameter("v", {rank, node.features()}, Role::Matrix);
+    const at::Tensor u = node.parameter("u", {paramInt(node.params, "out"), rank}, node.outputRole());
+    return makeOperator([compute = node.parameters.compute(), u, v, bias = biasOf(node)](const Inputs& in, Mode) {
+        return linear(compute, linear(compute, in[0], v), u, bias);
+    });
+}
+
+/// Over time, length kept; weight [out, in / groups, kernel].
+OperatorResult buildConv1d(const NodeContext& node)
+{
+    const std::int64_t groups = paramInt(node.params, "groups");
+    const std::int64_t kernel = paramInt(node.params, "kernel");
+    const at::Tensor weight =
+        node.parameter("weight", {paramInt(node.params, "out"), node.features() / groups, kernel}, node.outputRole());
+    const std::int64_t before = paramBool(node.params, "causal") ? kernel - 1 : (kernel - 1) / 2;
+    const at::ScalarType type = node.parameters.compute().activationType;
+    return makeOperator(
+        [weight, bias = biasOf(node), groups, before, after = kernel - 1 - before, type](const Inputs& in, Mode) {
+            const at::Tensor padded = at::constant_pad_nd(in[0].to(type).transpose(1, 2), {before, after});
+            return convolution(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, groups).transpose(1, 2);
+        });
+}
+
+at::Tensor convolve(const at::Tensor& image, const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
+                    std::int64_t padding, std::int64_t groups, at::ScalarType type)
+{
+    const std::optional<at::Tensor> added = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
+    return at::conv2d(image.to(type), weight.to(type), added, stride, at::IntArrayRef{padding, padding}, 1, groups);
+}
+
+/// weight [out, in / groups, kernel, kernel].
+OperatorResult buildConv2d(const NodeContext& node)
+{
+    const std::int64_t groups = paramInt(node.params, "groups");
+    const std::int64_t kernel = paramInt(node.params, "kernel");
+    const std::int64_t channels = node.inputs[0].dims[1] / groups;
+    const at::Tensor weight =
+        node.parameter("weight", {paramInt(node.params, "out"), channels, kernel, kernel}, node.outputRole());
+    return makeOperator([weight, bias = biasOf(node), stride = paramInt(node.params, "stride"),
+                         padding = paramInt(node.params, "padding"), groups,
+                         type = node.parameters.compute().activationType](const Inputs& in, Mode) {
+        return convolve(in[0], weight, bias, stride, padding, groups, type);
+    });
+}
+
+/// [batch, channels, height, width] to [batch, patches, out]; weight [out, channels, patch, patch].
+OperatorResult buildPatchify(const NodeContext& node)
+{
+    const std::int64_t patch = paramInt(node.params, "patch");
+    const at::Tensor weight = node.parameter(
+        "weight", {paramInt(node.params, "out"), node.inputs[0].dims[1], patch, patch}, node.outputRole());
+    return makeOperator(
+        [weight, bias = biasOf(node), patch, type = node.parameters.compute().activationType](const Inputs& in, Mode) {
+            return convolve(in[0], weight, bias, patch, 0, 1, type).flatten(2).transpose(1, 2);
+        });
+}
+
+constexpr NodeBuilderEntry kTable[] = {
+    {"linear", buildLinear},     {"low_rank_linear", buildLowRankLinear},
+    {"conv1d", buildConv1d},     {"conv2d", buildConv2d},
+    {"patchify", buildPatchify},
+};
+
+} // namespace
+
+std::span<const NodeBuilderEntry> linearBuilders()
+{
+    return kTable;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/fusion.h"
+#include "engine/graph/node_builder.h"
+#include "engine/ops/fused.h"
+#include "engine/runtime/fixed_bits.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/tanh.h>
+
+namespace residua::engine {
+namespace {
+
+using projects::paramBool;
+using projects::paramDouble;
+using projects::paramText;
+
+/// weight and, if wanted, bias: its own, or those of the norm it shares with, whichever of the two is built first.
+std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
+{
+    const std::string& share = paramText(node.params, "share");
+    const std::string& owner = share.empty() ? node.node.name : share;
+    std::vector<at::Tensor>& weights = node.sharedNorms[owner];
+    if (weights.empty()) {
+        const std::string name = node.graphPrefix + owner;
+        weights.push_back(node.parameters.add(name + ".weight", {node.features()}, Role::Gain));
+        if (bias) {
+            weights.push_back(node.parameters.add(name + ".bias", {node.features()}, Role::Bias));
+        }
+    }
+    return weights;
+}
+
+OperatorResult buildRmsNorm(const NodeContext& node)
+{
+    return makeOperator([weight = normWeights(node, false)[0], epsilon = paramDouble(node.params, "epsilon")](
+                            const Inputs& in, Mode) { return rmsNorm(in[0], weight, epsilon); });
+}
+
+OperatorResult buildLayerNorm(const NodeContext& node)
+{
+    std::vector<at::Tensor> weights = normWeights(node, paramBool(node.params, "bias"));
+    weights.resize(2);
+    return makeOperator([weights, epsilon = paramDouble(node.params, "epsilon")](const Inputs& in, Mode) {
+        const at::ScalarType type = in[0].scalar_type();
+        const at::Tensor bias = weights[1].defined() ? weights[1].to(type) : at::Tensor();
+        return layerNorm(in[0], weights[0].to(type), bias, epsilon);
+    });
+}
+
+OperatorResult buildActivation(const NodeContext& node)
+{
+    const std::string& function = paramText(node.params, "function");
+    if (function == "relu") {
+        return makeOperator([](const Inputs& in, Mode) { return at::relu(in[0]); });
+    }
+    if (function == "gelu") {
+        return makeOperator([](const Inputs& in, Mode) { return engine::gelu(in[0]); });
+    }
+    if (function == "silu") {
+        return makeOperator([](const Inputs& in, Mode) { return engine::silu(in[0]); });
+    }
+    if (function == "tanh") {
+        return makeOperator([](const Inputs& in, Mode) { return at::tanh(in[0]); });
+    }
+    if (function == "sigmoid") {
+        return makeOperator([](const Inputs& in, Mode) { return engine::sigmoid(in[0]); });
+    }
+    if (function == "identity") {
+        return makeOperator([](const Inputs& in, Mode) { return in[0]; });
+    }
+    return Error{"function", "the engine does not know " + function};
+}
+
+OperatorResult buildSwiglu(const NodeContext&)
+{
+    return OperatorResult(std::make_unique<SwigluOperator>());
+}
+
+OperatorResult buildDropout(const NodeContext& node)
+{
+    return makeOperator([rate = paramDouble(node.params, "rate")](const Inputs& in, Mode mode) {
+        return at::dropout(in[0], rate, mode == Mode::Train);
+    });
+}
+
+OperatorResult buildScale(const NodeContext& node)
+{
+    const double value = paramDouble(node.params, "value");
+    const std::string& learned = paramText(node.params, "learned");
+    if (learned == "no") {
+        return makeOperator([value](const Inputs& in, Mode) { return in[0] * value; });
+    }
+    const std::int64_t size = learned == "scalar" ? 1 : node.features();
+    const at::Tensor factor =
+        node.parameters.addValues(node.prefix() + "factor", at::full({size}, value, at::kDouble), Decay::No);
+    return makeOperator([factor](const Inputs& in, Mode) { return scaled(in[0], factor.to(in[0].scalar_type())); });
+}
+
+constexpr NodeBuilderEntry kTable[] = {
+    {"rms_norm", buildRmsNorm}, {"layer_norm", buildLayerNorm}, {"activation", buildActivation},
+    {"swiglu", buildSwiglu},    {"dropout", buildDropout},      {"scale", buildScale},
+};
+
+} // namespace
+
+std::span<const NodeBuilderEntry> normBuilders()
+{
+    return kTable;
+}
+
+} // namespace residua::engine

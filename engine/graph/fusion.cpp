@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/fusion.h"
+
+#include "engine/graph/parameters.h"
+#include "engine/ops/fused.h"
+#include "engine/ops/joined_linear.h"
+
+#include <algorithm>
+
+namespace residua::engine {
+namespace {
+
+class GatedLinearOperator final : public Operator {
+public:
+    GatedLinearOperator(const Compute& compute, at::Tensor gate, at::Tensor up)
+        : m_type(compute.activationType), m_weights{std::move(gate), std::move(up)}, m_joined(joinRows(m_weights))
+    {
+    }
+
+    [[nodiscard]] at::Tensor run(const Inputs& in, Mode) const override
+    {
+        return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
+    }
+
+private:
+    at::ScalarType m_type;
+    std::vector<at::Tensor> m_weights;
+    at::Tensor m_joined;
+};
+
+/// The step that makes `slot` by a product without bias, if nothing but one reader wants it.
+std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, std::size_t slot, std::size_t output)
+{
+    std::ptrdiff_t readers = slot == output ? 1 : 0;
+    for (const ProgramStep& step : steps) {
+        readers += std::ranges::count(step.in, slot);
+    }
+    const auto maker = std::ranges::find(steps, slot, &ProgramStep::out);
+    if (readers != 1 || maker == steps.end()) {
+        return steps.end();
+    }
+    const auto* const product = dynamic_cast<const LinearOperator*>(maker->run.get());
+    return product && !product->hasBias() ? maker : steps.end();
+}
+
+/// Makes one step of a SwiGLU and its two products, where they fit.
+void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::size_t output)
+{
+    const auto gate = soleProduct(steps, swiglu.in[0], output);
+    const auto up = soleProduct(steps, swiglu.in[1], output);
+    if (gate == steps.end() || up == steps.end() || gate->in != up->in) {
+        return;
+    }
+    const auto& gateProduct = dynamic_cast<const LinearOperator&>(*gate->run);
+    const auto& upProduct = dynamic_cast<const LinearOperator&>(*up->run);
+    swiglu.run = std::make_unique<GatedLinearOperator>(gateProduct.compute(), gateProduct.weight(), upProduct.weight());
+    swiglu.in = gate->in;
+    gate->run.reset();
+    up->run.reset();
+}
+
+} // namespace
+
+LinearOperator::LinearOperator(const Compute& compute, at::Tensor weight, at::Tensor bias)
+    : m_compute(compute), m_weight(std::move(weight)), m_bias(std::move(bias))
+{
+}
+
+at::Tensor LinearOperator::run(const Inputs& in, Mode) const
+{
+    return linear(m_compute, in[0], m_weight, m_bias);
+}
+
+at::Tensor SwigluOperator::run(const Inputs& in, Mode) const
+{
+    return swiglu(in[0], in[1]);
+}
+
+void fuse(std::vector<ProgramStep>& steps, std::size_t output)
+{
+    for (ProgramStep& step : steps) {
+        if (dynamic_cast<const SwigluOperator*>(step.run.get())) {
+            fuseGatedLinear(steps, step, output);
+        }
+    }
+    std::erase_if(steps, [](const ProgramStep& step) { return !step.run; });
+}
+
+} // namespace residua::engine

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/graph_program.h"
+
+#include "engine/graph/node_builder.h"
+#include "engine/graph/recompute.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/alias.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace residua::engine {
+
+using projects::Node;
+using projects::NodeId;
+using projects::PortRef;
+using projects::Shape;
+using projects::Wire;
+
+namespace {
+
+std::string placeOf(const projects::GraphRef& ref, const Node& node)
+{
+    const std::string prefix = "block:";
+    return (ref.starts_with(prefix) ? "block " + ref.substr(prefix.size()) : ref) + " · node " + node.name;
+}
+
+/// Nodes from which every way out leads to an output through additions and dropout alone.
+std::set<NodeId> residualWriters(const projects::Graph& graph, const std::vector<NodeId>& order)
+{
+    const auto passes = [](const std::string& kind) { return kind == "add" || kind == "dropout" || kind == "output"; };
+    std::set<NodeId> writers;
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+        const bool reaches = std::ranges::any_of(graph.wires, [&](const Wire& wire) {
+            const bool leads = wire.from.node == *id && passes(graph.find(wire.to.node)->kind);
+            return leads && (graph.find(wire.to.node)->kind == "output" || writers.contains(wire.to.node));
+        });
+        if (reaches) {
+            writers.insert(*id);
+        }
+    }
+    return writers;
+}
+
+} // namespace
+
+class GraphCompiler {
+public:
+    GraphCompiler(const projects::Graph& graph, const GraphSetting& setting) : m_graph(graph), m_setting(setting)
+    {
+        for (const Wire& wire : graph.wires) {
+            m_feeds.emplace(wire.to, wire.from);
+        }
+    }
+
+    Result<GraphProgram> run()
+    {
+        const Result<std::vector<NodeId>> order = projects::topologicalOrder(m_graph);
+        if (!order) {
+            return order.error();
+        }
+        m_writers = residualWriters(m_graph, *order);
+        const std::size_t before = m_setting.parameters.all().size();
+        addInputs();
+        for (const NodeId id : *order) {
+            if (const Status added = add(*m_graph.find(id)); !added) {
+                return added.error();
+            }
+        }
+        if (!m_hasOutput) {
+            return Error{m_setting.ref, "the graph has no output node"};
+        }
+        fuse(m_program.m_steps, m_program.m_output);
+        markLastReaders();
+        m_program.m_activations = m_setting.activations;
+        const auto& all = m_setting.parameters.all();
+        for (std::size_t i = before; i < all.size(); ++i) {
+            m_program.m_parameters.push_back(all[i].tensor);
+        }
+        return std::move(m_program);
+    }
+
+private:
+    /// Input nodes take the first slots, in the order of the document.
+    void addInputs()
+    {
+        for (const Node& node : m_graph.nodes) {
+            if (node.kind == "input") {
+                const auto port = node.params.find("port");
+                const auto* const name = port == node.params.end() ? nullptr : std::get_if<std::string>(&port->second);
+                m_program.m_inputPorts.push_back(name ? *name : "input");
+                define(node, m_setting.entering);
+            }
+        }
+    }
+
+    std::size_t define(const Node& node, const Shape& shape)
+    {
+        m_slots.emplace(node.id, m_shapes.size());
+        m_shapes.push_back(shape);
+        return m_shapes.size() - 1;
+    }
+
+    Status add(const Node& node)
+    {
+        if (node.kind == "input") {
+            return Done{};
+        }
+        const auto fail = [&](const Error& error) {
+            return Error{placeOf(m_setting.ref, node), (error.place.empty() ? "" : error.place + ": ") + error.message};
+        };
+        std::vector<std::size_t> slots;
+        std::vector<Shape> shapes;
+        for (const std::string& port : projects::inputPortsOf(node, m_graph)) {
+            const auto feed = m_feeds.find(PortRef{node.id, port});
+            if (feed == m_feeds.end()) {
+                return fail({"", "input " + port + " is not wired"});
+            }
+            slots.push_back(m_slots.at(feed->second.node));
+            shapes.push_back(m_shapes[slots.back()]);
+        }
+        if (node.kind == "output") {
+            m_program.m_output = slots.front();
+            m_program.m_outputShape = shapes.front();
+            m_hasOutput = true;
+            return Done{};
+        }
+        const Status built = build(node, slots, shapes);
+        return built ? built : Status(fail(built.error()));
+    }
+
+    Status build(const Node& node, const std::vector<std::size_t>& slots, const std::vector<Shape>& shapes)
+    {
+        const projects::NodeKind* const kind = projects::findNodeKind(node.kind);
+        const NodeBuilder builder = findNodeBuilder(node.kind);
+        if (!kind || !builder) {
+            return Error{"", "the engine cannot run nodes of kind " + node.kind};
+        }
+        const Result<projects::ParamMap> params = projects::evaluateParams(node, m_setting.sizes);
+        if (!params) {
+            return params.error();
+        }
+        const Result<std::vector<Shape>> out = kind->shapeRule(*params, shapes);
+        if (!out) {
+            return out.error();
+        }
+        const NodeContext context{.node = node,
+                                  .params = *params,
+                                  .inputs = shapes,
+                                  .slots = slots,
+                                  .graphPrefix = m_setting.prefix,
+                                  .writesResidual = m_writers.contains(node.id),
+                                  .parameters = m_setting.parameters,
+                                  .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
+                                  .sharedNorms = m_norms,
+                                  .rotaryTables = m_setting.rotaryTables};
+        OperatorResult made = builder(context);
+        if (!made) {
+            return made.error();
+        }
+        m_program.m_steps.push_back({std::move(*made), slots, define(node, out->front()), {}});
+        return Done{};
+    }
+
+    void markLastReaders()
+    {
+        std::vector<bool> read(m_shapes.size(), false);
+        read[m_program.m_output] = true;
+        for (auto step = m_program.m_steps.rbegin(); step != m_program.m_steps.rend(); ++step) {
+            for (const std::size_t slot : step->in) {
+                if (!read[slot]) {
+                    read[slot] = true;
+                    step->done.push_back(slot);
+                }
+            }
+        }
+        m_program.m_slots.resize(m_shapes.size());
+    }
+
+    const projects::Graph& m_graph;
+    const GraphSetting& m_setting;
+    std::map<PortRef, PortRef> m_feeds;
+    std::map<NodeId, std::size_t> m_slots;
+    std::vector<Shape> m_shapes; ///< by slot
+    std::set<NodeId> m_writers;
+    std::map<std::string, std::vector<at::Tensor>> m_norms;
+    GraphProgram m_program;
+    bool m_hasOutput = false;
+};
+
+Result<GraphProgram> GraphProgram::compile(const projects::Graph& graph, const GraphSetting& setting)
+{
+    return GraphCompiler(graph, setting).run();
+}
+
+std::vector<Operator*> GraphProgram::operators() const
+{
+    std::vector<Operator*> result;
+    for (const ProgramStep& step : m_steps) {
+        result.push_back(step.run.get());
+    }
+    return result;
+}
+
+void GraphProgram::tell(std::shared_ptr<LayerNorms> norms)
+{
+    m_norms = std::move(norms);
+    m_layer = m_norms->add();
+    const auto residual = std::ranges::find(m_inputPorts, "residual");
+    m_stream = residual == m_inputPorts.end() ? 0 : static_cast<std::size_t>(residual - m_inputPorts.begin());
+}
+
+at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, Mode mode)
+{
+    at::Tensor output = runGated(inputs, mode);
+    if (m_norms) {
+        m_norms->saw(m_layer, inputs[m_stream], output);
+    }
+    return output;
+}
+
+at::Tensor GraphProgram::runGated(std::span<const at::Tensor> inputs, Mode mode)
+{
+    if (!at::GradMode::is_enabled()) {
+        return runSteps(inputs, mode);
+    }
+    // What enters passes an alias, a gate of the gradients: those of all readers inside are summed there and leave as
+    // one, as they leave a layer that is computed again. Without it they would meet those of readers outside one by
+    // one, and Keep and Recompute would differ in the order of that sum, so in bits. Ports that are fed the same share
+    // one gate, so that what reads it can tell.
+    std::vector<at::Tensor> entering;
+    for (const at::Tensor& input : inputs) {
+        const auto same = std::ranges::find_if(inputs, [&](const at::Tensor& other) { return other.is_same(input); });
+        const auto first = static_cast<std::size_t>(same - inputs.begin());
+        if (first < entering.size()) {
+            entering.push_back(entering[first]);
+        } else {
+            const bool gate = input.requires_grad() && m_activations == projects::Activations::Keep;
+            entering.push_back(gate ? at::alias(input) : input);
+        }
+    }
+    if (m_activations == projects::Activations::Recompute) {
+        return runRecomputed([this, mode](std::span<const at::Tensor> again) { return runSteps(again, mode); },
+                             entering, m_parameters, mode);
+    }
+    return runSteps(entering, mode);
+}
+
+at::Tensor GraphProgram::runSteps(std::span<const at::Tensor> inputs, Mode mode)
+{
+    std::ranges::copy(inputs, m_slots.begin());
+    for (const ProgramStep& step : m_steps) {
+        m_slots[step.out] = step.run->run(Inputs(m_slots, step.in), mode);
+        for (const std::size_t slot : step.done) {
+            m_slots[slot].reset();
+        }
+    }
+    at::Tensor result = std::move(m_slots[m_output]);
+    std::ranges::fill(m_slots, at::Tensor());
+    return result;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+namespace residua::engine {
+
+/// Whether weight decay applies (mixing weights, norms and biases are kept out).
+enum class Decay { No, Yes };
+
+/// One trained tensor. Names are stable and say where: "stem.embed.weight",
+/// "layers.3.attn.q.weight", "topology.coefficient".
+struct NamedParameter {
+    std::string name;
+    at::Tensor tensor; ///< leaf that requires grad
+    Decay decay = Decay::Yes;
+};
+
+} // namespace residua::engine

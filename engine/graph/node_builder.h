@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/graph/operator.h"
+#include "engine/graph/parameters.h"
+#include "engine/ops/fused.h"
+#include "projects/nodes/node_kinds.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+
+/// What a builder knows of the node that it makes run.
+struct NodeContext {
+    const projects::Node& node;
+    const projects::ParamMap& params;        ///< complete and evaluated
+    std::span<const projects::Shape> inputs; ///< in port order
+    std::span<const std::size_t> slots;      ///< of the inputs; equal where ports read the same value
+    std::string graphPrefix;                 ///< of parameter names: "layers.3."
+    bool writesResidual = false;             ///< its output reaches the graph's own through additions alone
+    Parameters& parameters;
+    /// Tensors that nodes share: the tied head's table, and norms' weights by the name of the node that owns them.
+    at::Tensor tied;
+    std::map<std::string, std::vector<at::Tensor>>& sharedNorms;
+    RotaryTables& rotaryTables;
+
+    [[nodiscard]] std::string prefix() const { return graphPrefix + node.name + "."; }
+    /// A parameter of this node: layers.3.attn.`name`.
+    [[nodiscard]] at::Tensor parameter(const std::string& name, at::IntArrayRef shape, Role role) const
+    {
+        return parameters.add(prefix() + name, shape, role);
+    }
+    /// The role of a matrix whose output is the node's output.
+    [[nodiscard]] Role outputRole() const { return writesResidual ? Role::ResidualMatrix : Role::Matrix; }
+    [[nodiscard]] std::int64_t features(std::size_t input = 0) const { return inputs[input].features(); }
+};
+
+using OperatorResult = Result<std::unique_ptr<Operator>>;
+using NodeBuilder = OperatorResult (*)(const NodeContext&);
+struct NodeBuilderEntry {
+    const char* kind; ///< key of projects' node-kind table
+    NodeBuilder build;
+};
+
+/// One table per category, as in projects' node_kinds_*.cpp.
+[[nodiscard]] std::span<const NodeBuilderEntry> linearBuilders();
+[[nodiscard]] std::span<const NodeBuilderEntry> normBuilders();
+[[nodiscard]] std::span<const NodeBuilderEntry> sequenceBuilders();
+[[nodiscard]] std::span<const NodeBuilderEntry> arithmeticBuilders();
+
+/// nullptr for a kind that the engine cannot run.
+[[nodiscard]] NodeBuilder findNodeBuilder(const std::string& kind);
+
+/// An operator of a function (Inputs, Mode) → Tensor.
+template <class Function>
+class FunctionOperator final : public Operator {
+public:
+    explicit FunctionOperator(Function function) : m_function(std::move(function)) {}
+    [[nodiscard]] at::Tensor run(const Inputs& inputs, Mode mode) const override { return m_function(inputs, mode); }
+
+private:
+    Function m_function;
+};
+template <class Function>
+[[nodiscard]] OperatorResult makeOperator(Function function)
+{
+    return OperatorResult(std::make_unique<FunctionOperator<Function>>(std::move(function)));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/parameters.h"
+
+#include "engine/ops/philox.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/linalg_qr.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/sign.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace residua::engine {
+namespace {
+
+using projects::InitLaw;
+
+constexpr double kTableScale = 0.02;
+constexpr std::int64_t kGrain = 4096;
+
+/// In (0, 1): the middle of one of 2^32 equal parts.
+double uniform(std::uint32_t bits)
+{
+    return (static_cast<double>(bits) + 0.5) / 4294967296.0;
+}
+
+/// Fills in fours from the counters 0, 1, …; `make` turns four words into four numbers.
+template <class Make>
+at::Tensor fill(at::IntArrayRef shape, const Philox& random, const Make& make)
+{
+    at::Tensor result = at::empty(shape, at::kDouble);
+    double* const values = result.mutable_data_ptr<double>();
+    const std::int64_t count = result.numel();
+    at::parallel_for(0, (count + 3) / 4, kGrain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            double four[4];
+            make(random.at(static_cast<std::uint64_t>(i)), four);
+            for (std::int64_t k = 0; k < 4 && 4 * i + k < count; ++k) {
+                values[4 * i + k] = four[k];
+            }
+        }
+    });
+    return result;
+}
+
+/// Standard normal, by Box and Muller.
+at::Tensor normal(at::IntArrayRef shape, const Philox& random)
+{
+    return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
+        for (std::size_t pair = 0; pair < 2; ++pair) {
+            const double radius = std::sqrt(-2.0 * std::log(uniform(bits[2 * pair])));
+            const double angle = 2.0 * std::numbers::pi * uniform(bits[2 * pair + 1]);
+            out[2 * pair] = radius * std::cos(angle);
+            out[2 * pair + 1] = radius * std::sin(angle);
+        }
+    });
+}
+
+/// Uniform on (−1, 1).
+at::Tensor symmetric(at::IntArrayRef shape, const Philox& random)
+{
+    return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
+        for (std::size_t k = 0; k < 4; ++k) {
+            out[k] = 2.0 * uniform(bits[k]) - 1.0;
+        }
+    });
+}
+
+/// Rows or columns, whichever are fewer, are orthonormal; uniform over such matrices.
+at::Tensor orthogonal(std::int64_t rows, std::int64_t columns, const Philox& random)
+{
+    const bool tall = rows >= columns;
+    const at::Tensor start = tall ? normal({rows, columns}, random) : normal({columns, rows}, random);
+    const auto [q, r] = at::linalg_qr(start);
+    const at::Tensor result = q * at::sign(r.diagonal());
+    return tall ? result : result.t().contiguous();
+}
+
+/// The law on a matrix [out, in, …]; further dimensions (a kernel's) count as inputs.
+at::Tensor drawMatrix(at::IntArrayRef shape, const projects::Initialisation& initialisation, const Philox& random)
+{
+    std::int64_t in = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i) {
+        in *= shape[i];
+    }
+    const std::int64_t out = shape[0];
+    switch (initialisation.law) {
+    case InitLaw::Normal:
+        return normal(shape, random) * initialisation.scale;
+    case InitLaw::XavierUniform:
+        return symmetric(shape, random) * (initialisation.scale * std::sqrt(6.0 / static_cast<double>(in + out)));
+    case InitLaw::KaimingNormal:
+        return normal(shape, random) * (initialisation.scale * std::sqrt(2.0 / static_cast<double>(in)));
+    case InitLaw::Orthogonal:
+        return orthogonal(out, in, random).reshape(shape) * initialisation.scale;
+    case InitLaw::Identity:
+        return at::eye(out, in, at::kDouble).reshape(shape) * initialisation.scale;
+    }
+    TORCH_CHECK(false, "unknown law of initialisation");
+}
+
+} // namespace
+
+Parameters::Parameters(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
+                       std::int64_t depth)
+    : m_compute(compute), m_initialisation(initialisation), m_seed(seed), m_depth(depth)
+{
+}
+
+at::Tensor Parameters::add(const std::string& name, at::IntArrayRef shape, Role role)
+{
+    const bool decays = role != Role::Gain && role != Role::Bias;
+    return addValues(name, draw(name, shape, role), decays ? Decay::Yes : Decay::No);
+}
+
+at::Tensor Parameters::addValues(const std::string& name, const at::Tensor& values, Decay decay)
+{
+    TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
+    at::Tensor tensor =
+        values.to(m_compute.device, m_compute.parameterType, /*non_blocking=*/false, /*copy=*/true).contiguous();
+    tensor.requires_grad_(true);
+    m_parameters.push_back({name, tensor, decay});
+    return tensor;
+}
+
+at::Tensor Parameters::draw(const std::string& name, at::IntArrayRef shape, Role role) const
+{
+    const Philox random(streamKey(m_seed, name));
+    switch (role) {
+    case Role::Gain:
+        return at::ones(shape, at::kDouble);
+    case Role::Bias:
+        return at::zeros(shape, at::kDouble);
+    case Role::Table:
+        return normal(shape, random) * (m_initialisation.law == InitLaw::Normal ? m_initialisation.scale : kTableScale);
+    case Role::Matrix:
+    case Role::ResidualMatrix:
+        break;
+    }
+    at::Tensor matrix = drawMatrix(shape, m_initialisation, random);
+    if (role == Role::ResidualMatrix && m_initialisation.scaleResidualByDepth) {
+        matrix = matrix / std::sqrt(2.0 * static_cast<double>(m_depth));
+    }
+    return matrix;
+}
+
+at::Tensor joinRows(std::vector<at::Tensor>& matrices)
+{
+    const at::NoGradGuard noGrad;
+    at::Tensor joined = at::cat(matrices, 0);
+    std::int64_t row = 0;
+    for (at::Tensor& matrix : matrices) {
+        const std::int64_t rows = matrix.size(0);
+        matrix.set_data(joined.narrow(0, row, rows));
+        row += rows;
+    }
+    return joined;
+}
+
+} // namespace residua::engine

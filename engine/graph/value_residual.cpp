@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/value_residual.h"
+
+#include "engine/runtime/fixed_bits.h"
+
+#include <ATen/TensorOperators.h>
+
+namespace residua::engine {
+
+at::Tensor ValueResidual::use(std::size_t layer, const at::Tensor& own)
+{
+    if (layer == 0) {
+        m_first = own;
+        return own;
+    }
+    const at::Tensor factors = m_perLayer[layer - 1].to(own.scalar_type());
+    return scaled(m_first, factors[0]) + scaled(own, factors[1]);
+}
+
+void ValueResidual::end()
+{
+    m_perLayer.clear();
+    m_first.reset();
+}
+
+} // namespace residua::engine

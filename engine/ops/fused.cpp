@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ops/fused.h"
+
+#include "engine/runtime/host_products.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/rms_norm.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/sin.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+
+namespace residua::engine {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+at::ScalarType accumulationType(const at::Tensor& data)
+{
+    return data.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+class RmsNormFunction : public Function<RmsNormFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight, double epsilon)
+    {
+        const at::Tensor x = input.contiguous();
+        const std::int64_t width = x.size(-1);
+        at::Tensor y = at::empty_like(x);
+        at::Tensor rstd = at::empty({x.numel() / width}, x.options().dtype(accumulationType(x)));
+        kernels::RmsNormForward norm;
+        norm.dataType = kernelType(x.scalar_type());
+        norm.tokens = x.numel() / width;
+        norm.width = width;
+        norm.eps = epsilon;
+        norm.x = x.const_data_ptr();
+        norm.weight = weight.const_data_ptr();
+        norm.y = y.mutable_data_ptr();
+        norm.rstd = rstd.mutable_data_ptr();
+        checkKernel(kernels::rmsNormForward(norm, torchThreads()), "rmsNormForward");
+        context->save_for_backward({x, weight, rstd});
+        return y;
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor& x = saved[0];
+        const at::Tensor yGrad = grads[0].contiguous();
+        at::Tensor xGrad = at::empty_like(x);
+        at::Tensor weightGrad = at::empty_like(saved[1]);
+        kernels::RmsNormBackward norm;
+        norm.dataType = kernelType(x.scalar_type());
+        norm.width = x.size(-1);
+        norm.tokens = x.numel() / norm.width;
+        norm.yGrad = yGrad.const_data_ptr();
+        norm.x = x.const_data_ptr();
+        norm.rstd = saved[2].const_data_ptr();
+        norm.weight = saved[1].const_data_ptr();
+        norm.xGrad = xGrad.mutable_data_ptr();
+        norm.weightGrad = weightGrad.mutable_data_ptr();
+        norm.workspaceBytes = kernels::rmsNormBackwardWorkspace(norm);
+        const at::Tensor workspace = at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, at::kByte);
+        norm.workspace = workspace.mutable_data_ptr();
+        checkKernel(kernels::rmsNormBackward(norm, torchThreads()), "rmsNormBackward");
+        return {xGrad, weightGrad, Variable()};
+    }
+};
+
+/// Elements from a row to the next where all rows lie equally far apart and features are adjacent; 0 where not.
+std::int64_t rowStride(const at::Tensor& x)
+{
+    if (x.stride(-1) != 1) {
+        return 0;
+    }
+    std::int64_t expected = x.stride(-2);
+    for (std::int64_t dim = x.dim() - 2; dim >= 0; --dim) {
+        if (x.size(dim) != 1 && x.stride(dim) != expected) {
+            return 0;
+        }
+        expected *= x.size(dim);
+    }
+    return x.stride(-2);
+}
+
+class LinearFunction : public Function<LinearFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight)
+    {
+        const at::Tensor rows = x.reshape({-1, x.size(-1)});
+        context->save_for_backward({rows, weight});
+        std::vector<std::int64_t> shape = x.sizes().vec();
+        shape.back() = weight.size(0);
+        return timesTransposed(rows, weight).view(shape);
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor rowsGrad = grads[0].reshape({-1, grads[0].size(-1)});
+        at::Tensor xGrad;
+        if (context->needs_input_grad(0)) {
+            std::vector<std::int64_t> shape = grads[0].sizes().vec();
+            shape.back() = saved[1].size(1);
+            xGrad = times(rowsGrad, saved[1]).view(shape);
+        }
+        return {xGrad, product(rowsGrad.t(), saved[0])};
+    }
+};
+
+class SwigluFunction : public Function<SwigluFunction> {
+public:
+    static Variable forward(AutogradContext* context, at::Tensor gate, at::Tensor up)
+    {
+        if (rowStride(gate) == 0 || rowStride(gate) != rowStride(up)) {
+            gate = gate.contiguous();
+            up = up.contiguous();
+        }
+        at::Tensor out = at::empty(gate.sizes(), gate.options());
+        kernels::SwigluForward swiglu;
+        swiglu.dataType = kernelType(gate.scalar_type());
+        swiglu.width = gate.size(-1);
+        swiglu.tokens = gate.numel() / swiglu.width;
+        swiglu.gate = gate.const_data_ptr();
+        swiglu.up = up.const_data_ptr();
+        swiglu.rowStride = rowStride(gate);
+        swiglu.out = out.mutable_data_ptr();
+        checkKernel(kernels::swigluForward(swiglu, torchThreads()), "swigluForward");
+        context->save_for_backward({gate, up});
+        return out;
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor& gate = saved[0];
+        const at::Tensor outGrad = grads[0].contiguous();
+        at::Tensor gateGrad = at::empty(gate.sizes(), gate.options());
+        at::Tensor upGrad = at::empty(gate.sizes(), gate.options());
+        kernels::SwigluBackward swiglu;
+        swiglu.dataType = kernelType(gate.scalar_type());
+        swiglu.width = gate.size(-1);
+        swiglu.tokens = gate.numel() / swiglu.width;
+        swiglu.gate = gate.const_data_ptr();
+        swiglu.up = saved[1].const_data_ptr();
+        swiglu.rowStride = rowStride(gate);
+        swiglu.outGrad = outGrad.const_data_ptr();
+        swiglu.gateGrad = gateGrad.mutable_data_ptr();
+        swiglu.upGrad = upGrad.mutable_data_ptr();
+        swiglu.gradRowStride = swiglu.width;
+        checkKernel(kernels::swigluBackward(swiglu, torchThreads()), "swigluBackward");
+        return {gateGrad, upGrad};
+    }
+};
+
+at::Tensor turned(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine, kernels::Rotation rotation)
+{
+    at::Tensor out = at::empty(x.sizes(), x.options());
+    rotate(x, out, {cosine, sine}, rotation);
+    return out;
+}
+
+at::Tensor featuresAdjacent(const at::Tensor& x)
+{
+    return x.stride(-1) == 1 ? x : x.contiguous();
+}
+
+class RotaryFunction : public Function<RotaryFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& cosine,
+                            const at::Tensor& sine)
+    {
+        context->save_for_backward({cosine, sine});
+        return turned(featuresAdjacent(x), cosine, sine, kernels::Rotation::forward);
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        return {turned(featuresAdjacent(grads[0]), saved[0], saved[1], kernels::Rotation::backward), Variable(),
+                Variable()};
+    }
+};
+
+} // namespace
+
+at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon)
+{
+    if (x.is_cpu()) {
+        return RmsNormFunction::apply(x, weight, epsilon);
+    }
+    return at::rms_norm(x, {x.size(-1)}, weight.to(x.scalar_type()), epsilon);
+}
+
+at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up)
+{
+    return gate.is_cpu() ? SwigluFunction::apply(gate, up) : at::silu(gate) * up;
+}
+
+RotaryTable::RotaryTable(const Compute& compute, std::int64_t headWidth, double base)
+    : m_compute(compute), m_headWidth(headWidth), m_base(base)
+{
+}
+
+const RotaryTable::Angles& RotaryTable::upTo(std::int64_t time)
+{
+    if (!m_angles.cosine.defined() || m_angles.cosine.size(0) < time) {
+        const at::Tensor exponents = at::arange(0, m_headWidth, 2, at::kDouble) / static_cast<double>(m_headWidth);
+        const at::Tensor angles = at::outer(at::arange(time, at::kDouble), at::pow(m_base, -exponents));
+        m_angles.cosine = at::cos(angles).to(m_compute.device, m_compute.parameterType);
+        m_angles.sine = at::sin(angles).to(m_compute.device, m_compute.parameterType);
+    }
+    return m_angles;
+}
+
+std::shared_ptr<RotaryTable> RotaryTables::get(const Compute& compute, std::int64_t headWidth, double base)
+{
+    std::shared_ptr<RotaryTable>& table = m_tables[{headWidth, base}];
+    if (!table) {
+        table = std::make_shared<RotaryTable>(compute, headWidth, base);
+    }
+    return table;
+}
+
+void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, kernels::Rotation rotation)
+{
+    kernels::Rotary rotary;
+    rotary.dataType = kernelType(in.scalar_type());
+    rotary.rotation = rotation;
+    rotary.batch = in.size(0);
+    rotary.time = in.size(1);
+    rotary.heads = in.size(2);
+    rotary.headWidth = in.size(3);
+    rotary.rotated = in.size(3);
+    rotary.cosine = angles.cosine.const_data_ptr();
+    rotary.sine = angles.sine.const_data_ptr();
+    rotary.in = in.const_data_ptr();
+    rotary.inStrides = {in.stride(0), in.stride(1), in.stride(2)};
+    rotary.out = out.mutable_data_ptr();
+    rotary.outStrides = {out.stride(0), out.stride(1), out.stride(2)};
+    checkKernel(kernels::rotary(rotary, torchThreads()), "rotary");
+}
+
+at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)
+{
+    if (x.is_cpu()) {
+        return RotaryFunction::apply(x, angles.cosine, angles.sine);
+    }
+    const std::int64_t half = x.size(3) / 2;
+    const at::Tensor cosine = angles.cosine.narrow(0, 0, x.size(1)).unsqueeze(1).to(x.scalar_type());
+    const at::Tensor sine = angles.sine.narrow(0, 0, x.size(1)).unsqueeze(1).to(x.scalar_type());
+    const at::Tensor first = x.narrow(3, 0, half);
+    const at::Tensor second = x.narrow(3, half, half);
+    return at::cat({first * cosine - second * sine, second * cosine + first * sine}, 3);
+}
+
+at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)
+{
+    const at::ScalarType type = compute.activationType;
+    const at::Tensor typed = x.to(type);
+    const bool asFloat = multipliesAsFloat(typed);
+    if (!bias.defined() && (asFloat || (x.is_cpu() && type == at::kFloat))) {
+        return LinearFunction::apply(typed, weight.to(type));
+    }
+    if (asFloat) {
+        return at::linear(typed.to(at::kFloat), weight.to(at::kFloat), bias.to(at::kFloat)).to(type);
+    }
+    return at::linear(typed, weight.to(type), bias.defined() ? bias.to(type) : bias);
+}
+
+} // namespace residua::engine

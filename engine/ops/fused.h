@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/runtime/compute.h"
+#include "kernels/transformer.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace residua::engine {
+
+/// Differentiable functions that are one pass over memory each: our kernels on the CPU, ATen's operators elsewhere,
+/// with the same results up to rounding. Weights are in the compute's parameter type, data in any of the kernels'
+/// types.
+
+/// x / √(mean x² + ε) · weight over the last dimension; `weight` [d].
+[[nodiscard]] at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon);
+
+/// silu(gate) · up; contiguous, or both the columns of one matrix.
+[[nodiscard]] at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
+
+/// Angles of a rotary embedding; grows to the longest sequence seen. Engine thread.
+class RotaryTable {
+public:
+    RotaryTable(const Compute& compute, std::int64_t headWidth, double base);
+
+    struct Angles {
+        at::Tensor cosine; ///< [time, headWidth / 2]
+        at::Tensor sine;
+    };
+    [[nodiscard]] const Angles& upTo(std::int64_t time);
+
+private:
+    Compute m_compute;
+    std::int64_t m_headWidth;
+    double m_base;
+    Angles m_angles;
+};
+
+/// The tables of one network, so that layers share them.
+class RotaryTables {
+public:
+    [[nodiscard]] std::shared_ptr<RotaryTable> get(const Compute& compute, std::int64_t headWidth, double base);
+
+private:
+    std::map<std::pair<std::int64_t, double>, std::shared_ptr<RotaryTable>> m_tables;
+};
+
+/// Rotary embedding, rotate-half, of [batch, time, heads, headWidth] (any strides with adjacent features): contiguous.
+[[nodiscard]] at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles);
+
+/// The kernel under it: `in` turned by the angles, or back, into `out`, which may be `in`. Both [batch, time, heads,
+/// headWidth] on the CPU, of any strides with adjacent features; not differentiable.
+void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, kernels::Rotation rotation);
+
+/// y = x·Wᵀ (+ b) in the compute's activation type.
+[[nodiscard]] at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight,
+                                const at::Tensor& bias = {});
+
+} // namespace residua::engine

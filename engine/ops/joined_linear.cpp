@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ops/joined_linear.h"
+
+#include "engine/runtime/host_products.h"
+#include "kernels/transformer.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/silu_backward.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <optional>
+
+namespace residua::engine {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+using OptionalTensor = std::optional<at::Tensor>;
+
+/// [..., features] as a contiguous [N, features].
+at::Tensor rows(const at::Tensor& x)
+{
+    return x.reshape({-1, x.size(-1)}).contiguous();
+}
+
+/// silu(gate)·up of the halves of y [N, 2h].
+at::Tensor gateHalves(const at::Tensor& y)
+{
+    const std::int64_t width = y.size(1) / 2;
+    if (!y.is_cpu()) {
+        return at::silu(y.narrow(1, 0, width)) * y.narrow(1, width, width);
+    }
+    at::Tensor out = at::empty({y.size(0), width}, y.options());
+    kernels::SwigluForward swiglu;
+    swiglu.dataType = kernelType(y.scalar_type());
+    swiglu.tokens = y.size(0);
+    swiglu.width = width;
+    swiglu.gate = y.const_data_ptr();
+    swiglu.up = y.narrow(1, width, width).const_data_ptr();
+    swiglu.rowStride = y.size(1);
+    swiglu.out = out.mutable_data_ptr();
+    checkKernel(kernels::swigluForward(swiglu, torchThreads()), "swigluForward");
+    return out;
+}
+
+at::Tensor gateHalvesBackward(const at::Tensor& y, const at::Tensor& outGrad)
+{
+    const std::int64_t width = y.size(1) / 2;
+    at::Tensor grad = at::empty_like(y);
+    const at::Tensor gateGrad = grad.narrow(1, 0, width);
+    const at::Tensor upGrad = grad.narrow(1, width, width);
+    const at::Tensor gate = y.narrow(1, 0, width);
+    const at::Tensor up = y.narrow(1, width, width);
+    if (!y.is_cpu()) {
+        gateGrad.copy_(at::silu_backward(outGrad * up, gate));
+        upGrad.copy_(outGrad * at::silu(gate));
+        return grad;
+    }
+    kernels::SwigluBackward swiglu;
+    swiglu.dataType = kernelType(y.scalar_type());
+    swiglu.tokens = y.size(0);
+    swiglu.width = width;
+    swiglu.gate = gate.const_data_ptr();
+    swiglu.up = up.const_data_ptr();
+    swiglu.rowStride = y.size(1);
+    swiglu.outGrad = outGrad.const_data_ptr();
+    swiglu.gateGrad = gateGrad.mutable_data_ptr();
+    swiglu.upGrad = upGrad.mutable_data_ptr();
+    swiglu.gradRowStride = y.size(1);
+    checkKernel(kernels::swigluBackward(swiglu, torchThreads()), "swigluBackward");
+    return grad;
+}
+
+class GatedLinearFunction : public Function<GatedLinearFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& gate,
+                            const at::Tensor& /*up*/, const at::Tensor& joined)
+    {
+        const at::Tensor x = rows(input);
+        const at::Tensor weight = joined.to(x.scalar_type());
+        const at::Tensor y = timesTransposed(x, weight);
+        std::vector<std::int64_t> shape = input.sizes().vec();
+        shape.back() = gate.size(0);
+        context->saved_data["shape"] = input.sizes();
+        context->saved_data["type"] = gate.scalar_type();
+        context->save_for_backward({x, y, weight});
+        return gateHalves(y).view(shape);
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor yGrad = gateHalvesBackward(saved[1], rows(grads[0]));
+        const at::Tensor weightGrad = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
+        const std::int64_t width = weightGrad.size(0) / 2;
+        at::Tensor inputGrad;
+        if (context->needs_input_grad(0)) {
+            inputGrad = times(yGrad, saved[2]).view(context->saved_data["shape"].toIntVector());
+        }
+        return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, width, width), Variable()};
+    }
+};
+
+/// The geometry of q, k and v side by side in y [N, 3·heads·headDim].
+struct HeadLayout {
+    std::int64_t batch;
+    std::int64_t time;
+    std::int64_t heads;
+    std::int64_t headDim;
+
+    [[nodiscard]] std::int64_t width() const { return heads * headDim; }
+    /// Part 0, 1 or 2 of y as [batch, heads, time, headDim].
+    [[nodiscard]] at::Tensor part(const at::Tensor& y, std::int64_t index) const
+    {
+        return y.view({batch, time, 3 * heads, headDim}).narrow(2, index * heads, heads).transpose(1, 2);
+    }
+};
+
+class ProjectedAttentionFunction : public Function<ProjectedAttentionFunction> {
+public:
+    /// Inputs for k and v are given where they are not the one for q; angles where there is a rotation.
+    static Variable forward(AutogradContext* context, const at::Tensor& forQ, const OptionalTensor& forK,
+                            const OptionalTensor& forV, const at::Tensor& q, const at::Tensor& /*k*/,
+                            const at::Tensor& /*v*/, const at::Tensor& joined, const OptionalTensor& cosine,
+                            const OptionalTensor& sine, std::int64_t heads, bool causal)
+    {
+        const HeadLayout layout{forQ.size(0), forQ.size(1), heads, joined.size(0) / 3 / heads};
+        const at::Tensor weight = joined.to(forQ.scalar_type());
+        const std::int64_t width = layout.width();
+        variable_list saved = {rows(forQ), forK ? rows(*forK) : at::Tensor(), forV ? rows(*forV) : at::Tensor()};
+        at::Tensor y;
+        // Double precision is for exactness: there a network that feeds q, k and v the same gives the bits of one that
+        // feeds them apart, which one wide product does not promise.
+        if (forK || forQ.scalar_type() == at::kDouble) {
+            y = at::empty({layout.batch * layout.time, 3 * width}, forQ.options());
+            for (std::size_t part = 0; part < 3; ++part) {
+                const std::int64_t row = static_cast<std::int64_t>(part) * width;
+                at::Tensor out = y.narrow(1, row, width);
+                const at::Tensor& x = saved[part].defined() ? saved[part] : saved[0];
+                const at::Tensor by = weight.narrow(0, row, width).t();
+                multipliesAsFloat(x) ? out.copy_(product(x, by)) : at::mm_out(out, x, by);
+            }
+        } else {
+            y = timesTransposed(saved[0], weight);
+        }
+        if (cosine) {
+            for (const std::int64_t part : {0, 1}) {
+                const at::Tensor byTime = layout.part(y, part).transpose(1, 2);
+                rotate(byTime, byTime, {*cosine, *sine}, kernels::Rotation::forward);
+            }
+        }
+        const auto [out, logSumExp] = at::_scaled_dot_product_flash_attention_for_cpu(
+            layout.part(y, 0), layout.part(y, 1), layout.part(y, 2), 0.0, causal);
+        saved.insert(saved.end(),
+                     {y, weight, out, logSumExp, cosine.value_or(at::Tensor()), sine.value_or(at::Tensor())});
+        context->saved_data["heads"] = heads;
+        context->saved_data["causal"] = causal;
+        context->saved_data["shape"] = forQ.sizes();
+        context->saved_data["type"] = q.scalar_type();
+        context->save_for_backward(saved);
+        return out.transpose(1, 2).reshape({layout.batch, layout.time, width});
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor& weight = saved[4];
+        const std::vector<std::int64_t> shape = context->saved_data["shape"].toIntVector();
+        const std::int64_t heads = context->saved_data["heads"].toInt();
+        const HeadLayout layout{shape[0], shape[1], heads, weight.size(0) / 3 / heads};
+        const at::Tensor yGrad = projectionGrad(context, saved, layout, grads[0]);
+        const at::ScalarType type = context->saved_data["type"].toScalarType();
+        const std::int64_t width = layout.width();
+        variable_list result(11);
+        const bool shared = !saved[1].defined();
+        for (std::size_t part = 0; part < 3; ++part) {
+            const auto at = static_cast<std::int64_t>(part) * width;
+            if (!shared) {
+                const at::Tensor grad = yGrad.narrow(1, at, width);
+                result[part] = times(grad, weight.narrow(0, at, width)).view(shape);
+                result[3 + part] = product(grad.t(), saved[part]).to(type);
+            }
+        }
+        if (shared) {
+            result[0] = times(yGrad, weight).view(shape);
+            const at::Tensor weightGrad = product(yGrad.t(), saved[0]).to(type);
+            for (std::size_t part = 0; part < 3; ++part) {
+                result[3 + part] = weightGrad.narrow(0, static_cast<std::int64_t>(part) * width, width);
+            }
+        }
+        return result;
+    }
+
+private:
+    /// The gradient of q, k and v side by side, before their rotation.
+    static at::Tensor projectionGrad(AutogradContext* context, const variable_list& saved, const HeadLayout& layout,
+                                     const at::Tensor& grad)
+    {
+        const at::Tensor& y = saved[3];
+        const at::Tensor outGrad =
+            grad.contiguous().view({layout.batch, layout.time, layout.heads, layout.headDim}).transpose(1, 2);
+        const auto [q, k, v] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+            outGrad, layout.part(y, 0), layout.part(y, 1), layout.part(y, 2), saved[5], saved[6], 0.0,
+            context->saved_data["causal"].toBool());
+        at::Tensor yGrad = at::empty_like(y);
+        std::int64_t part = 0;
+        for (const at::Tensor& from : {q, k, v}) {
+            const at::Tensor to = layout.part(yGrad, part);
+            if (part < 2 && saved[7].defined()) {
+                rotate(from.transpose(1, 2), to.transpose(1, 2), {saved[7], saved[8]}, kernels::Rotation::backward);
+            } else {
+                to.copy_(from);
+            }
+            ++part;
+        }
+        return yGrad;
+    }
+};
+
+} // namespace
+
+at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up, const at::Tensor& joined)
+{
+    return GatedLinearFunction::apply(x, gate, up, joined);
+}
+
+at::Tensor projectedAttention(const ProjectedAttention& attention)
+{
+    const auto& [q, k, v] = attention.inputs;
+    const auto unless = [](bool absent, const at::Tensor& tensor) {
+        return absent ? OptionalTensor() : OptionalTensor(tensor);
+    };
+    const bool same = q.is_same(k) && q.is_same(v);
+    const bool still = attention.angles == nullptr;
+    const RotaryTable::Angles angles = still ? RotaryTable::Angles{} : *attention.angles;
+    return ProjectedAttentionFunction::apply(
+        q, unless(same, k), unless(same, v), attention.weights[0], attention.weights[1], attention.weights[2],
+        attention.joined, unless(still, angles.cosine), unless(still, angles.sine), attention.heads, attention.causal);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/ops/fused.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace residua::engine {
+
+/// Products that share an input and what follows them, as one differentiable function each: the products are one
+/// product with matrices that lie in one block of memory (parameters.h, joinRows), and no copy stands between the
+/// parts. All tensors are in one of the kernels' types; gradients reach each parameter under its own name.
+
+/// silu(x·Wgᵀ) · (x·Wuᵀ). `joined` [2h, in] holds the rows of both; `gate` and `up` are its views that require
+/// gradients.
+[[nodiscard]] at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up,
+                                     const at::Tensor& joined);
+
+/// What attention makes of its three inputs before the output's projection.
+struct ProjectedAttention {
+    at::Tensor inputs[3];  ///< of q, k and v: [batch, time, in]; may be one and the same
+    at::Tensor weights[3]; ///< [heads · headDim, in] each, views of `joined` that require gradients
+    at::Tensor joined;     ///< [3 · heads · headDim, in]
+    std::int64_t heads = 1;
+    bool causal = true;
+    const RotaryTable::Angles* angles = nullptr; ///< null without rotary positions
+};
+/// [batch, time, heads · headDim]. CPU only.
+[[nodiscard]] at::Tensor projectedAttention(const ProjectedAttention& attention);
+
+} // namespace residua::engine

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/runtime/compute.h"
+#include "kernels/depth_mix.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+#include <vector>
+
+namespace residua::engine {
+
+/// How one reader weighs its t sources, for each of its O outputs (kernels/depth_mix.h has the formulas).
+/// Weights are in the compute's parameter type whatever the stack's type.
+struct MixWeights {
+    kernels::WeightKind weightKind = kernels::WeightKind::scalar;
+    kernels::GateKind gateKind = kernels::GateKind::none;
+    kernels::GateInput gateInput = kernels::GateInput::raw;
+    kernels::ReluGradAtZero reluGradAtZero = kernels::ReluGradAtZero::one;
+    at::Tensor weights;      ///< [O, t] or [O, t, d]; undefined for WeightKind::none
+    at::Tensor tokenWeights; ///< [O, t, N]; GateKind::token
+    at::Tensor gateVectors;  ///< [O, d]; relu gates
+};
+
+/// One reader with the stack as it reads it: sources [..., d], contiguous, of one type.
+struct MixCall {
+    std::vector<at::Tensor> sources;
+    MixWeights weights;
+    int outputs = 1;
+};
+
+/// `gateLogits` [O, t, N] and `rstd` [t, N] are what the backward needs of gated mixes.
+struct MixOutputs {
+    std::vector<at::Tensor> outputs; ///< O tensors shaped as a source
+    at::Tensor gateLogits;
+    at::Tensor rstd;
+};
+
+enum class WeightGrads { Token, All }; ///< Token: only what mixGather will need
+
+/// Gradients of a reader's own tensors; those that do not exist are undefined.
+struct MixGradients {
+    at::Tensor weights;
+    at::Tensor token; ///< dγ, or q of relu gates, [O, t, N]
+    at::Tensor gateVectors;
+};
+
+/// One (reader, output) pair of a source; see kernels::MixReader.
+struct MixReading {
+    at::Tensor outGrad;
+    const MixCall* call = nullptr;
+    at::Tensor gateLogits;
+    at::Tensor tokenGrad;
+    int output = 0;
+    int source = 0; ///< its index among the reader's sources
+};
+
+/// These three run our kernels on the CPU, our CUDA kernels where they are loaded, and a composition of ATen
+/// operators elsewhere, with the same results up to rounding. None of them records gradients.
+/// `base` is empty or has one tensor per output.
+[[nodiscard]] MixOutputs mixForward(const Compute& compute, const MixCall& call, std::span<const at::Tensor> base);
+[[nodiscard]] MixGradients mixWeightGrad(const Compute& compute, const MixCall& call,
+                                         std::span<const at::Tensor> outGrads, const at::Tensor& gateLogits,
+                                         const at::Tensor& rstd, WeightGrads wanted);
+/// `own` may be undefined and is overwritten where nobody else holds it. `rstd` [N] is that of the source.
+[[nodiscard]] at::Tensor mixGather(const Compute& compute, std::span<const MixReading> readings, at::Tensor own,
+                                   const at::Tensor& source, const at::Tensor& rstd);
+
+} // namespace residua::engine

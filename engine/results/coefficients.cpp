@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/results/coefficients.h"
+
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/mix_terms.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using projects::DepthMix;
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr const char* kParameter = "topology.coefficient";
+
+double numberAt(const StoredTensor& tensor, std::size_t index)
+{
+    const std::byte* const bytes = tensor.bytes.data() + index * static_cast<std::size_t>(bytesOf(tensor.type));
+    const auto read = [bytes](auto number) {
+        std::memcpy(&number, bytes, sizeof number);
+        return number;
+    };
+    switch (tensor.type) {
+    case StoredType::F64:
+        return read(double());
+    case StoredType::F32:
+        return read(float());
+    case StoredType::Bf16:
+        return std::bit_cast<float>(std::uint32_t{read(std::uint16_t())} << 16);
+    case StoredType::I64:
+    case StoredType::U8:
+        break;
+    }
+    return kNone;
+}
+
+/// The learned numbers of a DepthMix, by term and feature.
+struct Learned {
+    std::vector<DepthReader> readers;
+    std::vector<DepthTerm> terms;
+    projects::MixNumbers coefficients;
+    std::int64_t step = 0;
+};
+
+/// One tensor per port, by way of a matrix per feature, so that names and places are those of recorded matrices.
+void addTensors(std::vector<CoefficientTensor>& tensors, const std::string& kind, const Learned& learned,
+                const projects::MixNumbers& values)
+{
+    const std::size_t first = tensors.size();
+    const auto features = static_cast<std::size_t>(values.features);
+    std::vector<float> numbers(learned.terms.size());
+    for (std::int64_t f = 0; f < values.features; ++f) {
+        for (std::size_t t = 0; t < numbers.size(); ++t) {
+            numbers[t] = static_cast<float>(values.at(t, f));
+        }
+        std::vector<Matrix> matrices;
+        addMatrices(matrices, kind, learned.readers, learned.terms, numbers, learned.step);
+        for (std::size_t m = 0; m < matrices.size(); ++m) {
+            const Matrix& matrix = matrices[m];
+            if (f == 0) {
+                tensors.push_back({matrix.name, matrix.step, matrix.rows, matrix.columns, values.features, {}});
+                tensors.back().values.resize(matrix.values.size() * features);
+            }
+            for (std::size_t cell = 0; cell < matrix.values.size(); ++cell) {
+                tensors[first + m].values[cell * features + static_cast<std::size_t>(f)] = matrix.values[cell];
+            }
+        }
+    }
+}
+
+/// A number per cell from its features.
+template <class Reduce>
+Matrix reduced(const CoefficientTensor& tensor, const Reduce& reduce)
+{
+    Matrix matrix{tensor.name, tensor.step, tensor.rows, tensor.columns, {}};
+    const auto count = static_cast<std::size_t>(tensor.features);
+    for (std::size_t begin = 0; begin < tensor.values.size(); begin += count) {
+        matrix.values.push_back(reduce(std::span(tensor.values).subspan(begin, count)));
+    }
+    return matrix;
+}
+
+double meanOf(std::span<const float> values)
+{
+    double sum = 0;
+    for (const float value : values) {
+        sum += value;
+    }
+    return sum / static_cast<double>(values.size());
+}
+
+/// "mix/q" is of kind "mix" and port "q".
+std::pair<std::string, std::string> partsOf(const std::string& name)
+{
+    const std::size_t slash = std::min(name.find('/'), name.size());
+    return {name.substr(0, slash), name.substr(std::min(slash + 1, name.size()))};
+}
+
+template <std::size_t N>
+std::size_t rankIn(const std::array<const char*, N>& order, const std::string& word)
+{
+    return static_cast<std::size_t>(std::ranges::find(order, word) - order.begin());
+}
+
+void sortForReading(std::vector<Matrix>& matrices)
+{
+    static constexpr std::array kKinds{"mix", "coefficient", "spread"};
+    static constexpr std::array kPorts{"", "q", "k", "v", "residual", "final"};
+    const auto key = [](const Matrix& matrix) {
+        const auto [kind, port] = partsOf(matrix.name);
+        return std::tuple(rankIn(kKinds, kind), kind, rankIn(kPorts, port), port);
+    };
+    std::ranges::sort(matrices, {}, key);
+}
+
+/// Of what is recorded, that which is about shortcuts.
+bool isCoefficient(const std::string& name)
+{
+    const std::string kind = partsOf(name).first;
+    return kind == "mix" || kind == "coefficient" || kind == "spread";
+}
+
+std::vector<std::string> recordedNames(const RunReader& reader)
+{
+    std::vector<std::string> names = reader.matrixNames();
+    std::erase_if(names, [](const std::string& name) { return !isCoefficient(name); });
+    return names;
+}
+
+/// Steps at which anything was recorded, ascending.
+std::vector<std::int64_t> recordedSteps(const RunReader& reader)
+{
+    std::vector<std::int64_t> steps;
+    for (const std::string& name : recordedNames(reader)) {
+        const std::vector<std::int64_t> of = reader.matrixSteps(name);
+        steps.insert(steps.end(), of.begin(), of.end());
+    }
+    std::ranges::sort(steps);
+    const auto repeated = std::ranges::unique(steps);
+    steps.erase(repeated.begin(), repeated.end());
+    return steps;
+}
+
+/// What makes no sense of a damaged record is left out; where nothing is left, that is the error.
+Result<std::vector<Matrix>> recordedAt(const RunReader& reader, std::int64_t step)
+{
+    std::vector<Matrix> matrices;
+    for (const std::string& name : recordedNames(reader)) {
+        if (auto matrix = reader.matrix(name, step)) {
+            matrices.push_back(*std::move(matrix));
+        }
+    }
+    if (const auto faults = reader.faults(); matrices.empty() && !faults.empty()) {
+        return faults.front();
+    }
+    sortForReading(matrices);
+    return matrices;
+}
+
+std::vector<Matrix> viewsOf(const std::vector<CoefficientTensor>& tensors, std::optional<std::int64_t> feature)
+{
+    std::vector<Matrix> matrices;
+    for (const CoefficientTensor& tensor : tensors) {
+        matrices.push_back(feature ? tensor.feature(*feature) : tensor.mean());
+        if (!feature && tensor.features > 1 && partsOf(tensor.name).first == "mix") {
+            matrices.push_back(tensor.spread());
+        }
+    }
+    sortForReading(matrices);
+    return matrices;
+}
+
+/// "recorded are 0, 10, 20 … 500".
+std::string listed(const std::vector<std::int64_t>& steps)
+{
+    std::string text;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const bool shown = i < 3 || i + 1 == steps.size();
+        text += !shown ? ""
+                       : (i == 0                                      ? ""
+                          : steps.size() > 4 && i + 1 == steps.size() ? " … "
+                                                                      : ", ") +
+                             std::to_string(steps[i]);
+    }
+    return text;
+}
+
+/// A name as a field of CSV.
+std::string fieldOf(const std::string& name)
+{
+    if (name.find_first_of(",\"\r\n") == std::string::npos) {
+        return name;
+    }
+    std::string field = "\"";
+    for (const char c : name) {
+        field += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return field + "\"";
+}
+
+} // namespace
+
+Matrix CoefficientTensor::mean() const
+{
+    return reduced(*this, [](std::span<const float> all) { return static_cast<float>(meanOf(all)); });
+}
+
+Matrix CoefficientTensor::spread() const
+{
+    Matrix matrix = reduced(*this, [](std::span<const float> all) {
+        const double mean = meanOf(all);
+        double sum = 0;
+        for (const float value : all) {
+            sum += (value - mean) * (value - mean);
+        }
+        return static_cast<float>(std::sqrt(sum / static_cast<double>(all.size())));
+    });
+    matrix.name = "spread" + name.substr(std::min(name.find('/'), name.size()));
+    return matrix;
+}
+
+Matrix CoefficientTensor::feature(std::int64_t feature) const
+{
+    return reduced(*this, [feature](std::span<const float> all) { return all[static_cast<std::size_t>(feature)]; });
+}
+
+Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& run, std::optional<std::int64_t> step)
+{
+    const auto reader = RunReader::open(run);
+    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const auto checkpoint = project ? loadCheckpoint(run, step, nullptr) : Result<LoadedCheckpoint>(project.error());
+    if (!checkpoint) {
+        return checkpoint.error();
+    }
+    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
+    const auto stored = checkpoint->model.tensors().find(kParameter);
+    if (mix == nullptr || stored == checkpoint->model.tensors().end()) {
+        return Error{run.string(), "its topology, " + project->topology.preset +
+                                       ", learns no weight for each shortcut that a checkpoint could hold"};
+    }
+    Learned learned;
+    learned.step = checkpoint->state.step;
+    learned.readers = readersOf(*mix, projects::mixedModules(*mix, project->network.depth()));
+    learned.terms = termsOf(learned.readers);
+    const std::vector<std::int64_t>& shape = stored->second.shape;
+    learned.coefficients.features = shape.size() == 2 ? shape[1] : 1;
+    const bool fits = (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 &&
+                      shape[0] == static_cast<std::int64_t>(learned.terms.size());
+    if (!fits) {
+        return Error{run.string(),
+                     std::string("the checkpoint's ") + kParameter + " does not fit the topology of the run's project"};
+    }
+    const auto count = learned.terms.size() * static_cast<std::size_t>(learned.coefficients.features);
+    for (std::size_t i = 0; i < count; ++i) {
+        learned.coefficients.values.push_back(numberAt(stored->second, i));
+    }
+    std::vector<CoefficientTensor> tensors;
+    addTensors(tensors, "mix", learned, projects::appliedWeights(*mix, learned.readers, learned.coefficients));
+    addTensors(tensors, "coefficient", learned, learned.coefficients);
+    return tensors;
+}
+
+Result<std::vector<Matrix>> coefficientsAt(const fs::path& run, std::optional<std::int64_t> step,
+                                           std::optional<std::int64_t> feature)
+{
+    const auto reader = RunReader::open(run);
+    if (!reader) {
+        return reader.error();
+    }
+    const std::vector<std::int64_t> recorded = recordedSteps(*reader);
+    if (!feature && !recorded.empty() && (!step || std::ranges::binary_search(recorded, *step))) {
+        return recordedAt(*reader, step.value_or(recorded.back()));
+    }
+    const auto tensors = checkpointCoefficients(run, step);
+    if (!tensors) {
+        const std::string steps = recorded.empty() ? "" : "; recorded are the steps " + listed(recorded);
+        return Error{tensors.error().place, tensors.error().message + (feature ? "" : steps)};
+    }
+    const std::int64_t features = tensors->empty() ? 1 : tensors->front().features;
+    if (feature && (*feature < 0 || *feature >= features)) {
+        return Error{"feature", "got " + std::to_string(*feature) + ", expected 0 to " + std::to_string(features - 1) +
+                                    (features == 1 ? ": one weight serves all features" : "")};
+    }
+    return viewsOf(*tensors, feature);
+}
+
+Result<std::vector<Matrix>> featureHistory(const fs::path& run, std::int64_t feature, std::int64_t after)
+{
+    const std::vector<std::int64_t> steps = checkpointSteps(run);
+    if (steps.empty()) {
+        return Error{run.string(), "has no checkpoint, which alone holds the weights of single features"};
+    }
+    std::vector<Matrix> history;
+    for (auto step = std::ranges::upper_bound(steps, after); step != steps.end(); ++step) {
+        auto matrices = coefficientsAt(run, *step, feature);
+        if (!matrices) {
+            return matrices;
+        }
+        std::erase_if(*matrices, [](const Matrix& matrix) { return partsOf(matrix.name).first != "mix"; });
+        std::ranges::move(*matrices, std::back_inserter(history));
+    }
+    return history;
+}
+
+Result<std::vector<Matrix>> firstCoefficients(const fs::path& run)
+{
+    const auto reader = RunReader::open(run);
+    if (!reader) {
+        return reader.error();
+    }
+    const std::vector<std::int64_t> recorded = recordedSteps(*reader);
+    if (recorded.empty()) {
+        return Error{run.string(), "has recorded no coefficients"};
+    }
+    return recordedAt(*reader, recorded.front());
+}
+
+Result<Matrix> difference(const Matrix& a, const Matrix& b)
+{
+    if (a.rows != b.rows || a.columns != b.columns) {
+        const auto size = [](const Matrix& m) { return std::to_string(m.rows) + " × " + std::to_string(m.columns); };
+        return Error{a.name, "is " + size(a) + ", what it is compared with " + size(b)};
+    }
+    Matrix result = a;
+    std::ranges::transform(a.values, b.values, result.values.begin(), std::minus<>());
+    return result;
+}
+
+Matrix logOfRowMaximum(const Matrix& matrix)
+{
+    Matrix result = matrix;
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        const auto cells =
+            std::span(result.values)
+                .subspan(static_cast<std::size_t>(row * matrix.columns), static_cast<std::size_t>(matrix.columns));
+        float largest = 0;
+        for (const float cell : cells) {
+            largest = std::fmax(largest, cell);
+        }
+        std::ranges::transform(cells, cells.begin(),
+                               [largest](float cell) { return cell > 0 ? std::log(cell / largest) : kNone; });
+    }
+    return result;
+}
+
+std::string coefficientsCsv(const std::vector<Matrix>& matrices)
+{
+    std::ostringstream text;
+    text.precision(9); // a float's every bit
+    text << "matrix,step,target,source,value\n";
+    for (const Matrix& matrix : matrices) {
+        const std::string name = fieldOf(matrix.name);
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            for (std::int64_t column = 0; column < matrix.columns; ++column) {
+                if (const float value = matrix.at(row, column); !std::isnan(value)) {
+                    text << name << ',' << matrix.step << ',' << row + 1 << ',' << column << ',' << value << '\n';
+                }
+            }
+        }
+    }
+    return text.str();
+}
+
+Status exportCoefficients(const fs::path& path, const std::vector<Matrix>& matrices,
+                          const std::vector<CoefficientTensor>& tensors)
+{
+    if (path.extension() == ".csv") {
+        return writeOutput(path, coefficientsCsv(matrices));
+    }
+    if (path.extension() != ".safetensors") {
+        return Error{path.string(), "expected a name that ends in .csv or .safetensors"};
+    }
+    std::map<std::string, StoredTensor> stored;
+    for (const Matrix& matrix : matrices) {
+        stored[matrix.name] = {StoredType::F32, {matrix.rows, matrix.columns}, std::as_bytes(std::span(matrix.values))};
+    }
+    for (const CoefficientTensor& tensor : tensors) {
+        stored[tensor.name + ".features"] = {
+            StoredType::F32, {tensor.rows, tensor.columns, tensor.features}, std::as_bytes(std::span(tensor.values))};
+    }
+    const std::int64_t step = matrices.empty() ? 0 : matrices.front().step;
+    return writeSafetensors(path, stored, {{"step", std::to_string(step)}});
+}
+
+} // namespace residua::engine

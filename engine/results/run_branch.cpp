@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/results/run_branch.h"
+
+#include "engine/api/layer_norms.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
+
+#include <algorithm>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The parent's numbers up to the step. Under another wiring its matrices of the wiring are not the branch's: they
+/// would stand for shortcuts that the branch does not have.
+void copyNumbers(const RunReader& from, std::int64_t step, bool sameWiring, RunWriter& to)
+{
+    for (const std::string& name : from.metricNames()) {
+        for (const MetricPoint& point : from.metric(name)) {
+            if (point.step <= step) {
+                to.metric(name, point.step, point.value);
+            }
+        }
+    }
+    for (const std::string& name : from.matrixNames()) {
+        if (!sameWiring && name != kLayerNorms) {
+            continue;
+        }
+        for (const std::int64_t at : from.matrixSteps(name)) {
+            const auto matrix = at <= step ? from.matrix(name, at) : Result<Matrix>(Error{});
+            if (matrix) {
+                to.matrix(*matrix);
+            }
+        }
+    }
+    for (const RunEvent& event : from.events()) {
+        if (event.step <= step) {
+            to.event(event);
+        }
+    }
+}
+
+double lastAt(const RunReader& run, const char* name, std::int64_t step, double otherwise)
+{
+    double value = otherwise;
+    for (const MetricPoint& point : run.metric(name)) {
+        value = point.step <= step ? point.value : value;
+    }
+    return value;
+}
+
+RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& parent)
+{
+    RunInfo info = parent;
+    info.created.clear();
+    info.message.clear();
+    info.step = branch.step;
+    info.steps = branch.steps;
+    const double known = parent.step == branch.step ? parent.loss : kNoLoss; // where the store is lost
+    info.loss = lastAt(reader, metric::kLoss, branch.step, known);
+    info.validationLoss = lastAt(reader, metric::kValidationLoss, branch.step, kNoLoss);
+    info.parent = branch.parent.string();
+    info.parentStep = branch.step;
+    return info;
+}
+
+Result<RunWriter> created(const RunBranch& branch, RunInfo info, const RunFile& parent)
+{
+    fs::path project = resolvedProjectDirectory(branch.parent, parent.projectDirectory);
+    std::optional<DataFingerprint> data = parent.data;
+    if (branch.source) {
+        project = branch.source->first;
+        data = branch.source->second;
+    }
+    fs::path directory = branch.directory;
+    const fs::path parentPath = branch.parent.lexically_normal();
+    // Also where it is written with a slash at its end.
+    fs::path folder = (parentPath.has_filename() ? parentPath : parentPath.parent_path()).parent_path();
+    if (parent.projectDirectory.is_relative()) { // as its parent has it
+        std::error_code code;
+        project = fs::proximate(project, code);
+        directory = directory.empty() ? directory : fs::proximate(directory, code);
+        folder = fs::proximate(folder, code);
+    }
+    return directory.empty() ? RunWriter::createIn(folder, std::move(info), branch.project, project, std::move(data))
+                             : RunWriter::create(directory, std::move(info), branch.project, project, std::move(data));
+}
+
+} // namespace
+
+Result<fs::path> makeBranch(const RunBranch& branch,
+                            const std::function<Status(const fs::path& directory)>& putCheckpoint)
+{
+    const auto reader = RunReader::open(branch.parent);
+    const auto file = readRunFile(branch.parent);
+    if (!reader || !file) {
+        return reader ? file.error() : reader.error();
+    }
+    if (!std::ranges::binary_search(reader->checkpoints(), branch.step)) {
+        return Error{branch.parent.string(), "has no checkpoint of step " + std::to_string(branch.step)};
+    }
+    auto writer = created(branch, infoOf(branch, *reader, file->info), *file);
+    if (!writer) {
+        return writer.error();
+    }
+    const auto before = reader->project();
+    copyNumbers(*reader, branch.step, before && before->topology.wiring == branch.project.topology.wiring, *writer);
+    for (const Matrix& matrix : branch.matrices) {
+        writer->matrix(matrix);
+    }
+    writer->event(branch.event);
+    for (const RunEvent& event : branch.events) {
+        writer->event(event);
+    }
+    const fs::path directory = writer->directory();
+    Status written = putCheckpoint(directory);
+    RunInfo info = writer->info();
+    info.status = RunStatus::Stopped;
+    written = written ? writer->flush() : written;
+    written = written ? writer->update(info) : written;
+    if (!written) {
+        std::error_code ignored;
+        fs::remove_all(directory, ignored);
+        return written.error();
+    }
+    return directory;
+}
+
+} // namespace residua::engine

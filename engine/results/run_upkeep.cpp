@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/results/run_upkeep.h"
+
+#include "engine/results/run_branch.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/run_files.h"
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTrash = ".trash";
+
+/// `base`, or the first of base-2, base-3, … in `folder` that does not exist.
+fs::path freePlace(const fs::path& folder, const fs::path& base)
+{
+    std::error_code ignored;
+    fs::path place = folder / base;
+    for (int number = 2; fs::exists(place, ignored); ++number) {
+        place = folder / (base.string() + "-" + std::to_string(number));
+    }
+    return place;
+}
+
+Result<fs::path> moveInto(const fs::path& folder, const fs::path& run)
+{
+    std::error_code code;
+    fs::create_directories(folder, code);
+    const fs::path place = freePlace(folder, run.filename());
+    fs::rename(run, place, code);
+    if (code) {
+        return Error{run.string(), "cannot be moved to " + place.string() + ": " + code.message()};
+    }
+    return place;
+}
+
+} // namespace
+
+Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun)
+{
+    const auto reader = RunReader::open(run);
+    if (!reader) {
+        return reader.error();
+    }
+    const auto project = reader->project();
+    const auto info = reader->info();
+    if (!project || !info) {
+        return project ? info.error() : project.error();
+    }
+    RunBranch branch;
+    branch.parent = run;
+    branch.step = step;
+    branch.directory = newRun;
+    branch.project = *project;
+    branch.steps = info->steps;
+    branch.event = {step, "forked", "from " + run.filename().string()};
+    return makeBranch(branch, [&](const fs::path& directory) -> Status {
+        // Read and written, not copied: what is damaged is not carried on, and nothing that is linked comes along.
+        const auto checkpoint = loadCheckpoint(run, step, nullptr);
+        if (!checkpoint) {
+            return checkpoint.error();
+        }
+        return writeCheckpoint(directory, checkpoint->state, checkpoint->model.tensors(),
+                               checkpoint->optimiser.tensors(), {});
+    });
+}
+
+Result<fs::path> trashRun(const fs::path& given)
+{
+    const fs::path named = given.lexically_normal();
+    const fs::path run = named.has_filename() ? named : named.parent_path(); // written with a slash at its end
+    std::error_code ignored;
+    if (!fs::exists(run / kRunFile, ignored)) {
+        return Error{run.string(), "is no run"};
+    }
+    if (isRunLocked(run)) {
+        return Error{run.string(), "is being written: stop it first"};
+    }
+    return moveInto(run.parent_path() / kTrash, run);
+}
+
+Result<fs::path> restoreRun(const fs::path& trashed)
+{
+    return moveInto(trashed.parent_path().parent_path(), trashed);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace residua::engine {
+
+/// What is done with runs as wholes. Blocking; any thread.
+
+/// Makes `newRun`, which must not exist (empty: a new directory beside `run`), a run that goes on from the checkpoint
+/// of `step` of `run`: its numbers up to there, its project, that checkpoint, and where it comes from. It is stopped;
+/// ResumeRun trains it. Tells its directory.
+[[nodiscard]] Result<std::filesystem::path> forkRun(const std::filesystem::path& run, std::int64_t step,
+                                                    const std::filesystem::path& newRun = {});
+
+/// Moves the run into the trash folder beside it, out of every list, and tells its place there. Refused while it is
+/// being written.
+[[nodiscard]] Result<std::filesystem::path> trashRun(const std::filesystem::path& run);
+/// Puts a run from the trash back where it was, and tells its place.
+[[nodiscard]] Result<std::filesystem::path> restoreRun(const std::filesystem::path& trashed);
+
+} // namespace residua::engine

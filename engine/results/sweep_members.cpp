@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/results/sweep_members.h"
+
+#include "engine/results/run_reader.h"
+#include "engine/runs/run_directory.h"
+#include "engine/runs/run_files.h"
+#include "projects/diff/diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kClaims = ".claims";
+
+fs::path claimOf(const fs::path& run)
+{
+    return run.parent_path() / kClaims / run.filename();
+}
+
+template <class... Cases>
+struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
+
+/// What a run trains otherwise than `project` asks for. A name and a description train nothing.
+std::vector<std::string> differencesOf(const projects::Project& frozen, const RunInfo& info,
+                                       const projects::Project& project)
+{
+    projects::Project trained = frozen;
+    trained.name = project.name;
+    trained.description = project.description;
+    trained.training.steps = info.steps; // a run that was resumed may have a new total
+    std::vector<std::string> differences;
+    for (const projects::Change& change : projects::diff(trained, project)) {
+        differences.push_back(change.text());
+    }
+    return differences;
+}
+
+MemberStatus statusOf(const RunReader& reader, const RunInfo& info)
+{
+    std::error_code code;
+    switch (info.status) {
+    case RunStatus::Running:
+    case RunStatus::Paused:
+        return member::Training{info.step};
+    case RunStatus::Failed:
+        return member::Failed{info.message, info.step, fs::last_write_time(fs::path(info.directory) / kRunFile, code)};
+    case RunStatus::Finished:
+        if (const std::optional<double> loss = finalLoss(info)) {
+            const bool validated = std::isfinite(info.validationLoss);
+            return member::Finished{info.loss, validated ? std::optional(*loss) : std::nullopt};
+        }
+        return member::Unreadable{{info.directory, "the run is finished, but its record has no loss"}};
+    case RunStatus::Stopped:
+    case RunStatus::Interrupted:
+        break;
+    }
+    const std::vector<std::int64_t> steps = reader.checkpoints();
+    const auto by = info.status == RunStatus::Stopped ? member::CutOff::By::Stop : member::CutOff::By::Death;
+    return member::CutOff{by, info.step, steps.empty() ? std::nullopt : std::optional(steps.back())};
+}
+
+/// Without run.json a directory is no run yet: another process begins it, or one died of it, or it is something else.
+MemberStatus statusWithoutRun(const fs::path& run)
+{
+    if (isRunLocked(run)) {
+        return member::Training{};
+    }
+    if (holdsDebrisAlone(run)) {
+        return member::Pending{};
+    }
+    return member::Unreadable{
+        {run.string(), std::string("holds no ") + kRunFile + ", but other files; move it away to train the member"}};
+}
+
+MemberStatus statusOfRun(const fs::path& run, const projects::Project& project)
+{
+    std::error_code code;
+    if (!fs::exists(run, code)) {
+        return member::Pending{};
+    }
+    if (!fs::exists(run / kRunFile, code)) {
+        return statusWithoutRun(run);
+    }
+    const Result<RunReader> reader = RunReader::open(run);
+    const Result<projects::Project> frozen = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const Result<RunInfo> info = reader ? reader->info() : Result<RunInfo>(reader.error());
+    if (!frozen || !info) {
+        return member::Unreadable{frozen ? info.error() : frozen.error()};
+    }
+    if (std::vector<std::string> differences = differencesOf(*frozen, *info, project); !differences.empty()) {
+        return member::Foreign{std::move(differences)};
+    }
+    return statusOf(*reader, *info);
+}
+
+/// The first of `differences`, and how many more there are.
+std::string listed(const std::vector<std::string>& differences)
+{
+    constexpr std::size_t kShown = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(differences.size(), kShown); ++i) {
+        text += (text.empty() ? "" : "; ") + differences[i];
+    }
+    return text + (differences.size() > kShown ? "; and " + std::to_string(differences.size() - kShown) + " more" : "");
+}
+
+} // namespace
+
+MemberStatus memberStatus(const fs::path& run, const projects::Project& project)
+{
+    MemberStatus status = statusOfRun(run, project);
+    // Claimed, but not begun: the member is being prepared. A finished run stays finished while a claim looks at it.
+    const bool open = std::holds_alternative<member::Pending>(status) ||
+                      std::holds_alternative<member::CutOff>(status) || std::holds_alternative<member::Failed>(status);
+    if (open && isRunLocked(claimOf(run))) {
+        return member::Training{};
+    }
+    return status;
+}
+
+MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::Project& project)
+{
+    const RunInfo* newest = nullptr;
+    for (const RunInfo& run : runs) {
+        if (run.name != project.name || (newest != nullptr && newest->created >= run.created)) {
+            continue;
+        }
+        const Result<RunReader> reader = RunReader::open(run.directory);
+        const Result<projects::Project> frozen = reader ? reader->project() : Result<projects::Project>(reader.error());
+        newest = frozen && differencesOf(*frozen, run, project).empty() ? &run : newest;
+    }
+    return newest != nullptr ? statusOfRun(newest->directory, project) : member::Pending{};
+}
+
+std::optional<double> finalLoss(const MemberStatus& status)
+{
+    const auto* const finished = std::get_if<member::Finished>(&status);
+    return finished != nullptr ? std::optional(finished->validationLoss.value_or(finished->loss)) : std::nullopt;
+}
+
+std::string toString(const MemberStatus& status)
+{
+    return std::visit(
+        Overloaded{[](const member::Pending&) { return "not begun"; },
+                   [](const member::Training&) { return "training"; }, [](const member::CutOff&) { return "cut off"; },
+                   [](const member::Finished&) { return "finished"; }, [](const member::Failed&) { return "failed"; },
+                   [](const member::Foreign&) { return "another project"; },
+                   [](const member::Unreadable&) { return "unreadable"; }},
+        status);
+}
+
+std::string describe(const MemberStatus& status)
+{
+    const std::string word = toString(status);
+    return std::visit(
+        Overloaded{[&](const member::Training& training) {
+                       return word + ", " + std::to_string(training.step) + " steps recorded";
+                   },
+                   [&](const member::CutOff& cutOff) {
+                       const bool died = cutOff.by == member::CutOff::By::Death;
+                       return word + " at step " + std::to_string(cutOff.step) + (died ? " with its process" : "") +
+                              (cutOff.checkpoint ? ", goes on from step " + std::to_string(*cutOff.checkpoint)
+                                                 : ", begins again");
+                   },
+                   [&](const member::Failed& failed) { return word + ": " + failed.reason; },
+                   [&](const member::Foreign& foreign) { return word + ": " + listed(foreign.differences); },
+                   [&](const member::Unreadable& unreadable) { return word + ": " + unreadable.error.text(); },
+                   [&](const auto&) { return word; }},
+        status);
+}
+
+Result<std::optional<MemberClaim>> MemberClaim::take(const fs::path& run)
+{
+    const fs::path claim = claimOf(run);
+    std::error_code code;
+    fs::create_directories(claim, code);
+    if (code) {
+        return systemError(claim, "cannot create the folder that shares a sweep among processes", code.value());
+    }
+    if (isRunLocked(claim)) {
+        return std::optional<MemberClaim>();
+    }
+    Result<FileDescriptor> lock = lockRun(claim);
+    if (lock) {
+        return std::optional(MemberClaim(run, std::move(*lock)));
+    }
+    return isRunLocked(claim) ? Result<std::optional<MemberClaim>>(std::optional<MemberClaim>()) : lock.error();
+}
+
+MemberStatus MemberClaim::status(const projects::Project& project) const
+{
+    return statusOfRun(m_run, project);
+}
+
+} // namespace residua::engine

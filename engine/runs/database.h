@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace residua::engine {
+
+/// A run's numbers: store.sqlite.
+inline constexpr const char* kStoreFile = "store.sqlite";
+
+class Statement;
+
+/// Why the store refused.
+enum class StoreTrouble {
+    None,
+    Busy,    ///< another process holds it
+    Damaged, ///< what is in it is not what this program writes
+    Other,   ///< the disk is full, the file cannot be opened, …
+};
+
+/// An SQLite connection; one thread.
+class Database {
+public:
+    /// Opens the store for writing (WAL, synchronous NORMAL), and makes its tables where they are missing:
+    ///   names(id, name)   metrics(name, step, value; NULL is NaN)
+    ///   matrices(name, step, rows, columns, data: fp32)   events(id, step, kind, text)
+    /// On failure `trouble`, where given, says of which kind it is.
+    [[nodiscard]] static Result<Database> openForWriting(const std::filesystem::path& path,
+                                                         StoreTrouble* trouble = nullptr);
+    /// Opens an existing store that another process may be writing. What only has its name, or was changed by another
+    /// program, is refused: a view, which may never end, in place of a table; other columns or keys than ours. No query
+    /// takes more than a store can need between two rows, so that none hangs.
+    [[nodiscard]] static Result<Database> openForReading(const std::filesystem::path& path);
+
+    [[nodiscard]] Status execute(const char* sql);
+    [[nodiscard]] Result<Statement> prepare(std::string_view sql) const;
+    /// `what` and why: the last failure.
+    [[nodiscard]] Error failure(const std::string& what) const;
+    /// Of which kind the last failure was that became an error.
+    [[nodiscard]] StoreTrouble trouble() const { return m_trouble; }
+    /// How long a statement waits for another process that holds the store.
+    void setPatience(std::chrono::milliseconds patience);
+
+private:
+    struct Close {
+        void operator()(sqlite3* connection) const;
+    };
+    [[nodiscard]] static Result<Database> open(const std::filesystem::path& path, const std::string& name, int flags);
+    [[nodiscard]] static Result<Database> openRead(const std::filesystem::path& path, const std::string& name,
+                                                   int flags, StoreTrouble& trouble);
+    [[nodiscard]] Status checkTables() const;
+
+    std::unique_ptr<int> m_work; ///< pieces of work since the last row; before the connection, which counts it
+    std::unique_ptr<sqlite3, Close> m_connection;
+    std::string m_path;
+    mutable StoreTrouble m_trouble = StoreTrouble::None;
+};
+
+/// A prepared statement. Parameters are numbered from 1, columns from 0; bound text and bytes must outlive run().
+class Statement {
+public:
+    Statement& bind(int index, std::int64_t value);
+    Statement& bind(int index, double value); ///< NaN is stored as NULL
+    Statement& bind(int index, std::string_view text);
+    Statement& bind(int index, std::span<const std::byte> bytes);
+
+    /// Runs a statement that yields no rows, and makes it ready for the next.
+    [[nodiscard]] bool run();
+    /// The next row; false when there is none, or on failure.
+    [[nodiscard]] bool next();
+    /// Whether the last next() failed, for Database::failure to say why.
+    [[nodiscard]] bool failed() const { return m_failed; }
+    /// Makes it ready for another first row.
+    void reset();
+
+    [[nodiscard]] std::int64_t integer(int column) const;
+    [[nodiscard]] double real(int column) const; ///< NaN for NULL
+    [[nodiscard]] std::string text(int column) const;
+    [[nodiscard]] std::span<const std::byte> bytes(int column) const; ///< valid until the next call
+
+    /// What a column of this row holds, whatever it was declared as: another program may have put it there.
+    [[nodiscard]] bool isInteger(int column) const;
+    [[nodiscard]] bool isNumberOrNull(int column) const;
+    [[nodiscard]] bool isText(int column) const;
+    [[nodiscard]] bool isBytes(int column) const;
+
+private:
+    friend class Database;
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    Statement(sqlite3_stmt* statement, int* work) : m_statement(statement), m_work(work) {}
+
+    std::unique_ptr<sqlite3_stmt, Finalize> m_statement;
+    int* m_work; ///< the database's; null where nothing is counted
+    bool m_failed = false;
+};
+
+} // namespace residua::engine

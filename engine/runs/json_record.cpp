@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runs/json_record.h"
+
+#include <limits>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::size_t kLongest = std::size_t{1} << 18; // finding a key takes time in proportion to their number
+constexpr int kDeepest = 16;
+constexpr std::int64_t kLargest = 1'000'000'000'000'000;
+
+/// What a message says was got, short.
+std::string shown(const RecordJson& value)
+{
+    if (value.is_structured()) {
+        return value.is_object() ? "an object" : "a list";
+    }
+    constexpr std::size_t kLong = 40;
+    std::string text = value.dump(-1, ' ', true, RecordJson::error_handler_t::replace);
+    return text.size() > kLong ? text.substr(0, kLong) + "…" : text;
+}
+
+} // namespace
+
+bool nestsDeeperThan(std::string_view text, int levels)
+{
+    int depth = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quoted) {
+            i += c == '\\' ? 1 : 0;
+            quoted = c != '"';
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > levels) {
+                return true;
+            }
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+    return false;
+}
+
+Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text)
+{
+    if (text.size() > kLongest) {
+        return Error{path.string(),
+                     "has " + std::to_string(text.size()) + " bytes, expected at most " + std::to_string(kLongest)};
+    }
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+        return Error{path.string(), "is UTF-16, expected UTF-8: save it as UTF-8"};
+    }
+    if (nestsDeeperThan(text, kDeepest)) {
+        return Error{path.string(), "is nested deeper than " + std::to_string(kDeepest) + " levels"};
+    }
+    RecordJson json = RecordJson::parse(text.begin(), text.end(), nullptr, false); // passes over a mark of UTF-8
+    if (!json.is_object()) {
+        return Error{path.string(), text.empty()          ? "is empty, expected a JSON object"
+                                    : json.is_discarded() ? "is not JSON (damaged or cut off?), expected an object"
+                                                          : "is not a JSON object"};
+    }
+    return json;
+}
+
+const RecordJson* RecordFields::find(const char* key) const
+{
+    const auto found = m_object.find(key);
+    return found == m_object.end() ? nullptr : &*found;
+}
+
+void RecordFields::fail(const char* key, const std::string& message)
+{
+    if (!m_error) {
+        m_error = Error{m_place + " · " + key, message};
+    }
+}
+
+const RecordJson* RecordFields::taken(const char* key)
+{
+    const RecordJson* const value = find(key);
+    if (value == nullptr) {
+        fail(key, "is missing");
+    }
+    return value;
+}
+
+std::string RecordFields::text(const char* key)
+{
+    const RecordJson* const value = taken(key);
+    if (value != nullptr && !value->is_string()) {
+        fail(key, "is " + shown(*value) + ", expected a text");
+    }
+    return m_error ? std::string() : value->get<std::string>();
+}
+
+std::vector<std::string> RecordFields::texts(const char* key)
+{
+    const RecordJson* const value = taken(key);
+    std::vector<std::string> list;
+    if (value != nullptr && !value->is_array()) {
+        fail(key, "is " + shown(*value) + ", expected a list of texts");
+    }
+    for (std::size_t i = 0; !m_error && i < value->size(); ++i) {
+        if (const RecordJson& item = (*value)[i]; item.is_string()) {
+            list.push_back(item.get<std::string>());
+        } else {
+            fail(key, "holds " + shown(item) + ", expected texts");
+        }
+    }
+    return list;
+}
+
+std::int64_t RecordFields::count(const char* key)
+{
+    const RecordJson* const value = taken(key);
+    // A large unsigned number would wrap around when it is read as a signed one.
+    const bool sound = value != nullptr && value->is_number_integer() && value->get<double>() >= 0 &&
+                       value->get<double>() <= static_cast<double>(kLargest);
+    if (value != nullptr && !sound) {
+        fail(key, "is " + shown(*value) + ", expected a whole number from 0 to 10^15");
+    }
+    return m_error ? 0 : value->get<std::int64_t>();
+}
+
+double RecordFields::number(const char* key)
+{
+    const RecordJson* const value = taken(key);
+    if (value != nullptr && !value->is_number() && !value->is_null()) {
+        fail(key, "is " + shown(*value) + ", expected a number or null");
+    }
+    const bool none = m_error || value->is_null();
+    return none ? std::numeric_limits<double>::quiet_NaN() : value->get<double>();
+}
+
+} // namespace residua::engine

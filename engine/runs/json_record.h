@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The small JSON files of a run, read as a stranger's. Private to the record.
+namespace residua::engine {
+
+using RecordJson = nlohmann::ordered_json;
+
+/// The object in `text`, which came from the file at `path`. Refused, with what it is instead: more than 256 KiB,
+/// UTF-16, what is nested deeper than 16 levels, what is no JSON object.
+[[nodiscard]] Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text);
+
+/// Whether the brackets of `text` nest deeper than `levels`: what a recursive walk could not bear.
+[[nodiscard]] bool nestsDeeperThan(std::string_view text, int levels);
+
+/// Takes the fields of an object. The first that is missing or of another kind is the error; what is taken after it
+/// is empty.
+class RecordFields {
+public:
+    /// `place` is the file's path. The object outlives this.
+    RecordFields(std::string place, const RecordJson& object) : m_place(std::move(place)), m_object(object) {}
+
+    [[nodiscard]] std::string text(const char* key);
+    [[nodiscard]] std::vector<std::string> texts(const char* key);
+    /// Not negative, and at most 10^15: a double holds it exactly.
+    [[nodiscard]] std::int64_t count(const char* key);
+    /// NaN for null, which stands for it.
+    [[nodiscard]] double number(const char* key);
+    /// nullptr where there is none, which is no error here.
+    [[nodiscard]] const RecordJson* find(const char* key) const;
+
+    /// Makes `message` the error, where there is none yet.
+    void fail(const char* key, const std::string& message);
+    [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
+
+private:
+    [[nodiscard]] const RecordJson* taken(const char* key);
+
+    std::string m_place;
+    const RecordJson& m_object;
+    std::optional<Error> m_error;
+};
+
+} // namespace residua::engine

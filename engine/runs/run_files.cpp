@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runs/run_files.h"
+
+#include "engine/runs/json_record.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Locks of the open file description (Linux, POSIX 2024): they end with the process however it dies, and two
+// openings within one process exclude each other as those of two processes do.
+struct flock wholeFile(short type)
+{
+    struct flock lock = {};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    return lock;
+}
+
+RecordJson numberOrNull(double value)
+{
+    return std::isfinite(value) ? RecordJson(value) : RecordJson(nullptr);
+}
+
+Result<RunStatus> statusFrom(const std::string& text, const std::string& place)
+{
+    for (const RunStatus status : {RunStatus::Running, RunStatus::Paused, RunStatus::Finished, RunStatus::Stopped,
+                                   RunStatus::Failed, RunStatus::Interrupted}) {
+        if (text == toString(status)) {
+            return status;
+        }
+    }
+    return Error{place, "status is \"" + text + "\", expected running, paused, finished, stopped or failed"};
+}
+
+std::optional<DataFingerprint> fingerprintFrom(RecordFields& fields)
+{
+    const RecordJson* const parts = fields.find("data");
+    if (parts == nullptr) {
+        return std::nullopt;
+    }
+    DataFingerprint fingerprint;
+    for (std::size_t i = 0; parts->is_array() && i < parts->size(); ++i) {
+        RecordFields part({}, (*parts)[i]);
+        fingerprint.push_back({part.text("name"), part.count("files"), part.count("bytes"), part.text("content")});
+        if (part.error()) {
+            fields.fail("data", "entry " + std::to_string(i + 1) + part.error()->text());
+        }
+    }
+    if (fingerprint.empty()) {
+        fields.fail("data", "is no list of what the examples come from");
+    }
+    return fingerprint;
+}
+
+RecordJson jsonOf(const DataFingerprint& fingerprint)
+{
+    RecordJson list = RecordJson::array();
+    for (const DataPart& part : fingerprint) {
+        list.push_back({{"name", part.name}, {"files", part.files}, {"bytes", part.bytes}, {"content", part.content}});
+    }
+    return list;
+}
+
+/// The run itself, where it is reached through links.
+fs::path placeOf(const fs::path& runDirectory)
+{
+    std::error_code code;
+    const fs::path place = fs::weakly_canonical(fs::absolute(runDirectory, code), code);
+    return code ? runDirectory : place;
+}
+
+Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory, const std::string& place)
+{
+    RecordFields fields(place, json);
+    RunFile file;
+    RunInfo& info = file.info;
+    info.directory = runDirectory.string();
+    info.name = fields.text("name");
+    info.created = fields.text("created");
+    info.message = fields.text("message");
+    info.device = fields.text("device");
+    info.step = fields.count("step");
+    info.steps = fields.count("steps");
+    info.loss = fields.number("loss");
+    info.validationLoss = fields.number("validationLoss");
+    info.parent = fields.text("parent");
+    info.parentStep = fields.count("parentStep");
+    info.tags = fields.texts("tags");
+    info.notes = fields.text("notes");
+    file.projectDirectory = fields.text("projectDirectory");
+    file.data = fingerprintFrom(fields);
+    const std::string status = fields.text("status");
+    if (fields.error()) {
+        return *fields.error();
+    }
+    if (info.step == 0) {
+        info.loss = std::numeric_limits<double>::quiet_NaN(); // earlier versions wrote 0 before the first step
+    }
+    const auto known = statusFrom(status, place);
+    if (!known) {
+        return known.error();
+    }
+    info.status = *known;
+    return file;
+}
+
+} // namespace
+
+Result<RunFile> readRunFile(const fs::path& runDirectory)
+{
+    const fs::path path = runDirectory / kRunFile;
+    const auto text = readFile(path);
+    if (!text) {
+        std::error_code ignored;
+        const bool cutOff = fs::is_directory(runDirectory, ignored) && !fs::exists(path, ignored);
+        return cutOff ? Error{runDirectory.string(), "has no " + std::string(kRunFile) +
+                                                         ": it is no run, or one that was cut off before it began"}
+                      : text.error();
+    }
+    const auto json = parseRecord(path, *text);
+    return json ? runFileFrom(*json, runDirectory, path.string()) : Result<RunFile>(json.error());
+}
+
+Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
+{
+    const RunInfo& info = file.info;
+    RecordJson json = {{"name", info.name},
+                       {"created", info.created},
+                       {"status", toString(info.status)},
+                       {"message", info.message},
+                       {"device", info.device},
+                       {"step", info.step},
+                       {"steps", info.steps},
+                       {"loss", numberOrNull(info.loss)},
+                       {"validationLoss", numberOrNull(info.validationLoss)},
+                       {"parent", info.parent},
+                       {"parentStep", info.parentStep},
+                       {"tags", info.tags},
+                       {"notes", info.notes},
+                       {"projectDirectory", file.projectDirectory.string()}};
+    if (file.data) {
+        json["data"] = jsonOf(*file.data);
+    }
+    const fs::path path = runDirectory / kRunFile;
+    std::error_code code;
+    if (fs::is_symlink(path, code)) {
+        fs::remove(path, code);
+    }
+    return writeFileAtomically(path, json.dump(2, ' ', false, RecordJson::error_handler_t::replace) + "\n");
+}
+
+fs::path keptProjectDirectory(const fs::path& runDirectory, const fs::path& projectDirectory)
+{
+    const fs::path given = projectDirectory.empty() ? fs::path(".") : projectDirectory;
+    const fs::path project = placeOf(given);
+    const fs::path relative = project.lexically_relative(placeOf(runDirectory));
+    const bool inside = !relative.empty() &&
+                        std::ranges::all_of(relative, [](const fs::path& part) { return part == ".." || part == "."; });
+    const bool bothRelative = runDirectory.is_relative() && given.is_relative() && !relative.empty();
+    return inside || bothRelative ? relative : project;
+}
+
+fs::path resolvedProjectDirectory(const fs::path& runDirectory, const fs::path& kept)
+{
+    const fs::path directory = (placeOf(runDirectory) / kept).lexically_normal();
+    return directory.has_filename() ? directory : directory.parent_path(); // "/a/b/../" is "/a/"
+}
+
+Result<FileDescriptor> guardRunFile(const fs::path& runDirectory, std::chrono::milliseconds patience)
+{
+    // The directory itself: run.json is another file after every replacement.
+    FileDescriptor directory(::open(runDirectory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory.isOpen()) {
+        return systemError(runDirectory, "cannot open the run", errno);
+    }
+    constexpr std::chrono::milliseconds kTurn{5};
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EINTR && errno != EWOULDBLOCK) {
+            return systemError(runDirectory, "cannot lock the run", errno);
+        }
+        if (std::chrono::steady_clock::now() > until) {
+            return Error{runDirectory.string(), "another process has locked this folder and does not let it go"};
+        }
+        std::this_thread::sleep_for(kTurn);
+    }
+    return directory;
+}
+
+Result<FileDescriptor> lockRun(const fs::path& runDirectory)
+{
+    const fs::path path = runDirectory / kLockFile;
+    // Not through a link, which may lead out of the run; and no FIFO may hang us.
+    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+    if (!file.isOpen()) {
+        return systemError(path, "cannot create the lock", errno);
+    }
+    struct stat opened {};
+    if (::fstat(file.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) {
+        return Error{path.string(), "is not a plain file: remove it"};
+    }
+    struct flock lock = wholeFile(F_WRLCK);
+    if (::fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
+        if (errno == EAGAIN || errno == EACCES) {
+            return Error{runDirectory.string(), "another process is training this run"};
+        }
+        return systemError(path, "cannot lock the run", errno);
+    }
+    struct stat now {};
+    if (::lstat(path.c_str(), &now) != 0 || now.st_ino != opened.st_ino || now.st_dev != opened.st_dev) {
+        return Error{runDirectory.string(), "another process has removed this run"};
+    }
+    return file;
+}
+
+bool isRunLocked(const fs::path& runDirectory)
+{
+    const FileDescriptor file(
+        ::open((runDirectory / kLockFile).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct flock lock = wholeFile(F_WRLCK);
+    return file.isOpen() && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/run_paths.h"
+#include "engine/api/values.h"
+#include "engine/runs/data_part.h"
+#include "projects/base/files.h"
+#include "projects/base/result.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+namespace residua::engine {
+
+inline constexpr const char* kLockFile = "lock";
+inline constexpr const char* kFrozenProject = "project";
+
+/// run.json: RunInfo, where relative data paths start, and what the data were.
+struct RunFile {
+    RunInfo info;
+    std::filesystem::path projectDirectory; ///< as keptProjectDirectory() has it
+    std::optional<DataFingerprint> data;    ///< none: the run was made before runs had one
+};
+/// Errors name the field, what it is and what was expected.
+[[nodiscard]] Result<RunFile> readRunFile(const std::filesystem::path& runDirectory);
+/// Replaces it atomically. A link that stands in its place is replaced, never what it points to.
+[[nodiscard]] Status writeRunFile(const std::filesystem::path& runDirectory, const RunFile& file);
+/// A project's directory as its run keeps it: relative to the run where the run lies inside the project, so that both
+/// are moved together, or where both are given as relative paths; else absolute. Empty: the working directory.
+[[nodiscard]] std::filesystem::path keptProjectDirectory(const std::filesystem::path& runDirectory,
+                                                         const std::filesystem::path& projectDirectory);
+/// The kept one as an absolute path.
+[[nodiscard]] std::filesystem::path resolvedProjectDirectory(const std::filesystem::path& runDirectory,
+                                                             const std::filesystem::path& kept);
+/// Keeps others from replacing run.json between a read and a write of it, for as long as it lives. Waits its turn for
+/// `patience`; who replaces run.json holds it for milliseconds.
+[[nodiscard]] Result<FileDescriptor> guardRunFile(const std::filesystem::path& runDirectory,
+                                                  std::chrono::milliseconds patience = std::chrono::seconds(10));
+
+/// Marks the run as being written, until the value is gone or the process dies. Refused while another holds it.
+[[nodiscard]] Result<FileDescriptor> lockRun(const std::filesystem::path& runDirectory);
+/// Whether some process writes the run now. Asks without taking the lock.
+[[nodiscard]] bool isRunLocked(const std::filesystem::path& runDirectory);
+
+} // namespace residua::engine

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "engine/runs/database.h"
+#include "projects/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+struct NamedPoint {
+    std::string name;
+    MetricPoint point;
+};
+
+/// Rows on their way to a run's store.
+struct StoreRows {
+    std::vector<NamedPoint> metrics;
+    std::vector<Matrix> matrices;
+    std::vector<RunEvent> events;
+    [[nodiscard]] bool empty() const { return metrics.empty() && matrices.empty() && events.empty(); }
+};
+
+enum class Stored {
+    Yes,
+    NotNow, ///< another process holds the store; nothing of it was written
+};
+
+/// Writes a run's store.sqlite. A store that is damaged is put aside as store.sqlite.damaged, and a fresh one takes its
+/// place: numbers that cannot be read are no reason to lose the training. One thread.
+class StoreWriter {
+public:
+    /// With `goOnFrom`, rows beyond that step are dropped. What a person should know of it is added to `notes`.
+    [[nodiscard]] static Result<StoreWriter> open(const std::filesystem::path& runDirectory,
+                                                  std::optional<std::int64_t> goOnFrom,
+                                                  std::vector<std::string>& notes);
+
+    /// All rows or none.
+    [[nodiscard]] Result<Stored> write(const StoreRows& rows, std::vector<std::string>& notes);
+
+private:
+    /// A connection with the statements of write(), prepared once.
+    struct Connection {
+        Database database;
+        Statement addName; // after the database: finalised before it closes
+        Statement findName;
+        Statement metric;
+        Statement matrix;
+        Statement event;
+    };
+
+    explicit StoreWriter(std::filesystem::path path) : m_path(std::move(path)) {}
+    [[nodiscard]] Status connect(std::optional<std::int64_t> goOnFrom, StoreTrouble& trouble);
+    [[nodiscard]] Status connectAnew(const std::string& reason, std::vector<std::string>& notes);
+    [[nodiscard]] Result<Stored> tryWrite(const StoreRows& rows, StoreTrouble& trouble);
+    [[nodiscard]] bool insertAll(const StoreRows& rows);
+    [[nodiscard]] bool idOf(const std::string& name, std::int64_t& id);
+    [[nodiscard]] bool hasNumbers() const;
+
+    std::filesystem::path m_path;
+    std::optional<Connection> m_connection;
+    std::map<std::string, std::int64_t> m_ids;
+};
+
+} // namespace residua::engine

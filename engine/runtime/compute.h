@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/cuda_kernels.h"
+#include "kernels/types.h"
+#include "projects/base/result.h"
+#include "projects/model/training_plan.h"
+
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+
+#include <string>
+
+namespace residua::engine {
+
+/// Where a network computes and in which types. Parameters, mixing weights, norms' statistics and the loss are in
+/// `parameterType`; what flows between the nodes is in `activationType`.
+struct Compute {
+    at::Device device{at::kCPU};
+    at::ScalarType parameterType = at::kFloat;
+    at::ScalarType activationType = at::kFloat;
+    const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and where our CUDA kernels are not installed
+
+    /// `device` is "cpu" or "cuda:N"; the error says why it cannot be used.
+    [[nodiscard]] static Result<Compute> create(const std::string& device, projects::Precision precision);
+};
+
+/// LibTorch's own thread pool as the kernels' parallel-for, so that there is one pool and one thread count.
+[[nodiscard]] kernels::Parallel torchThreads();
+
+/// The kernels' name of an element type; throws c10::Error for one that they do not have.
+[[nodiscard]] kernels::DataType kernelType(at::ScalarType type);
+
+/// Throws c10::Error where a kernel refused its arguments: a mistake of ours, never of the document.
+void checkKernel(kernels::Status status, const char* kernel);
+
+/// The current stream of a CUDA device as the kernels take it.
+[[nodiscard]] void* currentStream(at::Device device);
+
+} // namespace residua::engine

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runtime/host_products.h"
+
+#include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/mm.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace residua::engine {
+namespace {
+
+using Pointwise = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, std::string_view,
+                             c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
+using PointwiseHandle = c10::TypedOperatorHandle<Pointwise>;
+
+/// Below so many multiplications, making oneDNN's primitive costs more than it saves.
+constexpr std::int64_t kLeastProducts = std::int64_t{1} << 22;
+constexpr const char* kMode = "MKL_CBWR";
+
+bool processorWantsOneDnn()
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") && !__builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
+
+/// oneDNN's linear layer; absent where MKL is as good or LibTorch was built without it.
+const std::optional<PointwiseHandle>& oneDnnLinear()
+{
+    static const std::optional<PointwiseHandle> handle = []() -> std::optional<PointwiseHandle> {
+        const auto found = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
+        return found && processorWantsOneDnn() ? std::optional(found->typed<Pointwise>()) : std::nullopt;
+    }();
+    return handle;
+}
+
+/// What MKL_CBWR must say for products of fixed bits; null where MKL cannot.
+const char* fixedMode()
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f")) {
+        return "AVX512,STRICT";
+    }
+    if (__builtin_cpu_is("intel") && __builtin_cpu_supports("avx2")) {
+        return "AVX2,STRICT";
+    }
+#endif
+    return nullptr;
+}
+
+/// On others than x86 we do not know, and let LibTorch do as it does.
+bool processorMultipliesBfloat16()
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512bf16");
+#else
+    return true;
+#endif
+}
+
+} // namespace
+
+void fixProductBits()
+{
+    if (const char* const mode = fixedMode()) {
+        setenv(kMode, mode, 0);
+    }
+}
+
+bool productBitsAreFixed(ProductType type)
+{
+    const char* const mode = std::getenv(kMode);
+    return mode != nullptr && std::string(mode).ends_with(",STRICT") &&
+           (type == ProductType::Real || !processorMultipliesBfloat16());
+}
+
+bool multipliesAsFloat(const at::Tensor& x)
+{
+    static const bool narrow = processorMultipliesBfloat16();
+    return !narrow && x.is_cpu() && x.scalar_type() == at::kBFloat16;
+}
+
+at::Tensor product(const at::Tensor& a, const at::Tensor& b)
+{
+    return multipliesAsFloat(a) ? at::mm(a.to(at::kFloat), b.to(at::kFloat)).to(at::kBFloat16) : at::mm(a, b);
+}
+
+at::Tensor timesTransposed(const at::Tensor& x, const at::Tensor& weight)
+{
+    const bool fits = x.is_cpu() && x.scalar_type() == at::kFloat && weight.scalar_type() == at::kFloat &&
+                      x.size(0) * weight.numel() >= kLeastProducts;
+    if (!fits || !oneDnnLinear()) {
+        return product(x, weight.t());
+    }
+    const c10::List<std::optional<at::Scalar>> noScalars;
+    return oneDnnLinear()->call(x, weight, std::nullopt, "none", noScalars, std::nullopt);
+}
+
+at::Tensor times(const at::Tensor& y, const at::Tensor& weight)
+{
+    return timesTransposed(y, weight.t());
+}
+
+} // namespace residua::engine

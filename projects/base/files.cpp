@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace residua {
+namespace {
+
+constexpr std::size_t kLongestCall = std::size_t{1} << 30; // one call moves at most about 2 GiB
+
+/// What stands where a regular file should; empty for one.
+std::string otherKind(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFREG:
+        return {};
+    case S_IFDIR:
+        return "a folder";
+    case S_IFIFO:
+        return "a FIFO";
+    case S_IFSOCK:
+        return "a socket";
+    default:
+        return "a device";
+    }
+}
+
+} // namespace
+
+Error systemError(const std::filesystem::path& path, const std::string& what, int code)
+{
+    return {path.string(), what + ": " + std::generic_category().message(code)};
+}
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept
+{
+    if (this != &other) {
+        close();
+        m_fd = std::exchange(other.m_fd, -1);
+    }
+    return *this;
+}
+
+FileDescriptor::~FileDescriptor()
+{
+    close();
+}
+
+int FileDescriptor::close()
+{
+    const int fd = std::exchange(m_fd, -1);
+    return fd < 0 ? 0 : ::close(fd);
+}
+
+Result<FileDescriptor> openRegularFile(const std::filesystem::path& path)
+{
+    const auto refused = [&](const std::string& kind) {
+        return Error{path.string(), "is " + kind + "; expected a file"};
+    };
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+        return systemError(path, "cannot be read", errno);
+    }
+    if (const std::string kind = otherKind(status.st_mode); !kind.empty()) {
+        return refused(kind); // before it is opened: opening a device may already do something
+    }
+    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    // Again, of what was opened: the name may have come to mean something else in between.
+    if (!file.isOpen() || ::fstat(file.get(), &status) != 0) {
+        return systemError(path, "cannot be read", errno);
+    }
+    if (const std::string kind = otherKind(status.st_mode); !kind.empty()) {
+        return refused(kind);
+    }
+    return file;
+}
+
+Result<InputFile> InputFile::open(const std::filesystem::path& path)
+{
+    Result<FileDescriptor> opened = openRegularFile(path);
+    if (!opened) {
+        return opened.error();
+    }
+    InputFile file;
+    file.m_file = *std::move(opened);
+    file.m_path = path;
+    const Result<Stamp> stamp = stampOf(file.m_file, path);
+    if (!stamp) {
+        return stamp.error();
+    }
+    file.m_stamp = *stamp;
+    return file;
+}
+
+Result<InputFile::Stamp> InputFile::stampOf(const FileDescriptor& file, const std::filesystem::path& path)
+{
+    struct stat info = {};
+    if (::fstat(file.get(), &info) != 0) {
+        return systemError(path, "cannot read the file's size", errno);
+    }
+    return Stamp{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), info.st_mtim.tv_sec,
+                 info.st_mtim.tv_nsec};
+}
+
+Status InputFile::read(std::uint64_t offset, std::span<std::byte> out) const
+{
+    if (m_file.isOpen()) {
+        return read(m_file, offset, out);
+    }
+    const Result<FileDescriptor> opened = openRegularFile(m_path);
+    return opened ? read(*opened, offset, out) : Status(opened.error());
+}
+
+Status InputFile::read(const FileDescriptor& file, std::uint64_t offset, std::span<std::byte> out) const
+{
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const std::size_t chunk = std::min(out.size() - done, kLongestCall);
+        const ssize_t got = ::pread(file.get(), out.data() + done, chunk, static_cast<off_t>(offset + done));
+        if (got < 0 && errno != EINTR) {
+            return systemError(m_path, "cannot read the file", errno);
+        }
+        if (got == 0) {
+            break; // its end: the stamp below says what happened
+        }
+        done += got > 0 ? static_cast<std::size_t>(got) : 0;
+    }
+    const Result<Stamp> now = stampOf(file, m_path);
+    if (!now) {
+        return now.error();
+    }
+    if (*now == m_stamp && done == out.size()) {
+        return Done{};
+    }
+    if (now->size != m_stamp.size) {
+        return Error{m_path.string(), "was changed while it was in use: it has " + std::to_string(now->size) +
+                                          " bytes, and had " + std::to_string(m_stamp.size)};
+    }
+    return Error{m_path.string(), "was rewritten while it was in use"};
+}
+
+Result<OutputFile> OutputFile::create(const std::filesystem::path& path)
+{
+    OutputFile file;
+    file.m_file = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!file.m_file.isOpen()) {
+        return systemError(path, "cannot create the file", errno);
+    }
+    file.m_path = path;
+    return file;
+}
+
+Status OutputFile::write(std::span<const std::byte> bytes)
+{
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const std::size_t chunk = std::min(bytes.size() - done, kLongestCall);
+        const ssize_t written = ::write(m_file.get(), bytes.data() + done, chunk);
+        if (written > 0) {
+            done += static_cast<std::size_t>(written);
+            continue;
+        }
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        const int code = written == 0 ? ENOSPC : errno;
+        // Best effort: what a full disk kept of these bytes would look like a damaged record.
+        if (::ftruncate(m_file.get(), static_cast<off_t>(m_size)) == 0) {
+            ::lseek(m_file.get(), static_cast<off_t>(m_size), SEEK_SET);
+        }
+        return systemError(m_path, "wrote " + std::to_string(done) + " of " + std::to_string(bytes.size()) + " bytes",
+                           code);
+    }
+    m_size += bytes.size();
+    return Done{};
+}
+
+Status OutputFile::sync()
+{
+    if (::fsync(m_file.get()) != 0) {
+        return systemError(m_path, "cannot bring the file to the disk", errno);
+    }
+    return Done{};
+}
+
+Status syncDirectory(const std::filesystem::path& directory)
+{
+    const FileDescriptor file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!file.isOpen()) {
+        return systemError(directory, "cannot open the directory", errno);
+    }
+    // Some file systems cannot sync a directory and say so; they need none.
+    if (::fsync(file.get()) != 0 && errno != EINVAL) {
+        return systemError(directory, "cannot bring the directory to the disk", errno);
+    }
+    return Done{};
+}
+
+} // namespace residua

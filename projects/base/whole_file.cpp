@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/whole_file.h"
+
+#include "projects/base/files.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace residua {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kLargestText = std::int64_t{64} << 20; // far beyond any project, and no harm to memory
+
+bool writeAll(int fd, std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written < 0) {
+            return false;
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+/// A reader that goes away is an error of the write (EPIPE), not the end of the process.
+class BrokenPipesAreErrors {
+public:
+    BrokenPipesAreErrors()
+    {
+        ::sigemptyset(&m_pipe);
+        ::sigaddset(&m_pipe, SIGPIPE);
+        ::pthread_sigmask(SIG_BLOCK, &m_pipe, &m_before);
+    }
+    ~BrokenPipesAreErrors()
+    {
+        const timespec now = {};
+        if (::sigismember(&m_before, SIGPIPE) == 0) {
+            ::sigtimedwait(&m_pipe, nullptr, &now); // what came meanwhile
+        }
+        ::pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
+    }
+    BrokenPipesAreErrors(const BrokenPipesAreErrors&) = delete;
+    BrokenPipesAreErrors& operator=(const BrokenPipesAreErrors&) = delete;
+
+private:
+    sigset_t m_pipe = {};
+    sigset_t m_before = {};
+};
+
+/// The error of what is there and holds no bytes of its own.
+Error notPlain(const fs::path& path, mode_t mode)
+{
+    const char* what = S_ISDIR(mode)    ? "is a folder"
+                       : S_ISFIFO(mode) ? "is a FIFO"
+                       : S_ISSOCK(mode) ? "is a socket"
+                                        : "is a device";
+    return {path.string(), std::string(what) + "; expected a file"};
+}
+
+/// A name beside `path` that no other writer uses, in this process or another.
+fs::path temporaryBeside(const fs::path& path)
+{
+    static std::atomic<unsigned> counter{0};
+    fs::path temporary = path;
+    temporary += ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+    return temporary;
+}
+
+/// Writes `bytes` to a new file with the mode of the one that it will replace, or the user's default; 0 or the
+/// errno of what failed.
+int writeNewFile(const fs::path& path, std::string_view bytes, std::optional<mode_t> mode)
+{
+    constexpr mode_t kDefaultMode = 0666; // less the user's umask
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(kDefaultMode)));
+    if (!file.isOpen() || (mode && ::fchmod(file.get(), *mode) != 0) || !writeAll(file.get(), bytes) ||
+        ::fsync(file.get()) != 0 || file.close() != 0) {
+        return errno;
+    }
+    return 0;
+}
+
+} // namespace
+
+Status writeFileAtomically(const fs::path& path, std::string_view bytes)
+{
+    // A link stays a link: what it points to is replaced.
+    std::error_code broken;
+    const fs::path target =
+        fs::is_symlink(fs::symlink_status(path, broken)) ? fs::weakly_canonical(path, broken) : path;
+    struct stat old {};
+    const bool exists = ::stat(path.c_str(), &old) == 0;
+    if (target.empty()) {
+        return Error{path.string(), "cannot be written: " + broken.message()};
+    }
+    if (exists && !S_ISREG(old.st_mode)) {
+        return notPlain(path, old.st_mode);
+    }
+
+    const fs::path temporary = temporaryBeside(target);
+    int failure = writeNewFile(temporary, bytes, exists ? std::optional<mode_t>(old.st_mode & 07777) : std::nullopt);
+    if (failure == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) {
+        failure = errno;
+    }
+    if (failure != 0) {
+        ::unlink(temporary.c_str());
+        return Error{path.string(),
+                     "cannot be written: " + std::generic_category().message(failure) + (exists ? "; its earlier content is kept" : "")};
+    }
+    // The new content is there whatever the folder says.
+    (void)syncDirectory(target.has_parent_path() ? target.parent_path() : fs::path("."));
+    return Done{};
+}
+
+Status writeOutput(const fs::path& path, std::string_view bytes)
+{
+    struct stat there {};
+    const bool stream = ::stat(path.c_str(), &there) == 0 && (S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode));
+    if (!stream) {
+        return writeFileAtomically(path, bytes);
+    }
+    const BrokenPipesAreErrors quiet;
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (!file.isOpen() || !writeAll(file.get(), bytes) || file.close() != 0) {
+        return Error{path.string(), "cannot be written: " + std::generic_category().message(errno)};
+    }
+    return Done{};
+}
+
+Result<std::string> readFile(const fs::path& path)
+{
+    const auto failed = [&](int code) { return Error{path.string(), "cannot be read: " + std::generic_category().message(code)}; };
+    const auto opened = openRegularFile(path);
+    if (!opened) {
+        return opened.error();
+    }
+    const FileDescriptor& file = *opened;
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) {
+        return failed(errno);
+    }
+    if (status.st_size > kLargestText) {
+        return Error{path.string(), "is " + std::to_string(status.st_size) + " bytes long; expected at most " +
+                                        std::to_string(kLargestText)};
+    }
+    std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t filled = 0;
+    while (filled < bytes.size()) {
+        const ssize_t got = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return failed(errno);
+        }
+        if (got == 0) {
+            break; // it was cut while we read
+        }
+        filled += static_cast<std::size_t>(got);
+    }
+    bytes.resize(filled);
+    return bytes;
+}
+
+} // namespace residua

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/check/capability.h"
+
+#include "projects/check/problems.h"
+
+namespace residua::projects {
+namespace {
+
+/// The mixing kernels read at most 512 entries.
+constexpr std::int64_t kMostMixedLayers = 511;
+
+class Missing {
+public:
+    void when(bool condition, const std::string& path, const std::string& place, const std::string& what)
+    {
+        if (condition) {
+            m_problems.error(path, place, what + " cannot be trained yet");
+        }
+    }
+    std::vector<Problem> take() { return m_problems.take(); }
+
+private:
+    Problems m_problems;
+};
+
+void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
+{
+    missing.when(depth > kMostMixedLayers || mixedModules(mix, depth) > kMostMixedLayers, "/network/stack",
+                 "network · stack", "a stack of more than 511 layers");
+}
+
+void checkTopology(const Project& project, Missing& missing)
+{
+    const Wiring& wiring = project.topology.wiring;
+    if (const auto* const mix = std::get_if<DepthMix>(&wiring)) {
+        checkMix(*mix, project.network.depth(), missing);
+    }
+}
+
+} // namespace
+
+std::vector<Problem> unsupported(const Project& project)
+{
+    Missing missing;
+    checkTopology(project, missing);
+    const auto* const gate = std::get_if<BranchGate>(&project.topology.wiring);
+    missing.when(gate && gate->kind == BranchGateKind::ValueResidual &&
+                     project.training.activations == Activations::Recompute,
+                 "/training/activations", "training · activations",
+                 "a value residual, whose layers share their values, with activations computed again");
+    missing.when(project.initialisation.lowRank != LowRankMethod::Baseline, "/initialisation/low_rank",
+                 "initialisation · low rank", "a low-rank initialisation other than the baseline");
+    missing.when(!project.stages.stages.empty() || project.stages.fullModelSteps > 0, "/schedule", "schedule",
+                 "a network in stages");
+    return missing.take();
+}
+
+} // namespace residua::projects

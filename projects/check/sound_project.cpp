@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/check/sound_project.h"
+
+#include "projects/check/problems.h"
+#include "projects/nodes/shape.h"
+
+namespace residua::projects {
+
+Result<SoundProject> soundProject(Project project)
+{
+    if (const Result<Sizes> sizes = sizesOf(project); !sizes) {
+        return sizes.error();
+    }
+    Problems problems;
+    validateNetwork(project, problems);
+    validateTopology(project, problems);
+    validateStepSizes(project.training, problems);
+    if (std::optional<Error> error = problems.firstError()) {
+        return *std::move(error);
+    }
+    return SoundProject(std::move(project));
+}
+
+} // namespace residua::projects

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/check/validate.h"
+
+#include "projects/check/capability.h"
+#include "projects/check/problems.h"
+#include "projects/model/text_forms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+namespace residua::projects {
+
+std::string Problem::text() const
+{
+    return place.empty() ? message : "[" + place + "] " + message;
+}
+
+std::vector<Problem> validate(const Project& project)
+{
+    Problems problems;
+    validateData(project, problems);
+    validateNetwork(project, problems);
+    validateTopology(project, problems);
+    validateTraining(project, problems);
+    for (const Problem& missing : unsupported(project)) {
+        problems.error(missing.path, missing.place, missing.message);
+    }
+    return problems.take();
+}
+
+bool hasErrors(const std::vector<Problem>& problems)
+{
+    return std::ranges::any_of(problems, [](const Problem& p) { return p.severity == Severity::Error; });
+}
+
+void Problems::error(const std::string& path, const std::string& place, const std::string& message)
+{
+    add(m_errors, {Severity::Error, path, place, message});
+}
+
+void Problems::warning(const std::string& path, const std::string& place, const std::string& message)
+{
+    add(m_warnings, {Severity::Warning, path, place, message});
+}
+
+void Problems::atLeast(const std::string& path, const std::string& place, double value, double minimum)
+{
+    if (!(value >= minimum && std::isfinite(value))) {
+        error(path, place, "got " + numberText(value) + ", expected at least " + numberText(minimum));
+    }
+}
+
+void Problems::atLeast(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum)
+{
+    if (value < minimum) {
+        error(path, place, "got " + std::to_string(value) + ", expected at least " + std::to_string(minimum));
+    }
+}
+
+void Problems::within(const std::string& path, const std::string& place, double value, double minimum, double maximum)
+{
+    if (!(value >= minimum && value <= maximum)) {
+        error(path, place,
+              "got " + numberText(value) + ", expected " + numberText(minimum) + " to " + numberText(maximum));
+    }
+}
+
+void Problems::within(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum,
+                      std::int64_t maximum)
+{
+    if (value < minimum || value > maximum) {
+        error(path, place,
+              "got " + std::to_string(value) + ", expected " + std::to_string(minimum) + " to " +
+                  std::to_string(maximum));
+    }
+}
+
+void Problems::belowOne(const std::string& path, const std::string& place, double value)
+{
+    if (!(value >= 0 && value < 1)) {
+        error(path, place, "got " + numberText(value) + ", expected at least 0 and below 1");
+    }
+}
+
+void Problems::positive(const std::string& path, const std::string& place, double value)
+{
+    if (!(value > 0 && std::isfinite(value))) {
+        error(path, place, "got " + numberText(value) + ", expected more than 0");
+    }
+}
+
+void Problems::add(Kept& kept, Problem problem)
+{
+    constexpr std::size_t kMostListed = 1000;
+    constexpr std::size_t kMostCharacters = 1'000'000;
+    const std::size_t characters = problem.path.size() + problem.place.size() + problem.message.size();
+    const bool room = kept.listed.size() < kMostListed && kept.characters + characters <= kMostCharacters;
+    if (room || kept.listed.empty()) {
+        kept.characters += characters;
+        kept.listed.push_back(std::move(problem));
+    } else {
+        ++kept.unlisted;
+    }
+}
+
+std::optional<Error> Problems::firstError() const
+{
+    if (m_errors.listed.empty()) {
+        return std::nullopt;
+    }
+    const Problem& first = m_errors.listed.front();
+    return Error{first.place, first.message};
+}
+
+std::vector<Problem> Problems::take()
+{
+    std::vector<Problem> all;
+    for (Kept* const kept : {&m_errors, &m_warnings}) {
+        if (kept->unlisted > 0) {
+            const Problem& last = kept->listed.back();
+            kept->listed.push_back({last.severity, last.path, "document",
+                                    "has " + std::to_string(kept->unlisted) +
+                                        (last.severity == Severity::Error ? " more errors" : " more warnings") +
+                                        " that are not listed"});
+        }
+        std::ranges::move(kept->listed, std::back_inserter(all));
+        *kept = {};
+    }
+    return all;
+}
+
+std::vector<const Block*> usedBlocks(const Network& network)
+{
+    std::vector<const Block*> used;
+    for (const Block& block : network.blocks) {
+        const bool inStack =
+            std::ranges::any_of(network.stack, [&](const StackSegment& s) { return s.block == block.name; });
+        const bool first = network.findBlock(block.name) == &block;
+        if (inStack && first) {
+            used.push_back(&block);
+        }
+    }
+    return used;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/check/problems.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/nodes/places.h"
+#include "projects/nodes/shape.h"
+
+#include <algorithm>
+#include <set>
+
+namespace residua::projects {
+namespace {
+
+/// Checks one graph of the project.
+class GraphCheck {
+public:
+    GraphCheck(const Project& project, GraphRef ref, std::string path, Shape expected, Problems& problems)
+        : m_project(project),
+          m_ref(std::move(ref)),
+          m_graph(*findGraph(project, m_ref)),
+          m_path(std::move(path)),
+          m_expected(std::move(expected)),
+          m_problems(problems)
+    {
+    }
+
+    void run()
+    {
+        if (m_graph.nodes.empty()) {
+            m_problems.error(m_path, placeOf(m_ref), "has no nodes");
+            return;
+        }
+        checkNodes();
+        if (!checkWires()) {
+            return;
+        }
+        checkPorts();
+        if (const auto order = topologicalOrder(m_graph); !order) {
+            m_problems.error(m_path + "/wires", placeOf(m_ref), order.error().message);
+            return;
+        }
+        checkShapes();
+        checkSharedNorms();
+        checkUse();
+    }
+
+private:
+    std::string nodePath(std::size_t index) const { return m_path + "/nodes/" + std::to_string(index); }
+
+    void checkNodes()
+    {
+        std::set<NodeId> ids;
+        std::set<std::string> names;
+        for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
+            const Node& node = m_graph.nodes[i];
+            if (!ids.insert(node.id).second) {
+                m_problems.error(nodePath(i) + "/id", placeOf(m_ref, node),
+                                 "number " + std::to_string(static_cast<std::uint32_t>(node.id)) +
+                                     " is taken by another node");
+            }
+            if (node.name.empty()) {
+                m_problems.error(nodePath(i) + "/name", placeOf(m_ref), "a node of kind " + node.kind + " has no name");
+            } else if (!names.insert(node.name).second) {
+                m_problems.error(nodePath(i) + "/name", placeOf(m_ref, node), "the name is taken by another node");
+            }
+        }
+    }
+
+    /// False where a wire's end does not exist, so that shapes would mean nothing.
+    bool checkWires()
+    {
+        bool sound = true;
+        std::set<PortRef> fed;
+        for (std::size_t i = 0; i < m_graph.wires.size(); ++i) {
+            const Wire& wire = m_graph.wires[i];
+            const std::string fault = faultOf(wire);
+            const bool second = !fed.insert(wire.to).second;
+            if (!fault.empty() || second) {
+                m_problems.error(m_path + "/wires/" + std::to_string(i), placeOf(m_ref, m_graph, wire),
+                                 fault.empty() ? "the input has another wire already" : fault);
+                sound = false;
+            }
+        }
+        return sound;
+    }
+
+    std::string faultOf(const Wire& wire) const
+    {
+        const Node* const from = m_graph.find(wire.from.node);
+        const Node* const to = m_graph.find(wire.to.node);
+        if (!from || !to) {
+            return "there is no node " +
+                   std::to_string(static_cast<std::uint32_t>(from ? wire.to.node : wire.from.node));
+        }
+        const NodeKind* const fromKind = findNodeKind(from->kind);
+        if (fromKind && std::ranges::find(fromKind->outputs, wire.from.port) == fromKind->outputs.end()) {
+            return from->kind + " has no output " + wire.from.port;
+        }
+        const std::vector<std::string> inputs = inputPortsOf(*to, m_graph);
+        if (findNodeKind(to->kind) && std::ranges::find(inputs, wire.to.port) == inputs.end()) {
+            return to->kind + " has no input " + wire.to.port;
+        }
+        return {};
+    }
+
+    std::vector<std::string> portsOf(const std::string& kind) const
+    {
+        std::vector<std::string> ports;
+        for (const Node& node : m_graph.nodes) {
+            if (node.kind == kind) {
+                const Result<ParamMap> params = evaluateParams(node, Sizes{});
+                ports.push_back(params ? paramText(*params, "port") : std::string());
+            }
+        }
+        std::ranges::sort(ports);
+        return ports;
+    }
+
+    void checkPorts()
+    {
+        using Ports = std::vector<std::string>;
+        const Ports inputs = portsOf("input");
+        const bool isBlock = m_ref != kStem && m_ref != kHead;
+        const bool apart = inputs == Ports{"k", "q", "v"} || inputs == Ports{"k", "q", "residual", "v"};
+        if (inputs != Ports{"input"} && !(isBlock && apart)) {
+            std::string got;
+            for (const std::string& port : inputs) {
+                got += (got.empty() ? "" : ", ") + port;
+            }
+            m_problems.error(m_path + "/nodes", placeOf(m_ref),
+                             "input ports are " + (got.empty() ? "none" : got) + ", expected input" +
+                                 (isBlock ? ", or q, k, v and perhaps residual" : ""));
+        }
+        if (portsOf("output") != Ports{"output"}) {
+            m_problems.error(m_path + "/nodes", placeOf(m_ref), "expected one output node, its port named output");
+        }
+    }
+
+    void checkShapes()
+    {
+        const GraphShapes shapes = inferShapes(m_project, m_ref);
+        for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
+            if (const auto error = shapes.errors.find(m_graph.nodes[i].id); error != shapes.errors.end()) {
+                m_problems.error(nodePath(i), error->second.place, error->second.message);
+            }
+        }
+        const auto yields = shapes.graphOutputs.find("output");
+        if (yields != shapes.graphOutputs.end() && yields->second != m_expected) {
+            m_problems.error(m_path, placeOf(m_ref),
+                             "yields " + yields->second.text() + ", expected " + m_expected.text());
+        }
+    }
+
+    void checkSharedNorms()
+    {
+        for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
+            const Node& node = m_graph.nodes[i];
+            const std::string* const share = sharedName(node);
+            if (!share) {
+                continue;
+            }
+            const auto owner = std::ranges::find(m_graph.nodes, *share, &Node::name);
+            const bool usable = owner != m_graph.nodes.end() && owner->kind == node.kind && !sharedName(*owner);
+            if (!usable || owner->id == node.id) {
+                m_problems.error(nodePath(i) + "/params/share", placeOf(m_ref, node),
+                                 "shares weights with " + *share + ", expected a " + node.kind +
+                                     " of this graph that has its own");
+            }
+        }
+    }
+
+    static const std::string* sharedName(const Node& node)
+    {
+        const auto share = node.params.find("share");
+        const auto* const name = share == node.params.end() ? nullptr : std::get_if<std::string>(&share->second);
+        return name && !name->empty() ? name : nullptr;
+    }
+
+    void checkUse()
+    {
+        std::set<NodeId> feeding;
+        for (const Wire& wire : m_graph.wires) {
+            feeding.insert(wire.from.node);
+        }
+        for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
+            const Node& node = m_graph.nodes[i];
+            const NodeKind* const kind = findNodeKind(node.kind);
+            if (kind && !kind->outputs.empty() && !feeding.contains(node.id)) {
+                m_problems.warning(nodePath(i), placeOf(m_ref, node), "its output is not used");
+            }
+        }
+    }
+
+    const Project& m_project;
+    GraphRef m_ref;
+    const Graph& m_graph;
+    std::string m_path;
+    Shape m_expected;
+    Problems& m_problems;
+};
+
+Shape entryShape(const Project& project)
+{
+    const std::int64_t width = project.network.width;
+    return isLanguage(project.data) ? Shape{{kBatch, kTime, width}} : Shape{{kBatch, width}};
+}
+
+Shape headShape(const Project& project)
+{
+    return isLanguage(project.data) ? Shape{{kBatch, kTime, vocabularyOf(project.data)}}
+                                    : Shape{{kBatch, vectorWidthsOf(project.data).out}};
+}
+
+void checkObjective(const Project& project, Problems& problems)
+{
+    const bool nextToken = project.network.objective == Objective::NextToken;
+    if (nextToken != isLanguage(project.data)) {
+        problems.error("/network/objective", "network · objective",
+                       nextToken ? "the next token is predicted from token sequences, the data is vectors"
+                                 : "a squared error needs target vectors, the data is token sequences");
+    }
+}
+
+void checkBlocks(const Project& project, Problems& problems)
+{
+    const Network& network = project.network;
+    const std::vector<const Block*> used = usedBlocks(network);
+    for (std::size_t i = 0; i < network.blocks.size(); ++i) {
+        const Block& block = network.blocks[i];
+        const std::string path = "/network/blocks/" + std::to_string(i);
+        if (network.findBlock(block.name) != &block) {
+            problems.error(path + "/name", "block " + block.name, "the name is taken by another block");
+            continue;
+        }
+        if (block.name.empty()) {
+            problems.error(path + "/name", "network · blocks", "block " + std::to_string(i + 1) + " has no name");
+        }
+        GraphCheck(project, kBlockPrefix + block.name, path + "/graph", entryShape(project), problems).run();
+        if (std::ranges::find(used, &block) == used.end()) {
+            problems.warning(path, "block " + block.name, "no layer uses it");
+        }
+    }
+}
+
+void checkStack(const Network& network, Problems& problems)
+{
+    if (network.stack.empty()) {
+        problems.error("/network/stack", "network · stack", "has no layers");
+    }
+    for (std::size_t i = 0; i < network.stack.size(); ++i) {
+        const StackSegment& segment = network.stack[i];
+        const std::string path = "/network/stack/" + std::to_string(i);
+        const std::string place = "network · stack · segment " + std::to_string(i + 1);
+        if (!network.findBlock(segment.block)) {
+            problems.error(path + "/block", place, "there is no block " + segment.block);
+        }
+        problems.atLeast(path + "/repeat", place + " · repeat", segment.repeat, 1);
+    }
+    if (network.depth() > kMaxLayers) {
+        problems.error("/network/stack", "network · stack",
+                       "got " + std::to_string(network.depth()) + " layers, expected at most " +
+                           std::to_string(kMaxLayers));
+    }
+}
+
+/// The table is [vocabulary, features], the head's weight [output, input]: tied, they are one matrix.
+void checkTie(const Project& project, Problems& problems)
+{
+    if (!project.network.tieHead) {
+        return;
+    }
+    const std::string path = "/network/tie_head";
+    const std::string place = "network · tied head";
+    const std::optional<TiedNodes> tied = tiedNodes(project.network);
+    if (!tied) {
+        problems.error(path, place, "expected a token_embedding in the stem and a linear in the head to share a table");
+        return;
+    }
+    const GraphShapes stem = inferShapes(project, kStem);
+    const GraphShapes head = inferShapes(project, kHead);
+    const auto embedded = stem.outputs.find({tied->embedding, "out"});
+    const auto logits = head.outputs.find({tied->linear, "out"});
+    const Wire* feed = nullptr;
+    for (const Wire& wire : project.network.head.wires) {
+        feed = wire.to == PortRef{tied->linear, "in"} ? &wire : feed;
+    }
+    const auto read = feed ? head.outputs.find(feed->from) : head.outputs.end();
+    if (embedded == stem.outputs.end() || logits == head.outputs.end() || read == head.outputs.end()) {
+        return;
+    }
+    const auto params = evaluateParams(*project.network.stem.find(tied->embedding), sizesOf(project).value());
+    const std::int64_t rows = paramInt(*params, "vocab");
+    if (rows != logits->second.features() || embedded->second.features() != read->second.features()) {
+        const auto pair = [](std::int64_t a, std::int64_t b) { return std::to_string(a) + " × " + std::to_string(b); };
+        problems.error(path, place,
+                       "the table is " + pair(rows, embedded->second.features()) + ", the head's weight " +
+                           pair(logits->second.features(), read->second.features()));
+    }
+}
+
+} // namespace
+
+void validateNetwork(const Project& project, Problems& problems)
+{
+    const Network& network = project.network;
+    problems.within("/network/width", "network · width", network.width, 1, 1'000'000);
+    if (sizesOf(project)) {
+        GraphCheck(project, kStem, "/network/stem", entryShape(project), problems).run();
+        checkBlocks(project, problems);
+        checkStack(network, problems);
+        GraphCheck(project, kHead, "/network/head", headShape(project), problems).run();
+        checkTie(project, problems);
+    } else {
+        checkStack(network, problems);
+    }
+    checkObjective(project, problems);
+}
+
+} // namespace residua::projects

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/check/problems.h"
+#include "projects/model/text_forms.h"
+#include "projects/nodes/ffn_site.h"
+
+#include <algorithm>
+#include <set>
+
+namespace residua::projects {
+namespace {
+
+const std::string kPath = "/topology/wiring";
+
+bool hasInputPort(const Block& block, const std::string& port)
+{
+    return std::ranges::any_of(block.graph.nodes, [&](const Node& node) {
+        const auto own = node.params.find("port");
+        return node.kind == "input" && own != node.params.end() && own->second == ParamValue(port);
+    });
+}
+
+/// Checks the wiring of one project as a depth mix.
+class MixCheck {
+public:
+    MixCheck(const DepthMix& mix, const Network& network, Problems& problems)
+        : m_mix(mix),
+          m_whole(mix),
+          m_network(network),
+          m_depth(mixedModules(mix, network.depth())),
+          m_last(m_depth + (mix.finalMix ? 1 : 0)),
+          m_problems(problems)
+    {
+        m_whole.states.clear();
+    }
+
+    void run()
+    {
+        checkNumbers();
+        checkSources();
+        checkCombination();
+        checkTokenWeights();
+        checkPorts();
+        checkSites();
+        checkStates();
+        checkReaders();
+    }
+
+private:
+    void error(const std::string& key, const std::string& place, const std::string& message)
+    {
+        m_problems.error(kPath + key, "topology" + place, message);
+    }
+    void warning(const std::string& key, const std::string& place, const std::string& message)
+    {
+        m_problems.warning(kPath + key, "topology" + place, message);
+    }
+
+    void checkNumbers()
+    {
+        m_problems.positive(kPath + "/temperature", "topology · temperature", m_mix.temperature);
+        m_problems.positive(kPath + "/tsallis/q", "topology · Tsallis q", m_mix.tsallis.q);
+        m_problems.atLeast(kPath + "/tsallis/weight", "topology · Tsallis weight", m_mix.tsallis.weight, 0.0);
+        m_problems.atLeast(kPath + "/block_layers", "topology · layers per entry", m_mix.blockLayers, 1);
+    }
+
+    void checkSources()
+    {
+        if (const auto* const ends = std::get_if<FirstAndLast>(&m_mix.sources)) {
+            m_problems.atLeast(kPath + "/sources/k", "topology · sources · k", ends->k, 1);
+            if (ends->k >= 1 && ends->k >= m_depth - 2) {
+                // A sum of one entry is that entry.
+                const bool sumsAtLast = m_mix.finalMix && ends->k == m_depth - 2;
+                warning("/sources/k", " · sources · k",
+                        "with k + 2 ≥ " + std::to_string(m_depth) + " every layer reads the full stack" +
+                            (sumsAtLast ? ", and only the final output a sum" : ""));
+            }
+        } else if (const auto* const steps = std::get_if<Dilated>(&m_mix.sources)) {
+            m_problems.atLeast(kPath + "/sources/dilation", "topology · sources · dilation", steps->dilation, 1);
+            m_problems.atLeast(kPath + "/sources/period", "topology · sources · period", steps->period, 1);
+            if (m_mix.entry == StackEntry::Branch) {
+                warning("/sources", " · sources",
+                        "dilated sources of a stack of branches leave branches out of the sum; DenseFormer stacks full "
+                        "outputs");
+            }
+        } else if (const auto* const list = std::get_if<ExplicitSources>(&m_mix.sources)) {
+            checkList(*list);
+        }
+    }
+
+    void checkList(const ExplicitSources& list)
+    {
+        std::set<Shortcut> seen;
+        for (std::size_t i = 0; i < list.shortcuts.size(); ++i) {
+            const Shortcut& shortcut = list.shortcuts[i];
+            const std::string key = "/sources/shortcuts/" + std::to_string(i);
+            if (!isBetween(shortcut)) {
+                error(key, " · shortcut " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
+            } else if (!seen.insert(shortcut).second) {
+                error(key, " · shortcut " + textOf(shortcut), "is listed twice");
+            } else if (i > 0 && shortcut < list.shortcuts[i - 1]) {
+                error(key, " · shortcut " + textOf(shortcut),
+                      "stands after " + textOf(list.shortcuts[i - 1]) +
+                          ", expected ascending order by target, then source");
+            }
+        }
+    }
+
+    bool isBetween(const Shortcut& shortcut) const
+    {
+        return shortcut.source >= 0 && shortcut.source < shortcut.target && shortcut.target <= m_last;
+    }
+
+    void checkCombination()
+    {
+        if (m_mix.feeds == MixFeeds::ResidualBesideBranch && m_mix.ports != MixPorts::Input) {
+            error("/ports", " · ports",
+                  "mixes of their own for q, k and v feed the layer's input, not the residual beside its branch");
+        }
+        if (m_mix.blockLayers > 1 &&
+            (m_mix.entry == StackEntry::Full || m_mix.feeds == MixFeeds::ResidualBesideBranch)) {
+            error("/block_layers", " · layers per entry",
+                  "got " + std::to_string(m_mix.blockLayers) +
+                      ", expected 1: only branches that layers read are summed");
+        }
+        if (m_mix.tsallis.weight > 0 && (m_mix.normalise == NormaliseOver::None || m_mix.weight == WeightKind::Fixed)) {
+            error("/tsallis/weight", " · Tsallis weight", "the entropy is that of learned, normalised coefficients");
+        }
+        if (m_mix.normalise == NormaliseOver::None && m_mix.init == MixInit::Zero &&
+            m_mix.feeds == MixFeeds::LayerInput && m_mix.weight != WeightKind::DepthAttention) {
+            const bool fixed = m_mix.weight == WeightKind::Fixed;
+            const std::string message = "every layer reads a sum with weights of 0";
+            fixed ? error("/init", " · init", message) : warning("/init", " · init", message + " at first");
+        }
+    }
+
+    /// Weights that are made for each token.
+    void checkTokenWeights()
+    {
+        const bool attends = m_mix.weight == WeightKind::DepthAttention;
+        if (!attends && m_mix.weight != WeightKind::PerToken) {
+            return;
+        }
+        if (m_mix.gate.kind != GateKind::None) {
+            error("/gate", " · gate", "weights made for each token take no gate");
+        }
+        if (attends && m_mix.normalise != NormaliseOver::Sources) {
+            error("/normalise", " · normalise", "attention over depth is a softmax over the sources");
+        } else if (m_mix.normalise == NormaliseOver::Targets) {
+            error("/normalise", " · normalise", "weights made for each token are normalised over the sources or not");
+        }
+        if (m_mix.tsallis.weight > 0) {
+            error("/tsallis/weight", " · Tsallis weight", "weights made for each token have no coefficients");
+        }
+    }
+
+    void checkSites()
+    {
+        if (m_mix.sites != MixSites::Mhsa && !splitsLayers(m_mix)) {
+            error("/sites", " · sites",
+                  "shortcuts beside the branches bridge FFN inputs, layers that read mixes do not");
+        }
+        for (const Block* const block : usedBlocks(m_network)) {
+            if (!splitsLayers(m_mix)) {
+                return;
+            }
+            if (const Result<BlockHalves> halves = splitAtFfn(*block); !halves) {
+                error("/sites", " · sites", halves.error().place + " " + halves.error().message);
+            }
+        }
+    }
+
+    void checkPorts()
+    {
+        const bool apart = m_mix.ports != MixPorts::Input;
+        for (const Block* const block : usedBlocks(m_network)) {
+            if (apart && !hasInputPort(*block, "q")) {
+                error("/ports", " · ports", "block " + block->name + " has one input port, expected q, k and v");
+            } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(*block, "residual")) {
+                error("/ports", " · ports", "block " + block->name + " has no port residual");
+            }
+        }
+    }
+
+    void checkStates()
+    {
+        std::int64_t target = 0; // states are ordered by their targets
+        std::vector<std::int64_t> sources;
+        for (const auto& [shortcut, state] : m_mix.states) {
+            if (shortcut.target != target) {
+                target = shortcut.target;
+                sources = allSourcesOf(target);
+            }
+            const std::string key = "/states/" + textOf(shortcut);
+            const std::string place = " · shortcut " + textOf(shortcut);
+            if (!isBetween(shortcut)) {
+                error(key, place, "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
+            } else if (state == ShortcutState::Frozen && m_mix.weight != WeightKind::Scalar &&
+                       m_mix.weight != WeightKind::PerFeature) {
+                warning(key, place, "is frozen where no weight is learned");
+            } else if (!std::ranges::binary_search(sources, shortcut.source)) {
+                warning(key, place, "has a state and is not read");
+            }
+        }
+    }
+
+    /// The sources of `target` with nothing pruned.
+    std::vector<std::int64_t> allSourcesOf(std::int64_t target) const { return sourcesOf(m_whole, target, m_depth); }
+
+    void checkReaders()
+    {
+        std::vector<std::int64_t> readers(static_cast<std::size_t>(m_last + 1), 0); // how many targets read each source
+        std::vector<bool> offered(static_cast<std::size_t>(m_last + 1), false);
+        for (std::int64_t target = 1; target <= m_last; ++target) {
+            const std::vector<std::int64_t> candidates = allSourcesOf(target);
+            const std::vector<std::int64_t> sources = sourcesOf(m_mix, target, m_depth);
+            for (const std::int64_t source : candidates) {
+                offered[static_cast<std::size_t>(source)] = true;
+            }
+            for (const std::int64_t source : sources) {
+                ++readers[static_cast<std::size_t>(source)];
+            }
+            checkReader(target, candidates.empty(), sources.empty());
+        }
+        for (std::int64_t source = 0; source <= m_depth && m_mix.normalise == NormaliseOver::Targets; ++source) {
+            if (offered[static_cast<std::size_t>(source)] && readers[static_cast<std::size_t>(source)] == 0) {
+                error("/states", " · source " + std::to_string(source),
+                      "every shortcut out of it is pruned, and the softmax has nothing left to share");
+            }
+        }
+    }
+
+    void checkReader(std::int64_t target, bool hadNone, bool hasNone)
+    {
+        const std::string place = target > m_depth ? " · final output" : " · layer " + std::to_string(target);
+        if (!hasNone || summedMiddleOf(m_mix, target, m_depth)) {
+            return;
+        }
+        if (m_mix.normalise == NormaliseOver::Sources && !hadNone) {
+            error("/states", place, "every shortcut into it is pruned, and the softmax has nothing left to share");
+        } else if (m_mix.feeds == MixFeeds::LayerInput || target > m_depth) {
+            error("/sources", place, "reads nothing, expected at least one source");
+        }
+    }
+
+    const DepthMix& m_mix;
+    DepthMix m_whole; ///< with nothing pruned
+    const Network& m_network;
+    std::int64_t m_depth;
+    std::int64_t m_last;
+    Problems& m_problems;
+};
+
+void check(const DepthMix& mix, const Network& network, Problems& problems)
+{
+    MixCheck(mix, network, problems).run();
+}
+
+void check(const MultiStream& wiring, const Network&, Problems& problems)
+{
+    problems.within(kPath + "/streams", "topology · streams", wiring.streams, 1, 64);
+    problems.within(kPath + "/sinkhorn_iterations", "topology · Sinkhorn iterations", wiring.sinkhornIterations, 1,
+                    10'000);
+    problems.within(kPath + "/dynamic_scale", "topology · dynamic scale", wiring.dynamicScale, 0, 1000);
+    if (wiring.constraint == StreamConstraint::DoublyStochastic && wiring.streams == 1) {
+        problems.error(kPath + "/streams", "topology · streams", "got 1, expected at least 2 to mix");
+    }
+}
+
+void check(const BranchGate& wiring, const Network& network, Problems& problems)
+{
+    problems.within(kPath + "/rank", "topology · rank", wiring.rank, 1, 1'000'000);
+    problems.within(kPath + "/window", "topology · window", wiring.window, 1, kMaxLayers);
+    problems.within(kPath + "/keep_probability", "topology · keep probability", wiring.keepProbability, 0, 1);
+    problems.within(kPath + "/bias", "topology · gate bias", wiring.bias, -100, 100);
+    for (const Block* const block : usedBlocks(network)) {
+        if (wiring.kind != BranchGateKind::ValueResidual) {
+            break;
+        }
+        if (const auto attentions = std::ranges::count(block->graph.nodes, "attention", &Node::kind); attentions == 0) {
+            problems.error(kPath + "/gate", "topology · gate",
+                           "block " + block->name + " has no attention whose values could be mixed");
+        } else if (attentions > 1) {
+            problems.error(kPath + "/gate", "topology · gate",
+                           "block " + block->name + " has " + std::to_string(attentions) +
+                               " attentions, expected one whose values are mixed");
+        }
+    }
+}
+
+void check(const Concatenation&, const Network&, Problems&) {}
+
+} // namespace
+
+void validateTopology(const Project& project, Problems& problems)
+{
+    if (project.network.depth() > kMaxLayers) {
+        return; // the stack is refused, and bounds mean little
+    }
+    std::visit([&](const auto& wiring) { check(wiring, project.network, problems); }, project.topology.wiring);
+}
+
+} // namespace residua::projects

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/cost/cost.h"
+
+#include "projects/check/problems.h"
+#include "projects/cost/cost_topology.h"
+#include "projects/model/text_forms.h"
+#include "projects/nodes/node_kind_rules.h"
+#include "projects/nodes/places.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+/// What turns a node's figures for one token into bytes and FLOP of a step.
+struct Scale {
+    double tokens = 1;          ///< tokens or samples in a micro-batch
+    double weightBytes = 4;     ///< per parameter; bf16 keeps its parameters in fp32
+    double activationBytes = 4; ///< per element
+    double optimiserCopies = 1; ///< the gradient and the moments, each as large as the weights
+};
+
+std::int64_t samplesOf(const DataSource& data)
+{
+    return std::visit(
+        [](const auto& source) -> std::int64_t {
+            if constexpr (requires { source.samples; }) {
+                return source.samples;
+            } else {
+                return 0;
+            }
+        },
+        data.source);
+}
+
+Scale scaleOf(const Project& project)
+{
+    const TrainingPlan& plan = project.training;
+    Scale scale;
+    scale.tokens = static_cast<double>(plan.batch);
+    if (isLanguage(project.data)) {
+        scale.tokens *= static_cast<double>(plan.sequenceLength);
+    } else if (plan.batching == BatchKind::Full) {
+        const double share = 1.0 - project.data.validationFraction - project.data.testFraction;
+        // A sound network may stand on data whose numbers are not.
+        scale.tokens = std::max(0.0, static_cast<double>(samplesOf(project.data)) * share);
+    }
+    scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
+    scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
+    const auto* const sgd = std::get_if<Sgd>(&plan.optimiser);
+    scale.optimiserCopies = sgd ? (sgd->momentum == 0 ? 1 : 2) : 3;
+    return scale;
+}
+
+/// The backward pass of a matrix product is two of the same size, so training costs three times the forward pass.
+Cost scaled(const NodeCost& node, const Scale& scale)
+{
+    const auto parameters = static_cast<double>(node.parameters);
+    Cost cost;
+    cost.parameters = node.parameters;
+    cost.forwardFlops = node.flops;
+    cost.trainFlops = 3 * node.flops;
+    cost.activationBytes = node.activationElements * scale.tokens * scale.activationBytes;
+    cost.weightBytes = parameters * scale.weightBytes;
+    cost.optimiserBytes = parameters * scale.weightBytes * scale.optimiserCopies;
+    return cost;
+}
+
+bool hasSeparateNorms(const Topology& topology)
+{
+    const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
+    return mix && mix->separateNorms;
+}
+
+/// Whether the backward pass of a node needs what the node read. Sums do not, nor does what only passes on.
+bool keepsInputs(const std::string& kind)
+{
+    return kind != "add" && kind != "concat";
+}
+
+/// Whether a node's output, which its cost includes, is kept for its readers alone.
+bool isKeptForReaders(const std::string& kind)
+{
+    static constexpr const char* kKinds[] = {"linear", "low_rank_linear", "attention", "add",
+                                             "concat", "rms_norm",        "layer_norm"};
+    return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
+/// Costs the nodes of a project's graphs: every node and wire of them is sound.
+class Costing {
+public:
+    explicit Costing(const SoundProject& project)
+        : m_project(*project),
+          m_scale(scaleOf(m_project)),
+          m_sizes(sizesOf(m_project).value()),
+          m_tied(tiedNodes(m_project.network)),
+          m_context(isLanguage(m_project.data) ? m_project.training.sequenceLength : 1)
+    {
+    }
+
+    std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph) const
+    {
+        const GraphShapes shapes = inferShapes(m_project, ref);
+        std::map<PortRef, PortRef> feeds;
+        for (const Wire& wire : graph.wires) {
+            feeds.emplace(wire.to, wire.from);
+        }
+        const std::set<NodeId> kept = keptNodes(ref, graph);
+        std::map<NodeId, Cost> costs;
+        for (const Node& node : graph.nodes) {
+            const NodeKind& kind = *findNodeKind(node.kind);
+            std::vector<Shape> in;
+            for (const std::string& port : inputPortsOf(node, graph)) {
+                in.push_back(shapes.outputs.at(feeds.at({node.id, port})));
+            }
+            std::vector<Shape> out;
+            for (const std::string& port : kind.outputs) {
+                out.push_back(shapes.outputs.at({node.id, port}));
+            }
+            ParamMap params = evaluateParams(node, m_sizes).value();
+            if (params.contains("share") && hasSeparateNorms(m_project.topology)) {
+                params["share"] = std::string();
+            }
+            NodeCost cost = kind.costRule(params, in, out, m_context);
+            if (ref == kHead && m_tied && m_tied->linear == node.id) {
+                // Counted once, in the stem's embedding.
+                cost.parameters -=
+                    countOf(static_cast<double>(in[0].features()) * static_cast<double>(out[0].features()));
+            }
+            if (isKeptForReaders(node.kind) && !kept.contains(node.id)) {
+                cost.activationElements -= static_cast<double>(out[0].features());
+            }
+            costs.emplace(node.id, scaled(cost, m_scale));
+        }
+        return costs;
+    }
+
+    const Scale& scale() const { return m_scale; }
+
+private:
+    /// Whose output some reader needs again. What leaves a block is for the topology to say; what enters the stack and
+    /// what the loss is made of are kept.
+    std::set<NodeId> keptNodes(const GraphRef& ref, const Graph& graph) const
+    {
+        std::map<NodeId, const Node*> byId;
+        for (const Node& node : graph.nodes) {
+            byId.emplace(node.id, &node);
+        }
+        std::set<NodeId> kept;
+        for (const Wire& wire : graph.wires) {
+            const std::string& reader = byId.at(wire.to.node)->kind;
+            const bool leavesBlock = reader == "output" && ref != kStem && ref != kHead;
+            if (leavesBlock ? keepsBranches(m_project.topology) : keepsInputs(reader)) {
+                kept.insert(wire.from.node);
+            }
+        }
+        return kept;
+    }
+
+    const Project& m_project;
+    Scale m_scale;
+    Sizes m_sizes;
+    std::optional<TiedNodes> m_tied;
+    std::int64_t m_context = 1;
+};
+
+Cost sumOf(const std::map<NodeId, Cost>& nodes)
+{
+    Cost sum;
+    for (const auto& [id, cost] : nodes) {
+        sum += cost;
+    }
+    return sum;
+}
+
+} // namespace
+
+Cost& Cost::operator+=(const Cost& other)
+{
+    parameters = countOf(static_cast<double>(parameters) + static_cast<double>(other.parameters));
+    forwardFlops += other.forwardFlops;
+    trainFlops += other.trainFlops;
+    activationBytes += other.activationBytes;
+    weightBytes += other.weightBytes;
+    optimiserBytes += other.optimiserBytes;
+    return *this;
+}
+
+CostReport costOf(const SoundProject& project)
+{
+    const Network& network = project->network;
+    const Costing costing(project);
+    CostReport report;
+    report.nodes.emplace(kStem, costing.nodes(kStem, network.stem));
+    report.nodes.emplace(kHead, costing.nodes(kHead, network.head));
+    for (const Block* const block : usedBlocks(network)) {
+        const GraphRef ref = kBlockPrefix + block->name;
+        report.nodes.emplace(ref, costing.nodes(ref, block->graph));
+    }
+    report.stem = sumOf(report.nodes.at(kStem));
+    report.head = sumOf(report.nodes.at(kHead));
+    report.topology = scaled(topologyCost(project->topology, network.depth(), network.width), costing.scale());
+    report.total = report.stem;
+    report.total += report.head;
+    report.total += report.topology;
+    double recomputed = 0; // the activations of the layer that the backward is in
+    for (const StackSegment& segment : network.stack) {
+        Cost layer = sumOf(report.nodes.at(kBlockPrefix + segment.block));
+        if (project->training.activations == Activations::Recompute) {
+            recomputed = std::max(recomputed, layer.activationBytes);
+            layer.activationBytes =
+                static_cast<double>(network.width) * costing.scale().tokens * costing.scale().activationBytes;
+            layer.trainFlops += layer.forwardFlops;
+        }
+        for (std::int64_t i = 0; i < segment.repeat; ++i) {
+            report.layers.push_back(layer);
+            report.total += layer;
+        }
+    }
+    report.total.activationBytes += recomputed;
+    return report;
+}
+
+Result<CostReport> costOf(const Project& project)
+{
+    const Result<SoundProject> sound = soundProject(project);
+    return sound ? Result<CostReport>(costOf(*sound)) : sound.error();
+}
+
+Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcut)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
+    if (!mix) {
+        return Error{"topology", "this wiring has no shortcuts of its own"};
+    }
+    const std::int64_t depth = mixedModules(*mix, project->network.depth());
+    const std::int64_t last = depth + (mix->finalMix ? 1 : 0);
+    if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last) {
+        return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
+    }
+    const std::vector<std::int64_t> sources = sourcesOf(*mix, shortcut.target, depth);
+    if (std::ranges::binary_search(sources, shortcut.source)) {
+        return Cost{};
+    }
+    const std::int64_t entries = entriesOf(*mix, shortcut.target, depth);
+    NodeCost added = readerCost(*mix, shortcut.target, entries + 1, depth, project->network.width);
+    added -= readerCost(*mix, shortcut.target, entries, depth, project->network.width);
+    return scaled(added, scaleOf(*project));
+}
+
+Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
+    if (!mix) {
+        return {};
+    }
+    const std::int64_t depth = mixedModules(*mix, project->network.depth());
+    NodeCost sum;
+    for (auto shortcut = shortcuts.begin(); shortcut != shortcuts.end();) {
+        const std::int64_t target = shortcut->target;
+        const std::vector<std::int64_t> sources = sourcesOf(*mix, target, depth);
+        std::int64_t read = 0;
+        for (; shortcut != shortcuts.end() && shortcut->target == target; ++shortcut) {
+            read += std::ranges::binary_search(sources, shortcut->source) ? 1 : 0;
+        }
+        const std::int64_t entries = entriesOf(*mix, target, depth);
+        sum += readerCost(*mix, target, entries, depth, project->network.width);
+        sum -= readerCost(*mix, target, entries - read, depth, project->network.width);
+    }
+    return scaled(sum, scaleOf(*project));
+}
+
+} // namespace residua::projects

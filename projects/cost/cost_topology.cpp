@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// d: width, L: layers, n: entries that a reader mixes, O: mixes that it has (1, or 3 for q k v, 4 with the residual;
+// the final output has 1). FLOP are per token. What branches put on the stack is charged to their blocks.
+#include "projects/cost/cost_topology.h"
+
+#include "projects/nodes/node_kind_rules.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+double real(std::int64_t value)
+{
+    return static_cast<double>(value);
+}
+
+double outputsOf(const DepthMix& mix, bool isFinal)
+{
+    if (isFinal || mix.ports == MixPorts::Input) {
+        return 1;
+    }
+    return mix.ports == MixPorts::Qkv ? 3 : 4;
+}
+
+/// Fixed: none. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm weight, 2·d·O.
+/// Per token (MUDD): h = n·O hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O.
+double readerParameters(const DepthMix& mix, double n, double o, double d)
+{
+    const double gate = mix.gate.kind == GateKind::None ? 0 : d * o;
+    switch (mix.weight) {
+    case WeightKind::Fixed:
+        return gate;
+    case WeightKind::Scalar:
+        return gate + n * o;
+    case WeightKind::PerFeature:
+        return gate + n * d * o;
+    case WeightKind::DepthAttention:
+        return gate + 2 * d * o;
+    case WeightKind::PerToken:
+        return gate + d * n * o + n * o * n * o + n * o;
+    }
+    return gate;
+}
+
+/// Mixing: 2·n·d·O. A gate: its logits 2·n·d·O and one addition to each weight n·d·O. Depth attention: norms 4·n·d and
+/// logits 2·n·d·O. Per token: twice its weights. Full outputs: mix and branch are added, d.
+double readerFlops(const DepthMix& mix, double n, double o, double d, bool isFinal)
+{
+    double flops = 2 * n * d * o;
+    if (mix.entry == StackEntry::Full && mix.feeds == MixFeeds::LayerInput && !isFinal) {
+        flops += d;
+    }
+    if (mix.gate.kind != GateKind::None) {
+        flops += 3 * n * d * o;
+    }
+    if (mix.weight == WeightKind::DepthAttention) {
+        flops += 4 * n * d + 2 * n * d * o;
+    }
+    if (mix.weight == WeightKind::PerToken) {
+        flops += 2 * (d * n * o + n * o * n * o);
+    }
+    return flops;
+}
+
+/// The mixes O·d (beside a branch: the sum x_j, d, or the branch alone where nothing is beside it), x_j itself where
+/// full outputs are stacked, and what a weight that depends on the token keeps: n·O, for per-token weights the hidden
+/// features too.
+double readerActivations(const DepthMix& mix, double n, double o, double d, bool isFinal)
+{
+    double elements = n > 0 || mix.feeds == MixFeeds::ResidualBesideBranch ? d * o : 0;
+    if (mix.entry == StackEntry::Full && mix.feeds == MixFeeds::LayerInput && !isFinal) {
+        elements += d;
+    }
+    if (mix.gate.kind != GateKind::None || mix.weight == WeightKind::DepthAttention) {
+        elements += n * o;
+    }
+    return mix.weight == WeightKind::PerToken ? elements + 2 * n * o : elements;
+}
+
+NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t width)
+{
+    const std::int64_t readers = mixedModules(mix, depth);
+    NodeCost total;
+    for (std::int64_t target = 1; target <= readers + (mix.finalMix ? 1 : 0); ++target) {
+        total += readerCost(mix, target, entriesOf(mix, target, readers), readers, width);
+        if (summedMiddleOf(mix, target, readers)) {
+            total += NodeCost{0, real(width), real(width)};
+        }
+    }
+    return total;
+}
+
+/// Per layer with n streams. Static: n·(n + 1) for the mix, n for the branch; FLOP 2·d·n·(n + 2). Dynamic (Zhu et al.,
+/// eq. 10-13) adds a gain (d), d·(n + 2) weights and 2 scales; FLOP 2·n·d for the norm and 2·n·d·(n + 2). Doubly
+/// stochastic (mHC, eq. 7-9): n² + 2n biases, and where dynamic n·d·(n² + 2n) weights from all features at once, which
+/// absorb the norm's gain (section 4.3.1), and 3 scales; FLOP 2·n·d for the norm, twice the weights, and 4·n² for each
+/// Sinkhorn iteration of a token. Kept: the streams n·d and the layer's input d; where dynamic, of the w weights of a
+/// token its logits, their activation and the weight itself, 3·w, and the lengths of the streams n.
+NodeCost multiStreamCost(const MultiStream& wiring, std::int64_t depth, std::int64_t width)
+{
+    const double n = real(wiring.streams);
+    const double d = real(width);
+    const double perToken = n * (n + 2);
+    double parameters = perToken;
+    double flops = 2 * d * perToken;
+    double kept = (n + 1) * d;
+    if (wiring.weights == StreamWeights::Dynamic) {
+        const bool constrained = wiring.constraint == StreamConstraint::DoublyStochastic;
+        parameters += constrained ? n * d * perToken + 3 : d + d * (n + 2) + 2;
+        flops += 2 * n * d + 2 * d * perToken * (constrained ? n : 1);
+        flops += constrained ? 4 * n * n * real(wiring.sinkhornIterations) : 0;
+        kept += 3 * perToken + n;
+    }
+    const double layers = real(depth);
+    return {countOf(layers * parameters), layers * flops, layers * kept};
+}
+
+/// Per layer. Highway: a gate d → d with bias; kept the gate and what it weighs. LAuReL-RW: 2 factors. LAuReL-LR: d·r +
+/// r·d. LAuReL-PA: the same, and at layer l a factor for each of the latest min(window, l) activations; kept their mix.
+/// Value residual: 2 factors from layer 2 on, over values d. The residual sum itself: d FLOP and d kept.
+NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64_t width)
+{
+    const double d = real(width);
+    const double lowRank = 2 * d * real(wiring.rank);
+    NodeCost layer{0, d, d};
+    switch (wiring.kind) {
+    case BranchGateKind::Highway:
+        layer += {countOf(d * d + d), 2 * d * d + 4 * d, 2 * d};
+        break;
+    case BranchGateKind::ReZero:
+        layer += {1, d, 0};
+        break;
+    case BranchGateKind::LaurelRw:
+        layer += {2, 2 * d, 0};
+        break;
+    case BranchGateKind::LaurelLr:
+        layer += {countOf(lowRank), 2 * lowRank + d, real(wiring.rank)};
+        break;
+    case BranchGateKind::LaurelPa:
+        layer += {countOf(lowRank), 2 * lowRank + d, d + real(wiring.rank)};
+        break;
+    case BranchGateKind::ValueResidual:
+    case BranchGateKind::StochasticDepth:
+        break;
+    }
+    const double layers = real(depth);
+    NodeCost total{countOf(layers * real(layer.parameters)), layers * layer.flops, layers * layer.activationElements};
+    if (wiring.kind == BranchGateKind::LaurelPa) {
+        // Layers 1..w read 1..w activations, the later ones w.
+        const double w = std::min(real(wiring.window), layers);
+        const double read = w * (w + 1) / 2 + (layers - w) * w;
+        total += {countOf(read), 2 * read * d, 0};
+    } else if (wiring.kind == BranchGateKind::ValueResidual && depth > 1) {
+        total += {2 * (depth - 1), 3 * d * (layers - 1), d * (layers - 1)};
+    }
+    return total;
+}
+
+/// Reader j, and the final output as reader L + 1, projects j entries side by side back to d: j·d² parameters.
+NodeCost concatenationCost(std::int64_t depth, std::int64_t width)
+{
+    const double readers = real(depth + 1);
+    const double weights = readers * (readers + 1) / 2 * real(width) * real(width);
+    return {countOf(weights), 2 * weights, readers * real(width)};
+}
+
+} // namespace
+
+NodeCost& operator+=(NodeCost& a, const NodeCost& b)
+{
+    a.parameters = countOf(real(a.parameters) + real(b.parameters));
+    a.flops += b.flops;
+    a.activationElements += b.activationElements;
+    return a;
+}
+
+NodeCost& operator-=(NodeCost& a, const NodeCost& b)
+{
+    a.parameters -= b.parameters;
+    a.flops -= b.flops;
+    a.activationElements -= b.activationElements;
+    return a;
+}
+
+std::int64_t entriesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    return static_cast<std::int64_t>(sourcesOf(mix, target, depth).size()) +
+           (summedMiddleOf(mix, target, depth) ? 1 : 0);
+}
+
+NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,
+                    std::int64_t width)
+{
+    const bool isFinal = target > depth;
+    const double n = real(entries);
+    const double o = outputsOf(mix, isFinal);
+    const double d = real(width);
+    if (isRunningSum(mix)) {
+        return target == 1 ? NodeCost{} : NodeCost{0, d, d}; // layer 1 reads the input as it is
+    }
+    return {countOf(readerParameters(mix, n, o, d)), readerFlops(mix, n, o, d, isFinal),
+            readerActivations(mix, n, o, d, isFinal)};
+}
+
+NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width)
+{
+    if (const auto* const mix = std::get_if<DepthMix>(&topology.wiring)) {
+        return depthMixCost(*mix, depth, width);
+    }
+    if (const auto* const streams = std::get_if<MultiStream>(&topology.wiring)) {
+        return multiStreamCost(*streams, depth, width);
+    }
+    if (const auto* const gate = std::get_if<BranchGate>(&topology.wiring)) {
+        return branchGateCost(*gate, depth, width);
+    }
+    return concatenationCost(depth, width);
+}
+
+bool keepsBranches(const Topology& topology)
+{
+    if (const auto* const mix = std::get_if<DepthMix>(&topology.wiring)) {
+        return mix->entry == StackEntry::Branch && !isRunningSum(*mix);
+    }
+    if (const auto* const gate = std::get_if<BranchGate>(&topology.wiring)) {
+        return gate->kind == BranchGateKind::ReZero || gate->kind == BranchGateKind::LaurelRw;
+    }
+    return true;
+}
+
+} // namespace residua::projects

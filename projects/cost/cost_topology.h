@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/project.h"
+#include "projects/nodes/node_kinds.h"
+
+#include <cstdint>
+
+/// The topology's share of the cost. Private to this folder.
+namespace residua::projects {
+
+/// Of one token or sample, over all layers and the final output.
+[[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
+
+/// Of reader `target` when it reads `entries` entries.
+[[nodiscard]] NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,
+                                  std::int64_t width);
+
+/// How many entries it reads now, a summed middle being one.
+[[nodiscard]] std::int64_t entriesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
+
+NodeCost& operator+=(NodeCost& a, const NodeCost& b);
+NodeCost& operator-=(NodeCost& a, const NodeCost& b);
+
+/// Whether the backward pass needs the layers' branches: they lie on the stack, or are weighed by what is learned.
+/// Where they are only added to something they go at once.
+[[nodiscard]] bool keepsBranches(const Topology& topology);
+
+} // namespace residua::projects

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/diff/diff.h"
+
+#include "projects/diff/diff_walk.h"
+
+namespace residua::projects {
+
+namespace {
+
+std::string stageText(const Stage& stage)
+{
+    std::string text = "average length " + numberText(stage.averageLength) + " layers";
+    for (std::size_t i = 0; i < stage.always.size(); ++i) {
+        text += (i == 0 ? ", always " : " ") + std::to_string(stage.always[i]);
+    }
+    return text;
+}
+
+/// "tau 0.1 0.01 × init 1 2"
+std::string sweepText(const Sweep& sweep)
+{
+    std::string text;
+    for (const SweepAxis& axis : sweep.axes) {
+        text += (text.empty() ? "" : " × ") + labelOf(axis);
+        for (const SweepValue& value : axis.values) {
+            text += " " + labelOf(value);
+        }
+    }
+    return text.empty() ? "nothing" : text;
+}
+
+} // namespace
+
+std::string Change::text() const
+{
+    switch (kind) {
+    case ChangeKind::Added:
+        return "+ " + place + (after.empty() ? "" : ": " + after);
+    case ChangeKind::Removed:
+        return "- " + place + (before.empty() ? "" : ": " + before);
+    case ChangeKind::Changed:
+        break;
+    }
+    return "~ " + place + ": " + before + " → " + after;
+}
+
+void Differ::changed(const std::string& place, std::string before, std::string after)
+{
+    m_changes.push_back({ChangeKind::Changed, place, std::move(before), std::move(after)});
+}
+
+void Differ::added(const std::string& place, std::string what)
+{
+    m_changes.push_back({ChangeKind::Added, place, {}, std::move(what)});
+}
+
+void Differ::removed(const std::string& place, std::string what)
+{
+    m_changes.push_back({ChangeKind::Removed, place, std::move(what), {}});
+}
+
+std::string Differ::join(const std::string& place, const std::string& part)
+{
+    return place.empty() ? part : place + " · " + part;
+}
+
+std::string Differ::spoken(std::string_view key)
+{
+    std::string text(key);
+    std::replace(text.begin(), text.end(), '_', ' ');
+    return text;
+}
+
+std::string Differ::withUnit(std::string value, std::string_view unit)
+{
+    return unit.empty() ? value : value + " " + std::string(unit);
+}
+
+/// One line of it: a change is one line.
+std::string Differ::spokenValue(const std::string& value)
+{
+    const std::string line = value.substr(0, value.find('\n'));
+    return line.empty() ? "none" : line.size() < value.size() ? line + " …" : line;
+}
+
+std::string Differ::spokenValue(const ParamValue& value)
+{
+    return std::visit([](const auto& v) { return spokenValue(v); }, value);
+}
+
+std::string Differ::spokenValue(const std::vector<std::int64_t>& values)
+{
+    std::string text;
+    for (const std::int64_t value : values) {
+        text += (text.empty() ? "" : " ") + std::to_string(value);
+    }
+    return text.empty() ? "none" : text;
+}
+
+std::string Differ::spokenValue(const std::vector<Shortcut>& values)
+{
+    constexpr std::size_t kListed = 8;
+    if (values.size() > kListed) {
+        return std::to_string(values.size());
+    }
+    std::string text;
+    for (const Shortcut& value : values) {
+        text += (text.empty() ? "" : " ") + textOf(value);
+    }
+    return text.empty() ? "none" : text;
+}
+
+void Differ::compare(const Topology& a, const Topology& b, const std::string& place, std::string_view unit)
+{
+    compare(a.preset, b.preset, join(place, "preset"), unit);
+    compare(a.wiring, b.wiring, place, unit); // "topology · weight": the wiring is what a topology is
+}
+
+void Differ::compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const std::string&,
+                     std::string_view)
+{
+    std::vector<Shortcut> gone;
+    std::vector<Shortcut> fresh;
+    std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(gone));
+    std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(fresh));
+    for (const Shortcut& shortcut : gone) {
+        removed("topology · shortcut " + textOf(shortcut));
+    }
+    for (const Shortcut& shortcut : fresh) {
+        added("topology · shortcut " + textOf(shortcut));
+    }
+}
+
+void Differ::compare(const std::map<Shortcut, ShortcutState>& a, const std::map<Shortcut, ShortcutState>& b,
+                     const std::string&, std::string_view)
+{
+    const auto place = [](const Shortcut& shortcut) { return "topology · state of shortcut " + textOf(shortcut); };
+    for (const auto& [shortcut, state] : a) {
+        if (const auto other = b.find(shortcut); other == b.end()) {
+            removed(place(shortcut), spokenValue(state));
+        } else if (other->second != state) {
+            changed(place(shortcut), spokenValue(state), spokenValue(other->second));
+        }
+    }
+    for (const auto& [shortcut, state] : b) {
+        if (!a.contains(shortcut)) {
+            added(place(shortcut), spokenValue(state));
+        }
+    }
+}
+
+void Differ::compare(const std::vector<Stage>& a, const std::vector<Stage>& b, const std::string& place,
+                     std::string_view)
+{
+    // A stage is known by its first step; twins, which are not valid, by their order.
+    const auto byStart = [](const std::vector<Stage>& stages) {
+        std::map<std::pair<std::int64_t, int>, const Stage*> map;
+        for (const Stage& stage : stages) {
+            int twin = 0;
+            while (!map.emplace(std::pair(stage.start, twin), &stage).second) {
+                ++twin;
+            }
+        }
+        return map;
+    };
+    const auto before = byStart(a);
+    const auto after = byStart(b);
+    const auto at = [&](const auto& key) { return place + " · from step " + std::to_string(key.first); };
+    for (const auto& [key, stage] : before) {
+        if (const auto other = after.find(key); other == after.end()) {
+            removed(at(key), stageText(*stage));
+        } else if (!(*other->second == *stage)) {
+            changed(at(key), stageText(*stage), stageText(*other->second));
+        }
+    }
+    for (const auto& [key, stage] : after) {
+        if (!before.contains(key)) {
+            added(at(key), stageText(*stage));
+        }
+    }
+}
+
+void Differ::compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const std::string&, std::string_view)
+{
+    const auto place = [](const Sweep& sweep) { return "sweep " + spokenValue(sweep.name); };
+    // Names need not be unique: the n-th of a name is compared with the n-th.
+    std::vector<const Sweep*> unmatched;
+    for (const Sweep& sweep : b) {
+        unmatched.push_back(&sweep);
+    }
+    for (const Sweep& sweep : a) {
+        const auto partner = std::ranges::find(unmatched, sweep.name, &Sweep::name);
+        if (partner == unmatched.end()) {
+            removed(place(sweep), sweepText(sweep));
+            continue;
+        }
+        if (!(**partner == sweep)) {
+            changed(place(sweep), sweepText(sweep), sweepText(**partner));
+        }
+        unmatched.erase(partner);
+    }
+    for (const Sweep* sweep : unmatched) {
+        added(place(*sweep), sweepText(*sweep));
+    }
+}
+
+std::vector<Change> diff(const Project& a, const Project& b)
+{
+    Differ differ;
+    differ.compareFields(a, b, {});
+    return std::move(differ).take();
+}
+
+} // namespace residua::projects

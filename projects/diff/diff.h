@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/project.h"
+
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+enum class ChangeKind { Added, Removed, Changed };
+
+/// One difference in meaning between two documents.
+struct Change {
+    ChangeKind kind = ChangeKind::Changed;
+    std::string place;  ///< "training · learning rate · peak", "topology", "block mlp · node up"
+    std::string before; ///< empty when added
+    std::string after;  ///< empty when removed
+
+    [[nodiscard]] std::string text() const; ///< "~ place: before → after", "+ …", "- …"
+    bool operator==(const Change&) const = default;
+};
+
+/// What differs in meaning, in document order. Positions and the order of wires never count.
+[[nodiscard]] std::vector<Change> diff(const Project& a, const Project& b);
+
+} // namespace residua::projects

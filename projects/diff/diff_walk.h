@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/diff/diff.h"
+#include "projects/model/text_forms.h"
+#include "projects/schema/describe_project.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::projects {
+
+/// Private to projects: compares described values field by field. Places and values are as people say them:
+/// "per_feature" reads "per feature", a length has its unit.
+class Differ {
+public:
+    [[nodiscard]] std::vector<Change> take() && { return std::move(m_changes); }
+
+    template <Described T>
+    void compareFields(const T& a, const T& b, const std::string& place)
+    {
+        Fields<T>::visit(
+            [&](Key key, auto member) { compare(a.*member, b.*member, join(place, spoken(key.name)), key.unit); });
+    }
+
+private:
+    // Things that are matched by what they mean rather than by where they stand.
+    void compare(const Graph& a, const Graph& b, const std::string& place, std::string_view unit);
+    void compare(const std::vector<Block>& a, const std::vector<Block>& b, const std::string& place,
+                 std::string_view unit);
+    void compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const std::string& place,
+                 std::string_view unit);
+    void compare(const std::vector<Stage>& a, const std::vector<Stage>& b, const std::string& place,
+                 std::string_view unit);
+    void compare(const std::map<Shortcut, ShortcutState>& a, const std::map<Shortcut, ShortcutState>& b,
+                 const std::string& place, std::string_view unit);
+    void compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const std::string& place,
+                 std::string_view unit);
+    void compare(const Topology& a, const Topology& b, const std::string& place, std::string_view unit);
+    void compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const std::string& place,
+                 std::string_view unit);
+
+    template <Alternating V>
+    void compare(const V& a, const V& b, const std::string& place, std::string_view)
+    {
+        if (a.index() != b.index()) {
+            changed(place, summary(a), summary(b));
+            return;
+        }
+        std::visit([&]<class T>(const T& before) { compareFields(before, std::get<T>(b), place); }, a);
+    }
+
+    template <class T>
+    void compare(const T& a, const T& b, const std::string& place, std::string_view unit)
+    {
+        if constexpr (Described<T>) {
+            compareFields(a, b, place);
+        } else if (a != b) {
+            changed(place, withUnit(spokenValue(a), unit), withUnit(spokenValue(b), unit));
+        }
+    }
+
+    void compareNodes(const Graph& a, const Graph& b, const std::string& place,
+                      const std::map<NodeId, const Node*>& partners);
+    void compareWires(const Graph& a, const Graph& b, const std::string& place,
+                      const std::map<NodeId, const Node*>& partners);
+
+    void changed(const std::string& place, std::string before, std::string after);
+    void added(const std::string& place, std::string what = {});
+    void removed(const std::string& place, std::string what = {});
+
+    static std::string join(const std::string& place, const std::string& part);
+    static std::string spoken(std::string_view key);
+    static std::string withUnit(std::string value, std::string_view unit);
+
+    static std::string spokenValue(bool value) { return value ? "on" : "off"; }
+    static std::string spokenValue(std::int64_t value) { return std::to_string(value); }
+    static std::string spokenValue(double value) { return numberText(value); }
+    static std::string spokenValue(const std::string& value);
+    static std::string spokenValue(const ParamValue& value);
+    static std::string spokenValue(const std::vector<std::int64_t>& values);
+    static std::string spokenValue(const std::vector<Shortcut>& values);
+    template <Named E>
+    static std::string spokenValue(E value)
+    {
+        return spoken(nameOf(value));
+    }
+
+    /// "first and last (k 2)": the alternative, and its values where they are not the defaults.
+    template <Alternating V>
+    static std::string summary(const V& value)
+    {
+        const auto details = []<class T>(const T& alternative) {
+            std::string text;
+            Fields<T>::visit([&](Key key, auto member) {
+                if constexpr (requires { spokenValue(alternative.*member); }) {
+                    if (kInline<T> || alternative.*member != T{}.*member) {
+                        text += (text.empty() ? "" : ", ") + spoken(key.name) + " " +
+                                withUnit(spokenValue(alternative.*member), key.unit);
+                    }
+                }
+            });
+            return text;
+        };
+        const std::string text = std::visit(details, value);
+        return spoken(alternativeOf(value)) + (text.empty() ? "" : " (" + text + ")");
+    }
+
+    std::map<std::string, std::string> m_renamedBlocks; ///< from the names in a to those in b
+    std::vector<Change> m_changes;
+};
+
+} // namespace residua::projects

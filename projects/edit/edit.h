@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+#include "projects/nodes/shape.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace residua::projects {
+
+/// Edits are values. Applying one yields the edit that undoes it, so undo lives in the document's
+/// terms and never holds a view. What an edit leaves invalid is still a document: validate() says so. Refused is
+/// only what a file could not hold (twin ids or names, NaN, broken UTF-8) and what is not there to be changed.
+
+struct SetName {
+    std::string name;
+};
+struct SetDescription {
+    std::string description;
+};
+struct SetData {
+    DataSource data;
+};
+struct SetInitialisation {
+    Initialisation initialisation;
+};
+struct SetTraining {
+    TrainingPlan training;
+};
+struct SetStages {
+    StageSchedule stages;
+};
+struct SetSeeds {
+    Seeds seeds;
+};
+/// All of the document's studies.
+struct SetSweeps {
+    std::vector<Sweep> sweeps;
+};
+struct SetTopology {
+    Topology topology;
+};
+
+/// Turns the sources into an explicit set where they are not, of all that are read now (a summed middle is read no
+/// more); brings a pruned one back. Refused where no layer or final mix could read it.
+struct AddShortcut {
+    Shortcut shortcut;
+};
+/// Turns the sources into an explicit set in the same way; its state goes with it.
+struct RemoveShortcut {
+    Shortcut shortcut;
+};
+/// nullopt: as its neighbours.
+struct SetShortcutState {
+    Shortcut shortcut;
+    std::optional<ShortcutState> state;
+};
+
+struct SetWidth {
+    std::int64_t width = 0;
+};
+struct SetObjective {
+    Objective objective{};
+};
+struct SetTieHead {
+    bool tie = false;
+};
+struct SetStack {
+    std::vector<StackSegment> stack;
+};
+/// Adds the block at `index` (or last), or replaces the one of that name where it is.
+struct PutBlock {
+    Block block;
+    std::size_t index = SIZE_MAX;
+};
+/// With its positions. Refused while a layer uses it.
+struct RemoveBlock {
+    std::string name;
+};
+/// In the stack and the layout too.
+struct RenameBlock {
+    std::string from;
+    std::string to;
+};
+
+/// At `index` among the nodes, or last.
+struct AddNode {
+    GraphRef graph;
+    Node node;
+    std::optional<Position> position;
+    std::size_t index = SIZE_MAX;
+};
+/// With its wires and its position.
+struct RemoveNode {
+    GraphRef graph;
+    NodeId node{};
+};
+struct RenameNode {
+    GraphRef graph;
+    NodeId node{};
+    std::string name;
+};
+/// nullopt: back to the kind's default.
+struct SetParam {
+    GraphRef graph;
+    NodeId node{};
+    std::string param;
+    std::optional<ParamValue> value;
+};
+struct AddWire {
+    GraphRef graph;
+    Wire wire;
+};
+struct RemoveWire {
+    GraphRef graph;
+    Wire wire;
+};
+struct SetGraph {
+    GraphRef graph;
+    Graph value;
+};
+/// nullopt: back to the automatic layout.
+struct MoveNode {
+    GraphRef graph;
+    NodeId node{};
+    std::optional<Position> position;
+};
+
+/// All the named runs of layers.
+struct SetLayerGroups {
+    std::vector<LayerGroup> groups;
+};
+
+struct EditGroup;
+using Edit = std::variant<SetName, SetDescription, SetData, SetInitialisation, SetTraining, SetStages, SetSeeds,
+                          SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetWidth, SetObjective,
+                          SetTieHead, SetStack, PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode,
+                          SetParam, AddWire, RemoveWire, SetGraph, MoveNode, SetSweeps, SetLayerGroups, EditGroup>;
+/// Several edits that are one to the user. Applied in order; if one fails, none is.
+struct EditGroup {
+    std::string title;
+    std::vector<Edit> edits;
+};
+
+/// The document with its layout, as edits see it.
+struct Document {
+    Project project;
+    Layout layout;
+    bool operator==(const Document&) const = default;
+};
+
+/// Applies `edit` and returns its inverse. On error the document is untouched.
+[[nodiscard]] Result<Edit> applyEdit(Document& document, const Edit& edit);
+
+/// What a menu says: "Add shortcut 3:7".
+[[nodiscard]] std::string titleOf(const Edit& edit);
+
+} // namespace residua::projects

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/edit/edit.h"
+#include "projects/file/json_read.h"
+#include "projects/file/json_write.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::projects {
+
+/// Private to projects: one overload per edit, each returning the inverse. Setters are in edit.cpp.
+[[nodiscard]] Result<Edit> applyTo(Document& document, const AddShortcut& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveShortcut& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const SetShortcutState& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const PutBlock& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveBlock& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const RenameBlock& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const AddNode& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveNode& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const RenameNode& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const SetParam& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const AddWire& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveWire& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const SetGraph& edit);
+[[nodiscard]] Result<Edit> applyTo(Document& document, const MoveNode& edit);
+
+/// `value` as the file would give it back (wires sorted), or why a file cannot hold it: the file's own reader
+/// decides, so an edit never makes a document that cannot be saved and opened again.
+template <class T>
+[[nodiscard]] Result<T> canonical(const T& value, const std::string& place)
+{
+    auto kept = JsonReader::readAll<T>(toTree(value));
+    if (!kept) {
+        const std::string& pointer = kept.error().place;
+        return Error{pointer.starts_with('/') ? place + pointer : place, kept.error().message};
+    }
+    return kept;
+}
+
+/// Puts `value` where `target` is and returns what was there.
+template <class T>
+[[nodiscard]] Result<T> exchanged(T& target, const T& value, const std::string& place)
+{
+    auto kept = canonical(value, place);
+    if (!kept) {
+        return kept.error();
+    }
+    return std::exchange(target, *std::move(kept));
+}
+
+/// One edit, or a group where there is more to take back.
+[[nodiscard]] Edit inverseOf(std::vector<Edit> edits);
+
+} // namespace residua::projects

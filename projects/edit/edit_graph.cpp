@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/edit/edit_apply.h"
+
+#include "projects/nodes/places.h"
+#include "projects/nodes/shape.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+
+namespace {
+
+Error noGraph(const GraphRef& ref)
+{
+    return {placeOf(ref), "does not exist"};
+}
+
+Error noNode(const GraphRef& ref, NodeId id)
+{
+    return {placeOf(ref), "has no node " + textOf(id)};
+}
+
+/// A graph and a node in it, or the error that says which of the two is missing.
+struct Found {
+    Graph* graph = nullptr;
+    Node* node = nullptr;
+};
+Result<Found> find(Document& document, const GraphRef& ref, NodeId id)
+{
+    Graph* graph = findGraph(document.project, ref);
+    if (graph == nullptr) {
+        return noGraph(ref);
+    }
+    Node* node = graph->find(id);
+    if (node == nullptr) {
+        return noNode(ref, id);
+    }
+    return Found{graph, node};
+}
+
+bool touches(const Wire& wire, NodeId id)
+{
+    return wire.from.node == id || wire.to.node == id;
+}
+
+std::vector<Edit> wireEdits(const GraphRef& ref, const Graph& graph, NodeId id)
+{
+    std::vector<Edit> edits;
+    for (const Wire& wire : graph.wires) {
+        if (touches(wire, id)) {
+            edits.emplace_back(AddWire{ref, wire});
+        }
+    }
+    return edits;
+}
+
+std::optional<Position> positionOf(const Layout& layout, const GraphRef& ref, NodeId id)
+{
+    const auto graph = layout.positions.find(ref);
+    if (graph == layout.positions.end()) {
+        return std::nullopt;
+    }
+    const auto node = graph->second.find(id);
+    return node == graph->second.end() ? std::nullopt : std::optional(node->second);
+}
+
+void place(Layout& layout, const GraphRef& ref, NodeId id, const std::optional<Position>& position)
+{
+    if (position) {
+        layout.positions[ref].insert_or_assign(id, *position);
+        return;
+    }
+    const auto graph = layout.positions.find(ref);
+    if (graph != layout.positions.end() && graph->second.erase(id) == 1 && graph->second.empty()) {
+        layout.positions.erase(graph);
+    }
+}
+
+/// Forgets the positions of nodes that `ref` has no more; the edits that put them back are appended to `inverse`.
+void dropStrays(Document& document, const GraphRef& ref, std::vector<Edit>& inverse)
+{
+    const auto found = document.layout.positions.find(ref);
+    if (found == document.layout.positions.end()) {
+        return;
+    }
+    const Graph* graph = findGraph(document.project, ref);
+    const std::map<NodeId, Position> positions = found->second;
+    for (const auto& [id, position] : positions) {
+        if (graph == nullptr || graph->find(id) == nullptr) {
+            inverse.emplace_back(MoveNode{ref, id, position});
+            place(document.layout, ref, id, std::nullopt);
+        }
+    }
+}
+
+/// No list of a document grows beyond what its file may hold.
+template <class T>
+std::optional<Error> fullError(const std::vector<T>& list, const std::string& place, const char* what)
+{
+    if (list.size() < kMostOf<T>) {
+        return std::nullopt;
+    }
+    return Error{place,
+                 "has " + std::to_string(list.size()) + " " + what + " already, which is as many as there may be"};
+}
+
+std::optional<Error> twinOf(const GraphRef& ref, const Graph& graph, const std::string& name, NodeId self)
+{
+    const auto twin = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                   [&](const Node& node) { return node.name == name && node.id != self; });
+    if (twin == graph.nodes.end()) {
+        return std::nullopt;
+    }
+    return Error{placeOf(ref, *twin), "has the name \"" + name + "\" already; expected a name of its own"};
+}
+
+} // namespace
+
+Result<Edit> applyTo(Document& document, const AddNode& edit)
+{
+    Graph* graph = findGraph(document.project, edit.graph);
+    if (graph == nullptr) {
+        return noGraph(edit.graph);
+    }
+    auto node = canonical(edit.node, placeOf(edit.graph, edit.node));
+    if (!node) {
+        return node.error();
+    }
+    if (const Node* twin = graph->find(node->id)) {
+        return Error{placeOf(edit.graph, *twin),
+                     "has the id " + textOf(node->id) + " already; expected an id of its own"};
+    }
+    if (auto twin = twinOf(edit.graph, *graph, node->name, node->id)) {
+        return *std::move(twin);
+    }
+    if (auto full = fullError(graph->nodes, placeOf(edit.graph), "nodes")) {
+        return *std::move(full);
+    }
+    if (edit.position) {
+        if (auto position = canonical(*edit.position, placeOf(edit.graph, edit.node)); !position) {
+            return position.error();
+        }
+    }
+    // Wires that lead nowhere may have waited for this id: taking the node back must leave them.
+    std::vector<Edit> inverse = wireEdits(edit.graph, *graph, node->id);
+    inverse.insert(inverse.begin(), RemoveNode{edit.graph, node->id});
+    place(document.layout, edit.graph, node->id, edit.position);
+    const std::size_t index = std::min(edit.index, graph->nodes.size());
+    graph->nodes.insert(graph->nodes.begin() + static_cast<std::ptrdiff_t>(index), *std::move(node));
+    return inverseOf(std::move(inverse));
+}
+
+Result<Edit> applyTo(Document& document, const RemoveNode& edit)
+{
+    const auto found = find(document, edit.graph, edit.node);
+    if (!found) {
+        return found.error();
+    }
+    Graph& graph = *found->graph;
+    const auto at = graph.nodes.begin() + (found->node - graph.nodes.data());
+    std::vector<Edit> inverse = wireEdits(edit.graph, graph, edit.node);
+    inverse.insert(inverse.begin(), AddNode{edit.graph, *at, positionOf(document.layout, edit.graph, edit.node),
+                                            static_cast<std::size_t>(at - graph.nodes.begin())});
+    graph.nodes.erase(at);
+    std::erase_if(graph.wires, [&](const Wire& wire) { return touches(wire, edit.node); });
+    place(document.layout, edit.graph, edit.node, std::nullopt);
+    return inverseOf(std::move(inverse));
+}
+
+Result<Edit> applyTo(Document& document, const RenameNode& edit)
+{
+    const auto found = find(document, edit.graph, edit.node);
+    if (!found) {
+        return found.error();
+    }
+    if (auto twin = twinOf(edit.graph, *found->graph, edit.name, edit.node)) {
+        return *std::move(twin);
+    }
+    auto old = exchanged(found->node->name, edit.name, placeOf(edit.graph, *found->node) + " · name");
+    if (!old) {
+        return old.error();
+    }
+    return Edit{RenameNode{edit.graph, edit.node, *std::move(old)}};
+}
+
+Result<Edit> applyTo(Document& document, const SetParam& edit)
+{
+    const auto found = find(document, edit.graph, edit.node);
+    if (!found) {
+        return found.error();
+    }
+    Node changed = *found->node;
+    changed.params.erase(edit.param);
+    if (edit.value) {
+        changed.params.emplace(edit.param, *edit.value);
+    }
+    auto old = exchanged(*found->node, changed, placeOf(edit.graph, *found->node));
+    if (!old) {
+        return old.error();
+    }
+    const auto before = old->params.find(edit.param);
+    return Edit{SetParam{edit.graph, edit.node, edit.param,
+                         before == old->params.end() ? std::nullopt : std::optional(before->second)}};
+}
+
+Result<Edit> applyTo(Document& document, const AddWire& edit)
+{
+    Graph* graph = findGraph(document.project, edit.graph);
+    if (graph == nullptr) {
+        return noGraph(edit.graph);
+    }
+    const std::string where = placeOf(edit.graph, *graph, edit.wire);
+    if (auto representable = canonical(edit.wire, where); !representable) {
+        return representable.error();
+    }
+    const auto at = std::lower_bound(graph->wires.begin(), graph->wires.end(), edit.wire);
+    if (at != graph->wires.end() && *at == edit.wire) {
+        return Error{where, "is there already"};
+    }
+    if (auto full = fullError(graph->wires, placeOf(edit.graph), "wires")) {
+        return *std::move(full);
+    }
+    graph->wires.insert(at, edit.wire);
+    return Edit{RemoveWire{edit.graph, edit.wire}};
+}
+
+Result<Edit> applyTo(Document& document, const RemoveWire& edit)
+{
+    Graph* graph = findGraph(document.project, edit.graph);
+    if (graph == nullptr) {
+        return noGraph(edit.graph);
+    }
+    if (std::erase(graph->wires, edit.wire) == 0) {
+        return Error{placeOf(edit.graph, *graph, edit.wire), "is not there to be removed"};
+    }
+    return Edit{AddWire{edit.graph, edit.wire}};
+}
+
+Result<Edit> applyTo(Document& document, const SetGraph& edit)
+{
+    Graph* graph = findGraph(document.project, edit.graph);
+    if (graph == nullptr) {
+        return noGraph(edit.graph);
+    }
+    auto old = exchanged(*graph, edit.value, placeOf(edit.graph) + " ");
+    if (!old) {
+        return old.error();
+    }
+    std::vector<Edit> inverse{SetGraph{edit.graph, *std::move(old)}};
+    dropStrays(document, edit.graph, inverse);
+    return inverseOf(std::move(inverse));
+}
+
+Result<Edit> applyTo(Document& document, const MoveNode& edit)
+{
+    if (const auto found = find(document, edit.graph, edit.node); !found) {
+        return found.error();
+    }
+    if (edit.position) {
+        if (auto finite = canonical(*edit.position, placeOf(edit.graph)); !finite) {
+            return finite.error();
+        }
+    }
+    MoveNode inverse{edit.graph, edit.node, positionOf(document.layout, edit.graph, edit.node)};
+    place(document.layout, edit.graph, edit.node, edit.position);
+    return Edit{std::move(inverse)};
+}
+
+Result<Edit> applyTo(Document& document, const PutBlock& edit)
+{
+    auto block = canonical(edit.block, placeOf(kBlockPrefix + edit.block.name) + " ");
+    if (!block) {
+        return block.error();
+    }
+    Network& network = document.project.network;
+    const std::string name = block->name;
+    std::vector<Edit> inverse;
+    if (Block* existing = network.findBlock(name)) {
+        inverse.emplace_back(PutBlock{std::exchange(*existing, *std::move(block))});
+        dropStrays(document, kBlockPrefix + name, inverse);
+        return inverseOf(std::move(inverse));
+    }
+    if (auto full = fullError(network.blocks, "network · blocks", "blocks")) {
+        return *std::move(full);
+    }
+    inverse.emplace_back(RemoveBlock{name});
+    // The stack may have named the block before it was there; then it is laid aside while the block goes.
+    std::vector<StackSegment> others = network.stack;
+    if (std::erase_if(others, [&](const StackSegment& segment) { return segment.block == name; }) > 0) {
+        inverse.insert(inverse.begin(), SetStack{std::move(others)});
+        inverse.emplace_back(SetStack{network.stack});
+    }
+    const std::size_t index = std::min(edit.index, network.blocks.size());
+    network.blocks.insert(network.blocks.begin() + static_cast<std::ptrdiff_t>(index), *std::move(block));
+    return inverseOf(std::move(inverse));
+}
+
+Result<Edit> applyTo(Document& document, const RemoveBlock& edit)
+{
+    Network& network = document.project.network;
+    const Block* block = network.findBlock(edit.name);
+    const GraphRef ref = kBlockPrefix + edit.name;
+    if (block == nullptr) {
+        return noGraph(ref);
+    }
+    if (std::ranges::any_of(network.stack, [&](const StackSegment& segment) { return segment.block == edit.name; })) {
+        return Error{placeOf(ref), "is what layers of the stack are made of; take them out first"};
+    }
+    const auto at = network.blocks.begin() + (block - network.blocks.data());
+    std::vector<Edit> inverse{PutBlock{*at, static_cast<std::size_t>(at - network.blocks.begin())}};
+    network.blocks.erase(at);
+    dropStrays(document, ref, inverse);
+    return inverseOf(std::move(inverse));
+}
+
+Result<Edit> applyTo(Document& document, const RenameBlock& edit)
+{
+    Network& network = document.project.network;
+    const GraphRef from = kBlockPrefix + edit.from;
+    const GraphRef to = kBlockPrefix + edit.to;
+    Block* block = network.findBlock(edit.from);
+    if (block == nullptr) {
+        return noGraph(from);
+    }
+    if (edit.from != edit.to && network.findBlock(edit.to) != nullptr) {
+        return Error{placeOf(to), "exists already; expected a name of its own"};
+    }
+    if (auto old = exchanged(block->name, edit.to, placeOf(from) + " · name"); !old) {
+        return old.error();
+    }
+    std::vector<Edit> inverse{RenameBlock{edit.to, edit.from}};
+    if (std::ranges::any_of(network.stack, [&](const StackSegment& segment) { return segment.block == edit.to; })) {
+        inverse.emplace_back(SetStack{network.stack}); // it named a block that was not there: that stays apart
+    }
+    for (StackSegment& segment : network.stack) {
+        if (segment.block == edit.from) {
+            segment.block = edit.to;
+        }
+    }
+    if (auto positions = document.layout.positions.extract(from)) {
+        positions.key() = to;
+        document.layout.positions.insert(std::move(positions));
+    }
+    return inverseOf(std::move(inverse));
+}
+
+} // namespace residua::projects

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/edit/edit_apply.h"
+
+#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace residua::projects {
+
+namespace {
+
+constexpr const char* kPlace = "topology";
+
+/// Deeper stacks have millions of pairs, which nobody edits one by one.
+constexpr std::int64_t kDeepestExplicit = 1024;
+
+Error noMix(const Topology& topology)
+{
+    return {kPlace, "has no shortcuts to edit: it is a " + std::string(alternativeOf(topology.wiring)) +
+                        "; expected a depth_mix"};
+}
+
+/// What a rule reads now, one by one; nullopt where the sources are an explicit set already. Pruned shortcuts stay in
+/// it, with their state.
+Result<std::optional<ExplicitSources>> listedSources(const DepthMix& mix, std::int64_t depth)
+{
+    if (std::holds_alternative<ExplicitSources>(mix.sources)) {
+        return std::optional<ExplicitSources>();
+    }
+    if (depth > kDeepestExplicit) {
+        return Error{kPlace, "cannot list the shortcuts of " + std::to_string(depth) +
+                                 " layers one by one; expected at most " + std::to_string(kDeepestExplicit)};
+    }
+    DepthMix unpruned = mix;
+    unpruned.states.clear();
+    ExplicitSources listed;
+    for (std::int64_t target = 1; target <= depth + 1; ++target) {
+        for (const std::int64_t source : sourcesOf(unpruned, target, depth)) {
+            listed.shortcuts.push_back({source, target});
+        }
+    }
+    return std::optional(std::move(listed));
+}
+
+bool isListed(const std::optional<ExplicitSources>& listed, const DepthMix& mix, const Shortcut& shortcut)
+{
+    const auto& list = (listed ? *listed : std::get<ExplicitSources>(mix.sources)).shortcuts;
+    return std::binary_search(list.begin(), list.end(), shortcut);
+}
+
+/// Why nothing would read `shortcut`; nullopt where something does.
+std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth)
+{
+    if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > depth + 1) {
+        return Error{kPlace, "shortcut " + textOf(shortcut) + " is out of range; expected source < target, from 0 to " +
+                                 std::to_string(depth + 1) + " (the final output)"};
+    }
+    if (shortcut.target == depth + 1 && !mix.finalMix) {
+        return Error{kPlace, "shortcut " + textOf(shortcut) +
+                                 " ends at the final output, which reads no mix of its own; "
+                                 "switch the final mix on first"};
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+// A change of an explicit set is taken back by its opposite, for a group of thousands is thousands of these; a change
+// of a rule by the topology as it was.
+
+Result<Edit> applyTo(Document& document, const AddShortcut& edit)
+{
+    Topology& topology = document.project.topology;
+    auto* mix = std::get_if<DepthMix>(&topology.wiring);
+    if (mix == nullptr) {
+        return noMix(topology);
+    }
+    const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
+    if (auto error = unreadable(*mix, edit.shortcut, depth)) {
+        return *std::move(error);
+    }
+    auto listed = listedSources(*mix, depth);
+    if (!listed) {
+        return listed.error();
+    }
+    const auto state = mix->states.find(edit.shortcut);
+    const bool pruned = state != mix->states.end() && state->second == ShortcutState::Pruned;
+    const bool there = isListed(*listed, *mix, edit.shortcut);
+    if (there && !pruned) {
+        return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is there already"};
+    }
+    std::vector<Edit> inverse;
+    if (*listed && !there) {
+        inverse.emplace_back(SetTopology{topology});
+        mix->sources = **std::move(listed);
+    } else if (!there) {
+        inverse.emplace_back(RemoveShortcut{edit.shortcut});
+    }
+    if (!there) {
+        auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
+        list.insert(std::lower_bound(list.begin(), list.end(), edit.shortcut), edit.shortcut);
+    }
+    if (pruned) {
+        inverse.emplace_back(SetShortcutState{edit.shortcut, ShortcutState::Pruned});
+        mix->states.erase(state);
+    }
+    return inverseOf(std::move(inverse));
+}
+
+Result<Edit> applyTo(Document& document, const RemoveShortcut& edit)
+{
+    Topology& topology = document.project.topology;
+    auto* mix = std::get_if<DepthMix>(&topology.wiring);
+    if (mix == nullptr) {
+        return noMix(topology);
+    }
+    const std::int64_t depth = mixedModules(*mix, document.project.network.depth());
+    auto listed = listedSources(*mix, depth);
+    if (!listed) {
+        return listed.error();
+    }
+    if (!isListed(*listed, *mix, edit.shortcut)) {
+        return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is not there to be removed"};
+    }
+    std::vector<Edit> inverse;
+    const auto state = mix->states.find(edit.shortcut);
+    if (*listed || unreadable(*mix, edit.shortcut, depth)) {
+        inverse.emplace_back(SetTopology{topology});
+    } else {
+        inverse.emplace_back(AddShortcut{edit.shortcut});
+        if (state != mix->states.end()) {
+            inverse.emplace_back(SetShortcutState{edit.shortcut, state->second});
+        }
+    }
+    if (*listed) {
+        mix->sources = **std::move(listed);
+    }
+    auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
+    list.erase(std::lower_bound(list.begin(), list.end(), edit.shortcut));
+    if (state != mix->states.end()) {
+        mix->states.erase(state);
+    }
+    return inverseOf(std::move(inverse));
+}
+
+Result<Edit> applyTo(Document& document, const SetShortcutState& edit)
+{
+    auto* mix = std::get_if<DepthMix>(&document.project.topology.wiring);
+    if (mix == nullptr) {
+        return noMix(document.project.topology);
+    }
+    if (!shortcutFrom(textOf(edit.shortcut))) {
+        return canonical(edit.shortcut, kPlace).error(); // no file could hold it: its reader says why
+    }
+    SetShortcutState inverse{edit.shortcut, std::nullopt};
+    if (const auto found = mix->states.find(edit.shortcut); found != mix->states.end()) {
+        inverse.state = found->second;
+    }
+    if (edit.state) {
+        mix->states.insert_or_assign(edit.shortcut, *edit.state);
+    } else {
+        mix->states.erase(edit.shortcut);
+    }
+    return Edit{inverse};
+}
+
+} // namespace residua::projects

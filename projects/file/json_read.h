@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/json_tree.h"
+#include "projects/model/text_forms.h"
+#include "projects/schema/describe_project.h"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::projects {
+
+/// Names and texts stand in messages and labels many times over.
+inline constexpr std::size_t kLongestText = 64 * 1024;
+
+/// Private to projects: any described value from a tree. Fields that are absent keep their defaults, unless
+/// they are required; a key that is not described is an error. What is read is canonical: wires and shortcuts
+/// sorted, ids and names unique, numbers finite; and no larger than a program can work on.
+class JsonReader {
+public:
+    template <class T>
+    [[nodiscard]] static Result<T> readAll(const JsonValue& tree)
+    {
+        JsonReader reader;
+        T value{};
+        if (!reader.read(tree, value, Place{})) {
+            return *std::move(reader.m_error);
+        }
+        return value;
+    }
+
+private:
+    bool fail(const Place& at, std::string message);
+    bool unexpected(const Place& at, const JsonValue& got, std::string_view expected);
+    /// For a text that is none of the names: "…; did you mean "scalar"?"
+    bool unknownName(const Place& at, const JsonValue& got, std::span<const std::string_view> names);
+
+    bool read(const JsonValue& from, bool& to, const Place& at);
+    bool read(const JsonValue& from, std::int64_t& to, const Place& at);
+    bool read(const JsonValue& from, double& to, const Place& at);
+    bool read(const JsonValue& from, std::string& to, const Place& at);
+    bool read(const JsonValue& from, NodeId& to, const Place& at);
+    bool read(const JsonValue& from, Shortcut& to, const Place& at);
+    bool read(const JsonValue& from, Wire& to, const Place& at);
+    bool read(const JsonValue& from, Position& to, const Place& at);
+    bool read(const JsonValue& from, ParamValue& to, const Place& at);
+    bool read(const JsonValue& from, FieldValue& to, const Place& at);
+
+    template <Named E>
+    bool read(const JsonValue& from, E& to, const Place& at)
+    {
+        constexpr auto& names = EnumNames<E>::names;
+        const std::size_t index = indexOf(from, names);
+        to = static_cast<E>(index);
+        return index < names.size() || unknownName(at, from, names);
+    }
+
+    template <Described T>
+    bool read(const JsonValue& from, T& to, const Place& at)
+    {
+        return readFields(from, to, at, {}) && settle(to, at);
+    }
+
+    template <Alternating V>
+    bool read(const JsonValue& from, V& to, const Place& at)
+    {
+        constexpr auto& names = Alternatives<V>::names;
+        if (objectOf(from) == nullptr) {
+            return unexpected(at, from, "an object with the key \"kind\"");
+        }
+        const Place kindAt{&at, kKindKey};
+        const JsonValue* kind = findMember(from, kKindKey);
+        if (kind == nullptr) {
+            return fail(kindAt, "is missing; expected one of " + listOf(names));
+        }
+        const std::size_t index = indexOf(*kind, names);
+        if (index >= names.size()) {
+            return unknownName(kindAt, *kind, names);
+        }
+        return readAlternative(from, to, at, index, std::make_index_sequence<std::variant_size_v<V>>{});
+    }
+
+    template <class T>
+    bool read(const JsonValue& from, std::vector<T>& to, const Place& at)
+    {
+        const auto* array = std::get_if<JsonArray>(&from.data);
+        if (array == nullptr) {
+            return unexpected(at, from, "a list");
+        }
+        if (array->size() > kMostOf<T>) {
+            return fail(at, "has " + std::to_string(array->size()) + " entries; expected at most " +
+                                std::to_string(kMostOf<T>));
+        }
+        to.assign(array->size(), T{});
+        for (std::size_t i = 0; i < array->size(); ++i) {
+            if (!read((*array)[i], to[i], Place{&at, {}, i})) {
+                return false;
+            }
+        }
+        return settle(to, at);
+    }
+
+    template <class K, class T>
+    bool read(const JsonValue& from, std::map<K, T>& to, const Place& at)
+    {
+        const JsonObject* object = objectOf(from);
+        if (object == nullptr) {
+            return unexpected(at, from, "an object");
+        }
+        for (const JsonMember& member : *object) {
+            const Place here{&at, member.key};
+            K key{};
+            T value{};
+            if (!readKey(member.key, key, here) || !read(member.value, value, here)) {
+                return false;
+            }
+            to.insert_or_assign(std::move(key), std::move(value));
+        }
+        return true;
+    }
+
+    template <class V, std::size_t... I>
+    bool readAlternative(const JsonValue& from, V& to, const Place& at, std::size_t index, std::index_sequence<I...>)
+    {
+        bool good = false;
+        const auto readOne = [&](auto& alternative) {
+            good = readFields(from, alternative, at, kKindKey) && settle(alternative, at);
+        };
+        ((I == index ? readOne(to.template emplace<I>()) : void()), ...);
+        return good;
+    }
+
+    template <class T>
+    bool readFields(const JsonValue& from, T& to, const Place& at, std::string_view kindKey)
+    {
+        const JsonObject* object = objectOf(from);
+        if (object == nullptr) {
+            return unexpected(at, from, "an object");
+        }
+        std::vector<std::string_view> known;
+        if (!kindKey.empty()) {
+            known.push_back(kindKey);
+        }
+        Fields<T>::visit([&](Key key, auto) { known.push_back(key.name); });
+        bool good = noStrangers(*object, known, at); // first: a misspelt key explains a missing one
+        Fields<T>::visit([&](Key key, auto member) {
+            const JsonValue* value = good ? findMember(from, key.name) : nullptr;
+            const Place here{&at, key.name};
+            if (value != nullptr) {
+                good = read(*value, to.*member, here);
+            } else if (good && key.need == Need::Required) {
+                good = fail(here, "is missing");
+            }
+        });
+        return good;
+    }
+
+    bool notTooLong(const std::string& text, const Place& at, std::size_t most = kLongestText);
+    bool noStrangers(const JsonObject& object, std::span<const std::string_view> known, const Place& at);
+
+    bool readKey(const std::string& text, std::string& key, const Place& at);
+    bool readKey(const std::string& text, NodeId& key, const Place& at);
+    bool readKey(const std::string& text, Shortcut& key, const Place& at);
+
+    /// What a struct asks of its fields together, and their canonical order.
+    bool settle(Graph& graph, const Place& at);
+    bool settle(Network& network, const Place& at);
+    bool settle(std::vector<StackSegment>& stack, const Place& at);
+    bool settle(ExplicitSources& sources, const Place& at);
+    bool settle(Layout& layout, const Place& at);
+    template <class T>
+    bool settle(T&, const Place&)
+    {
+        return true;
+    }
+
+    static const JsonObject* objectOf(const JsonValue& value) { return std::get_if<JsonObject>(&value.data); }
+    /// Of the text among the names; their number where it is none of them.
+    static std::size_t indexOf(const JsonValue& value, std::span<const std::string_view> names);
+    static std::string listOf(std::span<const std::string_view> names);
+
+    std::optional<Error> m_error;
+};
+
+} // namespace residua::projects

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/json_tree.h"
+#include "projects/model/text_forms.h"
+#include "projects/schema/describe_project.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// Private to projects: any described value as a tree. The inverse of json_read.h.
+
+inline JsonValue toTree(bool value)
+{
+    return {value};
+}
+inline JsonValue toTree(std::int64_t value)
+{
+    return {value};
+}
+inline JsonValue toTree(double value)
+{
+    return {value};
+}
+inline JsonValue toTree(const std::string& value)
+{
+    return {value};
+}
+inline JsonValue toTree(NodeId value)
+{
+    return {static_cast<std::int64_t>(value)};
+}
+inline JsonValue toTree(const Shortcut& value)
+{
+    return {textOf(value)};
+}
+inline JsonValue toTree(const Wire& value)
+{
+    return {textOf(value)};
+}
+inline JsonValue toTree(const Position& value)
+{
+    return {JsonArray{{value.x}, {value.y}}, JsonLayout::Inline};
+}
+inline JsonValue toTree(const ParamValue& value)
+{
+    return std::visit([](const auto& v) { return JsonValue{v}; }, value);
+}
+inline JsonValue toTree(const FieldValue& value)
+{
+    auto tree = parseJson(value.json);
+    return tree ? *std::move(tree) : JsonValue{value.json};
+}
+template <Named E>
+JsonValue toTree(E value)
+{
+    return {std::string(nameOf(value))};
+}
+template <Described T>
+JsonValue toTree(const T& value);
+template <Alternating V>
+JsonValue toTree(const V& value);
+template <class T>
+JsonValue toTree(const std::vector<T>& list);
+template <class K, class T>
+JsonValue toTree(const std::map<K, T>& map);
+
+template <class T>
+void appendFields(JsonObject& object, const T& value)
+{
+    static_assert(describesAll<T>(), "a member has no line in its describe_*.h");
+    Fields<T>::visit([&](Key key, auto member) { object.push_back({std::string(key.name), toTree(value.*member)}); });
+}
+
+template <Described T>
+JsonValue toTree(const T& value)
+{
+    JsonObject object;
+    appendFields(object, value);
+    return {std::move(object), kInline<T> ? JsonLayout::Inline : JsonLayout::Lines};
+}
+
+template <Alternating V>
+JsonValue toTree(const V& value)
+{
+    JsonObject object{{std::string(kKindKey), {std::string(alternativeOf(value))}}};
+    return std::visit(
+        [&]<class T>(const T& alternative) -> JsonValue {
+            appendFields(object, alternative);
+            return {std::move(object), kInline<T> ? JsonLayout::Inline : JsonLayout::Lines};
+        },
+        value);
+}
+
+template <class T>
+JsonValue toTree(const std::vector<T>& list)
+{
+    JsonArray array;
+    array.reserve(list.size());
+    for (const T& item : list) {
+        array.push_back(toTree(item));
+    }
+    return {std::move(array)};
+}
+
+inline const std::string& keyText(const std::string& key)
+{
+    return key;
+}
+inline std::string keyText(NodeId key)
+{
+    return textOf(key);
+}
+inline std::string keyText(const Shortcut& key)
+{
+    return textOf(key);
+}
+
+template <class K, class T>
+JsonValue toTree(const std::map<K, T>& map)
+{
+    JsonObject object;
+    for (const auto& [key, value] : map) {
+        object.push_back({std::string(keyText(key)), toTree(value)});
+    }
+    return {std::move(object)};
+}
+
+} // namespace residua::projects

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/file/store.h"
+
+#include "projects/base/whole_file.h"
+#include "projects/file/json.h"
+#include "projects/file/json_document.h"
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+namespace residua::projects {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether `name` is a temporary file for one of a project's, whose process has died. Another machine's process writes
+/// for less than a minute.
+bool isLeftover(const fs::directory_entry& entry)
+{
+    const std::string name = entry.path().filename().string();
+    for (const char* of : {kProjectFile, kLayoutFile, kJournalFile}) {
+        const std::string prefix = std::string(of) + ".tmp-";
+        if (!name.starts_with(prefix)) {
+            continue;
+        }
+        int process = 0;
+        std::from_chars(name.data() + prefix.size(), name.data() + name.size(), process);
+        std::error_code error;
+        const auto age = fs::file_time_type::clock::now() - entry.last_write_time(error);
+        const bool dead = process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+        return dead && !error && age > std::chrono::minutes(1) && fs::is_regular_file(entry.symlink_status(error));
+    }
+    return false;
+}
+
+void removeLeftovers(const fs::path& directory)
+{
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+        if (isLeftover(*entry)) {
+            std::error_code ignored;
+            fs::remove(entry->path(), ignored);
+        }
+    }
+}
+
+Status makeDirectory(const fs::path& directory)
+{
+    std::error_code error;
+    fs::create_directories(directory, error);
+    if (error) {
+        return Error{directory.string(), "cannot make this folder: " + error.message()};
+    }
+    return Done{};
+}
+
+/// A file's error with the file before the place within it.
+Error inFile(const fs::path& file, const Error& error)
+{
+    return {file.string() + " · " + error.place, error.message};
+}
+
+template <class T>
+Result<T> readWith(Result<T> (*parse)(std::string_view), const fs::path& file)
+{
+    const auto bytes = readFile(file);
+    if (!bytes) {
+        return bytes.error();
+    }
+    auto value = parse(*bytes);
+    return value ? std::move(value) : Result<T>(inFile(file, value.error()));
+}
+
+/// Positions of nodes that are gone (a project merged or edited by hand) are dropped, so that a layout speaks
+/// of nothing but the project's nodes.
+Document withoutStrays(Document document)
+{
+    for (auto& [ref, positions] : document.layout.positions) {
+        const Graph* graph = findGraph(document.project, ref);
+        std::erase_if(positions,
+                      [&](const auto& node) { return graph == nullptr || graph->find(node.first) == nullptr; });
+    }
+    std::erase_if(document.layout.positions, [](const auto& entry) { return entry.second.empty(); });
+    return document;
+}
+
+} // namespace
+
+Result<Document> loadProject(const fs::path& path)
+{
+    std::error_code ignored;
+    const bool isFile = fs::is_regular_file(path, ignored);
+    if (!isFile && !fs::is_directory(path, ignored)) {
+        return Error{path.string(), "does not exist; expected a project's folder or its project.json"};
+    }
+    const fs::path file = isFile ? path : path / kProjectFile;
+    if (!fs::exists(file, ignored)) {
+        return Error{path.string(), "is no project: it has no " + std::string(kProjectFile)};
+    }
+    auto project = readWith(projectFromJson, file);
+    if (!project) {
+        return project.error();
+    }
+    Document document{*std::move(project), {}};
+    const fs::path layoutFile = file.parent_path() / kLayoutFile;
+    if (fs::exists(layoutFile, ignored)) {
+        auto layout = readWith(layoutFromJson, layoutFile);
+        if (!layout) {
+            return layout.error();
+        }
+        document.layout = *std::move(layout);
+    }
+    return withoutStrays(std::move(document));
+}
+
+Status saveProject(const fs::path& directory, const Document& document)
+{
+    if (Status made = makeDirectory(directory); !made) {
+        return made;
+    }
+    removeLeftovers(directory);
+    if (Status written = writeFileAtomically(directory / kProjectFile, toJson(document.project)); !written) {
+        return written;
+    }
+    return writeFileAtomically(directory / kLayoutFile, toJson(document.layout));
+}
+
+Status writeJournal(const fs::path& directory, const Document& document)
+{
+    if (Status made = makeDirectory(directory); !made) {
+        return made;
+    }
+    // One file, so that project and layout are of the same moment.
+    JsonObject both{{"project", treeOf(document.project)}, {"layout", treeOf(document.layout)}};
+    return writeFileAtomically(directory / kJournalFile, printJson({std::move(both)}));
+}
+
+Result<std::optional<Document>> readJournal(const fs::path& directory)
+{
+    const fs::path file = directory / kJournalFile;
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) {
+        return std::optional<Document>{};
+    }
+    auto tree = readWith(parseJson, file);
+    if (!tree) {
+        return tree.error();
+    }
+    auto project = projectFromTree(takeMember(*tree, "project"));
+    if (!project) {
+        return inFile(file, project.error());
+    }
+    auto layout = layoutFromTree(takeMember(*tree, "layout"));
+    if (!layout) {
+        return inFile(file, layout.error());
+    }
+    Document unsaved = withoutStrays({*std::move(project), *std::move(layout)});
+    if (const auto saved = loadProject(directory); saved && *saved == unsaved) {
+        return std::optional<Document>{};
+    }
+    return std::optional(std::move(unsaved));
+}
+
+Status removeJournal(const fs::path& directory)
+{
+    const fs::path file = directory / kJournalFile;
+    std::error_code error;
+    fs::remove(file, error);
+    if (error) {
+        return Error{file.string(), "cannot be removed: " + error.message()};
+    }
+    return Done{};
+}
+
+} // namespace residua::projects

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/library/presets.h"
+#include "projects/nodes/graph_builder.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+constexpr const char* kLanguageCard = "A small language model on a synthetic language whose agreement is nested";
+
+Graph passThrough()
+{
+    return GraphBuilder().node("input", "input").node("output", "output").wire("input", "output").build();
+}
+
+Graph embeddingStem()
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("embedding", "token_embedding")
+        .node("output", "output")
+        .wire("input", "embedding")
+        .wire("embedding", "output")
+        .build();
+}
+
+Graph languageHead()
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("norm", "rms_norm")
+        .node("logits", "linear", {{"out", std::string("vocab")}})
+        .node("output", "output")
+        .wire("input", "norm")
+        .wire("norm", "logits")
+        .wire("logits", "output")
+        .build();
+}
+
+Graph linearGraph(const std::string& out)
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("project", "linear", {{"out", out}, {"bias", true}})
+        .node("output", "output")
+        .wire("input", "project")
+        .wire("project", "output")
+        .build();
+}
+
+/// A stack of `depth` layers of one block preset.
+void stackOf(Network& network, const std::string& preset, std::int64_t depth)
+{
+    const auto found = std::ranges::find(blockPresets(), preset, &BlockPreset::name);
+    network.blocks = {{preset, preset, found->graph}};
+    network.stack = {{preset, depth}};
+}
+
+Topology topologyNamed(const std::string& name, std::int64_t depth)
+{
+    const std::vector<TopologyPreset> presets = topologyPresets(depth);
+    return {name, std::ranges::find(presets, name, &TopologyPreset::name)->wiring};
+}
+
+/// Eight transformer layers that two processor cores train in about a minute.
+Project languageProject(const std::string& name, const std::string& topology)
+{
+    Project project;
+    project.name = name;
+    project.description = kLanguageCard;
+    project.data.source = SyntheticLanguage{};
+    project.network.width = 128;
+    project.network.stem = embeddingStem();
+    project.network.head = languageHead();
+    project.network.tieHead = true;
+    stackOf(project.network, "transformer", 8);
+    project.topology = topologyNamed(topology, 8);
+    project.training.steps = 500;
+    project.training.batch = 16;
+    project.training.sequenceLength = 64;
+    project.training.rate = {2e-3, 50, RateCurve::Cosine, 0.1};
+    project.training.validateEvery = 50;
+    project.training.checkpointEvery = 100;
+    project.training.observeEvery = 10;
+    return project;
+}
+
+/// Vectors in and out of the stack as they are.
+Project vectorProject(const std::string& name, const std::string& description, std::int64_t width, Source source)
+{
+    Project project;
+    project.name = name;
+    project.description = description;
+    project.data.source = std::move(source);
+    project.network.width = width;
+    project.network.stem = passThrough();
+    project.network.head = passThrough();
+    project.initialisation.scaleResidualByDepth = false;
+    project.training.sequenceLength = 1;
+    return project;
+}
+
+/// Full-batch gradient descent on a 3-layer linear network (ANCRe, case study 3.1).
+Project linearAncre()
+{
+    Project project =
+        vectorProject("Linear network, ANCRe",
+                      "Case study 3.1 of ANCRe: where shortcuts sit decides how fast a linear network converges", 16,
+                      LinearRegression{});
+    project.data.validationFraction = 0;
+    project.network.objective = Objective::HalfSquaredError;
+    stackOf(project.network, "linear", 3);
+    project.topology = topologyNamed("ancre-ingoing", 3);
+    project.initialisation.scale = 0.01;
+    project.training.steps = 1000;
+    project.training.batching = BatchKind::Full;
+    project.training.optimiser = Sgd{};
+    project.training.rate = {1.0, 0, RateCurve::Constant, 1.0};
+    project.training.clipNorm = 0;
+    project.training.precision = Precision::Fp64;
+    project.training.validateEvery = 0;
+    project.training.observeEvery = 5;
+    return project;
+}
+
+SweepAxis axisOf(const std::string& field, const std::string& label, const std::vector<SweepValue>& values)
+{
+    return {field, label, values};
+}
+
+SweepAxis topologyAxis(const std::vector<std::string>& topologies)
+{
+    SweepAxis axis{"/topology", "topology", {}};
+    for (const std::string& name : topologies) {
+        axis.values.push_back({name, {"\"" + name + "\""}});
+    }
+    return axis;
+}
+
+/// The case study of ANCRe (section 3) with its theorems' premises met. The target has a direction with nothing to
+/// learn and the first layer starts at zero, as Theorem 3.2 asks (B.1); from the small start Theorem 3.3 holds too.
+Project ancreCaseStudy()
+{
+    constexpr std::int64_t kDepth = 3;
+    Project project = linearAncre();
+    project.name = "ANCRe case study";
+    project.description = "Linear networks by full-batch gradient descent: the place of one shortcut decides between "
+                          "a power of the step and an exponential (ANCRe, Theorems 3.2 and 3.3)";
+    project.data.source = LinearRegression{.dim = 4, .samples = 4, .target = LinearTarget::Diagonal};
+    project.network.width = 4;
+    project.network.blocks.push_back(project.network.blocks.front());
+    Block& first = project.network.blocks.back();
+    first.name = "first";
+    std::ranges::find(first.graph.nodes, "linear", &Node::kind)->params["start"] = 0.0;
+    project.network.stack = {{"first", 1}, {project.network.blocks.front().name, kDepth - 1}};
+    project.initialisation.law = InitLaw::Identity;
+    project.initialisation.scale = 0.5;
+    project.training.steps = 2000;
+    project.training.rate.peak = 0.2;
+    project.training.observeEvery = 20;
+    const SweepAxis starts = axisOf("/initialisation/scale", "start", {{"half", {"0.5"}}, {"small", {"0.002"}}});
+    project.sweeps = {
+        {"topologies", {starts, topologyAxis({"none", "cascaded", "0:1", "0:2", "0:3", "1:2+2:3", "ancre-ingoing"})}},
+        {"depths",
+         {axisOf("/network/stack/1/repeat", "layers", {{"3 layers", {"2"}}, {"4 layers", {"3"}}, {"5 layers", {"4"}}}),
+          starts, topologyAxis({"none", "0:1", "0:L-1", "ancre-ingoing"})}},
+    };
+    return project;
+}
+
+/// Ten linear layers of rank 3 and targets of full rank (DeepCrossAttention, figure 1 and section 4).
+Project lowRankRegression()
+{
+    Project project = vectorProject("Low-rank regression",
+                                    "Ten layers of rank 3 learn a map of 100 features: a residual sum cannot let the "
+                                    "input go, weights on the depth can (DeepCrossAttention, figure 1)",
+                                    100, LowRankRegression{.rank = 100});
+    // Figure 1 is plain gradient descent's. That the levels of section 4 are reached takes an optimiser that gets
+    // there.
+    project.sweeps = {
+        {"figure 1",
+         {axisOf("/data/source/target", "target", {{"identity", {"\"identity\""}}, {"random", {"\"random\""}}}),
+          topologyAxis({"plain", "grn-v1"})}},
+        {"section 4",
+         {axisOf("/training/optimiser", "optimiser", {{"AdamW", {R"({"kind": "adamw", "weight_decay": 0})"}}}),
+          axisOf("/training/learning_rate/peak", "rate", {{"0.005", {"0.005"}}}),
+          topologyAxis({"plain", "grn-v1", "grn-v2", "grn-v3"})}},
+    };
+    project.network.objective = Objective::MeanSquaredError;
+    stackOf(project.network, "low-rank-linear", 10);
+    project.topology = topologyNamed("grn-v1", 10);
+    project.initialisation.scale = 0.25;
+    project.training.steps = 1000;
+    project.training.batch = 100;
+    project.training.optimiser = Sgd{.momentum = 0.0};
+    project.training.rate = {1.0, 50, RateCurve::Cosine, 0.01};
+    return project;
+}
+
+/// The polynomial task of RaPTr (section 3, D.3).
+Project booleanPolynomial()
+{
+    Project project = vectorProject(
+        "Boolean polynomial", "A residual MLP of 20 layers learns a polynomial of degree 10 over ±1 (RaPTr, section 3)",
+        100, BooleanPolynomial{});
+    project.network.objective = Objective::MeanSquaredError;
+    project.network.stem = linearGraph("d");
+    project.network.head = linearGraph("out");
+    stackOf(project.network, "mlp", 20);
+    project.topology = topologyNamed("plain", 20);
+    project.initialisation = {.law = InitLaw::KaimingNormal, .scale = 1.0, .scaleResidualByDepth = true};
+    project.training.steps = 1500;
+    project.training.batch = 128;
+    project.training.optimiser = AdamW{.weightDecay = 0.0};
+    project.training.rate = {1e-3, 100, RateCurve::Cosine, 0.1};
+    return project;
+}
+
+std::vector<Example> makeExamples()
+{
+    std::vector<Example> result{
+        {"ancre-language", "Learned shortcuts", "Language model, 8 layers, ANCRe: watch the shortcuts being learned",
+         languageProject("Learned shortcuts", "ancre-ingoing")},
+        {"plain-language", "Plain residual", "The same language model with the residual sum everyone uses",
+         languageProject("Plain residual", "plain")},
+        {"grn-language", "GRN-v1", "The same language model with a weight on every earlier branch",
+         languageProject("GRN-v1", "grn-v1")},
+        {"linear-ancre", "Linear network", "Three matrices, full batch: how topology alone changes convergence",
+         linearAncre()},
+        {"ancre-case-study", "ANCRe case study", "Where one shortcut sits: measured losses and the theorems' bounds",
+         ancreCaseStudy()},
+        {"low-rank-regression", "Low-rank regression", "Ten linear layers of rank 3 and a target of full rank",
+         lowRankRegression()},
+        {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree", booleanPolynomial()},
+    };
+    return result;
+}
+
+} // namespace
+
+const std::vector<Example>& examples()
+{
+    static const std::vector<Example> all = makeExamples();
+    return all;
+}
+
+const Example* findExample(const std::string& name)
+{
+    const auto found = std::ranges::find(examples(), name, &Example::name);
+    return found == examples().end() ? nullptr : &*found;
+}
+
+} // namespace residua::projects

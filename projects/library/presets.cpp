@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/library/presets.h"
+
+#include "projects/nodes/graph_builder.h"
+
+namespace residua::projects {
+namespace {
+
+std::string text(const char* value)
+{
+    return value;
+}
+
+/// LLaMA's 8/3 · d, rounded up to a multiple of 32.
+constexpr const char* kSwigluHidden = "32*ceil(d/12)";
+
+/// FFN(norm(x)) by SwiGLU, where x is the sum that `residual` and the attention make; ends the branch r(h) = a + FFN.
+void addSwigluHalf(GraphBuilder& graph, const std::string& residual)
+{
+    graph.node("add_attention", "add")
+        .node("norm_ffn", "rms_norm")
+        .node("gate", "linear", {{"out", text(kSwigluHidden)}})
+        .node("up", "linear", {{"out", text(kSwigluHidden)}})
+        .node("swiglu", "swiglu")
+        .node("down", "linear")
+        .node("branch", "add")
+        .node("output", "output")
+        .wire(residual, "add_attention.in1")
+        .wire("attention", "add_attention.in2")
+        .wire("add_attention", "norm_ffn")
+        .wire("norm_ffn", "gate")
+        .wire("norm_ffn", "up")
+        .wire("gate", "swiglu.gate")
+        .wire("up", "swiglu.up")
+        .wire("swiglu", "down")
+        .wire("attention", "branch.in1")
+        .wire("down", "branch.in2")
+        .wire("branch", "output");
+}
+
+Graph transformer()
+{
+    GraphBuilder graph;
+    graph.node("input", "input")
+        .node("norm_attention", "rms_norm")
+        .node("attention", "attention")
+        .wire("input", "norm_attention");
+    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
+        graph.wire("norm_attention", port);
+    }
+    addSwigluHalf(graph, "input");
+    return graph.build();
+}
+
+/// Figure 4 of DeepCrossAttention: q, k and v enter apart and pass the same norm; the residual is q's mix, or where
+/// `residual` is named, a port of its own (MUDD).
+Graph transformerQkv(const std::string& residual)
+{
+    GraphBuilder graph;
+    for (const std::string port : {"q", "k", "v"}) {
+        graph.node(port, "input", {{"port", port}});
+    }
+    if (residual != "q") {
+        graph.node(residual, "input", {{"port", residual}});
+    }
+    graph.node("norm_q", "rms_norm")
+        .node("norm_k", "rms_norm", {{"share", text("norm_q")}})
+        .node("norm_v", "rms_norm", {{"share", text("norm_q")}})
+        .node("attention", "attention");
+    for (const std::string port : {"q", "k", "v"}) {
+        graph.wire(port, "norm_" + port).wire("norm_" + port, "attention." + port);
+    }
+    addSwigluHalf(graph, residual);
+    return graph.build();
+}
+
+Graph gpt()
+{
+    GraphBuilder graph;
+    graph.node("input", "input")
+        .node("norm_attention", "layer_norm")
+        .node("attention", "attention", {{"rope", false}, {"bias", true}})
+        .node("add_attention", "add")
+        .node("norm_ffn", "layer_norm")
+        .node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
+        .node("gelu", "activation", {{"function", text("gelu")}})
+        .node("down", "linear", {{"bias", true}})
+        .node("branch", "add")
+        .node("output", "output")
+        .wire("input", "norm_attention");
+    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
+        graph.wire("norm_attention", port);
+    }
+    graph.wire("input", "add_attention.in1")
+        .wire("attention", "add_attention.in2")
+        .wire("add_attention", "norm_ffn")
+        .wire("norm_ffn", "up")
+        .wire("up", "gelu")
+        .wire("gelu", "down")
+        .wire("attention", "branch.in1")
+        .wire("down", "branch.in2")
+        .wire("branch", "output");
+    return graph.build();
+}
+
+Graph mlp()
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
+        .node("relu", "activation", {{"function", text("relu")}})
+        .node("down", "linear", {{"bias", true}})
+        .node("output", "output")
+        .wire("input", "up")
+        .wire("up", "relu")
+        .wire("relu", "down")
+        .wire("down", "output")
+        .build();
+}
+
+Graph single(const std::string& kind, std::map<std::string, ParamValue> params)
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("weight", kind, std::move(params))
+        .node("output", "output")
+        .wire("input", "weight")
+        .wire("weight", "output")
+        .build();
+}
+
+Graph bottleneck()
+{
+    const std::string narrow = "max(1, floor(d/4))";
+    return GraphBuilder()
+        .node("input", "input")
+        .node("reduce", "linear", {{"out", narrow}, {"bias", true}})
+        .node("relu_reduce", "activation", {{"function", text("relu")}})
+        .node("middle", "linear", {{"out", narrow}, {"bias", true}})
+        .node("relu_middle", "activation", {{"function", text("relu")}})
+        .node("expand", "linear", {{"bias", true}})
+        .node("output", "output")
+        .wire("input", "reduce")
+        .wire("reduce", "relu_reduce")
+        .wire("relu_reduce", "middle")
+        .wire("middle", "relu_middle")
+        .wire("relu_middle", "expand")
+        .wire("expand", "output")
+        .build();
+}
+
+std::vector<BlockPreset> makePresets()
+{
+    return {
+        {"transformer", "Transformer", "Pre-norm, RMS norm, rotary positions, SwiGLU (LLaMA)", transformer()},
+        {"transformer-qkv", "Transformer with q, k, v",
+         "The same with ports q, k and v that a topology feeds apart (DeepCrossAttention)", transformerQkv("q")},
+        {"transformer-qkvr", "Transformer with q, k, v, residual", "The same with a residual port besides (MUDD)",
+         transformerQkv("residual")},
+        {"gpt", "GPT", "Pre-norm, layer norm, GELU; positions are the stem's", gpt()},
+        {"mlp", "MLP", "Two linear layers, 4·d hidden features, ReLU (RaPTr, D.3)", mlp()},
+        {"linear", "Linear", "One matrix (ANCRe, section 3)", single("linear", {})},
+        {"low-rank-linear", "Low-rank linear", "One matrix of rank 3 (DeepCrossAttention, figure 1)",
+         single("low_rank_linear", {{"rank", std::int64_t{3}}})},
+        {"bottleneck", "Bottleneck", "Down to d/4 features, across, and up again, with ReLU", bottleneck()},
+    };
+}
+
+} // namespace
+
+const std::vector<BlockPreset>& blockPresets()
+{
+    static const std::vector<BlockPreset> presets = makePresets();
+    return presets;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/project.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// A block that people know by name; made for the project's named sizes, so it follows a change of width.
+struct BlockPreset {
+    std::string name; ///< stable key, e.g. "transformer"
+    std::string title;
+    std::string summary;
+    Graph graph;
+};
+/// transformer (pre-norm, RMSNorm, RoPE, SwiGLU), transformer-qkv (the same with ports q, k, v),
+/// transformer-qkvr (and residual), gpt (LayerNorm, GELU; its positions are learned in the stem), mlp, linear,
+/// low-rank-linear, bottleneck.
+[[nodiscard]] const std::vector<BlockPreset>& blockPresets();
+
+/// A project that ships inside the program: opens and trains at once with nothing downloaded.
+struct Example {
+    std::string name; ///< stable key for --example
+    std::string title;
+    std::string summary; ///< one line for its card
+    Project project;
+};
+/// In display order; the first is what a first start opens.
+[[nodiscard]] const std::vector<Example>& examples();
+[[nodiscard]] const Example* findExample(const std::string& name);
+
+} // namespace residua::projects

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/topology.h"
+
+#include "projects/model/graph.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+constexpr const char* kDca = "DeepCrossAttention, section 3.1";
+constexpr const char* kAncre = "ANCRe, section 4";
+
+/// GRN on the stack of branches: with weights of 1 it is the plain residual network, exactly.
+DepthMix grn(WeightKind weight, GateKind gate = GateKind::None)
+{
+    DepthMix mix;
+    mix.weight = weight;
+    mix.gate.kind = gate;
+    return mix;
+}
+
+DepthMix dca(SourceSet sources)
+{
+    DepthMix mix = grn(WeightKind::PerFeature, GateKind::Outside);
+    mix.ports = MixPorts::Qkv;
+    mix.sources = std::move(sources);
+    return mix;
+}
+
+/// x_j = F_j(x_{j-1}) + Σ p_ij x_i (ANCRe eq. 5); what leaves is x_K.
+DepthMix besideBranch(WeightKind weight, NormaliseOver normalise, MixInit init, SourceSet sources = AllSources{})
+{
+    DepthMix mix;
+    mix.entry = StackEntry::Full;
+    mix.feeds = MixFeeds::ResidualBesideBranch;
+    mix.sources = std::move(sources);
+    mix.weight = weight;
+    mix.normalise = normalise;
+    mix.temperature = normalise == NormaliseOver::None ? 1.0 : 0.1;
+    mix.init = init;
+    mix.finalMix = false;
+    return mix;
+}
+
+/// Layers read mixes of full outputs, at first the newest alone.
+DepthMix denseFormer(SourceSet sources)
+{
+    DepthMix mix;
+    mix.entry = StackEntry::Full;
+    mix.sources = std::move(sources);
+    mix.weight = WeightKind::Scalar;
+    mix.init = MixInit::Cascaded;
+    return mix;
+}
+
+DepthMix mudd()
+{
+    DepthMix mix = denseFormer(AllSources{});
+    mix.ports = MixPorts::QkvResidual;
+    mix.weight = WeightKind::PerToken;
+    return mix;
+}
+
+DepthMix attentionResiduals(std::int64_t blockLayers)
+{
+    DepthMix mix;
+    mix.weight = WeightKind::DepthAttention;
+    mix.normalise = NormaliseOver::Sources;
+    mix.init = MixInit::Zero;
+    mix.blockLayers = blockLayers;
+    return mix;
+}
+
+MultiStream streams(StreamWeights weights, StreamConstraint constraint = StreamConstraint::None)
+{
+    MultiStream wiring;
+    wiring.weights = weights;
+    wiring.constraint = constraint;
+    return wiring;
+}
+
+BranchGate gate(BranchGateKind kind)
+{
+    BranchGate wiring;
+    wiring.kind = kind;
+    return wiring;
+}
+
+ExplicitSources cascade(std::int64_t depth)
+{
+    ExplicitSources sources;
+    for (std::int64_t j = 1; j <= std::min(depth, kMaxLayers); ++j) {
+        sources.shortcuts.push_back({j - 1, j});
+    }
+    return sources;
+}
+
+using Presets = std::vector<TopologyPreset>;
+
+void addPlain(Presets& presets)
+{
+    presets.push_back({"plain", "Plain residual", "Each layer reads the sum of the input and every branch before it",
+                       "He et al., ResNet", grn(WeightKind::Fixed)});
+    presets.push_back({"none", "No shortcuts", "Each layer reads the one before it and nothing else",
+                       "ANCRe, section 3",
+                       besideBranch(WeightKind::Fixed, NormaliseOver::None, MixInit::Ones, ExplicitSources{})});
+}
+
+void addDca(Presets& presets)
+{
+    presets.push_back(
+        {"grn-v1", "GRN-v1", "One learned weight for each earlier branch and reader", kDca, grn(WeightKind::Scalar)});
+    presets.push_back({"grn-v2", "GRN-v2", "One learned weight per feature for each earlier branch and reader", kDca,
+                       grn(WeightKind::PerFeature)});
+    presets.push_back({"grn-v3", "GRN-v3", "Weights per feature plus a gate that depends on the input", kDca,
+                       grn(WeightKind::PerFeature, GateKind::Outside)});
+    presets.push_back({"dca", "DeepCrossAttention", "Queries, keys and values each read a GRN-v3 mix of their own",
+                       "DeepCrossAttention, section 3.2", dca(AllSources{})});
+    presets.push_back({"k-dca", "k-DCA", "DeepCrossAttention over the input, the last k outputs and the sum between",
+                       kDca, dca(FirstAndLast{2})});
+}
+
+void addAncre(Presets& presets, std::int64_t depth)
+{
+    presets.push_back({"ancre-ingoing", "ANCRe, ingoing", "Learned shortcuts; a softmax over the sources of each layer",
+                       "ANCRe, eq. 7 and 8", besideBranch(WeightKind::Scalar, NormaliseOver::Sources, MixInit::Zero)});
+    presets.push_back({"ancre-outgoing", "ANCRe, outgoing",
+                       "Learned shortcuts; a softmax over the targets of each output", "ANCRe, eq. 6",
+                       besideBranch(WeightKind::Scalar, NormaliseOver::Targets, MixInit::Zero)});
+    presets.push_back({"ancre-none", "ANCRe, not normalised",
+                       "Learned shortcuts used as they are, from the plain cascade", "ANCRe, section 5.4",
+                       besideBranch(WeightKind::Scalar, NormaliseOver::None, MixInit::Cascaded)});
+    presets.push_back({"ancre-fixed", "All shortcuts, fixed 1/j",
+                       "Every shortcut into layer j weighs 1/j and nothing is learned", "ANCRe, section 5.4",
+                       besideBranch(WeightKind::Fixed, NormaliseOver::None, MixInit::Reciprocal)});
+    presets.push_back({"ancre-cascaded", "Cascaded only, learned",
+                       "Shortcuts between neighbours alone, with a learned weight each", "ANCRe, section 5.4",
+                       besideBranch(WeightKind::Scalar, NormaliseOver::None, MixInit::Ones, cascade(depth))});
+}
+
+void addFullStacks(Presets& presets)
+{
+    presets.push_back({"denseformer", "DenseFormer", "Each block reads a learned mix of all earlier block outputs",
+                       "Pagliardini et al., DenseFormer", denseFormer(AllSources{})});
+    presets.push_back({"denseformer-dilated", "DenseFormer, 4×5",
+                       "Every 4th earlier output, mixed before every 5th block", "Pagliardini et al., DenseFormer",
+                       denseFormer(Dilated{4, 5})});
+    presets.push_back({"mudd", "MUDD", "Weights made for each token, for queries, keys, values and the residual",
+                       "Xiao et al., MUDDFormer", mudd()});
+    presets.push_back({"attention-residuals", "Attention Residuals", "A learned query attends over the depth",
+                       "Attention Residuals", attentionResiduals(1)});
+    presets.push_back({"attention-residuals-block", "Attention Residuals, blocks of 4",
+                       "The same over sums of 4 layers each", "Attention Residuals, block variant",
+                       attentionResiduals(4)});
+}
+
+void addStreams(Presets& presets)
+{
+    presets.push_back({"hyper-static", "Hyper-Connections, static", "4 residual streams with learned mixing",
+                       "Zhu et al., Hyper-Connections", streams(StreamWeights::Static)});
+    presets.push_back({"hyper-dynamic", "Hyper-Connections, dynamic",
+                       "4 residual streams whose mixing depends on the input", "Zhu et al., Hyper-Connections",
+                       streams(StreamWeights::Dynamic)});
+    presets.push_back({"mhc", "mHC", "Hyper-Connections whose stream mixing is doubly stochastic",
+                       "mHC: Manifold-Constrained Hyper-Connections",
+                       streams(StreamWeights::Dynamic, StreamConstraint::DoublyStochastic)});
+}
+
+void addGates(Presets& presets)
+{
+    presets.push_back({"highway", "Highway", "A learned gate trades the input for the branch",
+                       "Srivastava et al., Highway Networks", gate(BranchGateKind::Highway)});
+    presets.push_back({"densenet", "DenseNet", "Earlier outputs side by side, projected back to the width",
+                       "Huang et al., DenseNet", Concatenation{}});
+    presets.push_back({"rezero", "ReZero", "A learned factor on each branch that starts at 0",
+                       "Bachlechner et al., ReZero", gate(BranchGateKind::ReZero)});
+    presets.push_back({"laurel-rw", "LAuReL-RW", "Learned factors on the branch and the residual",
+                       "Menghani et al., LAuReL", gate(BranchGateKind::LaurelRw)});
+    presets.push_back({"laurel-lr", "LAuReL-LR", "A low-rank map added to the residual", "Menghani et al., LAuReL",
+                       gate(BranchGateKind::LaurelLr)});
+    presets.push_back({"laurel-pa", "LAuReL-PA", "A low-rank mix of the latest activations", "Menghani et al., LAuReL",
+                       gate(BranchGateKind::LaurelPa)});
+    presets.push_back({"stochastic-depth", "Stochastic depth", "Branches are dropped at random, deeper ones more often",
+                       "Huang et al., Stochastic Depth", gate(BranchGateKind::StochasticDepth)});
+    presets.push_back({"value-residual", "Value residual", "Attention values mix with those of the first layer",
+                       "Zhou et al., Value Residual Learning", gate(BranchGateKind::ValueResidual)});
+}
+
+} // namespace
+
+std::vector<TopologyPreset> topologyPresets(std::int64_t depth)
+{
+    Presets presets;
+    addPlain(presets);
+    addDca(presets);
+    addAncre(presets, depth);
+    addFullStacks(presets);
+    addStreams(presets);
+    addGates(presets);
+    return presets;
+}
+
+} // namespace residua::projects

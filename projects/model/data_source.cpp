@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/data_source.h"
+
+#include "projects/model/text_forms.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace residua::projects {
+namespace {
+
+constexpr double kDouble = sizeof(double);
+
+double real(std::int64_t value)
+{
+    return static_cast<double>(value);
+}
+
+/// Samples of all splits: the held-out ones are drawn beside those for training.
+double samplesInAll(std::int64_t samples, const DataSource& data)
+{
+    return std::ceil(real(samples) * (1 + data.validationFraction + data.testFraction));
+}
+
+/// Tokens as they are drawn, and in the width in which they are kept.
+double bytesOf(const SyntheticLanguage& source, const DataSource&)
+{
+    return real(source.tokens) * (source.vocabulary > 1 << 16 ? 8 : 6);
+}
+
+/// Inputs as they are drawn and as they are kept, the outputs, and the matrix between them.
+double matricesOf(std::int64_t dim, std::int64_t samples, const DataSource& data)
+{
+    return kDouble * (3 * samplesInAll(samples, data) * real(dim) + real(dim) * real(dim));
+}
+
+double bytesOf(const LinearRegression& source, const DataSource& data)
+{
+    return matricesOf(source.dim, source.samples, data);
+}
+
+double bytesOf(const LowRankRegression& source, const DataSource& data)
+{
+    return matricesOf(source.dim, source.samples, data) + 4 * kDouble * real(source.dim) * real(source.dim);
+}
+
+double factorsOf(const BooleanPolynomial& source)
+{
+    return real(source.termsPerDegree) * real(source.degree) * (real(source.degree) + 1) / 2;
+}
+
+/// The held-out samples: training draws new ones for every step.
+double bytesOf(const BooleanPolynomial& source, const DataSource& data)
+{
+    const int splits = 1 + (data.validationFraction > 0 ? 1 : 0) + (data.testFraction > 0 ? 1 : 0);
+    return kDouble * (splits * real(kHeldOutPolynomials) * (real(source.dim) + 1) + factorsOf(source));
+}
+
+std::int64_t vocabularyOf(const Tokeniser& tokeniser)
+{
+    return tokeniser.kind == TokeniserKind::Bytes ? 256 : tokeniser.vocabulary;
+}
+
+} // namespace
+
+bool isLanguage(const DataSource& data)
+{
+    return std::visit(
+        [](const auto& source) {
+            return !requires
+            {
+                source.dim;
+            };
+        },
+        data.source);
+}
+
+std::int64_t vocabularyOf(const DataSource& data)
+{
+    return std::visit(
+        [](const auto& source) -> std::int64_t {
+            if constexpr (requires { source.tokeniser; }) {
+                return vocabularyOf(source.tokeniser);
+            } else if constexpr (requires { source.vocabulary; }) {
+                return source.vocabulary;
+            } else {
+                return 0;
+            }
+        },
+        data.source);
+}
+
+VectorWidths vectorWidthsOf(const DataSource& data)
+{
+    return std::visit(
+        [](const auto& source) -> VectorWidths {
+            if constexpr (requires { source.degree; }) {
+                return {source.dim, 1};
+            } else if constexpr (requires { source.dim; }) {
+                return {source.dim, source.dim};
+            } else {
+                return {};
+            }
+        },
+        data.source);
+}
+
+Status checkGeneratedSize(const DataSource& data)
+{
+    const double bytes = std::visit(
+        [&](const auto& source) {
+            if constexpr (requires { bytesOf(source, data); }) {
+                return bytesOf(source, data);
+            } else {
+                return 0.0;
+            }
+        },
+        data.source);
+    if (!(bytes <= kMostGeneratedBytes)) {
+        return Error{"data", "the examples take " + bytesText(bytes) + " while they are generated, expected at most " +
+                                 bytesText(kMostGeneratedBytes) + ": make fewer or smaller ones" +
+                                 (isLanguage(data) ? ", or read them from a token file" : "")};
+    }
+    const auto* const polynomial = std::get_if<BooleanPolynomial>(&data.source);
+    constexpr std::int64_t kMostFactors = 1'000'000;
+    if (polynomial && factorsOf(*polynomial) > real(kMostFactors)) {
+        return Error{"data", "each sample multiplies " + numberText(factorsOf(*polynomial)) +
+                                 " variables, expected at most " + std::to_string(kMostFactors) +
+                                 ": fewer terms per degree, or a lower degree"};
+    }
+    return Done{};
+}
+
+std::string bytesText(double bytes)
+{
+    constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    std::size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < kUnits.size()) {
+        bytes /= 1024;
+        ++unit;
+    }
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%.3g %s", bytes, kUnits[unit]);
+    return text.data();
+}
+
+} // namespace residua::projects

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace residua::projects {
+
+enum class TokeniserKind { Bytes, Characters, SentencePiece };
+
+/// How text becomes tokens.
+struct Tokeniser {
+    TokeniserKind kind = TokeniserKind::Bytes;
+    std::string model; ///< the SentencePiece model's file; relative paths start at the project
+    /// Rows of the embedding table. Bytes: always 256. Characters: the most distinct characters that the text
+    /// may have. SentencePiece: the model's pieces. The engine's data module checks it against what it reads.
+    std::int64_t vocabulary = 256;
+    bool operator==(const Tokeniser&) const = default;
+};
+
+/// A UTF-8 text file, or every *.txt below a folder in the order of their paths.
+struct TextData {
+    std::string path;
+    Tokeniser tokeniser;
+    bool operator==(const TextData&) const = default;
+};
+
+/// One document per line, its text in `field`.
+struct JsonLinesData {
+    std::string path;
+    std::string field = "text";
+    Tokeniser tokeniser;
+    bool operator==(const JsonLinesData&) const = default;
+};
+
+enum class TokenWidth { Detect, Uint16, Uint32 };
+
+/// Ready-made token ids, memory-mapped; the headers of llm.c are recognised, nanoGPT files have none.
+struct TokenFileData {
+    std::string path;
+    std::string validationPath; ///< empty: split off by fraction
+    TokenWidth tokenWidth = TokenWidth::Detect;
+    std::int64_t vocabulary = 50257;
+    bool operator==(const TokenFileData&) const = default;
+};
+
+/// A seeded language whose agreement spans nested levels: a deeper network predicts it better.
+struct SyntheticLanguage {
+    std::int64_t vocabulary = 64;
+    std::int64_t levels = 4; ///< nesting depth of agreement
+    std::int64_t tokens = 1'000'000;
+    bool operator==(const SyntheticLanguage&) const = default;
+};
+
+/// Diagonal: 1 down to 0 in equal steps, so that one direction has nothing to learn (the instance of ANCRe, B.1).
+enum class LinearTarget { Identity, Random, ScaledRotation, Diagonal };
+
+/// Y = T X (ANCRe §3): X orthogonal where samples = dim.
+struct LinearRegression {
+    std::int64_t dim = 16;
+    std::int64_t samples = 16;
+    LinearTarget target = LinearTarget::Random;
+    bool operator==(const LinearRegression&) const = default;
+};
+
+/// y = A x with A of rank `rank` (DeepCrossAttention §4).
+struct LowRankRegression {
+    std::int64_t dim = 100;
+    std::int64_t rank = 3;
+    std::int64_t samples = 10'000;
+    double noise = 0.0;
+    LinearTarget target = LinearTarget::Random;
+    bool operator==(const LowRankRegression&) const = default;
+};
+
+/// x ~ U{±1}^dim; the target is a random polynomial on the first `variables` of them (RaPTr §3, D.3).
+struct BooleanPolynomial {
+    std::int64_t dim = 100;
+    std::int64_t variables = 20;
+    std::int64_t degree = 10;
+    std::int64_t termsPerDegree = 20;
+    bool operator==(const BooleanPolynomial&) const = default;
+};
+
+using Source = std::variant<TextData, JsonLinesData, TokenFileData, SyntheticLanguage, LinearRegression,
+                            LowRankRegression, BooleanPolynomial>;
+
+/// Where the examples come from and how they are split. The rest after the two fractions is for training.
+struct DataSource {
+    Source source = SyntheticLanguage{};
+    double validationFraction = 0.1;
+    double testFraction = 0.0;
+    bool operator==(const DataSource&) const = default;
+};
+
+/// Whether examples are token sequences (else vectors with a regression target).
+[[nodiscard]] bool isLanguage(const DataSource& data);
+/// Distinct tokens; 0 where examples are vectors.
+[[nodiscard]] std::int64_t vocabularyOf(const DataSource& data);
+/// Features of the input and of the target vectors; both 0 where examples are token sequences.
+struct VectorWidths {
+    std::int64_t in = 0;
+    std::int64_t out = 0;
+    bool operator==(const VectorWidths&) const = default;
+};
+[[nodiscard]] VectorWidths vectorWidthsOf(const DataSource& data);
+
+/// Samples of a polynomial that are fixed, in each split that has any; its training samples are new for every step.
+inline constexpr std::int64_t kHeldOutPolynomials = 4096;
+
+/// The memory that generated examples may take, in bytes; files are not bounded by it.
+inline constexpr double kMostGeneratedBytes = 4.0 * 1024 * 1024 * 1024;
+/// Whether the examples of a source that generates them fit in that while they are made, and one of them takes no
+/// absurd time. Told from the numbers alone, before anything is made; Done for files.
+[[nodiscard]] Status checkGeneratedSize(const DataSource& data);
+
+/// "2.5 GiB".
+[[nodiscard]] std::string bytesText(double bytes);
+
+} // namespace residua::projects

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace residua::projects {
+
+const Node* Graph::find(NodeId id) const
+{
+    const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.id == id; });
+    return found == nodes.end() ? nullptr : &*found;
+}
+
+Node* Graph::find(NodeId id)
+{
+    return const_cast<Node*>(std::as_const(*this).find(id));
+}
+
+NodeId Graph::nextId() const
+{
+    std::uint32_t highest = 0;
+    for (const Node& node : nodes) {
+        highest = std::max(highest, static_cast<std::uint32_t>(node.id));
+    }
+    return NodeId{highest + 1};
+}
+
+std::int64_t layersOf(const std::vector<StackSegment>& stack)
+{
+    std::int64_t layers = 0;
+    for (const StackSegment& segment : stack) {
+        // So low that twice as many modules and the final output can still be counted.
+        const std::int64_t room = std::numeric_limits<std::int64_t>::max() / 4 - layers;
+        layers += std::clamp<std::int64_t>(segment.repeat, 0, room);
+    }
+    return layers;
+}
+
+std::int64_t Network::depth() const
+{
+    return layersOf(stack);
+}
+
+const Block* Network::blockOfLayer(std::int64_t layer) const
+{
+    if (layer < 1) {
+        return nullptr;
+    }
+    for (const StackSegment& segment : stack) {
+        if (layer <= segment.repeat) {
+            return findBlock(segment.block);
+        }
+        layer -= std::max<std::int64_t>(segment.repeat, 0);
+    }
+    return nullptr;
+}
+
+const Block* Network::findBlock(const std::string& name) const
+{
+    const auto found =
+        std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) { return block.name == name; });
+    return found == blocks.end() ? nullptr : &*found;
+}
+
+Block* Network::findBlock(const std::string& name)
+{
+    return const_cast<Block*>(std::as_const(*this).findBlock(name));
+}
+
+} // namespace residua::projects

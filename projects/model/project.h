@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/data_source.h"
+#include "projects/model/graph.h"
+#include "projects/model/sweep.h"
+#include "projects/model/topology.h"
+#include "projects/model/training_plan.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// The schema that this program writes. Older files are migrated on load (json.h).
+inline constexpr int kSchemaVersion = 1;
+
+/// The document: everything that decides what is trained, and the studies of it, as plain comparable values.
+/// All views read it; only edits (edit.h) change it.
+struct Project {
+    std::string name = "Untitled";
+    std::string description;
+    DataSource data;
+    Network network;
+    Topology topology;
+    Initialisation initialisation;
+    TrainingPlan training;
+    StageSchedule stages;
+    Seeds seeds;
+    std::vector<Sweep> sweeps; ///< decide nothing that this document trains
+
+    bool operator==(const Project&) const = default;
+};
+
+/// Position on a canvas, in canvas units.
+struct Position {
+    double x = 0;
+    double y = 0;
+    bool operator==(const Position&) const = default;
+};
+
+/// A run of layers under a name: a bracket on the depth canvas. Layers first..last, 1 being the first of the stack.
+struct LayerGroup {
+    std::string name;
+    std::int64_t first = 1;
+    std::int64_t last = 1;
+    bool operator==(const LayerGroup&) const = default;
+};
+
+/// How the network is laid out to the eye. Meaning never depends on it.
+struct Layout {
+    /// Of nodes, by graph ("stem", "head" or "block:<name>") and node.
+    std::map<std::string, std::map<NodeId, Position>> positions;
+    std::vector<LayerGroup> groups;
+    bool operator==(const Layout&) const = default;
+};
+
+} // namespace residua::projects

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace residua::projects {
+
+namespace {
+
+/// Splits at commas outside brackets and quotes.
+std::vector<std::string> listedIn(const std::string& text)
+{
+    std::vector<std::string> items{""};
+    int depth = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quoted && c == '\\' && i + 1 < text.size()) {
+            items.back() += c;
+            items.back() += text[++i];
+            continue;
+        }
+        quoted = c == '"' ? !quoted : quoted;
+        if (!quoted) {
+            depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+        }
+        if (c == ',' && depth == 0 && !quoted) {
+            items.emplace_back();
+        } else {
+            items.back() += c;
+        }
+    }
+    return items;
+}
+
+} // namespace
+
+std::string labelOf(const SweepAxis& axis)
+{
+    return axis.label.empty() ? axis.field.substr(axis.field.rfind('/') + 1) : axis.label;
+}
+
+std::string labelOf(const SweepValue& value)
+{
+    if (!value.label.empty()) {
+        return value.label;
+    }
+    const std::string& json = value.value.json;
+    const bool isText = json.size() > 2 && json.front() == '"' && json.back() == '"';
+    return isText ? json.substr(1, json.size() - 2) : json;
+}
+
+const Sweep* findSweep(const std::vector<Sweep>& sweeps, const std::string& name)
+{
+    const auto found = std::ranges::find(sweeps, name, &Sweep::name);
+    return found == sweeps.end() ? nullptr : &*found;
+}
+
+SweepAxis axisFrom(const std::string& text)
+{
+    SweepAxis axis;
+    const std::size_t equals = text.find('=');
+    axis.field = text.substr(0, equals);
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+        return axis;
+    }
+    for (std::string& item : listedIn(text.substr(equals + 1))) {
+        axis.values.push_back({{}, {std::move(item)}});
+    }
+    return axis;
+}
+
+std::vector<std::size_t> paretoFront(std::span<const CostAndLoss> runs)
+{
+    std::vector<std::size_t> order(runs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::erase_if(order, [&](std::size_t i) { return std::isnan(runs[i].loss); });
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+        return runs[a].cost != runs[b].cost ? runs[a].cost < runs[b].cost : runs[a].loss < runs[b].loss;
+    });
+    std::vector<std::size_t> front;
+    double best = std::numeric_limits<double>::infinity();
+    for (const std::size_t i : order) {
+        const bool isTwin = !front.empty() && runs[front.back()].cost == runs[i].cost && runs[i].loss == best;
+        if (runs[i].loss < best || isTwin) {
+            front.push_back(i);
+            best = runs[i].loss;
+        }
+    }
+    return front;
+}
+
+} // namespace residua::projects

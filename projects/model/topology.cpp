@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/topology.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace residua::projects {
+namespace {
+
+/// Entries 0..n that stand before reader `target` ≥ 1: n is target − 1, or fewer where layers share an entry.
+std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target)
+{
+    return target == 1 ? 0 : (target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
+}
+
+/// The k that matters: no more than there are entries, and none for what validate() refuses.
+std::int64_t lastOf(const FirstAndLast& ends, std::int64_t newest)
+{
+    return std::clamp<std::int64_t>(ends.k, 0, newest + 1);
+}
+
+std::vector<std::int64_t> range(std::int64_t first, std::int64_t last)
+{
+    std::vector<std::int64_t> result;
+    for (std::int64_t i = first; i <= last; ++i) {
+        result.push_back(i);
+    }
+    return result;
+}
+
+std::vector<std::int64_t> firstAndLast(std::int64_t k, std::int64_t newest)
+{
+    std::vector<std::int64_t> result = range(std::max<std::int64_t>(newest - k + 1, 1), newest);
+    result.insert(result.begin(), 0);
+    return result;
+}
+
+/// DenseFormer: entry i may be read by reader j where j − 1 − i is a multiple of the dilation. Readers off the period
+/// read the newest entry alone; the final output always mixes.
+std::vector<std::int64_t> dilated(const Dilated& sources, std::int64_t newest, bool isFinal)
+{
+    if (!isFinal && newest % std::max<std::int64_t>(sources.period, 1) != 0) {
+        return {newest};
+    }
+    std::vector<std::int64_t> result;
+    const std::int64_t step = std::clamp<std::int64_t>(sources.dilation, 1, newest + 1);
+    for (std::int64_t i = newest % step; i <= newest; i += step) {
+        result.push_back(i);
+    }
+    return result;
+}
+
+std::vector<std::int64_t> listed(const ExplicitSources& sources, std::int64_t target, std::int64_t newest)
+{
+    std::vector<std::int64_t> result;
+    for (const Shortcut& shortcut : std::ranges::equal_range(sources.shortcuts, target, {}, &Shortcut::target)) {
+        const bool repeated = !result.empty() && result.back() == shortcut.source;
+        if (shortcut.source >= 0 && shortcut.source <= newest && !repeated) {
+            result.push_back(shortcut.source);
+        }
+    }
+    return result;
+}
+
+bool reads(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    return target >= 1 && (target <= depth || (target == depth + 1 && mix.finalMix));
+}
+
+/// `sources` ascend, as the states of `target` do: both are walked through once.
+void dropPruned(std::vector<std::int64_t>& sources, const DepthMix& mix, std::int64_t target)
+{
+    auto state = mix.states.lower_bound({std::numeric_limits<std::int64_t>::min(), target});
+    std::erase_if(sources, [&](std::int64_t source) {
+        const Shortcut shortcut{source, target};
+        while (state != mix.states.end() && state->first < shortcut) {
+            ++state;
+        }
+        return state != mix.states.end() && state->first == shortcut && state->second == ShortcutState::Pruned;
+    });
+}
+
+} // namespace
+
+std::int64_t mixedModules(const DepthMix& mix, std::int64_t layers)
+{
+    return splitsLayers(mix) && mix.sites == MixSites::Both ? 2 * layers : layers;
+}
+
+bool splitsLayers(const DepthMix& mix)
+{
+    return mix.feeds == MixFeeds::ResidualBesideBranch && mix.sites != MixSites::Mhsa;
+}
+
+bool isRunningSum(const DepthMix& mix)
+{
+    return mix.weight == WeightKind::Fixed && mix.init == MixInit::Ones && mix.entry == StackEntry::Branch &&
+           mix.feeds == MixFeeds::LayerInput && mix.normalise == NormaliseOver::None && mix.states.empty() &&
+           mix.gate.kind == GateKind::None && std::holds_alternative<AllSources>(mix.sources);
+}
+
+std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    if (!reads(mix, target, depth)) {
+        return {};
+    }
+    const std::int64_t newest = newestEntryBefore(mix, target);
+    std::vector<std::int64_t> result;
+    if (const auto* const ends = std::get_if<FirstAndLast>(&mix.sources)) {
+        result = firstAndLast(lastOf(*ends, newest), newest);
+    } else if (const auto* const steps = std::get_if<Dilated>(&mix.sources)) {
+        result = dilated(*steps, newest, target == depth + 1);
+    } else if (const auto* const list = std::get_if<ExplicitSources>(&mix.sources)) {
+        result = listed(*list, target, newest);
+    } else {
+        result = range(0, newest);
+    }
+    dropPruned(result, mix, target);
+    return result;
+}
+
+std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    const auto* const ends = std::get_if<FirstAndLast>(&mix.sources);
+    if (!ends || !reads(mix, target, depth)) {
+        return std::nullopt;
+    }
+    const std::int64_t newest = newestEntryBefore(mix, target);
+    const EntryRange middle{1, newest - lastOf(*ends, newest)};
+    return middle.first <= middle.last ? std::optional(middle) : std::nullopt;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/model/training_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace residua::projects {
+
+double learningRateAt(const TrainingPlan& plan, std::int64_t step)
+{
+    const LearningRate& rate = plan.rate;
+    const auto at = static_cast<double>(step);
+    const auto warmup = static_cast<double>(std::max<std::int64_t>(rate.warmupSteps, 0));
+    if (at <= warmup) {
+        return rate.peak * at / warmup;
+    }
+    const double rest = std::max(static_cast<double>(plan.steps) - warmup, 1.0);
+    const double progress = std::min((at - warmup) / rest, 1.0);
+    const double last = rate.peak * rate.finalFraction;
+    switch (rate.curve) {
+    case RateCurve::Constant:
+        break;
+    case RateCurve::Linear:
+        return last + (rate.peak - last) * (1.0 - progress);
+    case RateCurve::Cosine:
+        return last + (rate.peak - last) * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
+    case RateCurve::InverseSquareRoot:
+        return rate.peak * std::sqrt(std::max(warmup, 1.0) / at);
+    }
+    return rate.peak;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::projects {
+
+/// A formula over named values: + - * / ^, unary minus, parentheses, numbers, names and calls of
+/// sqrt, exp, log, tanh, sigmoid, relu, silu, gelu (by erf), abs, floor, ceil, round, min, max (any number of
+/// arguments) and mean. Used for sizes and by the expression node, whose names are its input ports and where
+/// mean is taken over the features and keeps them as one. -x^2 is -(x^2); ^ binds to the right.
+enum class Op { Number, Name, Negate, Add, Subtract, Multiply, Divide, Power, Call };
+
+struct Expression {
+    Op op = Op::Number;
+    double number = 0;
+    std::string name; ///< of a Name or a Call
+    std::vector<Expression> args;
+    bool operator==(const Expression&) const = default;
+};
+
+/// Errors name the column.
+[[nodiscard]] Result<Expression> parseExpression(std::string_view text);
+/// The names it uses, sorted, each once.
+[[nodiscard]] std::vector<std::string> namesIn(const Expression& expression);
+/// Its value; an unknown name is an error. mean of a number is the number.
+[[nodiscard]] Result<double> evaluate(const Expression& expression, const std::map<std::string, double>& values);
+/// A whole-number size: a number, or a formula over `names` whose value is whole and positive.
+[[nodiscard]] Result<std::int64_t> evaluateSize(std::string_view text,
+                                                const std::map<std::string, std::int64_t>& names);
+
+} // namespace residua::projects

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/nodes/ffn_site.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace residua::projects {
+namespace {
+
+using NodeSet = std::set<NodeId>;
+
+const Node* onlyOfKind(const Graph& graph, const std::string& kind)
+{
+    const auto is = [&](const Node& node) { return node.kind == kind; };
+    return std::ranges::count_if(graph.nodes, is) == 1 ? &*std::ranges::find_if(graph.nodes, is) : nullptr;
+}
+
+/// The node that feeds a port of `node`; all that feed it, in port order.
+std::vector<NodeId> feedersOf(const Graph& graph, NodeId node)
+{
+    std::vector<NodeId> result;
+    for (const Wire& wire : graph.wires) {
+        if (wire.to.node == node) {
+            result.push_back(wire.from.node);
+        }
+    }
+    return result;
+}
+
+/// `from` and all that it depends on, not looking beyond `border`.
+NodeSet upstream(const Graph& graph, NodeId from, std::optional<NodeId> border)
+{
+    NodeSet seen;
+    std::vector<NodeId> open{from};
+    while (!open.empty()) {
+        const NodeId node = open.back();
+        open.pop_back();
+        if (!seen.insert(node).second || node == border) {
+            continue;
+        }
+        for (const NodeId feeder : feedersOf(graph, node)) {
+            open.push_back(feeder);
+        }
+    }
+    return seen;
+}
+
+/// The nodes of `kept` with `end` wired to an output. Where `source` is not the input itself, the input node stands in
+/// its place.
+Graph half(const Graph& graph, const NodeSet& kept, NodeId source, NodeId end)
+{
+    Graph result;
+    const Node& input = *onlyOfKind(graph, "input");
+    const Node& output = *onlyOfKind(graph, "output");
+    for (const Node& node : graph.nodes) {
+        if (node.id == input.id || node.id == output.id || (kept.contains(node.id) && node.id != source)) {
+            result.nodes.push_back(node);
+        }
+    }
+    const auto entering = [&](NodeId id) { return id == source ? PortRef{input.id, "out"} : PortRef{id, "out"}; };
+    for (const Wire& wire : graph.wires) {
+        const bool inside = kept.contains(wire.to.node) && wire.to.node != source && kept.contains(wire.from.node);
+        if (inside) {
+            result.wires.push_back({wire.from.node == source ? entering(source) : wire.from, wire.to});
+        }
+    }
+    result.wires.push_back({entering(end), {output.id, "in"}});
+    std::ranges::sort(result.wires);
+    return result;
+}
+
+/// The halves of a block whose output is a + f, where the site is the node `site`.
+std::optional<BlockHalves> splitAt(const Graph& graph, NodeId input, NodeId site, NodeId a, NodeId f)
+{
+    const NodeSet before = upstream(graph, a, std::nullopt);
+    const NodeSet after = upstream(graph, f, site);
+    if (before.contains(site) || a == input || !after.contains(site) || after.contains(input)) {
+        return std::nullopt;
+    }
+    return BlockHalves{half(graph, before, input, a), half(graph, after, site, f)};
+}
+
+} // namespace
+
+Result<BlockHalves> splitAtFfn(const Block& block)
+{
+    const Graph& graph = block.graph;
+    const Error none{"block " + block.name,
+                     "has no feed-forward half to bridge, expected input + a → FFN, and a + FFN as the output"};
+    const Node* const input = onlyOfKind(graph, "input");
+    const Node* const output = onlyOfKind(graph, "output");
+    const auto ends = output ? feedersOf(graph, output->id) : std::vector<NodeId>{};
+    const Node* const sum = ends.size() == 1 ? graph.find(ends.front()) : nullptr;
+    const auto parts = sum && sum->kind == "add" ? feedersOf(graph, sum->id) : std::vector<NodeId>{};
+    if (!input || parts.size() != 2) {
+        return none;
+    }
+    for (const auto& [a, f] : {std::pair(parts[0], parts[1]), std::pair(parts[1], parts[0])}) {
+        for (const Node& node : graph.nodes) {
+            const auto terms = node.kind == "add" ? feedersOf(graph, node.id) : std::vector<NodeId>{};
+            const bool sums =
+                terms.size() == 2 && std::ranges::count(terms, input->id) == 1 && std::ranges::count(terms, a) == 1;
+            if (sums && node.id != sum->id) {
+                if (auto halves = splitAt(graph, input->id, node.id, a, f)) {
+                    return std::move(*halves);
+                }
+            }
+        }
+    }
+    return none;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/nodes/node_kinds.h"
+
+#include "projects/nodes/expression.h"
+#include "projects/nodes/node_kind_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::projects {
+namespace {
+
+std::vector<NodeKind> makeTable()
+{
+    std::vector<NodeKind> table;
+    for (auto part : {portKinds, linearKinds, normKinds, sequenceKinds, arithmeticKinds}) {
+        for (NodeKind& kind : part()) {
+            table.push_back(std::move(kind));
+        }
+    }
+    return table;
+}
+
+const std::vector<NodeKind>& table()
+{
+    static const std::vector<NodeKind> kinds = makeTable();
+    return kinds;
+}
+
+std::string numberText(double value)
+{
+    std::string text = std::to_string(value);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+        text.pop_back();
+    }
+    return text;
+}
+
+Error paramError(const ParamSpec& spec, const std::string& message)
+{
+    return Error{spec.name, message};
+}
+
+Status checkRange(const ParamSpec& spec, double value)
+{
+    if (value >= spec.minimum && value <= spec.maximum) {
+        return Done{};
+    }
+    const bool below = !(value >= spec.minimum);
+    return paramError(spec, "got " + numberText(value) + ", expected " + (below ? "at least " : "at most ") +
+                                numberText(below ? spec.minimum : spec.maximum));
+}
+
+Result<ParamValue> evaluateInteger(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
+{
+    std::int64_t number = 0;
+    if (const auto* const whole = std::get_if<std::int64_t>(&value)) {
+        number = *whole;
+    } else if (const auto* const formula = std::get_if<std::string>(&value)) {
+        const Result<std::int64_t> size = evaluateSize(*formula, sizes.named);
+        if (!size) {
+            return paramError(spec,
+                              (size.error().place.empty() ? "" : size.error().place + ": ") + size.error().message);
+        }
+        number = *size;
+    } else {
+        return paramError(spec, "expected a whole number or a formula");
+    }
+    const Status range = checkRange(spec, static_cast<double>(number));
+    return range ? Result<ParamValue>(number) : range.error();
+}
+
+Result<ParamValue> evaluateReal(const ParamSpec& spec, const ParamValue& value)
+{
+    double number = 0;
+    if (const auto* const real = std::get_if<double>(&value)) {
+        number = *real;
+    } else if (const auto* const whole = std::get_if<std::int64_t>(&value)) {
+        number = static_cast<double>(*whole);
+    } else {
+        return paramError(spec, "expected a number");
+    }
+    const Status range = checkRange(spec, number);
+    return range ? Result<ParamValue>(number) : range.error();
+}
+
+Result<ParamValue> evaluateText(const ParamSpec& spec, const ParamValue& value)
+{
+    const auto* const text = std::get_if<std::string>(&value);
+    if (!text) {
+        return paramError(spec, "expected text");
+    }
+    if (spec.type == ParamType::Choice && std::ranges::find(spec.choices, *text) == spec.choices.end()) {
+        std::string choices;
+        for (const std::string& choice : spec.choices) {
+            choices += (choices.empty() ? "" : ", ") + choice;
+        }
+        return paramError(spec, "got " + *text + ", expected one of " + choices);
+    }
+    return value;
+}
+
+Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
+{
+    switch (spec.type) {
+    case ParamType::Flag:
+        return std::holds_alternative<bool>(value) ? Result<ParamValue>(value)
+                                                   : paramError(spec, "expected true or false");
+    case ParamType::Integer:
+        return evaluateInteger(spec, value, sizes);
+    case ParamType::Real:
+        return evaluateReal(spec, value);
+    case ParamType::Choice:
+    case ParamType::Text:
+        break;
+    }
+    return evaluateText(spec, value);
+}
+
+std::vector<std::string> formulaPorts(const Node& node)
+{
+    const auto it = node.params.find("formula");
+    const auto* const text = it == node.params.end() ? nullptr : std::get_if<std::string>(&it->second);
+    if (it != node.params.end() && !text) {
+        return {};
+    }
+    const Result<Expression> formula = parseExpression(text ? *text : kDefaultFormula);
+    return formula ? namesIn(*formula) : std::vector<std::string>{};
+}
+
+/// "in1", "in2", … up to the highest that is wired, at least two.
+std::vector<std::string> variadicPorts(const Node& node, const Graph& graph, const std::string& stem)
+{
+    constexpr std::size_t kMost = 1000;
+    std::size_t count = 2;
+    for (const Wire& wire : graph.wires) {
+        if (wire.to.node != node.id || !wire.to.port.starts_with(stem)) {
+            continue;
+        }
+        const std::string digits = wire.to.port.substr(stem.size());
+        if (!digits.empty() && digits.size() <= 3 &&
+            std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
+            count = std::max(count, std::min<std::size_t>(std::stoul(digits), kMost));
+        }
+    }
+    std::vector<std::string> ports;
+    for (std::size_t i = 1; i <= count; ++i) {
+        ports.push_back(stem + std::to_string(i));
+    }
+    return ports;
+}
+
+} // namespace
+
+std::span<const NodeKind> nodeKinds()
+{
+    return table();
+}
+
+const NodeKind* findNodeKind(const std::string& key)
+{
+    const auto it = std::ranges::find(table(), key, &NodeKind::key);
+    return it == table().end() ? nullptr : &*it;
+}
+
+Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    if (!kind) {
+        return Error{"", "unknown kind " + node.kind};
+    }
+    for (const auto& [name, value] : node.params) {
+        if (std::ranges::find(kind->params, name, &ParamSpec::name) == kind->params.end()) {
+            return Error{name, node.kind + " has no parameter of this name"};
+        }
+    }
+    ParamMap result;
+    for (const ParamSpec& spec : kind->params) {
+        const auto own = node.params.find(spec.name);
+        Result<ParamValue> value =
+            evaluateParam(spec, own == node.params.end() ? spec.defaultValue : own->second, sizes);
+        if (!value) {
+            return value.error();
+        }
+        result.emplace(spec.name, std::move(*value));
+    }
+    return result;
+}
+
+std::int64_t paramInt(const ParamMap& params, const std::string& name)
+{
+    return std::get<std::int64_t>(params.at(name));
+}
+
+double paramDouble(const ParamMap& params, const std::string& name)
+{
+    return std::get<double>(params.at(name));
+}
+
+bool paramBool(const ParamMap& params, const std::string& name)
+{
+    return std::get<bool>(params.at(name));
+}
+
+const std::string& paramText(const ParamMap& params, const std::string& name)
+{
+    return std::get<std::string>(params.at(name));
+}
+
+std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    if (!kind) {
+        return {};
+    }
+    if (kind->key == "expression") {
+        return formulaPorts(node);
+    }
+    if (!kind->inputs.empty() && kind->inputs.back().ends_with('*')) {
+        std::string stem = kind->inputs.back();
+        stem.pop_back();
+        return variadicPorts(node, graph, stem);
+    }
+    return kind->inputs;
+}
+
+std::int64_t rankOf(const ParamMap& params, std::int64_t in)
+{
+    if (const std::int64_t rank = paramInt(params, "rank"); rank > 0) {
+        return rank;
+    }
+    const auto full = static_cast<double>(std::min(in, paramInt(params, "out")));
+    return std::max<std::int64_t>(1, std::llround(paramDouble(params, "rank_scale") * full));
+}
+
+AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width)
+{
+    AttentionSizes sizes;
+    sizes.heads = paramInt(params, "heads");
+    sizes.kvHeads = paramInt(params, "kv_heads");
+    if (sizes.kvHeads == 0) {
+        sizes.kvHeads = sizes.heads;
+    }
+    sizes.headDim = width / sizes.heads;
+    return sizes;
+}
+
+ParamSpec integerParam(std::string name, std::string title, ParamValue value, std::string unit, std::string help,
+                       double minimum, double maximum)
+{
+    return {
+        std::move(name), std::move(title), ParamType::Integer, std::move(value), std::move(unit), std::move(help), {},
+        minimum,         maximum};
+}
+
+ParamSpec flagParam(std::string name, std::string title, bool value, std::string help)
+{
+    return {std::move(name), std::move(title), ParamType::Flag, value, "", std::move(help), {}, 0, 1};
+}
+
+ParamSpec realParam(std::string name, std::string title, double value, std::string help, double minimum, double maximum)
+{
+    return {std::move(name), std::move(title), ParamType::Real, value, "", std::move(help), {}, minimum, maximum};
+}
+
+std::int64_t countOf(double product)
+{
+    constexpr double kMostExact = 9007199254740992.0; // 2^53
+    return static_cast<std::int64_t>(std::min(product, kMostExact));
+}
+
+double elementsOf(const Shape& shape, std::int64_t context)
+{
+    double elements = 1;
+    bool perToken = false;
+    for (const std::int64_t dim : shape.dims) {
+        perToken = perToken || dim == kTime;
+        elements *= dim > 0 ? static_cast<double>(dim) : 1.0;
+    }
+    return perToken ? elements : elements / static_cast<double>(context);
+}
+
+Status requireReal(const Shape& shape, const std::string& port, std::size_t minimum, std::size_t maximum)
+{
+    if (shape.element == Element::Token) {
+        return Error{port, "got " + shape.text() + ", expected real values; a token_embedding makes them"};
+    }
+    if (shape.dims.size() < minimum || shape.dims.size() > maximum) {
+        const std::string range = minimum == maximum     ? std::to_string(minimum)
+                                  : maximum == kMostDims ? "at least " + std::to_string(minimum)
+                                                         : std::to_string(minimum) + " to " + std::to_string(maximum);
+        return Error{port, "got " + shape.text() + ", expected " + range + " dimensions"};
+    }
+    return Done{};
+}
+
+Status requireSequence(const Shape& shape, const std::string& port)
+{
+    if (shape.element == Element::Token || shape.dims.size() != 3 || shape.dims[1] != kTime) {
+        return Error{port, "got " + shape.text() + ", expected [batch, time, features]"};
+    }
+    return Done{};
+}
+
+Error widthMismatch(const std::string& port, std::int64_t got, std::int64_t expected)
+{
+    return Error{port, "width " + std::to_string(got) + " does not match " + std::to_string(expected)};
+}
+
+Result<Shape> meet(const Shape& a, const Shape& b, const std::string& port)
+{
+    if (a == b || b.dims.empty()) {
+        return a;
+    }
+    if (a.dims.empty()) {
+        return b;
+    }
+    const bool sameLeading =
+        a.dims.size() == b.dims.size() && std::equal(a.dims.begin(), a.dims.end() - 1, b.dims.begin());
+    if (!sameLeading) {
+        return Error{port, "shape " + b.text() + " does not match " + a.text()};
+    }
+    if (a.features() != b.features() && a.features() != 1 && b.features() != 1) {
+        return widthMismatch(port, b.features(), a.features());
+    }
+    return a.features() == 1 ? b : a;
+}
+
+Shape withFeatures(Shape shape, std::int64_t features)
+{
+    shape.dims.back() = features;
+    return shape;
+}
+
+ShapeRuleResult sameShapeRule(const ParamMap&, Shapes in)
+{
+    const Status real = requireReal(in[0], "in", 2);
+    return real ? ShapeRuleResult(std::vector{in[0]}) : real.error();
+}
+
+} // namespace residua::projects

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/graph.h"
+#include "projects/nodes/shape.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+struct Sizes;
+
+enum class ParamType {
+    Flag,
+    Integer, ///< a number, or a formula over the named sizes
+    Real,
+    Choice, ///< one of `choices`
+    Text,
+};
+
+/// One parameter of a node kind: the inspector's row, the file's key.
+struct ParamSpec {
+    std::string name;
+    std::string title;
+    ParamType type = ParamType::Integer;
+    ParamValue defaultValue;          ///< an Integer's may be a formula: "d"
+    std::string unit;                 ///< "features", "heads", …; may be empty
+    std::string help;                 ///< one sentence, with the papers' value where there is one
+    std::vector<std::string> choices; ///< of a Choice
+    double minimum = 0;               ///< numbers only, inclusive
+    double maximum = 1e12;
+};
+
+/// A node's parameters with every default filled in and every size formula evaluated.
+using ParamMap = std::map<std::string, ParamValue>;
+
+/// What a node costs for one token (language) or one sample (vectors), in a forward pass.
+struct NodeCost {
+    std::int64_t parameters = 0;
+    double flops = 0;              ///< multiply and add count as two
+    double activationElements = 0; ///< made here and kept for the backward pass; inputs are charged to their makers
+};
+
+/// One entry of the node-kind table: palette, inspector, file format, shapes and cost follow from it.
+/// The engine holds one builder per kind under the same key.
+struct NodeKind {
+    std::string key;                 ///< "linear"
+    std::string title;               ///< "Linear"
+    std::string category;            ///< palette group
+    std::string summary;             ///< one line
+    std::vector<std::string> inputs; ///< port names in order; a trailing "*" port takes any number: "in1", "in2", …
+    std::vector<std::string> outputs;
+    std::vector<ParamSpec> params;
+    /// Shapes of the outputs from those of the inputs (both in port order; an expression's ports are the sorted
+    /// names of its formula). An error's place is the input port it is about, or empty.
+    std::function<Result<std::vector<Shape>>(const ParamMap&, std::span<const Shape>)> shapeRule;
+    /// Cost from parameters, input shapes and output shapes. `context` is the sequence length (1 for vectors).
+    std::function<NodeCost(const ParamMap&, std::span<const Shape> in, std::span<const Shape> out,
+                           std::int64_t context)>
+        costRule;
+};
+
+/// The table, in palette order. Immutable; any thread.
+[[nodiscard]] std::span<const NodeKind> nodeKinds();
+/// nullptr for an unknown key.
+[[nodiscard]] const NodeKind* findNodeKind(const std::string& key);
+
+/// The node's parameters, complete and evaluated. Errors name the parameter.
+[[nodiscard]] Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes);
+[[nodiscard]] std::int64_t paramInt(const ParamMap& params, const std::string& name);
+[[nodiscard]] double paramDouble(const ParamMap& params, const std::string& name);
+[[nodiscard]] bool paramBool(const ParamMap& params, const std::string& name);
+[[nodiscard]] const std::string& paramText(const ParamMap& params, const std::string& name);
+
+/// The input ports that `node` has in `graph`, variadic ones counted by their wires.
+[[nodiscard]] std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph);
+
+/// Inner rank of a low_rank_linear: `rank`, or where that is 0, rank_scale · min(in, out) rounded, at least 1.
+[[nodiscard]] std::int64_t rankOf(const ParamMap& params, std::int64_t in);
+
+/// Heads of an attention node whose inputs have `width` features: kv_heads 0 means as many as heads.
+/// q projects to heads·headDim features, k and v to kvHeads·headDim, the output back to width.
+struct AttentionSizes {
+    std::int64_t heads = 1;
+    std::int64_t kvHeads = 1;
+    std::int64_t headDim = 1;
+};
+[[nodiscard]] AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width);
+
+} // namespace residua::projects

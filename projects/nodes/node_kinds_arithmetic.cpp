@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The graph's own ports, and kinds that combine what is there.
+#include "projects/nodes/expression.h"
+#include "projects/nodes/node_kind_rules.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+NodeCost noCost(const ParamMap&, Shapes, Shapes, std::int64_t)
+{
+    return {};
+}
+
+ShapeRuleResult meetAll(const ParamMap&, Shapes in)
+{
+    Shape shape;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const std::string port = "in" + std::to_string(i + 1);
+        if (const Status ok = requireReal(in[i], port, 2); !ok) {
+            return ok.error();
+        }
+        const Result<Shape> met = meet(shape, in[i], port);
+        if (!met) {
+            return met.error();
+        }
+        shape = *met;
+    }
+    return std::vector{shape};
+}
+
+ShapeRuleResult concatShape(const ParamMap&, Shapes in)
+{
+    std::int64_t features = 0;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const std::string port = "in" + std::to_string(i + 1);
+        if (const Status ok = requireReal(in[i], port, 2); !ok) {
+            return ok.error();
+        }
+        if (withFeatures(in[i], 1) != withFeatures(in[0], 1)) {
+            return Error{port, "shape " + in[i].text() + " does not match " + in[0].text() + " before the features"};
+        }
+        features = countOf(static_cast<double>(features) + static_cast<double>(in[i].features()));
+    }
+    return std::vector{withFeatures(in[0], features)};
+}
+
+ShapeRuleResult flattenShape(const ParamMap&, Shapes in)
+{
+    if (const Status ok = requireReal(in[0], "in", 2); !ok) {
+        return ok.error();
+    }
+    double features = 1;
+    for (std::size_t i = 1; i < in[0].dims.size(); ++i) {
+        if (in[0].dims[i] < 0) {
+            return Error{"in", "got " + in[0].text() + ", expected dimensions of known size after batch"};
+        }
+        features *= static_cast<double>(in[0].dims[i]);
+    }
+    return std::vector{Shape{{in[0].dims[0], countOf(features)}}};
+}
+
+/// n inputs: n − 1 FLOP an element.
+NodeCost combineCost(const ParamMap&, Shapes in, Shapes out, std::int64_t context)
+{
+    const double elements = elementsOf(out[0], context);
+    return {0, elements * static_cast<double>(in.size() - 1), elements};
+}
+
+/// The shape of a formula's value; a number has no dimensions. `operations` gathers the elements of every
+/// intermediate value: their FLOP, and what the backward pass keeps.
+Result<Shape> formulaShape(const Expression& e, const std::map<std::string, Shape>& ports, std::int64_t context,
+                           double& operations)
+{
+    if (e.op == Op::Number) {
+        return Shape{};
+    }
+    if (e.op == Op::Name) {
+        return ports.at(e.name);
+    }
+    Shape shape;
+    for (const Expression& arg : e.args) {
+        const Result<Shape> part = formulaShape(arg, ports, context, operations);
+        if (!part) {
+            return part;
+        }
+        const Result<Shape> met = meet(shape, *part, "");
+        if (!met) {
+            return met;
+        }
+        shape = *met;
+    }
+    if (!shape.dims.empty()) {
+        operations += elementsOf(shape, context);
+        shape = e.name == "mean" && e.op == Op::Call ? withFeatures(shape, 1) : shape;
+    }
+    return shape;
+}
+
+struct FormulaResult {
+    Shape shape;
+    double operations = 0;
+};
+
+Result<FormulaResult> readFormula(const ParamMap& p, Shapes in, std::int64_t context)
+{
+    const Result<Expression> formula = parseExpression(paramText(p, "formula"));
+    if (!formula) {
+        return Error{"", "formula " + (formula.error().place.empty() ? "" : formula.error().place + ": ") +
+                             formula.error().message};
+    }
+    std::map<std::string, Shape> ports;
+    for (const std::string& name : namesIn(*formula)) {
+        const Shape& shape = in[ports.size()];
+        if (const Status ok = requireReal(shape, name, 2); !ok) {
+            return ok.error();
+        }
+        ports.emplace(name, shape);
+    }
+    FormulaResult result;
+    const Result<Shape> shape = formulaShape(*formula, ports, context, result.operations);
+    if (!shape) {
+        return shape.error();
+    }
+    if (shape->dims.empty()) {
+        return Error{"", "formula " + paramText(p, "formula") + " reads no input"};
+    }
+    result.shape = *shape;
+    return result;
+}
+
+ShapeRuleResult expressionShape(const ParamMap& p, Shapes in)
+{
+    const Result<FormulaResult> result = readFormula(p, in, 1);
+    return result ? ShapeRuleResult(std::vector{result->shape}) : result.error();
+}
+
+/// One FLOP per operator, function and element, and every intermediate value is kept.
+NodeCost expressionCost(const ParamMap& p, Shapes in, Shapes, std::int64_t context)
+{
+    const Result<FormulaResult> result = readFormula(p, in, context);
+    return result ? NodeCost{0, result->operations, result->operations} : NodeCost{};
+}
+
+ParamSpec portParam(const std::string& value, const std::string& help)
+{
+    return {.name = "port",
+            .title = "Port",
+            .type = ParamType::Text,
+            .defaultValue = value,
+            .unit = "",
+            .help = help,
+            .choices = {}};
+}
+
+} // namespace
+
+std::vector<NodeKind> portKinds()
+{
+    return {
+        {.key = "input",
+         .title = "Input",
+         .category = "Ports",
+         .summary = "What enters the graph",
+         .inputs = {},
+         .outputs = {"out"},
+         .params = {portParam(
+             "input", "The graph's port: input, or q, k, v and residual in a block whose topology feeds them apart.")},
+         .shapeRule = [](const ParamMap&, Shapes) -> ShapeRuleResult {
+             return Error{"", "an input takes its shape from outside the graph"};
+         },
+         .costRule = noCost},
+        {.key = "output",
+         .title = "Output",
+         .category = "Ports",
+         .summary = "What leaves the graph; a block's is its branch",
+         .inputs = {"in"},
+         .outputs = {},
+         .params = {portParam("output", "The graph's port.")},
+         .shapeRule = [](const ParamMap&, Shapes) -> ShapeRuleResult { return std::vector<Shape>{}; },
+         .costRule = noCost},
+    };
+}
+
+std::vector<NodeKind> arithmeticKinds()
+{
+    return {
+        {.key = "add",
+         .title = "Add",
+         .category = "Arithmetic",
+         .summary = "Sum of its inputs",
+         .inputs = {"in*"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = meetAll,
+         .costRule = combineCost},
+        {.key = "multiply",
+         .title = "Multiply",
+         .category = "Arithmetic",
+         .summary = "Product of its inputs, element by element",
+         .inputs = {"in*"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = meetAll,
+         .costRule = combineCost},
+        {.key = "concat",
+         .title = "Concatenate",
+         .category = "Arithmetic",
+         .summary = "Puts the features of its inputs side by side",
+         .inputs = {"in*"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = concatShape,
+         .costRule =
+             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
+                 return NodeCost{0, 0, elementsOf(out[0], context)};
+             }},
+        {.key = "expression",
+         .title = "Expression",
+         .category = "Arithmetic",
+         .summary = "A formula over its inputs, element by element",
+         .inputs = {"*"},
+         .outputs = {"out"},
+         .params = {{.name = "formula",
+                     .title = "Formula",
+                     .type = ParamType::Text,
+                     .defaultValue = std::string(kDefaultFormula),
+                     .unit = "",
+                     .help = "Its names are the input ports: x * sigmoid(gate). mean is over the features.",
+                     .choices = {}}},
+         .shapeRule = expressionShape,
+         .costRule = expressionCost},
+        {.key = "flatten",
+         .title = "Flatten",
+         .category = "Arithmetic",
+         .summary = "All dimensions after batch become features",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = flattenShape,
+         .costRule = noCost},
+    };
+}
+
+} // namespace residua::projects

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kinds whose work is a matrix product. i: input features, o: output features, P: positions per token or sample
+// (1 for vectors and tokens, height · width for images).
+#include "projects/nodes/node_kind_rules.h"
+
+namespace residua::projects {
+namespace {
+
+double real(std::int64_t value)
+{
+    return static_cast<double>(value);
+}
+
+double biasOf(const ParamMap& p, std::int64_t out)
+{
+    return paramBool(p, "bias") ? real(out) : 0.0;
+}
+
+ParamSpec outParam()
+{
+    return integerParam("out", "Output features", std::string("d"), "features",
+                        "Features of the output; a number or a formula over the named sizes.");
+}
+
+ParamSpec biasParam(bool value)
+{
+    return flagParam("bias", "Bias", value, "Adds a learned vector to the output.");
+}
+
+ShapeRuleResult featuresToOut(const ParamMap& p, Shapes in)
+{
+    const Status ok = requireReal(in[0], "in", 2);
+    return ok ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : ok.error();
+}
+
+/// Parameters i·o (+ o), FLOP 2·i·o a position (+ o).
+NodeCost linearCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    const double elements = elementsOf(out[0], context);
+    const double i = real(in[0].features());
+    const double o = real(paramInt(p, "out"));
+    return {countOf(i * o + biasOf(p, paramInt(p, "out"))), elements * (2 * i + (paramBool(p, "bias") ? 1 : 0)),
+            elements};
+}
+
+/// Rank r: parameters r·(i + o) (+ o), FLOP 2·r·(i + o) a position (+ o); the r inner features are kept too.
+NodeCost lowRankCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    const std::int64_t o = paramInt(p, "out");
+    const double r = real(rankOf(p, in[0].features()));
+    const double elements = elementsOf(out[0], context);
+    const double positions = elements / real(o);
+    const double weights = r * real(in[0].features() + o);
+    return {countOf(weights + biasOf(p, o)), positions * (2 * weights + biasOf(p, o)), elements + positions * r};
+}
+
+/// kernel taps over i/groups channels each: parameters o·(i/groups)·taps (+ o), FLOP 2·(i/groups)·taps per output (+
+/// 1).
+NodeCost convolutionCost(const ParamMap& p, double channels, double taps, const Shape& out, std::int64_t context)
+{
+    const double perOutput = channels / real(paramInt(p, "groups")) * taps;
+    const std::int64_t o = paramInt(p, "out");
+    const double elements = elementsOf(out, context);
+    return {countOf(real(o) * perOutput + biasOf(p, o)), elements * (2 * perOutput + (paramBool(p, "bias") ? 1 : 0)),
+            elements};
+}
+
+Status checkGroups(const ParamMap& p, std::int64_t channels)
+{
+    const std::int64_t groups = paramInt(p, "groups");
+    if (channels % groups != 0 || paramInt(p, "out") % groups != 0) {
+        return Error{"", std::to_string(channels) + " input and " + std::to_string(paramInt(p, "out")) +
+                             " output channels are not multiples of " + std::to_string(groups) + " groups"};
+    }
+    return Done{};
+}
+
+Status requireImage(const Shape& shape)
+{
+    const bool known =
+        shape.element == Element::Real && shape.dims.size() == 4 && shape.dims[2] > 0 && shape.dims[3] > 0;
+    return known ? Status(Done{}) : Error{"in", "got " + shape.text() + ", expected [batch, channels, height, width]"};
+}
+
+ShapeRuleResult conv1dShape(const ParamMap& p, Shapes in)
+{
+    if (const Status ok = requireSequence(in[0], "in"); !ok) {
+        return ok.error();
+    }
+    const Status groups = checkGroups(p, in[0].features());
+    return groups ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : groups.error();
+}
+
+ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)
+{
+    if (const Status ok = requireImage(in[0]); !ok) {
+        return ok.error();
+    }
+    if (const Status ok = checkGroups(p, in[0].dims[1]); !ok) {
+        return ok.error();
+    }
+    Shape out = in[0];
+    out.dims[1] = paramInt(p, "out");
+    for (const std::size_t axis : {2U, 3U}) {
+        const std::int64_t room = in[0].dims[axis] + 2 * paramInt(p, "padding") - paramInt(p, "kernel");
+        if (room < 0) {
+            return Error{"in", "kernel " + std::to_string(paramInt(p, "kernel")) + " is larger than the padded input " +
+                                   in[0].text()};
+        }
+        out.dims[axis] = room / paramInt(p, "stride") + 1;
+    }
+    return std::vector{out};
+}
+
+ShapeRuleResult patchifyShape(const ParamMap& p, Shapes in)
+{
+    if (const Status ok = requireImage(in[0]); !ok) {
+        return ok.error();
+    }
+    const std::int64_t patch = paramInt(p, "patch");
+    if (in[0].dims[2] % patch != 0 || in[0].dims[3] % patch != 0) {
+        return Error{"in", "sides of " + in[0].text() + " are not multiples of the patch " + std::to_string(patch)};
+    }
+    return std::vector{Shape{{in[0].dims[0], in[0].dims[2] / patch * (in[0].dims[3] / patch), paramInt(p, "out")}}};
+}
+
+/// As a linear layer over the patch's i·patch² values.
+NodeCost patchifyCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    const double values = real(in[0].dims[1]) * real(paramInt(p, "patch")) * real(paramInt(p, "patch"));
+    const std::int64_t o = paramInt(p, "out");
+    const double elements = elementsOf(out[0], context);
+    return {countOf(values * real(o) + biasOf(p, o)), elements * (2 * values + (paramBool(p, "bias") ? 1 : 0)),
+            elements};
+}
+
+NodeKind lowRankKind()
+{
+    return {
+        .key = "low_rank_linear",
+        .title = "Low-rank linear",
+        .category = "Linear",
+        .summary = "y = x V Uᵀ: a matrix of bounded rank",
+        .inputs = {"in"},
+        .outputs = {"out"},
+        .params = {outParam(),
+                   integerParam("rank", "Rank", std::int64_t{0}, "",
+                                "Inner features; 0 takes the rank scale instead. DeepCrossAttention figure 1 uses 3.",
+                                0),
+                   realParam("rank_scale", "Rank scale", 0.25,
+                             "Rank as a share of the smaller side (low-rank initialisation, section 5).", 0.0001, 1.0),
+                   biasParam(false)},
+        .shapeRule = featuresToOut,
+        .costRule = lowRankCost};
+}
+
+NodeKind conv1dKind()
+{
+    return {.key = "conv1d",
+            .title = "Convolution over time",
+            .category = "Linear",
+            .summary = "Mixes neighbouring tokens; keeps the length",
+            .inputs = {"in"},
+            .outputs = {"out"},
+            .params = {outParam(),
+                       integerParam("kernel", "Kernel", std::int64_t{3}, "tokens", "Tokens that are mixed.", 1, 1024),
+                       integerParam("groups", "Groups", std::int64_t{1}, "",
+                                    "Channel groups; as many as features makes it depthwise."),
+                       flagParam("causal", "Causal", true, "Reads this token and earlier ones only."), biasParam(true)},
+            .shapeRule = conv1dShape,
+            .costRule = [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
+                return convolutionCost(p, real(in[0].features()), real(paramInt(p, "kernel")), out[0], context);
+            }};
+}
+
+NodeKind conv2dKind()
+{
+    return {
+        .key = "conv2d",
+        .title = "Convolution",
+        .category = "Linear",
+        .summary = "Square convolution over an image",
+        .inputs = {"in"},
+        .outputs = {"out"},
+        .params = {integerParam("out", "Output channels", std::string("d"), "channels", "Channels of the output."),
+                   integerParam("kernel", "Kernel", std::int64_t{3}, "pixels", "Side of the square kernel.", 1, 1024),
+                   integerParam("stride", "Stride", std::int64_t{1}, "pixels", "Step between outputs.", 1, 1024),
+                   integerParam("padding", "Padding", std::int64_t{1}, "pixels",
+                                "Zeros around the input; 1 keeps the size of a kernel of 3.", 0, 1024),
+                   integerParam("groups", "Groups", std::int64_t{1}, "", "Channel groups."), biasParam(false)},
+        .shapeRule = conv2dShape,
+        .costRule = [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
+            const double side = real(paramInt(p, "kernel"));
+            return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
+        }};
+}
+
+} // namespace
+
+std::vector<NodeKind> linearKinds()
+{
+    return {
+        {.key = "linear",
+         .title = "Linear",
+         .category = "Linear",
+         .summary = "y = x Wᵀ (+ b)",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {outParam(), biasParam(false),
+                    realParam("start", "Start", 1.0,
+                              "Factor on the initial matrix: 0 starts this layer at zero, whatever the law.", -1e6,
+                              1e6)},
+         .shapeRule = featuresToOut,
+         .costRule = linearCost},
+        lowRankKind(),
+        conv1dKind(),
+        conv2dKind(),
+        {.key = "patchify",
+         .title = "Patches",
+         .category = "Linear",
+         .summary = "Cuts an image into square patches and embeds each",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {outParam(),
+                    integerParam("patch", "Patch side", std::int64_t{4}, "pixels",
+                                 "Side of a patch: 2 in DiT, 16 in ViT-S/16.", 1, 1024),
+                    biasParam(true)},
+         .shapeRule = patchifyShape,
+         .costRule = patchifyCost},
+    };
+}
+
+} // namespace residua::projects

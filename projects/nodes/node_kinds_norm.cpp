@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Norms, activations and what else works feature by feature. Elementwise work counts one FLOP per arithmetic operation
+// or function call and element; d: features.
+#include "projects/nodes/node_kind_rules.h"
+
+namespace residua::projects {
+namespace {
+
+ParamSpec shareParam()
+{
+    return {.name = "share",
+            .title = "Shares weights with",
+            .type = ParamType::Text,
+            .defaultValue = std::string(),
+            .unit = "",
+            .help = "Name of the norm of the same kind in this graph whose weights it uses; empty for its own. "
+                    "The q, k, v of a DeepCrossAttention block share one norm (section 3.2).",
+            .choices = {}};
+}
+
+ParamSpec epsilonParam(double value)
+{
+    return realParam("epsilon", "Epsilon", value, "Added under the root.", 0.0, 1.0);
+}
+
+NodeCost elementwise(Shapes out, std::int64_t context, double operations)
+{
+    const double elements = elementsOf(out[0], context);
+    return {0, elements * operations, elements};
+}
+
+/// Square, sum, scale, weight: 4 FLOP an element; d weights unless shared.
+NodeCost rmsNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    NodeCost cost = elementwise(out, context, 4);
+    cost.parameters = paramText(p, "share").empty() ? in[0].features() : 0;
+    return cost;
+}
+
+/// Mean, centre, square, sum, scale, weight (and bias): 6 or 7 FLOP an element; d weights (and d biases) unless shared.
+NodeCost layerNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    const bool bias = paramBool(p, "bias");
+    NodeCost cost = elementwise(out, context, bias ? 7 : 6);
+    cost.parameters = paramText(p, "share").empty() ? in[0].features() * (bias ? 2 : 1) : 0;
+    return cost;
+}
+
+ShapeRuleResult swigluShape(const ParamMap&, Shapes in)
+{
+    if (const Status ok = requireReal(in[0], "gate", 2); !ok) {
+        return ok.error();
+    }
+    if (const Status ok = requireReal(in[1], "up", 2); !ok) {
+        return ok.error();
+    }
+    if (in[0].features() != in[1].features()) {
+        return widthMismatch("up", in[1].features(), in[0].features());
+    }
+    return in[0] == in[1] ? ShapeRuleResult(std::vector{in[0]})
+                          : Error{"up", "shape " + in[1].text() + " does not match " + in[0].text()};
+}
+
+/// One factor, one per feature, or a constant: 1 FLOP an element.
+NodeCost scaleCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    NodeCost cost = elementwise(out, context, 1);
+    const std::string& learned = paramText(p, "learned");
+    cost.parameters = learned == "scalar" ? 1 : learned == "per_feature" ? in[0].features() : 0;
+    return cost;
+}
+
+NodeKind activationKind()
+{
+    return {.key = "activation",
+            .title = "Activation",
+            .category = "Norm and activation",
+            .summary = "An elementwise non-linearity",
+            .inputs = {"in"},
+            .outputs = {"out"},
+            .params = {{.name = "function",
+                        .title = "Function",
+                        .type = ParamType::Choice,
+                        .defaultValue = std::string("gelu"),
+                        .unit = "",
+                        .help = "gelu is the exact one, by erf.",
+                        .choices = {"relu", "gelu", "silu", "tanh", "sigmoid", "identity"}}},
+            .shapeRule = sameShapeRule,
+            .costRule = [](const ParamMap& p, Shapes, Shapes out, std::int64_t context) {
+                return elementwise(out, context, paramText(p, "function") == "identity" ? 0 : 1);
+            }};
+}
+
+NodeKind scaleKind()
+{
+    return {.key = "scale",
+            .title = "Scale",
+            .category = "Norm and activation",
+            .summary = "Multiplies by a constant or a learned factor",
+            .inputs = {"in"},
+            .outputs = {"out"},
+            .params = {realParam("value", "Value", 1.0, "The factor, or where it starts if it is learned.", -1e6, 1e6),
+                       {.name = "learned",
+                        .title = "Learned",
+                        .type = ParamType::Choice,
+                        .defaultValue = std::string("no"),
+                        .unit = "",
+                        .help = "One learned factor, or one per feature.",
+                        .choices = {"no", "scalar", "per_feature"}}},
+            .shapeRule = sameShapeRule,
+            .costRule = scaleCost};
+}
+
+} // namespace
+
+std::vector<NodeKind> normKinds()
+{
+    return {
+        {.key = "rms_norm",
+         .title = "RMS norm",
+         .category = "Norm and activation",
+         .summary = "x / √(mean x² + ε) · w over the features",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {epsilonParam(1e-6), shareParam()},
+         .shapeRule = sameShapeRule,
+         .costRule = rmsNormCost},
+        {.key = "layer_norm",
+         .title = "Layer norm",
+         .category = "Norm and activation",
+         .summary = "(x − mean) / √(variance + ε) · w (+ b) over the features",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {epsilonParam(1e-5), flagParam("bias", "Bias", true, "Adds a learned vector to the output."),
+                    shareParam()},
+         .shapeRule = sameShapeRule,
+         .costRule = layerNormCost},
+        activationKind(),
+        {.key = "swiglu",
+         .title = "SwiGLU gate",
+         .category = "Norm and activation",
+         .summary = "silu(gate) · up",
+         .inputs = {"gate", "up"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = swigluShape,
+         .costRule = [](const ParamMap&, Shapes, Shapes out,
+                        std::int64_t context) { return elementwise(out, context, 2); }},
+        {.key = "dropout",
+         .title = "Dropout",
+         .category = "Norm and activation",
+         .summary = "Zeroes elements while training and scales the rest up",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {realParam("rate", "Rate", 0.1, "Share of elements that are zeroed.", 0.0, 0.99)},
+         .shapeRule = sameShapeRule,
+         .costRule = [](const ParamMap&, Shapes, Shapes out,
+                        std::int64_t context) { return elementwise(out, context, 1); }},
+        scaleKind(),
+    };
+}
+
+} // namespace residua::projects

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kinds that know of tokens and time.
+#include "projects/nodes/node_kind_rules.h"
+
+namespace residua::projects {
+namespace {
+
+double real(std::int64_t value)
+{
+    return static_cast<double>(value);
+}
+
+Status checkHeads(const ParamMap& p, std::int64_t width)
+{
+    const std::int64_t heads = paramInt(p, "heads");
+    if (width % heads != 0) {
+        return Error{"",
+                     "width " + std::to_string(width) + " is not a multiple of " + std::to_string(heads) + " heads"};
+    }
+    const AttentionSizes sizes = attentionSizesOf(p, width);
+    if (heads % sizes.kvHeads != 0) {
+        return Error{"", std::to_string(heads) + " heads are not a multiple of " + std::to_string(sizes.kvHeads) +
+                             " key-value heads"};
+    }
+    if (paramBool(p, "rope") && sizes.headDim % 2 != 0) {
+        return Error{"",
+                     "rotary positions need an even number of features per head, got " + std::to_string(sizes.headDim)};
+    }
+    return Done{};
+}
+
+ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
+{
+    const char* const ports[] = {"q", "k", "v"};
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (const Status ok = requireSequence(in[i], ports[i]); !ok) {
+            return ok.error();
+        }
+        if (in[i].features() != in[0].features()) {
+            return widthMismatch(ports[i], in[i].features(), in[0].features());
+        }
+    }
+    const Status heads = checkHeads(p, in[0].features());
+    return heads ? ShapeRuleResult(std::vector{in[0]}) : heads.error();
+}
+
+/// With a = heads · headDim = d and m = kvHeads · headDim: parameters 2·d·a + 2·d·m, with biases a + 2m + d, with query
+/// and key norms 2 · headDim. FLOP: twice the projections, and 2·a for the scores and 2·a for the values per key, over
+/// T/2 keys where causal, else T. Kept: q and the heads' output (a each), k and v (m each), the log-sum per head, the
+/// output.
+NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    const AttentionSizes sizes = attentionSizesOf(p, in[0].features());
+    const double d = real(in[0].features());
+    const double a = real(sizes.heads) * real(sizes.headDim);
+    const double m = real(sizes.kvHeads) * real(sizes.headDim);
+    const double projections = 2 * d * a + 2 * d * m;
+    const double biases = paramBool(p, "bias") ? a + 2 * m + d : 0;
+    const double norms = paramBool(p, "qk_norm") ? 2 * real(sizes.headDim) : 0;
+    const double keys = real(context) / (paramBool(p, "causal") ? 2 : 1);
+    return {countOf(projections + biases + norms), 2 * projections + biases + 4 * a * keys,
+            2 * a + 2 * m + real(sizes.heads) + elementsOf(out[0], context)};
+}
+
+ShapeRuleResult tokenEmbeddingShape(const ParamMap& p, Shapes in)
+{
+    if (in[0].element != Element::Token) {
+        return Error{"in", "got " + in[0].text() + ", expected tokens [batch, time]"};
+    }
+    Shape out{in[0].dims};
+    out.dims.push_back(paramInt(p, "dim"));
+    return std::vector{out};
+}
+
+ShapeRuleResult positionShape(const ParamMap&, Shapes in)
+{
+    const Status ok = requireSequence(in[0], "in");
+    return ok ? ShapeRuleResult(std::vector{in[0]}) : ok.error();
+}
+
+ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
+{
+    const Status ok = requireReal(in[0], "in", 3, 3);
+    return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
+}
+
+NodeKind attentionKind()
+{
+    return {
+        .key = "attention",
+        .title = "Attention",
+        .category = "Sequence",
+        .summary = "Multi-head attention with its query, key, value and output projections",
+        .inputs = {"q", "k", "v"},
+        .outputs = {"out"},
+        .params = {integerParam("heads", "Heads", std::int64_t{4}, "heads", "Must divide the width."),
+                   integerParam("kv_heads", "Key-value heads", std::int64_t{0}, "heads",
+                                "Fewer than heads shares keys and values among them; 0 is as many.", 0),
+                   flagParam("causal", "Causal", true, "A token sees itself and earlier ones only."),
+                   flagParam("rope", "Rotary positions", true, "Rotates queries and keys by their position (LLaMA)."),
+                   realParam("rope_base", "Rotary base", 10000.0, "10000 in the LLaMA runs of ANCRe.", 1.0, 1e9),
+                   flagParam("qk_norm", "Query and key norm", false, "An RMS norm over each head's queries and keys."),
+                   flagParam("bias", "Bias", false, "Biases on the four projections."),
+                   realParam("dropout", "Dropout", 0.0, "On the attention weights, while training.", 0.0, 0.99)},
+        .shapeRule = attentionShape,
+        .costRule = attentionCost};
+}
+
+} // namespace
+
+std::vector<NodeKind> sequenceKinds()
+{
+    return {
+        attentionKind(),
+        {.key = "token_embedding",
+         .title = "Token embedding",
+         .category = "Sequence",
+         .summary = "Looks each token up in a learned table",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {integerParam("vocab", "Vocabulary", std::string("vocab"), "tokens",
+                                 "Rows of the table; vocab is the data's."),
+                    integerParam("dim", "Features", std::string("d"), "features", "Features of a row.")},
+         .shapeRule = tokenEmbeddingShape,
+         .costRule =
+             [](const ParamMap& p, Shapes, Shapes out, std::int64_t context) {
+                 return NodeCost{countOf(real(paramInt(p, "vocab")) * real(paramInt(p, "dim"))), 0,
+                                 elementsOf(out[0], context)};
+             }},
+        {.key = "position_embedding",
+         .title = "Position embedding",
+         .category = "Sequence",
+         .summary = "Adds a learned row for each position",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {integerParam("length", "Positions", std::string("seq"), "tokens",
+                                 "The longest sequence; seq is the training plan's.")},
+         .shapeRule = positionShape,
+         .costRule =
+             [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
+                 const double elements = elementsOf(out[0], context);
+                 return NodeCost{countOf(real(paramInt(p, "length")) * real(in[0].features())), elements, elements};
+             }},
+        {.key = "mean_pool",
+         .title = "Mean over positions",
+         .category = "Sequence",
+         .summary = "[batch, positions, d] becomes [batch, d]",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = meanPoolShape,
+         .costRule =
+             [](const ParamMap&, Shapes in, Shapes out, std::int64_t context) {
+                 return NodeCost{0, elementsOf(in[0], context), elementsOf(out[0], context)};
+             }},
+    };
+}
+
+} // namespace residua::projects

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::projects {
+
+/// Arithmetic of progressive subnetworks (RaPTr §2, §4.3): who is kept, how long, at what cost. Pure.
+
+/// p_s = (ℓ − |I_s|)/(L − |I_s|), in [0, 1]: of each layer outside the always-kept set I_s.
+[[nodiscard]] double keepProbability(const Stage& stage, std::int64_t depth);
+
+/// A stretch of training with the same layers at stake.
+struct StageSpan {
+    static constexpr std::size_t kFull = SIZE_MAX;
+    std::int64_t from = 0; ///< steps [from, to)
+    std::int64_t to = 0;
+    std::size_t stage = kFull; ///< index of its stage; kFull: every layer trains
+    double averageLength = 0;
+    bool operator==(const StageSpan&) const = default;
+};
+/// What is trained when, over all of `steps`, ascending and without holes: the full model up to the first stage and
+/// for fullModelSteps, then each stage from its start. Stages that begin at or after `steps` have no span.
+[[nodiscard]] std::vector<StageSpan> spansOf(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps);
+
+/// Mean of the average lengths over the steps, in layers.
+[[nodiscard]] double averageLength(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps);
+
+/// How the steps are divided among stages.
+enum class StageSplit {
+    Equal,         ///< the same number of steps each
+    Proportional,  ///< the s-th gets a share in proportion to s
+    TargetAverage, ///< equal, then the same number of steps is moved from every stage before the last to the last,
+                   ///< until the average length over training is the target (RaPTr §4.3)
+};
+/// "6-8-10-12": average lengths, ascending. Errors: what is no number, fewer than one, a fall.
+[[nodiscard]] Result<std::vector<double>> stageLengthsFrom(std::string_view text);
+[[nodiscard]] std::string stageLengthsText(const StageSchedule& schedule);
+/// Stages of these average lengths over `steps`, first and last layer always kept; sampling, scaling, axis and the
+/// full-model phase are `before`'s. Errors: a length outside 1..depth, more stages than steps, a target that no
+/// division comes to.
+[[nodiscard]] Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<double>& lengths,
+                                               StageSplit split, std::int64_t depth, std::int64_t steps,
+                                               double target = 0);
+/// The recommended start: four stages, from half the depth up by a sixth each (RaPTr §4.3), where the depth has room.
+[[nodiscard]] std::vector<double> recommendedLengths(std::int64_t depth);
+
+/// Stage `index` begins at `start` instead, but stays between its neighbours and within `steps`.
+[[nodiscard]] StageSchedule withStart(StageSchedule schedule, std::size_t index, std::int64_t start,
+                                      std::int64_t steps);
+/// Stage `index` keeps `length` layers on average, but no fewer than the stage before and its always-kept layers, and
+/// no more than the stage after and the depth.
+[[nodiscard]] StageSchedule withLength(StageSchedule schedule, std::size_t index, double length, std::int64_t depth);
+/// A stage more, from `start` on: half way in length to what follows. Unchanged where a stage begins there already.
+[[nodiscard]] StageSchedule withSplit(StageSchedule schedule, std::int64_t start, std::int64_t depth);
+/// What it held goes to the stage before it; the second takes the place of the first.
+[[nodiscard]] StageSchedule withoutStage(StageSchedule schedule, std::size_t index);
+
+} // namespace residua::projects

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/schema/method_keys.h"
+
+#include "projects/library/presets.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/schema/describe_data.h"
+#include "projects/schema/describe_network.h"
+#include "projects/schema/describe_topology.h"
+#include "projects/schema/describe_training.h"
+
+namespace residua::projects {
+namespace {
+
+void append(std::vector<std::string>& keys, const auto& names)
+{
+    keys.insert(keys.end(), names.begin(), names.end());
+}
+
+} // namespace
+
+std::string keyOf(const Wiring& wiring)
+{
+    const auto* const gate = std::get_if<BranchGate>(&wiring);
+    return std::string(gate ? nameOf(gate->kind) : alternativeOf(wiring));
+}
+
+std::string keyOf(const Source& source)
+{
+    return std::string(alternativeOf(source));
+}
+
+std::string keyOf(const Optimiser& optimiser)
+{
+    return std::string(alternativeOf(optimiser));
+}
+
+std::string keyOf(Objective objective)
+{
+    return std::string(nameOf(objective));
+}
+
+std::string keyOf(InitLaw law)
+{
+    return std::string(nameOf(law));
+}
+
+std::string keyOf(LowRankMethod method)
+{
+    return std::string(nameOf(method));
+}
+
+std::vector<std::string> methodKeys()
+{
+    std::vector<std::string> keys{"depth_mix", "multi_stream", "concatenation"};
+    append(keys, EnumNames<BranchGateKind>::names);
+    append(keys, Alternatives<Source>::names);
+    append(keys, Alternatives<Optimiser>::names);
+    append(keys, EnumNames<Objective>::names);
+    append(keys, EnumNames<InitLaw>::names);
+    append(keys, EnumNames<LowRankMethod>::names);
+    for (const TopologyPreset& preset : topologyPresets(1)) {
+        keys.push_back(preset.name);
+    }
+    for (const BlockPreset& preset : blockPresets()) {
+        keys.push_back(preset.name);
+    }
+    for (const NodeKind& kind : nodeKinds()) {
+        keys.push_back(kind.key);
+    }
+    return keys;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/project.h"
+
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// The key that the file has for what was chosen where there is a choice of methods; explanations go by it. A branch
+/// gate's is that of its gate, the other wirings' that of their family: "depth_mix".
+[[nodiscard]] std::string keyOf(const Wiring& wiring);
+[[nodiscard]] std::string keyOf(const Source& source);
+[[nodiscard]] std::string keyOf(const Optimiser& optimiser);
+[[nodiscard]] std::string keyOf(Objective objective);
+[[nodiscard]] std::string keyOf(InitLaw law);
+[[nodiscard]] std::string keyOf(LowRankMethod method);
+
+/// Everything that keyOf can give, and the keys of topology presets, block presets and node kinds; some more than once.
+[[nodiscard]] std::vector<std::string> methodKeys();
+
+} // namespace residua::projects

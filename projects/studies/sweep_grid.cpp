@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/studies/sweep_grid.h"
+
+#include "projects/check/validate.h"
+#include "projects/file/json.h"
+#include "projects/file/json_document.h"
+#include "projects/model/shortcut_text.h"
+#include "projects/model/text_forms.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace residua::projects {
+
+namespace {
+
+constexpr const char* kTopology = "/topology";
+constexpr const char* kShortcutsPreset = "none"; // what a set of shortcuts is a change of
+
+/// "a~1b" is the key "a/b" (RFC 6901).
+std::string unescaped(std::string_view token)
+{
+    std::string key;
+    for (std::size_t i = 0; i < token.size(); ++i) {
+        const bool escape = token[i] == '~' && i + 1 < token.size();
+        key += !escape ? token[i] : token[++i] == '1' ? '/' : '~';
+    }
+    return key;
+}
+
+/// Digits alone.
+std::optional<std::size_t> wholeNumber(std::string_view text)
+{
+    std::size_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+    return whole ? std::optional(number) : std::nullopt;
+}
+
+/// Keys of an object's members, for a hint.
+std::string hintFor(const JsonValue& value, const std::string& key)
+{
+    std::vector<std::string_view> known;
+    if (const auto* object = std::get_if<JsonObject>(&value.data)) {
+        for (const JsonMember& member : *object) {
+            known.push_back(member.key);
+        }
+    }
+    const std::string_view meant = nearest(key, known);
+    return meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?";
+}
+
+Result<JsonValue*> childOf(JsonValue& value, const std::string& key, const std::string& place)
+{
+    if (JsonValue* member = findMember(value, key)) {
+        return member;
+    }
+    auto* array = std::get_if<JsonArray>(&value.data);
+    if (array == nullptr) {
+        return Error{place, "there is no such field" + hintFor(value, key)};
+    }
+    const std::optional<std::size_t> index = wholeNumber(key);
+    if (!index || *index >= array->size()) {
+        return Error{place, "there is no such entry; expected an index below " + std::to_string(array->size())};
+    }
+    return &(*array)[*index];
+}
+
+/// Puts `fresh` where `pointer` leads. A key that an object lacks is added: the file's reader knows whether it may.
+Status setAt(JsonValue& tree, const std::string& pointer, JsonValue fresh)
+{
+    if (pointer.size() < 2 || pointer.front() != '/') {
+        return Error{pointer, "is no field; expected a JSON pointer such as /training/learning_rate/peak"};
+    }
+    JsonValue* at = &tree;
+    for (std::size_t begin = 1; begin <= pointer.size();) {
+        const std::size_t end = std::min(pointer.find('/', begin), pointer.size());
+        const std::string key = unescaped(std::string_view(pointer).substr(begin, end - begin));
+        auto* object = std::get_if<JsonObject>(&at->data);
+        if (end == pointer.size() && object != nullptr && findMember(*at, key) == nullptr) {
+            object->push_back({key, std::move(fresh)});
+            return Done{};
+        }
+        const Result<JsonValue*> child = childOf(*at, key, pointer.substr(0, end));
+        if (!child) {
+            return child.error();
+        }
+        at = *child;
+        begin = end + 1;
+    }
+    *at = std::move(fresh);
+    return Done{};
+}
+
+/// What is set first: a topology is made for the layers there are, and its own fields come after it.
+int turnOf(const SweepAxis& axis)
+{
+    return axis.field == kTopology ? 1 : axis.field.starts_with(kTopology) ? 2 : 0;
+}
+
+std::string placeOf(const Sweep& sweep, const SweepAxis& axis, const SweepValue& value)
+{
+    return "sweep " + sweep.name + " · " + labelOf(axis) + " = " + labelOf(value);
+}
+
+Status checkAxes(const Sweep& sweep)
+{
+    const std::string place = "sweep " + sweep.name;
+    if (sweep.axes.empty() || sweep.axes.size() > kMaxSweepAxes) {
+        return Error{place, "varies " + std::to_string(sweep.axes.size()) + " fields; expected 1 to " +
+                                std::to_string(kMaxSweepAxes)};
+    }
+    std::size_t members = 1;
+    std::set<std::string> fields;
+    for (const SweepAxis& axis : sweep.axes) {
+        if (axis.field.empty() || axis.values.empty()) {
+            return Error{place + " · " + labelOf(axis), axis.field.empty() ? "has no field; expected a JSON pointer"
+                                                                           : "has no values; expected at least one"};
+        }
+        if (axis.field.starts_with("/sweeps") || axis.field.starts_with("/schema")) {
+            return Error{place + " · " + labelOf(axis), axis.field + " decides nothing that is trained"};
+        }
+        if (!fields.insert(axis.field).second) {
+            return Error{place + " · " + labelOf(axis), axis.field + " is varied twice; expected each field once"};
+        }
+        members *= axis.values.size();
+        if (members > kMaxSweepMembers) {
+            return Error{place, "has more than " + std::to_string(kMaxSweepMembers) + " members"};
+        }
+    }
+    return Done{};
+}
+
+/// Each member holds the document, and is judged by itself.
+Status checkSize(const Project& bare, const Sweep& sweep, std::size_t members)
+{
+    constexpr double kMostBytes = 256.0 * 1024 * 1024;
+    const auto each = static_cast<double>(toJson(bare).size());
+    if (each * static_cast<double>(members) <= kMostBytes) {
+        return Done{};
+    }
+    return Error{"sweep " + sweep.name, "has " + std::to_string(members) + " members of a document of " +
+                                            bytesText(each) + ", " + bytesText(each * static_cast<double>(members)) +
+                                            " in all; expected at most " + bytesText(kMostBytes)};
+}
+
+/// Which value of each axis member `index` has.
+std::vector<const SweepValue*> valuesAt(const Sweep& sweep, std::size_t index)
+{
+    std::vector<const SweepValue*> values(sweep.axes.size());
+    for (std::size_t a = sweep.axes.size(); a > 0; --a) {
+        const std::vector<SweepValue>& choices = sweep.axes[a - 1].values;
+        values[a - 1] = &choices[index % choices.size()];
+        index /= choices.size();
+    }
+    return values;
+}
+
+/// Sets the fields, in their turns.
+std::optional<Error> setFields(SweepMember& member, const Sweep& sweep, const std::vector<const SweepValue*>& values)
+{
+    Project changed = member.project;
+    for (int turn = 0; turn < 3; ++turn) {
+        for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
+            if (turnOf(sweep.axes[a]) != turn) {
+                continue;
+            }
+            Result<Project> next = withField(changed, sweep.axes[a].field, values[a]->value);
+            if (!next) {
+                return Error{placeOf(sweep, sweep.axes[a], *values[a]), next.error().text()};
+            }
+            changed = *std::move(next);
+        }
+    }
+    member.project = std::move(changed);
+    return std::nullopt;
+}
+
+void assess(SweepMember& member, const Sweep& sweep)
+{
+    const std::vector<Problem> problems = validate(member.project);
+    if (hasErrors(problems)) {
+        member.error = Error{"sweep " + sweep.name + " · " + member.label, problems.front().text()};
+    }
+    if (const Result<CostReport> report = costOf(member.project)) {
+        member.cost = report->total;
+        member.trainFlops = trainingFlops(member.project, member.cost);
+    }
+}
+
+std::int64_t trainingSamples(const DataSource& data)
+{
+    return std::visit(
+        [](const auto& source) -> std::int64_t {
+            if constexpr (requires { source.samples; }) {
+                return source.samples;
+            }
+            return 1;
+        },
+        data.source);
+}
+
+} // namespace
+
+Result<SweepPart> sweepPartFrom(std::string_view text)
+{
+    const std::size_t slash = std::min(text.find('/'), text.size());
+    const std::optional<std::size_t> k = wholeNumber(text.substr(0, slash));
+    const std::optional<std::size_t> n = wholeNumber(text.substr(std::min(slash + 1, text.size())));
+    if (!k || !n || *k < 1 || *k > *n) {
+        return Error{"", "got \"" + std::string(text) + "\", expected k/n with k from 1 to n, such as 2/8"};
+    }
+    return SweepPart{*k, *n};
+}
+
+Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMember>& members)
+{
+    if (const auto named = std::ranges::find(members, text, &SweepMember::label); named != members.end()) {
+        return static_cast<std::size_t>(named - members.begin());
+    }
+    const auto isNumber = [](const SweepMember& member) { return wholeNumber(member.label).has_value(); };
+    const bool numbered = text.starts_with('#');
+    const std::optional<std::size_t> number = wholeNumber(numbered ? text.substr(1) : text);
+    const bool isPlace = number && (numbered || std::ranges::none_of(members, isNumber));
+    if (isPlace && *number >= 1 && *number <= members.size()) {
+        return *number - 1;
+    }
+    std::vector<std::string_view> labels;
+    std::ranges::transform(members, std::back_inserter(labels), &SweepMember::label);
+    const std::string_view meant = nearest(text, labels);
+    return Error{"", "the sweep has no member \"" + std::string(text) + "\"; expected a label such as \"" +
+                         members.front().label + "\", or #1 to #" + std::to_string(members.size()) +
+                         (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+}
+
+Result<Topology> topologyFrom(std::string_view text, std::int64_t depth)
+{
+    const std::vector<TopologyPreset> presets = topologyPresets(depth);
+    if (const auto preset = std::ranges::find(presets, text, &TopologyPreset::name); preset != presets.end()) {
+        return Topology{preset->name, preset->wiring};
+    }
+    Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, depth);
+    if (!shortcuts) {
+        std::vector<std::string_view> names;
+        std::ranges::transform(presets, std::back_inserter(names), &TopologyPreset::name);
+        const std::string_view meant = nearest(text, names);
+        return Error{kTopology, shortcuts.error().message + ", or a preset's name" +
+                                    (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+    }
+    const auto none = std::ranges::find(presets, kShortcutsPreset, &TopologyPreset::name);
+    Topology topology{none->name, none->wiring};
+    std::get<DepthMix>(topology.wiring).sources = ExplicitSources{*std::move(shortcuts)};
+    return topology;
+}
+
+Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value)
+{
+    JsonValue fresh = treeOf(value);
+    if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kTopology) {
+        Result<Topology> topology = topologyFrom(*text, project.network.depth());
+        if (!topology) {
+            return topology.error();
+        }
+        Project changed = project;
+        changed.topology = *std::move(topology);
+        return changed;
+    }
+    JsonValue tree = treeOf(project);
+    if (const Status set = setAt(tree, pointer, std::move(fresh)); !set) {
+        return set.error();
+    }
+    return projectFromTree(std::move(tree));
+}
+
+Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& sweep)
+{
+    if (const Status good = checkAxes(sweep); !good) {
+        return good.error();
+    }
+    std::size_t count = 1;
+    for (const SweepAxis& axis : sweep.axes) {
+        count *= axis.values.size();
+    }
+    Project bare = project;
+    bare.sweeps.clear();
+    if (const Status good = checkSize(bare, sweep, count); !good) {
+        return good.error();
+    }
+    std::vector<SweepMember> members(count);
+    std::set<std::string> labels;
+    for (std::size_t i = 0; i < count; ++i) {
+        SweepMember& member = members[i];
+        const std::vector<const SweepValue*> values = valuesAt(sweep, i);
+        for (const SweepValue* value : values) {
+            member.values.push_back(labelOf(*value));
+            member.label += (member.label.empty() ? "" : ", ") + member.values.back();
+        }
+        if (!labels.insert(member.label).second) {
+            return Error{"sweep " + sweep.name,
+                         "two members are called \"" + member.label + "\"; expected labels that tell the values apart"};
+        }
+        member.project = bare;
+        member.error = setFields(member, sweep, values);
+        if (!member.error) {
+            member.project.name = project.name + " · " + member.label;
+            assess(member, sweep);
+        }
+    }
+    return members;
+}
+
+double trainingFlops(const Project& project, const Cost& perUnit)
+{
+    const TrainingPlan& plan = project.training;
+    const std::int64_t length = isLanguage(project.data) ? plan.sequenceLength : 1;
+    const std::int64_t batch = plan.batching == BatchKind::Full ? trainingSamples(project.data) : plan.batch;
+    return perUnit.trainFlops * static_cast<double>(plan.steps) * static_cast<double>(plan.accumulate) *
+           static_cast<double>(batch) * static_cast<double>(length);
+}
+
+} // namespace residua::projects

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/transfer/retrofit.h"
+
+#include "projects/check/problems.h"
+#include "projects/model/text_forms.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace residua::projects {
+namespace {
+
+/// What a wiring does that the plain network does not; empty where nothing.
+using Departure = std::optional<std::string>;
+
+std::string readerText(std::int64_t target, std::int64_t depth)
+{
+    return target > depth ? "the final output" : "layer " + std::to_string(target);
+}
+
+/// The weight with which each entry reaches reader `target` at the start, before a softmax; a summed middle's for all
+/// that is in it.
+std::map<std::int64_t, double> startWeights(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    const auto middle = summedMiddleOf(mix, target, depth);
+    std::set<std::int64_t> sources;
+    std::ranges::copy(sourcesOf(mix, target, depth), std::inserter(sources, sources.end()));
+    for (std::int64_t entry = middle ? middle->first : 0; middle && entry <= middle->last; ++entry) {
+        sources.insert(entry);
+    }
+    std::map<std::int64_t, double> weights;
+    for (const std::int64_t source : sources) {
+        const bool newest = source == *sources.rbegin();
+        weights[source] = mix.init == MixInit::Ones         ? 1.0
+                          : mix.init == MixInit::Cascaded   ? (newest ? 1.0 : 0.0)
+                          : mix.init == MixInit::Reciprocal ? 1.0 / static_cast<double>(target)
+                                                            : 0.0;
+    }
+    return weights;
+}
+
+/// Stacked branches must all count once; of stacked full outputs the newest once and no other.
+double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
+{
+    return mix.entry == StackEntry::Branch || entry == newest ? 1.0 : 0.0;
+}
+
+Departure departureOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    const std::string reader = readerText(target, depth);
+    // Layers that share an entry: the newest is that of the layer before.
+    const std::int64_t newest = target == 1 ? 0 : (target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
+    std::map<std::int64_t, double> weights = startWeights(mix, target, depth);
+    if (mix.normalise == NormaliseOver::Sources && weights.size() == 1) {
+        weights.begin()->second = 1;
+    } else if (mix.normalise != NormaliseOver::None) {
+        return reader + " reads its " + std::to_string(weights.size()) + " sources through a softmax";
+    }
+    for (std::int64_t entry = 0; entry <= newest; ++entry) {
+        const auto found = weights.find(entry);
+        const double weight = found == weights.end() ? 0.0 : found->second;
+        if (const double plain = plainWeight(mix, entry, newest); weight != plain) {
+            return reader + (found == weights.end() ? " does not read entry " + std::to_string(entry)
+                                                    : " starts with " + numberText(weight) + " times entry " +
+                                                          std::to_string(entry) + ", not " + numberText(plain));
+        }
+    }
+    return std::nullopt;
+}
+
+Departure departureOf(const DepthMix& mix, std::int64_t layers)
+{
+    if (mix.weight == WeightKind::DepthAttention) {
+        return "attention over depth starts as the mean of the entries";
+    }
+    const std::int64_t depth = mixedModules(mix, layers);
+    for (std::int64_t target = 1; target <= depth + (mix.finalMix ? 1 : 0); ++target) {
+        if (auto departure = departureOf(mix, target, depth)) {
+            return departure;
+        }
+    }
+    return std::nullopt;
+}
+
+Departure departureOf(const MultiStream& wiring, std::int64_t)
+{
+    if (wiring.streams == 1) {
+        return std::nullopt;
+    }
+    const std::string n = std::to_string(wiring.streams);
+    return "its " + n + " streams are summed, so " + n + " times the plain network's output leaves";
+}
+
+Departure departureOf(const BranchGate& wiring, std::int64_t)
+{
+    switch (wiring.kind) {
+    case BranchGateKind::Highway:
+        return "its gates start between the input and the branch";
+    case BranchGateKind::ReZero:
+        return "its branches start with a factor of 0";
+    case BranchGateKind::StochasticDepth:
+        return wiring.keepProbability == 1 ? Departure() : "it drops branches at random";
+    case BranchGateKind::ValueResidual:
+        return "half of every attention's values start as the first layer's";
+    case BranchGateKind::LaurelRw:
+    case BranchGateKind::LaurelLr:
+    case BranchGateKind::LaurelPa:
+        break;
+    }
+    return std::nullopt;
+}
+
+Departure departureOf(const Concatenation&, std::int64_t)
+{
+    return "its projections of the concatenation start at random";
+}
+
+Departure departureOf(const Wiring& wiring, std::int64_t layers)
+{
+    return std::visit([&](const auto& value) { return departureOf(value, layers); }, wiring);
+}
+
+/// The presets that start as the plain network.
+std::string plainStarts(std::int64_t layers)
+{
+    std::string names;
+    for (const TopologyPreset& preset : topologyPresets(layers)) {
+        if (!departureOf(preset.wiring, layers)) {
+            names += (names.empty() ? "" : ", ") + preset.name;
+        }
+    }
+    return names;
+}
+
+/// What feeds q, k and v of a block's attention.
+struct AttentionFeed {
+    NodeId attention{};
+    NodeId input{};
+    std::optional<NodeId> norm; ///< between the two
+};
+
+const Wire* wireInto(const Graph& graph, NodeId node, const std::string& port)
+{
+    const auto found = std::ranges::find(graph.wires, PortRef{node, port}, &Wire::to);
+    return found == graph.wires.end() ? nullptr : &*found;
+}
+
+std::optional<AttentionFeed> feedOf(const Graph& graph)
+{
+    const auto is = [](const char* kind) { return [kind](const Node& node) { return node.kind == kind; }; };
+    if (std::ranges::count_if(graph.nodes, is("attention")) != 1 ||
+        std::ranges::count_if(graph.nodes, is("input")) != 1) {
+        return std::nullopt;
+    }
+    AttentionFeed feed;
+    feed.attention = std::ranges::find_if(graph.nodes, is("attention"))->id;
+    feed.input = std::ranges::find_if(graph.nodes, is("input"))->id;
+    const Wire* const q = wireInto(graph, feed.attention, "q");
+    for (const char* const port : {"q", "k", "v"}) {
+        const Wire* const wire = wireInto(graph, feed.attention, port);
+        if (wire == nullptr || wire->from != q->from) {
+            return std::nullopt;
+        }
+    }
+    if (q->from.node == feed.input) {
+        return feed;
+    }
+    const Node* const norm = graph.find(q->from.node);
+    const bool isNorm = norm != nullptr && (norm->kind == "rms_norm" || norm->kind == "layer_norm");
+    const Wire* const before = isNorm ? wireInto(graph, norm->id, "in") : nullptr;
+    if (before == nullptr || before->from.node != feed.input) {
+        return std::nullopt;
+    }
+    feed.norm = norm->id;
+    return feed;
+}
+
+std::string freeName(const Graph& graph, std::string name)
+{
+    while (std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end()) {
+        name += "_";
+    }
+    return name;
+}
+
+NodeId addInput(Graph& graph, const std::string& port)
+{
+    const NodeId id = graph.nextId();
+    graph.nodes.push_back({id, "input", freeName(graph, port), {{"port", port}}});
+    return id;
+}
+
+void retarget(Graph& graph, const PortRef& to, const PortRef& from)
+{
+    std::ranges::find(graph.wires, to, &Wire::to)->from = from;
+}
+
+/// Feeds the attention's `port` from an input of its own, by a norm that shares the weights of the one there is.
+void addPort(Graph& graph, const AttentionFeed& feed, const std::string& port)
+{
+    PortRef source{addInput(graph, port), "out"};
+    if (feed.norm) {
+        Node norm = *graph.find(*feed.norm);
+        norm.params.try_emplace("share", norm.name); // it may share another's already
+        norm.id = graph.nextId();
+        norm.name = freeName(graph, norm.name + "_" + port);
+        graph.nodes.push_back(norm);
+        graph.wires.push_back({source, {norm.id, "in"}});
+        source = {norm.id, "out"};
+    }
+    retarget(graph, {feed.attention, port}, source);
+}
+
+/// What else reads the block's input reads a port residual.
+void addResidual(Graph& graph, const AttentionFeed& feed)
+{
+    const NodeId residual = addInput(graph, "residual");
+    for (Wire& wire : graph.wires) {
+        const bool query = feed.norm ? wire.to.node == *feed.norm : wire.to == PortRef{feed.attention, "q"};
+        if (wire.from.node == feed.input && !query) {
+            wire.from.node = residual;
+        }
+    }
+}
+
+bool hasPort(const Graph& graph, const std::string& port)
+{
+    return std::ranges::any_of(graph.nodes, [&](const Node& node) {
+        const auto own = node.params.find("port");
+        return node.kind == "input" && own != node.params.end() && own->second == ParamValue(port);
+    });
+}
+
+} // namespace
+
+std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers)
+{
+    if (const Departure departure = departureOf(wiring, layers)) {
+        return Error{"topology", "does not start as the plain residual network: " + *departure +
+                                     ". These do: " + plainStarts(layers)};
+    }
+    return std::nullopt;
+}
+
+Result<Block> withPortsApart(const Block& block, MixPorts ports)
+{
+    const bool residual = ports == MixPorts::QkvResidual;
+    if (ports == MixPorts::Input || (hasPort(block.graph, "q") && (!residual || hasPort(block.graph, "residual")))) {
+        return block;
+    }
+    const std::optional<AttentionFeed> feed = feedOf(block.graph);
+    if (!feed) {
+        return Error{"block " + block.name, "cannot be fed q, k and v apart: expected one input, and one attention "
+                                            "that reads it directly or by one norm"};
+    }
+    Block opened = block;
+    Graph& graph = opened.graph;
+    for (const char* const port : {"k", "v"}) {
+        addPort(graph, *feed, port);
+    }
+    if (residual) {
+        addResidual(graph, *feed);
+    }
+    Node& input = *graph.find(feed->input);
+    input.name = freeName(graph, "q");
+    input.params["port"] = std::string("q");
+    std::ranges::sort(graph.wires);
+    return opened;
+}
+
+Result<Project> rewired(const Project& project, const Topology& topology)
+{
+    Project result = project;
+    result.topology = topology;
+    const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
+    for (const Block* const used : usedBlocks(project.network)) {
+        Result<Block> opened = withPortsApart(*used, mix != nullptr ? mix->ports : MixPorts::Input);
+        if (!opened) {
+            return opened.error();
+        }
+        *result.network.findBlock(used->name) = *std::move(opened);
+    }
+    return result;
+}
+
+} // namespace residua::projects

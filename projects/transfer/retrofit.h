@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace residua::projects {
+
+/// Why a network of `layers` layers that is wired by `wiring` does not start as the plain residual network of the same
+/// weights, and what would; nullopt where it does. Up to rounding: entries may be summed in
+/// another order.
+[[nodiscard]] std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers);
+
+/// The block with its attention's q, k and v (and the residual) read from ports of their own, as DeepCrossAttention's
+/// figure 4 draws it: the norm before them keeps its name and is shared. Fed the same, it computes the same. Blocks
+/// that have the ports stay as they are. An error where q, k and v do not come from the input by one norm, or directly.
+[[nodiscard]] Result<Block> withPortsApart(const Block& block, MixPorts ports);
+
+/// The project with its depth wired by `topology`, every block that it feeds apart opened. Weights keep their names.
+[[nodiscard]] Result<Project> rewired(const Project& project, const Topology& topology);
+
+} // namespace residua::projects

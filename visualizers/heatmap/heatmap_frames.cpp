@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/heatmap/heatmap_frames.h"
+
+#include "engine/results/coefficients.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSumTolerance = 1e-3;
+
+/// Whether every row that has a cell sums to one.
+bool rowsSumToOne(const engine::Matrix& matrix)
+{
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        double sum = 0;
+        bool any = false;
+        for (std::int64_t column = 0; column < matrix.columns; ++column) {
+            const float cell = matrix.at(row, column);
+            sum += std::isnan(cell) ? 0 : cell;
+            any = any || !std::isnan(cell);
+        }
+        if (any && std::abs(sum - 1) > kSumTolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+const engine::Matrix* HeatmapFrames::frameAt(const Frames& frames, std::int64_t step)
+{
+    if (frames.empty()) {
+        return nullptr;
+    }
+    const auto after = std::upper_bound(frames.begin(), frames.end(), step,
+                                        [](std::int64_t value, const auto& frame) { return value < frame->step; });
+    return after == frames.begin() ? frames.front().get() : std::prev(after)->get();
+}
+
+void HeatmapFrames::clear()
+{
+    m_series.clear();
+    m_pinned = 0;
+}
+
+void HeatmapFrames::drop(const std::string& kind)
+{
+    std::erase_if(m_series,
+                  [&kind](const auto& series) { return series.first == kind || series.first.starts_with(kind + "/"); });
+}
+
+void HeatmapFrames::pin(std::int64_t step)
+{
+    m_pinned = step;
+    rangeAnew(CellValue::SincePinned);
+}
+
+void HeatmapFrames::compareWith(const std::vector<engine::Matrix>& other)
+{
+    m_other.clear();
+    for (const engine::Matrix& matrix : other) {
+        m_other[matrix.name].push_back(std::make_shared<const engine::Matrix>(matrix));
+    }
+    rangeAnew(CellValue::AgainstRun);
+}
+
+const engine::Matrix* HeatmapFrames::reference(const engine::Matrix& matrix, CellValue value) const
+{
+    const engine::Matrix* found = nullptr;
+    if (value == CellValue::SinceStart) {
+        found = &frame(matrix.name, 0);
+    } else if (value == CellValue::SincePinned) {
+        found = frameAt(m_series.at(matrix.name).frames, m_pinned);
+    } else if (const auto other = m_other.find(matrix.name); other != m_other.end()) {
+        found = frameAt(other->second, matrix.step);
+    }
+    return found && found->rows == matrix.rows && found->columns == matrix.columns ? found : nullptr;
+}
+
+void HeatmapFrames::append(const engine::Matrix& matrix)
+{
+    Series& series = m_series[matrix.name];
+    auto& frames = series.frames;
+    const auto cut = std::lower_bound(frames.begin(), frames.end(), matrix.step,
+                                      [](const auto& frame, std::int64_t step) { return frame->step < step; });
+    const bool rewritten = cut != frames.end();
+    frames.erase(cut, frames.end());
+    // Another shape is another network: what came before has nothing to be compared with.
+    if (!frames.empty() && (frames.back()->rows != matrix.rows || frames.back()->columns != matrix.columns)) {
+        frames.clear();
+    }
+    frames.push_back(std::make_shared<const engine::Matrix>(matrix));
+    if (rewritten || frames.size() == 1) {
+        series.ranges.clear();
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            widen(series, matrix.name, i);
+        }
+    } else {
+        widen(series, matrix.name, frames.size() - 1);
+    }
+}
+
+std::vector<std::string> HeatmapFrames::names() const
+{
+    std::vector<std::string> found;
+    for (const auto& [name, series] : m_series) {
+        found.push_back(name);
+    }
+    return found;
+}
+
+std::size_t HeatmapFrames::count(const std::string& name) const
+{
+    const auto found = m_series.find(name);
+    return found == m_series.end() ? 0 : found->second.frames.size();
+}
+
+const engine::Matrix& HeatmapFrames::frame(const std::string& name, std::size_t index) const
+{
+    return *m_series.at(name).frames.at(index);
+}
+
+std::vector<double> HeatmapFrames::cells(const std::string& name, std::size_t index, CellValue value) const
+{
+    const engine::Matrix& matrix = frame(name, index);
+    std::vector<double> cells(matrix.values.begin(), matrix.values.end());
+    if (value == CellValue::LogOfRowMax) {
+        const engine::Matrix logs = engine::logOfRowMaximum(matrix);
+        std::ranges::copy(logs.values, cells.begin());
+    } else if (value != CellValue::Weight) {
+        const engine::Matrix* less = reference(matrix, value);
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            cells[i] -= less ? less->values[i] : kNone;
+        }
+    }
+    return cells;
+}
+
+HeatmapFrames::Range HeatmapFrames::range(const std::string& name, CellValue value) const
+{
+    const auto series = m_series.find(name);
+    if (series == m_series.end()) {
+        return {};
+    }
+    const auto found = series->second.ranges.find(value);
+    return found == series->second.ranges.end() ? Range{} : found->second;
+}
+
+std::optional<double> HeatmapFrames::centre(const std::string& name) const
+{
+    if (count(name) == 0 || name.starts_with("spread")) {
+        return std::nullopt;
+    }
+    const Frames& frames = m_series.at(name).frames;
+    const Range all = range(name, CellValue::Weight);
+    if (all.low >= 0 && rowsSumToOne(*frames.front()) && rowsSumToOne(*frames.back())) {
+        return std::nullopt;
+    }
+    std::optional<double> start;
+    for (const float cell : frames.front()->values) {
+        if (!std::isfinite(cell)) {
+            continue;
+        }
+        if (start && *start != cell) {
+            return 0.0; // they started apart: none of the starts is the middle
+        }
+        start = cell;
+    }
+    return start.value_or(0.0);
+}
+
+void HeatmapFrames::rangeAnew(CellValue value)
+{
+    for (auto& [name, series] : m_series) {
+        series.ranges.erase(value);
+        for (std::size_t i = 0; i < series.frames.size(); ++i) {
+            widen(series, name, i, value);
+        }
+    }
+}
+
+void HeatmapFrames::widen(Series& series, const std::string& name, std::size_t index)
+{
+    for (const CellValue value : {CellValue::Weight, CellValue::SinceStart, CellValue::SincePinned,
+                                  CellValue::AgainstRun, CellValue::LogOfRowMax}) {
+        widen(series, name, index, value);
+    }
+}
+
+void HeatmapFrames::widen(Series& series, const std::string& name, std::size_t index, CellValue value)
+{
+    for (const double cell : cells(name, index, value)) {
+        if (!std::isfinite(cell)) {
+            continue;
+        }
+        const auto [known, fresh] = series.ranges.try_emplace(value, Range{cell, cell});
+        known->second.low = std::min(known->second.low, cell);
+        known->second.high = std::max(known->second.high, cell);
+    }
+}
+
+} // namespace residua::visualizers

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/heatmap/heatmap_grid.h"
+
+#include "visualizers/heatmap/cell_labels.h"
+#include "visualizers/plot/plot_controls.h"
+#include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/short_ticker.h"
+
+#include <QLabel>
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr int kColourBarWidth = 10;
+constexpr int kAxesHeight = 50; ///< pixels: the numbers and the name below the map, and its margins
+
+/// The range that a colour map of so many cells takes: from centre to centre, but the whole of an only cell.
+QCPRange centresFrom(double first, int count)
+{
+    return count > 1 ? QCPRange(first, first + count - 1) : QCPRange(first - 0.5, first + 0.5);
+}
+
+} // namespace
+
+HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
+    : QCustomPlot(parent),
+      m_invitation(inviteOver(*this, invitation)),
+      m_map(new QCPColorMap(xAxis, yAxis)),
+      m_scale(new QCPColorScale(this)),
+      m_labels(new CellLabels(m_map)),
+      m_outline(new QCPItemRect(this))
+{
+    setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
+    axisRect()->setupFullAxesBox(false);
+    for (QCPAxis* axis : {xAxis2, yAxis2}) {
+        axis->setTicks(false);
+    }
+    plotLayout()->addElement(0, 1, m_scale);
+    m_scale->setType(QCPAxis::atRight);
+    m_scale->setBarWidth(kColourBarWidth);
+    m_scale->axis()->setTicker(shortTicker(m_scale->axis()->scaleType()));
+    // Colour bar and map keep the same height.
+    auto* margins = new QCPMarginGroup(this);
+    axisRect()->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
+    m_scale->setMarginGroup(QCP::msBottom | QCP::msTop, margins);
+    m_map->setColorScale(m_scale);
+    m_map->setInterpolate(false);
+    m_map->setTightBoundary(false);
+    xAxis->setLabel(tr("source i (0: the input)"));
+    yAxis->setLabel(tr("target j"));
+    yAxis->setRangeReversed(true);
+    for (QCPAxis* axis : {xAxis, yAxis}) {
+        const QSharedPointer<QCPAxisTickerFixed> ticker(new QCPAxisTickerFixed);
+        ticker->setTickStep(1);
+        ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+        axis->setTicker(ticker);
+        axis->grid()->setVisible(false);
+    }
+    m_labels->setClipToAxisRect(true);
+    m_outline->setVisible(false);
+    connect(this, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) { hover(event->position()); });
+    setAnyVisible(false);
+}
+
+void HeatmapGrid::setAnyVisible(bool any)
+{
+    m_any = any;
+    m_invitation->setVisible(!any);
+    axisRect()->setVisible(any);
+    m_map->setVisible(any);
+    m_scale->setVisible(any);
+    m_labels->setVisible(any);
+}
+
+void HeatmapGrid::setNothing()
+{
+    setAnyVisible(false);
+    emit readingChanged({});
+    replotSoon(*this);
+}
+
+void HeatmapGrid::setPicture(const Picture& picture)
+{
+    setAnyVisible(true);
+    m_map->data()->setSize(picture.columns, picture.rows);
+    m_map->data()->setRange(centresFrom(0, picture.columns), centresFrom(1, picture.rows));
+    auto cell = picture.cells.begin();
+    for (int row = 0; row < picture.rows; ++row) {
+        for (int column = 0; column < picture.columns; ++column, ++cell) {
+            m_map->data()->setCell(column, row, *cell);
+        }
+    }
+    if (picture.centre) {
+        const double reach = std::max({*picture.centre - picture.low, picture.high - *picture.centre, 0.0});
+        m_map->setGradient(gradientFor(Scale::Signed, m_theme));
+        setColours(resources::linearRange(*picture.centre - reach, *picture.centre + reach, 0));
+    } else {
+        m_map->setGradient(gradientFor(Scale::Magnitude, m_theme));
+        const bool nothing = picture.low == 0 && picture.high <= 0; // shown as the least of the colours
+        setColours(nothing ? resources::AxisRange()
+                           : resources::linearRange(picture.low, std::max(picture.low, picture.high), 0));
+    }
+    m_label = picture.label;
+    fitLabel();
+    xAxis->setRange(-0.5, picture.columns - 0.5);
+    yAxis->setRange(0.5, picture.rows + 0.5);
+    replotSoon(*this);
+}
+
+void HeatmapGrid::setColours(resources::AxisRange range)
+{
+    m_map->setDataRange({range.low, range.high});
+}
+
+/// Beside a bar that is lower than it is long it would be cut off; the choice above the plot says the same.
+void HeatmapGrid::fitLabel()
+{
+    const bool fits = fontMetrics().horizontalAdvance(m_label) <= height() - kAxesHeight;
+    m_scale->axis()->setLabel(fits ? m_label : QString());
+}
+
+void HeatmapGrid::resizeEvent(QResizeEvent* event)
+{
+    fitLabel();
+    QCustomPlot::resizeEvent(event);
+}
+
+bool HeatmapGrid::holds(int row, int column) const
+{
+    return row >= 0 && column >= 0 && row < m_map->data()->valueSize() && column < m_map->data()->keySize();
+}
+
+void HeatmapGrid::hover(const QPointF& position)
+{
+    int column = -1;
+    int row = -1;
+    if (m_any && axisRect()->rect().contains(position.toPoint())) {
+        column = static_cast<int>(std::lround(xAxis->pixelToCoord(position.x())));
+        row = static_cast<int>(std::lround(yAxis->pixelToCoord(position.y()))) - 1;
+        if (!holds(row, column) || std::isnan(m_map->data()->cell(column, row))) {
+            column = row = -1;
+        }
+    }
+    point(row, column);
+}
+
+void HeatmapGrid::point(int row, int column)
+{
+    if (row == m_pointedRow && column == m_pointedColumn) {
+        return;
+    }
+    m_pointedRow = row;
+    m_pointedColumn = column;
+    outline(row, column);
+    emit cellPointed(row, column);
+}
+
+void HeatmapGrid::moveCell(int rows, int columns)
+{
+    if (!m_any) {
+        return;
+    }
+    const bool pointed = m_pointedRow >= 0;
+    int row = (pointed ? m_pointedRow : -rows) + rows;
+    int column = (pointed ? m_pointedColumn : -columns) + columns;
+    for (; holds(row, column); row += rows, column += columns) {
+        if (!std::isnan(m_map->data()->cell(column, row))) {
+            point(row, column);
+            return;
+        }
+    }
+}
+
+void HeatmapGrid::outline(int row, int column)
+{
+    const bool known = holds(row, column);
+    emit readingChanged(
+        known ? tr("%1:%2 = %3").arg(column).arg(row + 1).arg(m_map->data()->cell(column, row), 0, 'g', 4) : QString());
+    m_outline->setVisible(known);
+    m_outline->topLeft->setCoords(column - 0.5, row + 0.5);
+    m_outline->bottomRight->setCoords(column + 0.5, row + 1.5);
+    replotSoon(*this);
+}
+
+void HeatmapGrid::setTheme(resources::Theme theme)
+{
+    m_theme = theme;
+    applyTheme(*this, theme);
+    const auto& c = resources::themeColours(theme);
+    QCPAxis& axis = *m_scale->axis();
+    axis.setTickLabelColor(toQColor(c.muted));
+    axis.setTickPen(toQColor(c.border));
+    axis.setSubTickPen(Qt::NoPen);
+    axis.setTickLabelFont(font());
+    axis.setLabelColor(toQColor(c.text));
+    axis.setLabelFont(font());
+    for (QCPAxis* side : axis.axisRect()->axes()) {
+        side->setBasePen(toQColor(c.border));
+    }
+    m_outline->setPen(QPen(toQColor(c.accent), 2));
+    setMuted(*m_invitation, theme);
+}
+
+} // namespace residua::visualizers

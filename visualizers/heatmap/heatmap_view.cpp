@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/layer_norms.h"
+#include "visualizers/heatmap/heatmap_frames.h"
+#include "visualizers/heatmap/heatmap_grid.h"
+#include "visualizers/plot/plot_controls.h"
+#include "visualizers/runs/views.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QSpinBox>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr int kPlayInterval = 60; ///< ms between frames while playing
+constexpr int kCellDigits = 9;    ///< a float, exactly
+constexpr int kAllFeatures = -1;
+constexpr int kMostFeatures = 1'000'000;
+constexpr const char* kFeature = "feature"; ///< the kind of a single feature's weights
+
+} // namespace
+
+class HeatmapView::Impl {
+public:
+    explicit Impl(HeatmapView* view);
+
+    void refreshNames();
+    void frameArrived();
+    void show();
+    void setOther(const QString& name, const std::vector<engine::Matrix>& matrices);
+    void setFeature(int number, const std::vector<engine::Matrix>& matrices);
+    void appendFeature(const std::vector<engine::Matrix>& matrices);
+    void dropFeature();
+    [[nodiscard]] CsvText csvText() const;
+
+    HeatmapFrames frames;
+    HeatmapGrid* grid;
+    QComboBox* kind;
+    QComboBox* port;
+    QSpinBox* feature;
+    QComboBox* value;
+    QToolButton* pin;
+    QToolButton* play;
+    QSlider* scrubber;
+    QLabel* stepLabel;
+    QLabel* readout;
+    QTimer* player;
+
+private:
+    [[nodiscard]] std::string current() const;
+    [[nodiscard]] CellValue cellValue() const { return static_cast<CellValue>(value->currentIndex()); }
+    void layOut();
+    void connectControls();
+    [[nodiscard]] HeatmapGrid::Picture picture(const std::string& series, std::size_t index) const;
+    [[nodiscard]] QString scaleLabel() const;
+    void pinStep();
+
+    HeatmapView* m_view;
+    QString m_otherRun;
+    std::int64_t m_pinned = 0;
+};
+
+HeatmapView::Impl::Impl(HeatmapView* view)
+    : grid(new HeatmapGrid(tr("Run a project with a learned topology, such as ANCRe, to see its mixing weights."),
+                           view)),
+      kind(new PlotChoice(view)),
+      port(new PlotChoice(view)),
+      feature(new QSpinBox(view)),
+      value(new PlotChoice(view)),
+      pin(new QToolButton(view)),
+      play(new QToolButton(view)),
+      scrubber(new QSlider(Qt::Horizontal, view)),
+      stepLabel(new QLabel(view)),
+      readout(new QLabel(view)),
+      player(new QTimer(view)),
+      m_view(view)
+{
+    layOut();
+    connectControls();
+    grid->setTheme(Theme::Light);
+    show();
+}
+
+void HeatmapView::Impl::layOut()
+{
+    m_view->setAccessibleName(tr("Coefficients"));
+    grid->setAccessibleName(tr("Coefficient heatmap"));
+    grid->setFocusPolicy(Qt::StrongFocus);
+    grid->setMinimumHeight(80);
+    kind->setAccessibleName(tr("Matrix"));
+    kind->setObjectName(QStringLiteral("kind"));
+    port->setAccessibleName(tr("Port"));
+    port->setObjectName(QStringLiteral("port"));
+    feature->setAccessibleName(tr("Feature"));
+    feature->setObjectName(QStringLiteral("feature"));
+    feature->setRange(kAllFeatures, kMostFeatures);
+    feature->setSpecialValueText(tr("all features"));
+    feature->setPrefix(tr("feature "));
+    feature->setButtonSymbols(QAbstractSpinBox::NoButtons); // a number is typed, or stepped by the arrow keys
+    feature->setKeyboardTracking(false);                    // a checkpoint is read for each
+    feature->setToolTip(tr("The weights of one feature, at the steps that have a checkpoint"));
+    feature->setValue(kAllFeatures);
+    feature->hide();
+    value->setAccessibleName(tr("Cell value"));
+    value->setObjectName(QStringLiteral("value"));
+    value->addItems({tr("value"), tr("change since start"), tr("change since pinned step"),
+                     tr("difference from other run"), tr("log(p / row maximum)")});
+    pin->setText(tr("Pin"));
+    pin->setToolTip(tr("Compare with this step from now on (P)"));
+    pin->setAccessibleName(tr("Pin this step"));
+    play->setText(QStringLiteral("▶"));
+    play->setToolTip(tr("Play the recorded steps (Space)"));
+    play->setAccessibleName(tr("Play"));
+    play->setCheckable(true);
+    scrubber->setAccessibleName(tr("Recorded step"));
+    scrubber->setMinimumWidth(90);
+
+    auto* choices = new QHBoxLayout;
+    choices->setContentsMargins(8, 4, 8, 0);
+    choices->setSpacing(8);
+    choices->addWidget(kind);
+    choices->addWidget(port);
+    choices->addWidget(feature);
+    choices->addWidget(value);
+    choices->addStretch(1);
+    auto* controls = new QHBoxLayout;
+    controls->setContentsMargins(8, 0, 8, 0);
+    controls->setSpacing(8);
+    controls->addWidget(play);
+    controls->addWidget(scrubber, 1);
+    controls->addWidget(stepLabel);
+    controls->addWidget(pin);
+    controls->addWidget(readout);
+    auto* column = new QVBoxLayout(m_view);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addLayout(choices);
+    column->addLayout(controls);
+    column->addWidget(grid, 1);
+}
+
+void HeatmapView::Impl::connectControls()
+{
+    for (QComboBox* box : {kind, port}) {
+        QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { frameArrived(); });
+    }
+    QObject::connect(feature, &QSpinBox::valueChanged, m_view, [this](int number) {
+        if (number == kAllFeatures) {
+            dropFeature();
+            frameArrived();
+        } else {
+            emit m_view->featureWanted(number);
+        }
+    });
+    QObject::connect(pin, &QToolButton::clicked, m_view, [this] { pinStep(); });
+    QObject::connect(value, &QComboBox::currentIndexChanged, m_view, [this] { show(); });
+    QObject::connect(scrubber, &QSlider::valueChanged, m_view, [this] { show(); });
+    QObject::connect(play, &QToolButton::toggled, m_view, [this](bool on) {
+        play->setText(on ? QStringLiteral("⏸") : QStringLiteral("▶"));
+        if (on && scrubber->value() == scrubber->maximum()) {
+            scrubber->setValue(0);
+        }
+        on ? player->start(kPlayInterval) : player->stop();
+    });
+    QObject::connect(player, &QTimer::timeout, m_view, [this] {
+        scrubber->setValue(scrubber->value() + 1);
+        if (scrubber->value() == scrubber->maximum()) {
+            play->setChecked(false);
+        }
+    });
+    QObject::connect(grid, &HeatmapGrid::cellPointed, m_view, &HeatmapView::cellHovered);
+    QObject::connect(grid, &HeatmapGrid::readingChanged, readout, &QLabel::setText);
+}
+
+// "mix/q" is the kind "mix" of the port "q".
+void HeatmapView::Impl::refreshNames()
+{
+    const QSignalBlocker quietKind(kind);
+    const QSignalBlocker quietPort(port);
+    for (const std::string& known : frames.names()) {
+        const QString text = QString::fromStdString(known);
+        const QString kindName = text.section(QLatin1Char('/'), 0, 0);
+        const QString portName = text.section(QLatin1Char('/'), 1);
+        if (kind->findData(kindName) < 0) {
+            static const std::map<QString, QString> titles{{QStringLiteral("mix"), tr("weights applied")},
+                                                           {QStringLiteral("coefficient"), tr("coefficients learned")},
+                                                           {QStringLiteral("spread"), tr("spread over features")}};
+            const auto title = titles.find(kindName);
+            const QString other = kindName == QLatin1String(kFeature) ? feature->text() : kindName;
+            kind->addItem(title == titles.end() ? other : title->second, kindName);
+            // What is applied tells more than what is learned.
+            if (known.starts_with("mix")) {
+                kind->setCurrentIndex(kind->count() - 1);
+            }
+        }
+        if (!portName.isEmpty() && port->findText(portName) < 0) {
+            port->addItem(portName);
+            if (portName != QLatin1String("final") && port->findText(QStringLiteral("q")) >= 0 &&
+                port->currentText() == QLatin1String("final")) {
+                port->setCurrentText(QStringLiteral("q")); // the first thing that a person asks for
+            }
+        }
+    }
+}
+
+std::string HeatmapView::Impl::current() const
+{
+    const QString of = port->count() > 0 ? QLatin1Char('/') + port->currentText() : QString();
+    return (kind->currentData().toString() + of).toStdString();
+}
+
+void HeatmapView::Impl::frameArrived()
+{
+    const bool atEnd = scrubber->value() == scrubber->maximum();
+    const int last = std::max(0, static_cast<int>(frames.count(current())) - 1);
+    scrubber->setMaximum(last);
+    if (atEnd && !player->isActive()) {
+        scrubber->setValue(last);
+    }
+    show();
+}
+
+QString HeatmapView::Impl::scaleLabel() const
+{
+    switch (cellValue()) {
+    case CellValue::Weight:
+        return kind->currentText();
+    case CellValue::SinceStart:
+        return tr("change since step %1").arg(frames.frame(current(), 0).step);
+    case CellValue::SincePinned:
+        return tr("change since step %1").arg(m_pinned);
+    case CellValue::AgainstRun:
+        return m_otherRun.isEmpty() ? tr("show another run to compare with") : tr("less %1").arg(m_otherRun);
+    case CellValue::LogOfRowMax:
+        return tr("log(pᵢⱼ / maxᵢ pᵢⱼ)");
+    }
+    return {};
+}
+
+HeatmapGrid::Picture HeatmapView::Impl::picture(const std::string& series, std::size_t index) const
+{
+    const engine::Matrix& matrix = frames.frame(series, index);
+    const auto [low, high] = frames.range(series, cellValue());
+    HeatmapGrid::Picture picture{static_cast<int>(matrix.rows),
+                                 static_cast<int>(matrix.columns),
+                                 frames.cells(series, index, cellValue()),
+                                 cellValue() == CellValue::Weight ? 0.0 : low,
+                                 high,
+                                 std::nullopt,
+                                 scaleLabel()};
+    if (cellValue() == CellValue::Weight) {
+        picture.centre = frames.centre(series);
+    } else if (cellValue() != CellValue::LogOfRowMax) {
+        picture.centre = 0.0;
+    }
+    if (picture.centre) {
+        picture.low = low;
+    }
+    return picture;
+}
+
+void HeatmapView::Impl::pinStep()
+{
+    if (frames.count(current()) > 0) {
+        m_pinned = frames.frame(current(), static_cast<std::size_t>(scrubber->value())).step;
+        frames.pin(m_pinned);
+        value->setCurrentIndex(static_cast<int>(CellValue::SincePinned));
+        show();
+    }
+}
+
+void HeatmapView::Impl::setOther(const QString& name, const std::vector<engine::Matrix>& matrices)
+{
+    m_otherRun = matrices.empty() ? QString() : name;
+    frames.compareWith(matrices);
+    show();
+}
+
+void HeatmapView::Impl::dropFeature()
+{
+    const QSignalBlocker quiet(kind);
+    frames.drop(kFeature);
+    if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
+        kind->removeItem(item);
+        kind->setCurrentIndex(std::max(kind->findData(QStringLiteral("mix")), 0));
+    }
+}
+
+void HeatmapView::Impl::setFeature(int number, const std::vector<engine::Matrix>& matrices)
+{
+    const QSignalBlocker quiet(feature);
+    dropFeature();
+    feature->setValue(matrices.empty() ? kAllFeatures : number);
+    appendFeature(matrices);
+    if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
+        kind->setCurrentIndex(item);
+    }
+    frameArrived();
+}
+
+void HeatmapView::Impl::appendFeature(const std::vector<engine::Matrix>& matrices)
+{
+    for (engine::Matrix matrix : matrices) {
+        matrix.name = kFeature + matrix.name.substr(std::min(matrix.name.find('/'), matrix.name.size()));
+        frames.append(matrix);
+    }
+    refreshNames();
+    frameArrived();
+}
+
+void HeatmapView::Impl::show()
+{
+    const std::string series = current();
+    const bool any = frames.count(series) > 0;
+    kind->setVisible(kind->count() > 0);
+    port->setVisible(port->count() > 0);
+    feature->setVisible(kind->findData(QStringLiteral("spread")) >= 0); // a weight for each
+    for (QWidget* control : std::initializer_list<QWidget*>{kind, port, feature, value, pin, play, scrubber}) {
+        control->setEnabled(any);
+    }
+    if (any) {
+        const auto index = static_cast<std::size_t>(scrubber->value());
+        grid->setPicture(picture(series, index));
+        stepLabel->setText(tr("step %1").arg(frames.frame(series, index).step));
+    } else {
+        grid->setNothing();
+        stepLabel->clear();
+    }
+}
+
+CsvText HeatmapView::Impl::csvText() const
+{
+    return [frames = frames, series = current(), value = cellValue()](QTextStream& out) {
+        out.setRealNumberPrecision(kCellDigits);
+        out << "step,source,target,value\n";
+        for (std::size_t i = 0; i < frames.count(series); ++i) {
+            const engine::Matrix& matrix = frames.frame(series, i);
+            const auto cells = frames.cells(series, i, value);
+            for (std::int64_t row = 0; row < matrix.rows; ++row) {
+                for (std::int64_t column = 0; column < matrix.columns; ++column) {
+                    const double cell = cells[static_cast<std::size_t>(row * matrix.columns + column)];
+                    if (!std::isnan(cell)) {
+                        out << matrix.step << ',' << column << ',' << row + 1 << ',' << cell << '\n';
+                    }
+                }
+            }
+        }
+    };
+}
+
+HeatmapView::HeatmapView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
+
+HeatmapView::~HeatmapView() = default;
+
+void HeatmapView::clear()
+{
+    m_impl->frames.clear();
+    m_impl->kind->clear();
+    m_impl->port->clear();
+    const QSignalBlocker quiet(m_impl->feature);
+    m_impl->feature->setValue(kAllFeatures);
+    m_impl->feature->hide();
+    m_impl->scrubber->setMaximum(0);
+    m_impl->show();
+}
+
+void HeatmapView::append(const std::vector<engine::Matrix>& matrices)
+{
+    if (matrices.empty()) {
+        return;
+    }
+    for (const auto& matrix : matrices) {
+        if (matrix.name != engine::kLayerNorms) { // those are curves
+            m_impl->frames.append(matrix);
+        }
+    }
+    m_impl->refreshNames();
+    m_impl->frameArrived();
+}
+
+void HeatmapView::setFeature(int feature, const std::vector<engine::Matrix>& matrices)
+{
+    m_impl->setFeature(feature, matrices);
+}
+
+void HeatmapView::appendFeature(const std::vector<engine::Matrix>& matrices)
+{
+    m_impl->appendFeature(matrices);
+}
+
+std::optional<int> HeatmapView::feature() const
+{
+    const int number = m_impl->feature->value();
+    return number == kAllFeatures ? std::nullopt : std::optional(number);
+}
+
+void HeatmapView::compareWith(const QString& name, const std::vector<engine::Matrix>& matrices)
+{
+    m_impl->setOther(name, matrices);
+}
+
+CsvText HeatmapView::csvText() const
+{
+    return m_impl->csvText();
+}
+
+QCustomPlot& HeatmapView::plot() const
+{
+    return *m_impl->grid;
+}
+
+void HeatmapView::keyPressEvent(QKeyEvent* event)
+{
+    QSlider& scrubber = *m_impl->scrubber;
+    switch (event->key()) {
+    case Qt::Key_Up:
+        return m_impl->grid->moveCell(-1, 0);
+    case Qt::Key_Down:
+        return m_impl->grid->moveCell(1, 0);
+    case Qt::Key_Left:
+        return m_impl->grid->moveCell(0, -1);
+    case Qt::Key_Right:
+        return m_impl->grid->moveCell(0, 1);
+    case Qt::Key_PageUp:
+        return scrubber.setValue(scrubber.value() - 1);
+    case Qt::Key_PageDown:
+        return scrubber.setValue(scrubber.value() + 1);
+    case Qt::Key_Home:
+        return scrubber.setValue(0);
+    case Qt::Key_End:
+        return scrubber.setValue(scrubber.maximum());
+    case Qt::Key_Space:
+        return m_impl->play->toggle();
+    case Qt::Key_P:
+        return m_impl->pin->click();
+    default:
+        PlotView::keyPressEvent(event);
+    }
+}
+
+void HeatmapView::setTheme(Theme theme)
+{
+    m_impl->grid->setTheme(theme);
+    m_impl->show();
+}
+
+void HeatmapView::setHighlighted(int row, int column)
+{
+    m_impl->grid->outline(row, column);
+}
+
+} // namespace residua::visualizers

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/pareto/pareto_view.h"
+
+#include "projects/model/sweep.h"
+#include "resources/axis.h"
+#include "visualizers/plot/plot_controls.h"
+#include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/short_ticker.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr double kReach = 14; ///< pixels from a point within which the pointer means it
+constexpr double kMargin = 0.06;
+constexpr std::size_t kNamedPoints = 24; ///< up to so many points have their names beside them
+constexpr int kFrontColour = 0;
+
+using Cost = double ParetoRun::*;
+constexpr std::array<Cost, 3> kCosts{&ParetoRun::parameters, &ParetoRun::flops, &ParetoRun::seconds};
+
+struct Range {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+    void take(double value)
+    {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+};
+
+/// What comes before the values of a sweep's members ("project · 0:2, 0.1"), where all have it in common.
+qsizetype commonPrefix(const std::vector<ParetoRun>& runs)
+{
+    constexpr QLatin1String kDivider(" \xb7 ");
+    const qsizetype end = runs.empty() ? -1 : runs.front().name.indexOf(kDivider);
+    const auto has = [&](const ParetoRun& run) { return run.name.startsWith(runs.front().name.left(end)); };
+    return end < 0 || !std::ranges::all_of(runs, has) ? 0 : end + kDivider.size();
+}
+
+} // namespace
+
+class ParetoView::Impl {
+public:
+    explicit Impl(ParetoView* view);
+
+    void show();
+    void retheme();
+    void hover(QPointF position);
+    void choose(std::size_t run);
+    void step(int direction);
+    /// Gives up a person's zoom.
+    void showAll();
+
+    QCustomPlot* plot;
+    QComboBox* cost;
+    QComboBox* scale;
+    QComboBox* measure;
+    QLabel* empty;
+    std::vector<ParetoRun> runs;
+    QString selected;
+    resources::Theme theme = resources::Theme::Light;
+
+    [[nodiscard]] double costOf(const ParetoRun& run) const
+    {
+        return run.*kCosts[static_cast<std::size_t>(cost->currentIndex())];
+    }
+    /// Where a run has no validation, its training loss stands for it.
+    [[nodiscard]] double lossOf(const ParetoRun& run) const
+    {
+        return measure->currentIndex() == 0 && std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
+    }
+    [[nodiscard]] bool isShown(const ParetoRun& run) const { return std::isfinite(lossOf(run)) && costOf(run) > 0; }
+    /// Of `runs` that are shown; indexes into `runs`, by rising cost.
+    [[nodiscard]] std::vector<std::size_t> front() const;
+
+private:
+    [[nodiscard]] QCPGraph* graphOf(const ParetoRun& run, bool isBest) const;
+    void layOut();
+    void connectControls();
+    void setScales();
+    void fit();
+    void drawPoints(const std::vector<std::size_t>& best);
+    void drawNames(const std::vector<std::size_t>& best);
+    void spreadNames();
+    [[nodiscard]] std::ptrdiff_t runAt(QPointF position) const;
+
+    ParetoView* m_view;
+    QCPGraph* m_others;
+    QCPGraph* m_best;
+    QCPGraph* m_unfinished;
+    QCPCurve* m_line;
+    QCPGraph* m_chosen;
+    QCPItemText* m_name;
+    bool m_following = true; ///< everything is shown until a person zooms
+    std::vector<QCPItemText*> m_labels;
+};
+
+ParetoView::Impl::Impl(ParetoView* view)
+    : plot(new QCustomPlot(view)),
+      cost(new PlotChoice(view)),
+      scale(new PlotChoice(view)),
+      measure(new PlotChoice(view)),
+      empty(inviteOver(*plot, tr("Train two runs or a sweep: each becomes a point of loss against cost."))),
+      m_view(view),
+      m_others(plot->addGraph()),
+      m_best(plot->addGraph()),
+      m_unfinished(plot->addGraph()),
+      m_line(new QCPCurve(plot->xAxis, plot->yAxis)),
+      m_chosen(plot->addGraph()),
+      m_name(new QCPItemText(plot))
+{
+    for (QCPGraph* graph : {m_others, m_best, m_unfinished, m_chosen}) {
+        graph->setLineStyle(QCPGraph::lsNone);
+        graph->setAdaptiveSampling(false);
+    }
+    m_others->setName(tr("runs"));
+    m_best->setName(tr("Pareto front"));
+    m_unfinished->setName(tr("not finished"));
+    m_line->removeFromLegend();
+    m_chosen->removeFromLegend();
+    plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+    plot->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
+    m_name->setVisible(false);
+    m_name->setPadding(QMargins(6, 4, 6, 4));
+    m_name->setTextAlignment(Qt::AlignLeft);
+    m_name->position->setTypeX(QCPItemPosition::ptAbsolute);
+    m_name->position->setTypeY(QCPItemPosition::ptAbsolute);
+    layOut();
+    connectControls();
+    retheme();
+    show();
+}
+
+void ParetoView::Impl::layOut()
+{
+    m_view->setAccessibleName(tr("Pareto front"));
+    plot->setAccessibleName(tr("Plot of loss against cost"));
+    plot->setFocusPolicy(Qt::StrongFocus);
+    plot->setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
+    plot->setMouseTracking(true);
+    plot->setMinimumHeight(80);
+    cost->addItems({tr("by parameters"), tr("by FLOP"), tr("by time (s)")});
+    cost->setCurrentIndex(1);
+    cost->setAccessibleName(tr("Cost"));
+    cost->setObjectName(QStringLiteral("cost"));
+    scale->addItems({tr("log x"), tr("linear"), tr("log x and y")});
+    scale->setAccessibleName(tr("Scale"));
+    scale->setObjectName(QStringLiteral("scale"));
+    measure->addItems({tr("validation loss"), tr("training loss")});
+    measure->setAccessibleName(tr("Loss"));
+    measure->setObjectName(QStringLiteral("measure"));
+    auto* controls = new QHBoxLayout;
+    controls->setContentsMargins(8, 4, 8, 0);
+    controls->setSpacing(10);
+    for (QComboBox* box : {measure, cost, scale}) {
+        controls->addWidget(box);
+    }
+    controls->addStretch(1);
+    auto* column = new QVBoxLayout(m_view);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addLayout(controls);
+    column->addWidget(plot, 1);
+}
+
+void ParetoView::Impl::connectControls()
+{
+    for (QComboBox* box : {cost, scale, measure}) {
+        QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { showAll(); });
+    }
+    QObject::connect(plot, &QCustomPlot::afterLayout, m_view, [this] { spreadNames(); });
+    QObject::connect(plot, &QCustomPlot::mouseDoubleClick, m_view, [this] { showAll(); });
+    QObject::connect(plot, &QCustomPlot::mouseWheel, m_view, [this] { m_following = false; });
+    QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) { hover(event->position()); });
+    QObject::connect(plot, &QCustomPlot::mousePress, m_view, [this](QMouseEvent* event) {
+        const std::ptrdiff_t run = runAt(event->position());
+        if (event->button() == Qt::LeftButton && run >= 0) {
+            choose(static_cast<std::size_t>(run));
+        }
+    });
+}
+
+std::vector<std::size_t> ParetoView::Impl::front() const
+{
+    std::vector<projects::CostAndLoss> points;
+    for (const ParetoRun& run : runs) {
+        const bool isResult = isShown(run) && run.standing == ParetoStanding::Result;
+        points.push_back({costOf(run), isResult ? lossOf(run) : std::numeric_limits<double>::quiet_NaN()});
+    }
+    return projects::paretoFront(points);
+}
+
+void ParetoView::Impl::show()
+{
+    const bool any = std::ranges::any_of(runs, [this](const ParetoRun& run) { return isShown(run); });
+    empty->setVisible(!any);
+    plot->axisRect()->setVisible(any);
+    plot->legend->setVisible(any);
+    m_name->setVisible(false);
+    setScales();
+    const std::vector<std::size_t> best = front();
+    if (m_following) {
+        fit();
+    }
+    drawPoints(best);
+    drawNames(best);
+    replotSoon(*plot);
+}
+
+void ParetoView::Impl::showAll()
+{
+    m_following = true;
+    show();
+}
+
+void ParetoView::Impl::setScales()
+{
+    const bool logX = scale->currentIndex() != 1;
+    const bool logY = scale->currentIndex() == 2;
+    for (const auto& [axis, logarithmic] : {std::pair{plot->xAxis, logX}, std::pair{plot->yAxis, logY}}) {
+        axis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+        axis->setTicker(shortTicker(axis->scaleType()));
+    }
+    const QStringList names{tr("parameters"), tr("FLOP"), tr("seconds")};
+    plot->xAxis->setLabel(names.at(cost->currentIndex()));
+    plot->yAxis->setLabel(measure->currentText());
+}
+
+void ParetoView::Impl::fit()
+{
+    Range x;
+    Range y;
+    for (const ParetoRun& run : runs) {
+        if (isShown(run)) {
+            x.take(costOf(run));
+            y.take(lossOf(run));
+        }
+    }
+    if (x.low > x.high) {
+        return;
+    }
+    const auto widen = [](QCPAxis& axis, Range range) {
+        const auto rule = axis.scaleType() == QCPAxis::stLogarithmic ? resources::logRange : resources::linearRange;
+        const resources::AxisRange shown = rule(range.low, range.high, 2 * kMargin);
+        axis.setRange(shown.low, shown.high);
+    };
+    widen(*plot->xAxis, x);
+    widen(*plot->yAxis, y);
+}
+
+/// The front is a staircase: what a budget can buy at best.
+void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
+{
+    m_others->data()->clear();
+    m_best->data()->clear();
+    m_unfinished->data()->clear();
+    m_chosen->data()->clear();
+    m_line->data()->clear();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!isShown(runs[i])) {
+            continue;
+        }
+        const bool isBest = std::ranges::find(best, i) != best.end();
+        graphOf(runs[i], isBest)->addData(costOf(runs[i]), lossOf(runs[i]));
+        if (runs[i].key == selected) {
+            m_chosen->addData(costOf(runs[i]), lossOf(runs[i]));
+        }
+    }
+    double at = 0;
+    double before = std::numeric_limits<double>::quiet_NaN(); // no step leads to the first
+    for (const std::size_t i : best) {
+        m_line->addData(at++, costOf(runs[i]), before);
+        before = lossOf(runs[i]);
+        m_line->addData(at++, costOf(runs[i]), before);
+    }
+    m_best->setVisible(!best.empty());
+    if (m_unfinished->data()->isEmpty()) {
+        m_unfinished->removeFromLegend();
+    } else {
+        m_unfinished->addToLegend();
+    }
+}
+
+QCPGraph* ParetoView::Impl::graphOf(const ParetoRun& run, bool isBest) const
+{
+    return isBest ? m_best : run.standing == ParetoStanding::Result ? m_others : m_unfinished;
+}
+
+void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
+{
+    for (QCPItemText* label : m_labels) {
+        plot->removeItem(label);
+    }
+    m_labels.clear();
+    if (best.size() > kNamedPoints) {
+        return;
+    }
+    const qsizetype prefix = commonPrefix(runs);
+    for (const std::size_t i : best) {
+        auto* label = new QCPItemText(plot);
+        label->position->setCoords(costOf(runs[i]), lossOf(runs[i]));
+        label->setPadding(QMargins(7, 0, 7, 3));
+        label->setText(runs[i].name.mid(prefix));
+        label->setColor(toQColor(resources::themeColours(theme).muted));
+        label->setFont(plot->font());
+        m_labels.push_back(label);
+    }
+}
+
+/// On the side of its point that has more room; not over another name, since the pointer brings each up.
+void ParetoView::Impl::spreadNames()
+{
+    const QFontMetrics metrics(plot->font());
+    std::vector<QRectF> taken;
+    for (QCPItemText* label : m_labels) {
+        const QPointF at = label->position->pixelPosition();
+        const bool right = at.x() > plot->axisRect()->center().x();
+        label->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
+        const QSizeF size = metrics.size(0, label->text()).grownBy(label->padding());
+        const QRectF room(QPointF(right ? at.x() - size.width() : at.x(), at.y() - size.height()), size);
+        const bool covers = std::ranges::any_of(taken, [&](const QRectF& other) { return other.intersects(room); });
+        label->setVisible(!covers);
+        if (!covers) {
+            taken.push_back(room);
+        }
+    }
+}
+
+std::ptrdiff_t ParetoView::Impl::runAt(QPointF position) const
+{
+    std::ptrdiff_t nearest = -1;
+    double least = kReach;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!isShown(runs[i])) {
+            continue;
+        }
+        const double distance = std::hypot(plot->xAxis->coordToPixel(costOf(runs[i])) - position.x(),
+                                           plot->yAxis->coordToPixel(lossOf(runs[i])) - position.y());
+        if (distance < least) {
+            least = distance;
+            nearest = static_cast<std::ptrdiff_t>(i);
+        }
+    }
+    return nearest;
+}
+
+void ParetoView::Impl::hover(QPointF position)
+{
+    const std::ptrdiff_t run = runAt(position);
+    m_name->setVisible(run >= 0);
+    if (run >= 0) {
+        const ParetoRun& shown = runs[static_cast<std::size_t>(run)];
+        const bool isResult = shown.standing == ParetoStanding::Result;
+        const QString soFar = isResult ? QString() : tr(" so far, %1").arg(shown.status);
+        m_name->setText(tr("%1\nloss %2%6\n%3 parameters, %4 FLOP, %5 s")
+                            .arg(shown.name, QString::number(lossOf(shown), 'g', 5),
+                                 QString::number(shown.parameters, 'g', 4), QString::number(shown.flops, 'g', 3),
+                                 QString::number(shown.seconds, 'g', 3), soFar));
+        const bool right = position.x() > plot->axisRect()->center().x();
+        m_name->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        m_name->position->setCoords(position.x() + (right ? -kReach : kReach), position.y());
+    }
+    plot->setCursor(run >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    replotSoon(*plot);
+}
+
+void ParetoView::Impl::choose(std::size_t run)
+{
+    selected = runs[run].key;
+    drawPoints(front());
+    replotSoon(*plot);
+    emit m_view->runChosen(selected);
+}
+
+/// To the next run by cost.
+void ParetoView::Impl::step(int direction)
+{
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (isShown(runs[i])) {
+            order.push_back(i);
+        }
+    }
+    if (order.empty()) {
+        return;
+    }
+    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return costOf(runs[i]); });
+    const auto now = std::ranges::find_if(order, [this](std::size_t i) { return runs[i].key == selected; });
+    const auto last = static_cast<std::ptrdiff_t>(order.size()) - 1;
+    const std::ptrdiff_t place = now == order.end() ? (direction > 0 ? 0 : last) : now - order.begin() + direction;
+    choose(order[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place, 0, last))]);
+}
+
+void ParetoView::Impl::retheme()
+{
+    applyTheme(*plot, theme);
+    const auto& c = resources::themeColours(theme);
+    const QColor front = toQColor(resources::curveColour(kFrontColour, theme));
+    m_others->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
+    m_unfinished->setScatterStyle(
+        QCPScatterStyle(QCPScatterStyle::ssCross, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 6));
+    m_best->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, QPen(front), front, 8));
+    m_line->setPen(QPen(front, 1.6));
+    m_chosen->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.accent), 2), Qt::NoBrush, 15));
+    m_name->setColor(toQColor(c.text));
+    m_name->setBrush(toQColor(c.raised, 0.94));
+    m_name->setPen(toQColor(c.border));
+    m_name->setFont(plot->font());
+    setMuted(*empty, theme);
+}
+
+ParetoView::ParetoView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
+
+ParetoView::~ParetoView() = default;
+
+void ParetoView::setRuns(std::vector<ParetoRun> runs)
+{
+    m_impl->runs = std::move(runs);
+    m_impl->show();
+}
+
+void ParetoView::setSelected(const QString& key)
+{
+    m_impl->selected = key;
+    m_impl->show();
+}
+
+void ParetoView::setTheme(resources::Theme theme)
+{
+    m_impl->theme = theme;
+    m_impl->retheme();
+    m_impl->show();
+}
+
+CsvText ParetoView::csvText() const
+{
+    return [runs = m_impl->runs, best = m_impl->front()](QTextStream& out) {
+        out.setRealNumberPrecision(17);
+        out << "run,status,parameters,flop,seconds,loss,validation_loss,front\n";
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            const ParetoRun& run = runs[i];
+            out << csvQuoted(run.name) << ',' << csvQuoted(run.status) << ',' << run.parameters << ',' << run.flops
+                << ',' << run.seconds << ',' << run.loss << ',' << run.validationLoss << ','
+                << (std::ranges::find(best, i) != best.end() ? 1 : 0) << '\n';
+        }
+    };
+}
+
+QCustomPlot& ParetoView::plot() const
+{
+    return *m_impl->plot;
+}
+
+void ParetoView::keyPressEvent(QKeyEvent* event)
+{
+    switch (event->key()) {
+    case Qt::Key_Left:
+        return m_impl->step(-1);
+    case Qt::Key_Right:
+        return m_impl->step(1);
+    case Qt::Key_Home:
+        return m_impl->showAll();
+    default:
+        PlotView::keyPressEvent(event);
+    }
+}
+
+} // namespace residua::visualizers

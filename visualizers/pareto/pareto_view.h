@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "resources/colours.h"
+#include "visualizers/plot/plot_view.h"
+
+#include <QString>
+
+#include <memory>
+#include <vector>
+
+namespace residua::visualizers {
+
+/// Whether a run's loss is what it came to, or only where it is: the front knows results alone.
+enum class ParetoStanding { Result, SoFar };
+
+/// A run as a point: what it cost, and the loss it came to.
+struct ParetoRun {
+    QString key; ///< identifies the run (its directory)
+    QString name;
+    double parameters = 0;
+    double flops = 0;          ///< of the steps that were trained
+    double seconds = 0;        ///< that they took
+    double loss = 0;           ///< the last of training; NaN: none
+    double validationLoss = 0; ///< the last; NaN: none
+    ParetoStanding standing = ParetoStanding::Result;
+    QString status; ///< in words: "finished", "running"
+    bool operator==(const ParetoRun&) const = default;
+};
+
+/// Loss of many runs against what they cost (parameters, FLOP or time), with the front of those that no other beats;
+/// runs that have not finished are marked as such and never on the front. Hovering names a run, a click or Enter
+/// chooses it. Keys: Left and Right go from run to run by cost. GUI thread.
+class ParetoView : public PlotView {
+    Q_OBJECT
+public:
+    explicit ParetoView(QWidget* parent = nullptr);
+    ~ParetoView() override;
+
+    void setRuns(std::vector<ParetoRun> runs);
+    /// Marks a run; an unknown key marks none.
+    void setSelected(const QString& key);
+    void setTheme(resources::Theme theme);
+    [[nodiscard]] CsvText csvText() const override;
+
+signals:
+    void runChosen(const QString& key);
+
+protected:
+    [[nodiscard]] QCustomPlot& plot() const override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace residua::visualizers

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/plot/plot_controls.h"
+
+#include <QAbstractItemView>
+#include <QLabel>
+#include <QSlider>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr int kNarrowestChoice = 100;
+constexpr int kNarrowestSlider = 36;
+constexpr int kWidestSlider = 120;
+
+} // namespace
+
+PlotChoice::PlotChoice(QWidget* parent) : QComboBox(parent)
+{
+    setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    connect(this, &QComboBox::currentTextChanged, this, &QWidget::updateGeometry);
+}
+
+/// The box's own hint is for the longest text.
+QSize PlotChoice::sizeHint() const
+{
+    const QFontMetrics metrics = fontMetrics();
+    int longest = 0;
+    for (int i = 0; i < count(); ++i) {
+        longest = std::max(longest, metrics.horizontalAdvance(itemText(i)));
+    }
+    const QSize whole = QComboBox::sizeHint();
+    return {whole.width() - longest + metrics.horizontalAdvance(currentText()), whole.height()};
+}
+
+QSize PlotChoice::minimumSizeHint() const
+{
+    return {std::min(kNarrowestChoice, sizeHint().width()), sizeHint().height()};
+}
+
+void PlotChoice::showPopup()
+{
+    view()->setMinimumWidth(QComboBox::sizeHint().width());
+    QComboBox::showPopup();
+}
+
+QLabel* inviteOver(QWidget& plot, const QString& text)
+{
+    auto* label = new QLabel(text, &plot);
+    label->setAlignment(Qt::AlignCenter);
+    label->setWordWrap(true);
+    label->setAttribute(Qt::WA_TransparentForMouseEvents);
+    auto* over = new QVBoxLayout(&plot);
+    over->setContentsMargins(32, 16, 32, 16);
+    over->addWidget(label);
+    return label;
+}
+
+void giveWay(QSlider& slider)
+{
+    slider.setMinimumWidth(kNarrowestSlider);
+    slider.setMaximumWidth(kWidestSlider);
+}
+
+} // namespace residua::visualizers

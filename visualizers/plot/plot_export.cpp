@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/plot/plot_export.h"
+
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+
+#include <QBuffer>
+#include <QFileInfo>
+#include <QSaveFile>
+#include <QSvgGenerator>
+
+#include <qcustomplot.h>
+
+#include <QPdfWriter>
+
+#include <utility>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr double kPngScale = 2;
+constexpr double kPointsPerPixel = 0.75;
+constexpr int kPdfResolution = 96; ///< dots an inch: one a pixel of the plot
+
+void paintVector(QCustomPlot& plot, QPaintDevice* device)
+{
+    QCPPainter painter(device);
+    painter.setMode(QCPPainter::pmVectorized);
+    painter.setMode(QCPPainter::pmNoCaching);
+    painter.setMode(QCPPainter::pmNonCosmetic);
+    painter.fillRect(plot.rect(), plot.palette().window());
+    plot.toPainter(&painter, plot.width(), plot.height());
+}
+
+void paintSvg(QCustomPlot& plot, QIODevice& device)
+{
+    QSvgGenerator svg;
+    svg.setOutputDevice(&device);
+    svg.setSize(plot.size());
+    svg.setViewBox(plot.rect());
+    svg.setTitle(plot.accessibleName());
+    paintVector(plot, &svg);
+}
+
+void paintPdf(QCustomPlot& plot, QIODevice& device)
+{
+    QPdfWriter pdf(&device);
+    pdf.setResolution(kPdfResolution);
+    pdf.setPageMargins(QMarginsF());
+    pdf.setPageSize(QPageSize(QSizeF(plot.size()) * kPointsPerPixel, QPageSize::Point));
+    pdf.setTitle(plot.accessibleName());
+    paintVector(plot, &pdf);
+}
+
+/// What writes the contents of a file; false: the disk is full.
+using Contents = std::function<bool(QIODevice&)>;
+
+Contents csvContents(CsvText numbers)
+{
+    return [numbers = std::move(numbers)](QIODevice& device) {
+        QTextStream out(&device);
+        numbers(out);
+        out.flush();
+        return out.status() == QTextStream::Ok;
+    };
+}
+
+Contents pngContents(QCustomPlot& plot)
+{
+    return [image = plot.toPixmap(plot.width(), plot.height(), kPngScale).toImage()](QIODevice& device) {
+        return image.save(&device, "PNG");
+    };
+}
+
+Contents vectorContents(QCustomPlot& plot, void (*paint)(QCustomPlot&, QIODevice&))
+{
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    paint(plot, buffer);
+    return [bytes](QIODevice& device) { return device.write(bytes) == bytes.size(); };
+}
+
+/// None for a suffix that is not known.
+Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& suffix)
+{
+    if (suffix == QLatin1String("csv")) {
+        return csvContents(numbers());
+    }
+    if (suffix == QLatin1String("png")) {
+        return pngContents(plot);
+    }
+    if (suffix == QLatin1String("svg")) {
+        return vectorContents(plot, paintSvg);
+    }
+    return suffix == QLatin1String("pdf") ? vectorContents(plot, paintPdf) : Contents();
+}
+
+Status writeFile(const QString& path, const Contents& contents)
+{
+    if (const QFileInfo there(path); there.exists() && !there.isFile()) {
+        QBuffer buffer; // a device or a FIFO is written into, not replaced
+        buffer.open(QIODevice::WriteOnly);
+        if (!contents(buffer)) {
+            return Error{path.toStdString(), "cannot be written"};
+        }
+        return writeOutput(path.toStdString(), buffer.data().toStdString());
+    }
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || !contents(file) || !file.commit()) {
+        return Error{path.toStdString(), "cannot be written: " + file.errorString().toStdString()};
+    }
+    return Done{};
+}
+
+} // namespace
+
+Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& path)
+{
+    const QString suffix = QFileInfo(path).suffix().toLower();
+    Contents contents = contentsOf(plot, numbers, suffix);
+    if (!contents) {
+        return Error{path.toStdString(),
+                     "got the suffix \"" + suffix.toStdString() + "\", expected png, svg, pdf or csv"};
+    }
+    return ExportWork([path, contents = std::move(contents)] { return writeFile(path, contents); });
+}
+
+} // namespace residua::visualizers

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "visualizers/plot/csv_text.h"
+
+#include <QString>
+
+#include <functional>
+
+class QCustomPlot;
+
+namespace residua::visualizers {
+
+/// What is left of an export once the plot is drawn: to encode, and to write the file, which is complete or not there.
+/// Any thread. Error: a place that cannot be written.
+using ExportWork = std::function<Status()>;
+
+/// Draws the plot as it is seen, for a PNG (twice the pixels), SVG or PDF, or takes its `numbers` for a CSV; the path's
+/// suffix says which. GUI thread. Error: another suffix.
+[[nodiscard]] Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers,
+                                            const QString& path);
+
+} // namespace residua::visualizers

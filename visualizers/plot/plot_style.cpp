@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/plot/plot_style.h"
+
+#include <qcustomplot.h>
+
+namespace residua::visualizers {
+
+QColor toQColor(resources::Rgb rgb, double alpha)
+{
+    return QColor::fromRgbF(rgb.r / 255.0F, rgb.g / 255.0F, rgb.b / 255.0F, static_cast<float>(alpha));
+}
+
+void applyTheme(QCustomPlot& plot, resources::Theme theme)
+{
+    const auto& c = resources::themeColours(theme);
+    plot.setBackground(QBrush(toQColor(c.surface)));
+    const QPen line(toQColor(c.border), 1);
+    const QPen grid(toQColor(c.grid), 1);
+    for (QCPAxisRect* rect : plot.axisRects()) {
+        for (QCPAxis* axis : rect->axes()) {
+            axis->setBasePen(line);
+            axis->setTickPen(line);
+            axis->setSubTickPen(Qt::NoPen);
+            axis->setTickLabelColor(toQColor(c.muted));
+            axis->setLabelColor(toQColor(c.text));
+            axis->setTickLabelFont(plot.font());
+            axis->setLabelFont(plot.font());
+            axis->grid()->setPen(grid);
+            axis->grid()->setZeroLinePen(grid);
+            axis->grid()->setSubGridVisible(false);
+        }
+    }
+    plot.legend->setBrush(QBrush(toQColor(c.surface, 0.85)));
+    plot.legend->setBorderPen(Qt::NoPen);
+    plot.legend->setTextColor(toQColor(c.text));
+    plot.legend->setFont(plot.font());
+    plot.selectionRect()->setPen(QPen(toQColor(c.accent), 1));
+    plot.selectionRect()->setBrush(QBrush(toQColor(c.accent, 0.12)));
+}
+
+void replotSoon(QCustomPlot& plot)
+{
+    constexpr const char* kPosted = "replotPosted";
+    if (plot.property(kPosted).toBool()) {
+        return;
+    }
+    plot.setProperty(kPosted, true);
+    plot.setPlottingHint(QCP::phImmediateRefresh, false);
+    // Posted, where QCustomPlot's own queue is a timer: requests to repaint come behind all that is posted.
+    QMetaObject::invokeMethod(
+        &plot,
+        [&plot] {
+            plot.setProperty(kPosted, false);
+            plot.replot();
+        },
+        Qt::QueuedConnection);
+}
+
+void setMuted(QWidget& text, resources::Theme theme)
+{
+    text.setProperty("role", QStringLiteral("muted")); // for a style sheet, which would overrule the palette
+    QPalette palette = text.palette();
+    palette.setColor(QPalette::WindowText, toQColor(resources::themeColours(theme).muted));
+    text.setPalette(palette);
+}
+
+QCPColorGradient gradientFor(Scale scale, resources::Theme theme)
+{
+    constexpr int stops = 33;
+    QCPColorGradient gradient;
+    gradient.clearColorStops();
+    for (int i = 0; i < stops; ++i) {
+        const double t = static_cast<double>(i) / (stops - 1);
+        const auto rgb =
+            scale == Scale::Magnitude ? resources::magnitude(t, theme) : resources::diverging(2 * t - 1, theme);
+        gradient.setColorStopAt(t, toQColor(rgb));
+    }
+    gradient.setNanHandling(QCPColorGradient::nhTransparent);
+    return gradient;
+}
+
+} // namespace residua::visualizers

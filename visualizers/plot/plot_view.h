@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "visualizers/plot/csv_text.h"
+
+#include <QFuture>
+#include <QString>
+#include <QWidget>
+
+class QCustomPlot;
+
+namespace residua::visualizers {
+
+/// A view with one plot, which leaves it as a file or over the clipboard. GUI thread.
+class PlotView : public QWidget {
+    Q_OBJECT
+public:
+    explicit PlotView(QWidget* parent = nullptr);
+
+    /// The numbers behind the plot, every recorded one, as they are now.
+    [[nodiscard]] virtual CsvText csvText() const = 0;
+    /// The same as text, at once.
+    [[nodiscard]] QString csv() const;
+    /// PNG, SVG, PDF or CSV, by the suffix of `path`. Drawn now, encoded and written on another thread.
+    QFuture<Status> exportTo(const QString& path);
+    /// The base of the file name that askExport proposes, such as a run's name.
+    void setExportName(const QString& name) { m_exportName = name; }
+
+public slots:
+    /// Asks where to, and says what went wrong.
+    void askExport();
+    void copyPicture();
+    /// Once they are written, on another thread.
+    void copyNumbers();
+
+protected:
+    [[nodiscard]] virtual QCustomPlot& plot() const = 0;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+
+private:
+    QString m_exportName;
+};
+
+} // namespace residua::visualizers

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/plot/series.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::visualizers {
+
+std::optional<double> MovingAverage::add(double value)
+{
+    if (std::isfinite(value)) {
+        m_sum = m_keep * m_sum + (1 - m_keep) * value;
+        m_weight = m_keep * m_weight + (1 - m_keep);
+    }
+    return m_weight > 0 ? std::optional(m_sum / m_weight) : std::nullopt;
+}
+
+void Series::append(const Places& places, double y)
+{
+    cut(places.front());
+    Places ascending = places;
+    for (std::size_t axis = 1; axis < places.size(); ++axis) {
+        const double last = m_raw.size() > 0 ? m_raw.places(axis).back() : 0;
+        ascending[axis] = places[axis] >= last && std::isfinite(places[axis]) ? places[axis] : last;
+    }
+    m_raw.append(ascending, y);
+}
+
+void Series::cut(double step)
+{
+    const std::size_t kept = m_raw.indexOf(step);
+    m_raw.truncate(kept);
+    if (kept < m_averaged) {
+        setWindow(m_window); // the average cannot go back
+    }
+}
+
+void Series::setAxis(XAxis axis, double flopPerUnit)
+{
+    const std::size_t place = axis == XAxis::Step ? 0 : axis == XAxis::Seconds ? 2 : 1;
+    for (Curve* curve : {&m_raw, &m_smooth}) {
+        curve->setAxis(place, axis == XAxis::Flop ? flopPerUnit : 1);
+    }
+}
+
+void Series::setWindow(double points)
+{
+    m_window = std::max(points, 1.0);
+    m_average = MovingAverage(m_window);
+    m_averaged = 0;
+    m_smooth.clear();
+}
+
+std::size_t Series::catchUp(std::size_t most)
+{
+    if (m_window <= 1) {
+        return 0;
+    }
+    const std::size_t from = m_averaged;
+    const std::size_t to = from + std::min(most, m_raw.size() - from);
+    for (; m_averaged < to; ++m_averaged) {
+        if (const auto mean = m_average.add(m_raw.values()[m_averaged])) {
+            m_smooth.append(placesAt(m_averaged), *mean);
+        }
+    }
+    return to - from;
+}
+
+Series::Places Series::placesAt(std::size_t index) const
+{
+    return {m_raw.places(0)[index], m_raw.places(1)[index], m_raw.places(2)[index]};
+}
+
+Series::Places Series::placesOf(double step) const
+{
+    const std::size_t after = m_raw.indexOf(std::nextafter(step, step + 1));
+    Places places = after > 0 ? placesAt(after - 1) : Places{};
+    places.front() = step;
+    return places;
+}
+
+} // namespace residua::visualizers

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "visualizers/plot/curve.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace residua::visualizers {
+
+/// What a curve is drawn against.
+enum class XAxis { Step, Units, Flop, Seconds };
+
+/// Exponential moving average, corrected for its start; passes over what is not finite.
+class MovingAverage {
+public:
+    /// Over so many points; 1 follows each.
+    explicit MovingAverage(double window = 1) : m_keep(1 - 1 / window) {}
+
+    /// The average with `value`; none before the first finite one.
+    [[nodiscard]] std::optional<double> add(double value);
+
+private:
+    double m_keep;
+    double m_sum = 0;
+    double m_weight = 0;
+};
+
+/// One recorded number of a run: its points, and their moving average, which follows them as there is time for it.
+class Series {
+public:
+    /// Where a point stands: step, tokens or samples, seconds.
+    using Places = std::array<double, 3>;
+
+    /// A step at or before the last throws away the points from it on. What does not ascend on another axis, as in a
+    /// damaged record, stands where the last point does.
+    void append(const Places& places, double y);
+    /// Throws away the points from `step` on.
+    void cut(double step);
+    /// Of raw() and smooth(). FLOP are units times `flopPerUnit`.
+    void setAxis(XAxis axis, double flopPerUnit);
+    /// Points that smooth() is the mean over; 1: it stays empty. It begins anew, and grows by catchUp alone.
+    void setWindow(double points);
+    [[nodiscard]] double window() const { return m_window; }
+    /// Takes up to `most` further points into smooth(). How many it took.
+    std::size_t catchUp(std::size_t most);
+
+    [[nodiscard]] const Curve& raw() const { return m_raw; }
+    [[nodiscard]] const Curve& smooth() const { return m_smooth; }
+    /// Where `step` stands: beside the last point at or before it, at 0 before the first.
+    [[nodiscard]] Places placesOf(double step) const;
+
+private:
+    [[nodiscard]] Places placesAt(std::size_t index) const;
+
+    Curve m_raw{std::tuple_size_v<Places>};
+    Curve m_smooth{std::tuple_size_v<Places>};
+    double m_window = 1;
+    MovingAverage m_average;
+    std::size_t m_averaged = 0; ///< points that the average has seen
+};
+
+} // namespace residua::visualizers

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/layer_norms.h"
+#include "engine/results/run_reader.h"
+#include "visualizers/plot/plot_controls.h"
+#include "visualizers/runs/run_plot.h"
+#include "visualizers/runs/views.h"
+
+#include <QComboBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+constexpr std::int64_t kMostLayers = 2000; ///< that have a curve each
+
+/// The beginning of their curves' names.
+std::string layerNorms(engine::LayerNorm kind)
+{
+    return engine::kLayerNorms + ("/" + std::to_string(static_cast<std::int64_t>(kind))) + "/";
+}
+
+/// Its curve's name, which sorts by layer.
+std::string layerNorm(engine::LayerNorm kind, std::int64_t layer)
+{
+    constexpr int kDigits = 5;
+    return layerNorms(kind) + QString::number(layer).rightJustified(kDigits, QLatin1Char('0')).toStdString();
+}
+
+} // namespace
+
+class MetricsView::Impl {
+public:
+    explicit Impl(MetricsView* view);
+
+    RunPlot* curves;
+
+private:
+    struct Metric {
+        std::string name;
+        QString title;
+        QString unit;
+    };
+
+    [[nodiscard]] static std::vector<Metric> metrics();
+    [[nodiscard]] static RunPlot::Shown shown(const Metric& metric);
+};
+
+std::vector<MetricsView::Impl::Metric> MetricsView::Impl::metrics()
+{
+    return {{engine::metric::kGradientNorm, tr("gradient norm"), {}},
+            {engine::metric::kLearningRate, tr("learning rate"), {}},
+            {engine::metric::kThroughput, tr("throughput"), tr("tokens or samples a second")},
+            {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB")},
+            {layerNorms(engine::LayerNorm::Stream), tr("what layers read"), tr("root mean square")},
+            {layerNorms(engine::LayerNorm::Branch), tr("branches of layers"), tr("root mean square")}};
+}
+
+RunPlot::Shown MetricsView::Impl::shown(const Metric& metric)
+{
+    const QString label = metric.unit.isEmpty() ? metric.title : tr("%1 (%2)").arg(metric.title, metric.unit);
+    const QString title = metric.name.ends_with('/') ? tr("layer") : metric.title;
+    return {.name = metric.name, .title = title, .label = label, .beside = {}, .besideTitle = {}};
+}
+
+MetricsView::Impl::Impl(MetricsView* view)
+    : curves(new RunPlot({{engine::metric::kGradientNorm, &engine::StepRecord::gradientNorm},
+                          {engine::metric::kLearningRate, &engine::StepRecord::learningRate}},
+                         shown(metrics().front()), tr("Norms, speed and memory of a run appear here while it trains."),
+                         view))
+{
+    view->setAccessibleName(tr("Norms and speed"));
+    curves->plot().setAccessibleName(tr("Plot of norms and speed"));
+    auto* metric = new PlotChoice(view);
+    metric->setAccessibleName(tr("Metric"));
+    metric->setObjectName(QStringLiteral("metric"));
+    for (const Metric& known : metrics()) {
+        metric->addItem(known.title);
+    }
+    curves->putFirst(metric);
+    auto* column = new QVBoxLayout(view);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(curves);
+    QObject::connect(metric, &QComboBox::currentIndexChanged, view,
+                     [this](int index) { curves->setShown(shown(metrics().at(static_cast<std::size_t>(index)))); });
+}
+
+MetricsView::MetricsView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
+
+MetricsView::~MetricsView() = default;
+
+void MetricsView::setRun(const QString& key, const QString& name)
+{
+    m_impl->curves->setRun(key, name);
+    m_impl->curves->refresh();
+}
+
+void MetricsView::setFlopPerUnit(const QString& key, double flop)
+{
+    m_impl->curves->run(key).setFlopPerUnit(flop);
+    m_impl->curves->refresh();
+}
+
+void MetricsView::setEvents(const QString& key, const std::vector<engine::RunEvent>& events)
+{
+    m_impl->curves->setEvents(key, events);
+    m_impl->curves->refresh();
+}
+
+void MetricsView::removeRun(const QString& key)
+{
+    m_impl->curves->removeRun(key);
+    m_impl->curves->refresh();
+}
+
+void MetricsView::clear()
+{
+    m_impl->curves->clear();
+}
+
+void MetricsView::append(const QString& key, const std::vector<engine::StepRecord>& steps)
+{
+    m_impl->curves->run(key).append(steps);
+    m_impl->curves->refresh();
+}
+
+void MetricsView::append(const QString& key, const std::string& name, const std::vector<engine::MetricPoint>& points)
+{
+    std::vector<engine::MetricPoint> shown = points;
+    if (name == engine::metric::kPeakBytes) {
+        for (engine::MetricPoint& point : shown) {
+            point.value /= kMebibyte;
+        }
+    }
+    m_impl->curves->run(key).append(name, shown);
+    m_impl->curves->refresh();
+}
+
+void MetricsView::append(const QString& key, const std::vector<engine::Matrix>& matrices)
+{
+    RunCurves& run = m_impl->curves->run(key);
+    for (const engine::Matrix& matrix : matrices) {
+        if (!engine::isLayerNorms(matrix)) {
+            continue;
+        }
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            for (std::int64_t column = 0; column < std::min(matrix.columns, kMostLayers); ++column) {
+                if (const float norm = matrix.at(row, column); !std::isnan(norm)) { // the layer was not left out
+                    run.append(layerNorm(static_cast<engine::LayerNorm>(row), column + 1), {{matrix.step, norm}});
+                }
+            }
+        }
+    }
+    m_impl->curves->refresh();
+}
+
+void MetricsView::setTheme(Theme theme)
+{
+    m_impl->curves->setTheme(theme);
+}
+
+CsvText MetricsView::csvText() const
+{
+    return m_impl->curves->csvText();
+}
+
+QCustomPlot& MetricsView::plot() const
+{
+    return m_impl->curves->plot();
+}
+
+} // namespace residua::visualizers

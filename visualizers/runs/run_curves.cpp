@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/runs/run_curves.h"
+
+#include <algorithm>
+
+namespace residua::visualizers {
+
+RunCurves::RunCurves(Fields fields) : m_fields(std::move(fields)), m_clock(&series(m_fields.front().first)) {}
+
+Series& RunCurves::series(const std::string& name)
+{
+    const auto [found, fresh] = m_series.try_emplace(name);
+    if (fresh) {
+        found->second.setWindow(m_window);
+        place(found->second);
+    }
+    return found->second;
+}
+
+std::vector<std::string> RunCurves::namesUnder(const std::string& beginning) const
+{
+    std::vector<std::string> names;
+    for (auto found = m_series.lower_bound(beginning); found != m_series.end() && found->first.starts_with(beginning);
+         ++found) {
+        names.push_back(found->first);
+    }
+    return names;
+}
+
+void RunCurves::append(const std::vector<engine::StepRecord>& steps)
+{
+    if (steps.empty()) {
+        return;
+    }
+    for (auto& [name, series] : m_series) {
+        series.cut(static_cast<double>(steps.front().step));
+    }
+    for (const auto& [name, field] : m_fields) {
+        Series& curve = series(name);
+        for (const engine::StepRecord& record : steps) {
+            curve.append({static_cast<double>(record.step), static_cast<double>(record.tokens), record.seconds},
+                         record.*field);
+        }
+    }
+}
+
+void RunCurves::append(const std::string& name, const std::vector<engine::MetricPoint>& points)
+{
+    Series& curve = series(name);
+    for (const engine::MetricPoint& point : points) {
+        curve.append(m_clock->placesOf(static_cast<double>(point.step)), point.value);
+    }
+}
+
+double RunCurves::xOf(std::int64_t step) const
+{
+    const Series::Places places = m_clock->placesOf(static_cast<double>(step));
+    switch (m_axis) {
+    case XAxis::Step:
+        return places[0];
+    case XAxis::Units:
+        return places[1];
+    case XAxis::Flop:
+        return places[1] * m_flopPerUnit;
+    case XAxis::Seconds:
+        return places[2];
+    }
+    return 0;
+}
+
+void RunCurves::setAxis(XAxis axis)
+{
+    m_axis = axis;
+    for (auto& [name, series] : m_series) {
+        place(series);
+    }
+}
+
+void RunCurves::setFlopPerUnit(double flop)
+{
+    m_flopPerUnit = flop;
+    setAxis(m_axis);
+}
+
+void RunCurves::setWindow(double points)
+{
+    m_window = points;
+    for (auto& [name, series] : m_series) {
+        series.setWindow(points);
+    }
+}
+
+} // namespace residua::visualizers

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "visualizers/plot/series.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::visualizers {
+
+/// The recorded numbers of one run by name, each against step, units, FLOP or time, without a window. Append-only but
+/// for a resumed run, whose steps take the place of those they repeat: it never draws backwards.
+class RunCurves {
+public:
+    /// What of a step is a curve, and by which name; one at least.
+    using Fields = std::vector<std::pair<std::string, double engine::StepRecord::*>>;
+
+    explicit RunCurves(Fields fields);
+    RunCurves(const RunCurves&) = delete;
+    RunCurves& operator=(const RunCurves&) = delete;
+
+    /// Costs the new points only. Everything recorded from the first of these steps on goes.
+    void append(const std::vector<engine::StepRecord>& steps);
+    /// Numbers that come by step alone: they stand where the last step at or before them does.
+    void append(const std::string& name, const std::vector<engine::MetricPoint>& points);
+
+    /// Made, empty, where nothing of that name was recorded. It stays where it is.
+    [[nodiscard]] Series& series(const std::string& name);
+    /// What was recorded under names that begin so, ascending.
+    [[nodiscard]] std::vector<std::string> namesUnder(const std::string& beginning) const;
+    /// One that was made.
+    [[nodiscard]] const Series& at(const std::string& name) const { return m_series.at(name); }
+    /// x of a step on the axis that is set: that of the last recorded step at or before it; 0 before the first.
+    [[nodiscard]] double xOf(std::int64_t step) const;
+
+    void setAxis(XAxis axis);
+    /// Training FLOP per token or sample; 1 until it is known.
+    void setFlopPerUnit(double flop);
+    void setWindow(double points);
+
+private:
+    void place(Series& series) const { series.setAxis(m_axis, m_flopPerUnit); }
+
+    Fields m_fields;
+    XAxis m_axis = XAxis::Step;
+    double m_flopPerUnit = 1;
+    double m_window = 1;
+    std::map<std::string, Series> m_series;
+    Series* m_clock; ///< of the first field: where each step stands
+};
+
+} // namespace residua::visualizers

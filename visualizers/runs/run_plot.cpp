@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/runs/run_plot.h"
+
+#include "visualizers/plot/plot_controls.h"
+#include "visualizers/plot/plot_style.h"
+#include "visualizers/runs/run_csv.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSlider>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr int kSmoothingSteps = 20;
+constexpr double kRawAlpha = 0.28;
+constexpr double kFirstLayerAlpha = 0.3;      ///< of the first of several layers
+constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
+
+// 1 … about 1,000 points, even to the eye.
+double windowOf(int position)
+{
+    return std::pow(10.0, 3.0 * position / kSmoothingSteps);
+}
+
+/// "norms/0/0012" is layer 12's.
+int layerOf(const std::string& name)
+{
+    return QString::fromStdString(name).section(QLatin1Char('/'), -1).toInt();
+}
+
+} // namespace
+
+RunPlot::RunPlot(RunCurves::Fields fields, Shown shown, const QString& invitation, QWidget* parent)
+    : QWidget(parent),
+      m_fields(std::move(fields)),
+      m_shown(std::move(shown)),
+      m_plot(new CurvePlot(this)),
+      m_controls(new QHBoxLayout),
+      m_axis(new PlotChoice(this)),
+      m_scale(new PlotChoice(this)),
+      m_smoothing(new QSlider(Qt::Horizontal, this)),
+      m_split(new QSplitter(Qt::Horizontal, this)),
+      m_empty(inviteOver(*m_plot, invitation))
+{
+    layOut();
+    m_plot->xAxis->setLabel(xName());
+    m_plot->yAxis->setLabel(m_shown.label);
+    m_plot->setXText([this](double x) {
+        const QString number =
+            xAxis() == XAxis::Step ? QString::number(std::floor(x), 'f', 0) : QString::number(x, 'g', 6);
+        return xName() + QLatin1Char(' ') + number;
+    });
+    connectControls();
+    refresh();
+}
+
+void RunPlot::layOut()
+{
+    m_plot->setMinimumHeight(80);
+    m_axis->addItems({tr("by step"), tr("by tokens or samples"), tr("by FLOP"), tr("by time (s)")});
+    m_axis->setObjectName(QStringLiteral("horizontalAxis"));
+    m_axis->setAccessibleName(tr("Horizontal axis"));
+    m_scale->addItems({tr("linear"), tr("log y"), tr("log x"), tr("log x and y"), tr("symmetric log y")});
+    m_scale->setObjectName(QStringLiteral("scale"));
+    m_scale->setAccessibleName(tr("Scale"));
+    m_smoothing->setRange(0, kSmoothingSteps);
+    giveWay(*m_smoothing);
+    m_smoothing->setObjectName(QStringLiteral("smoothing"));
+    m_smoothing->setAccessibleName(tr("Smoothing"));
+    m_smoothing->setToolTip(tr("Moving average over 1 to 1,000 points; the recorded ones stay faint behind it"));
+
+    m_controls->setContentsMargins(8, 4, 8, 0);
+    m_controls->setSpacing(10);
+    m_controls->addWidget(m_axis);
+    m_controls->addWidget(m_scale);
+    m_controls->addWidget(new QLabel(tr("Smoothing"), this));
+    m_controls->addWidget(m_smoothing);
+    m_controls->addStretch(1);
+    m_split->addWidget(m_plot);
+    m_split->setStretchFactor(0, 3);
+    m_split->setChildrenCollapsible(false);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addLayout(m_controls);
+    column->addWidget(m_split, 1);
+}
+
+void RunPlot::connectControls()
+{
+    m_later.setSingleShot(true);
+    m_later.setInterval(0);
+    connect(&m_later, &QTimer::timeout, this, &RunPlot::refresh);
+    connect(m_scale, &QComboBox::currentIndexChanged, this, &RunPlot::setScale);
+    connect(m_smoothing, &QSlider::valueChanged, this, [this](int position) {
+        for (auto& [key, run] : m_runs) {
+            run.curves.setWindow(windowOf(position));
+            style(run);
+        }
+        refresh();
+    });
+    connect(m_axis, &QComboBox::currentIndexChanged, this, [this] {
+        m_plot->xAxis->setLabel(xName());
+        for (auto& [key, run] : m_runs) {
+            run.curves.setAxis(xAxis());
+        }
+        refresh();
+        m_plot->showAll();
+    });
+}
+
+void RunPlot::setScale(int index)
+{
+    constexpr std::pair<AxisScale, AxisScale> kScales[] = {
+        {AxisScale::Linear, AxisScale::Linear},
+        {AxisScale::Linear, AxisScale::Logarithmic},
+        {AxisScale::Logarithmic, AxisScale::Linear},
+        {AxisScale::Logarithmic, AxisScale::Logarithmic},
+        {AxisScale::Linear, AxisScale::SymmetricLogarithmic},
+    };
+    m_plot->setScaleX(kScales[index].first);
+    m_plot->setScaleY(kScales[index].second);
+}
+
+void RunPlot::setSmoothing(int position)
+{
+    m_smoothing->setValue(position);
+}
+
+bool RunPlot::smooths() const
+{
+    return m_smoothing->value() > 0;
+}
+
+XAxis RunPlot::xAxis() const
+{
+    return static_cast<XAxis>(m_axis->currentIndex());
+}
+
+QString RunPlot::xName() const
+{
+    return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds")}.at(m_axis->currentIndex());
+}
+
+void RunPlot::putFirst(QWidget* control)
+{
+    m_controls->insertWidget(0, control);
+    QWidget* before = control;
+    for (QWidget* next : std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_plot}) {
+        setTabOrder(before, next);
+        before = next;
+    }
+}
+
+void RunPlot::putBeside(QWidget* widget)
+{
+    m_split->addWidget(widget);
+    m_split->setStretchFactor(m_split->count() - 1, 2);
+}
+
+void RunPlot::setShown(Shown shown)
+{
+    m_shown = std::move(shown);
+    m_plot->yAxis->setLabel(m_shown.label);
+    for (auto& [key, run] : m_runs) {
+        undraw(run);
+        draw(run);
+    }
+    refresh();
+    m_plot->showAll();
+}
+
+RunPlot::Run& RunPlot::at(const QString& key)
+{
+    const auto [found, fresh] = m_runs.try_emplace(key, m_fields);
+    Run& run = found->second;
+    if (fresh) {
+        run.colour = m_nextColour++;
+        run.curves.setAxis(xAxis());
+        run.curves.setWindow(windowOf(m_smoothing->value()));
+        draw(run);
+    }
+    return run;
+}
+
+RunCurves& RunPlot::run(const QString& key)
+{
+    return at(key).curves;
+}
+
+std::vector<std::string> RunPlot::namesOf(const Run& run) const
+{
+    return byLayer() ? run.curves.namesUnder(m_shown.name) : std::vector{m_shown.name};
+}
+
+void RunPlot::draw(Run& run)
+{
+    for (const std::string& name : namesOf(run)) {
+        const Series& series = run.curves.series(name);
+        run.lines.push_back({name, m_plot->add(series.raw(), {}), m_plot->add(series.smooth(), {})});
+    }
+    run.beside = m_plot->add(run.curves.series(m_shown.beside).raw(), {});
+    style(run);
+}
+
+void RunPlot::undraw(Run& run)
+{
+    for (const Line& line : run.lines) {
+        m_plot->remove(line.raw);
+        m_plot->remove(line.smooth);
+    }
+    run.lines.clear();
+    m_plot->remove(run.beside);
+}
+
+QString RunPlot::legendName(const Run& run, const QString& title) const
+{
+    if (run.name.isEmpty()) {
+        return title;
+    }
+    return m_shown.beside.empty() ? run.name : tr("%1, %2").arg(run.name, title);
+}
+
+void RunPlot::style(const Run& run) const
+{
+    for (std::size_t line = 0; line < run.lines.size(); ++line) {
+        styleLine(run, line);
+    }
+    const bool beside = run.curves.at(m_shown.beside).raw().size() > 0;
+    m_plot->setLook(run.beside, {.name = beside ? legendName(run, m_shown.besideTitle) : QString(),
+                                 .run = run.name,
+                                 .reading = m_shown.besideTitle,
+                                 .colour = resources::curveColour(run.colour, m_theme),
+                                 .width = 1.2,
+                                 .line = Qt::DashLine,
+                                 .marks = true});
+}
+
+/// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none. Layers
+/// gain strength with depth; the first, the middle and the last are read beside the crosshair.
+void RunPlot::styleLine(const Run& run, std::size_t line) const
+{
+    const std::size_t last = run.lines.size() - 1;
+    const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
+    const bool read = line == 0 || line == last || line == last / 2;
+    QString reading = m_shown.title;
+    if (byLayer()) {
+        reading = read ? tr("%1 %2").arg(m_shown.title).arg(layerOf(run.lines[line].name)) : QString();
+    }
+    CurvePlot::Look full{.run = run.name, .reading = reading};
+    full.colour = resources::curveColour(run.colour, m_theme);
+    full.alpha = kFirstLayerAlpha + (1 - kFirstLayerAlpha) * depth;
+    CurvePlot::Look faint = full;
+    faint.alpha *= kRawAlpha;
+    faint.reading = byLayer() ? QString() : reading; // of layers, one number each
+    full.name = line == last ? legendName(run, m_shown.title) : QString();
+    full.width = 1.8;
+    m_plot->setLook(run.lines[line].raw, smooths() ? faint : full);
+    full.reading = byLayer() ? reading : tr("smoothed");
+    m_plot->setLook(run.lines[line].smooth, smooths() ? full : CurvePlot::Look{.colour = full.colour});
+}
+
+void RunPlot::setRun(const QString& key, const QString& name)
+{
+    Run& run = at(key);
+    run.name = name;
+    style(run);
+}
+
+void RunPlot::setEvents(const QString& key, const std::vector<engine::RunEvent>& events)
+{
+    at(key).stages = engine::stageStarts(events);
+}
+
+void RunPlot::removeRun(const QString& key)
+{
+    if (const auto found = m_runs.find(key); found != m_runs.end()) {
+        undraw(found->second);
+        m_runs.erase(found);
+    }
+}
+
+void RunPlot::clear()
+{
+    while (!m_runs.empty()) {
+        removeRun(m_runs.begin()->first);
+    }
+    m_nextColour = 0;
+    refresh();
+    m_plot->showAll();
+}
+
+QColor RunPlot::colourOf(const QString& key) const
+{
+    const auto found = m_runs.find(key);
+    return found == m_runs.end() ? QColor() : toQColor(resources::curveColour(found->second.colour, m_theme));
+}
+
+/// Averages of very long curves grow from turn to turn of the event loop.
+void RunPlot::catchUp()
+{
+    std::size_t left = kPointsATurn;
+    for (auto& [key, run] : m_runs) {
+        for (const Line& line : run.lines) {
+            left -= run.curves.series(line.name).catchUp(left);
+        }
+    }
+    if (left == 0) {
+        m_later.start();
+    }
+}
+
+const RunPlot::Run* RunPlot::staged() const
+{
+    const auto found = std::ranges::find_if(m_runs, [](const auto& item) { return !item.second.stages.empty(); });
+    return found == m_runs.end() ? nullptr : &found->second;
+}
+
+void RunPlot::showBands()
+{
+    std::vector<CurvePlot::Band> bands;
+    if (const Run* run = staged()) {
+        for (const engine::StageStart& stage : run->stages) {
+            bands.push_back({run->curves.xOf(stage.step), QString::fromStdString(stage.name)});
+        }
+    }
+    m_plot->setBands(std::move(bands));
+}
+
+std::vector<engine::StageTransition> RunPlot::transitions() const
+{
+    const Run* run = staged();
+    if (!run) {
+        return {};
+    }
+    const Curve& curve = run->curves.at(m_shown.name).raw();
+    return engine::stageTransitions(run->stages, curve.places(0), curve.values());
+}
+
+void RunPlot::refresh()
+{
+    for (auto& [key, run] : m_runs) {
+        if (run.lines.size() != namesOf(run).size()) { // its first norms: now its layers are known
+            undraw(run);
+            draw(run);
+        }
+        style(run);
+    }
+    catchUp();
+    m_empty->setVisible(m_plot->isEmpty());
+    showBands();
+    m_plot->refresh();
+}
+
+void RunPlot::setTheme(resources::Theme theme)
+{
+    m_theme = theme;
+    m_plot->setTheme(theme);
+    setMuted(*m_empty, theme);
+    refresh();
+}
+
+CsvText RunPlot::csvText() const
+{
+    QStringList columns{QStringLiteral("run")};
+    if (byLayer()) {
+        columns << QStringLiteral("layer");
+    }
+    columns << QStringLiteral("step");
+    if (xAxis() != XAxis::Step) {
+        columns << xName();
+    }
+    columns << (byLayer() ? m_shown.label : m_shown.title) << tr("smoothed");
+    if (!m_shown.beside.empty()) {
+        columns << m_shown.besideTitle;
+    }
+    std::vector<RunRows> rows;
+    for (const auto& [key, run] : m_runs) {
+        const Series* beside = m_shown.beside.empty() ? nullptr : &run.curves.at(m_shown.beside);
+        for (const Line& line : run.lines) {
+            const QString layer = byLayer() ? QLatin1Char(',') + QString::number(layerOf(line.name)) : QString();
+            rows.emplace_back(csvQuoted(run.name) + layer, run.curves.at(line.name), beside);
+        }
+    }
+    return [header = columns.join(QLatin1Char(',')), rows = std::move(rows)](QTextStream& out) {
+        out << header << '\n';
+        for (const RunRows& run : rows) {
+            run.write(out);
+        }
+    };
+}
+
+} // namespace residua::visualizers

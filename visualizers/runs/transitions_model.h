@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/results/stages.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace residua::visualizers {
+
+/// A row for each stage transition: step, stage, loss before, after, jump.
+class TransitionsModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    /// Rows that stay are changed in place: a selection and a scrolled list outlive a growing run.
+    void setTransitions(std::vector<engine::StageTransition> transitions);
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    std::vector<engine::StageTransition> m_transitions;
+};
+
+} // namespace residua::visualizers
