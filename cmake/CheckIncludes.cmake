@@ -75,14 +75,14 @@ endfunction()
 
 # The place of a path's folder in its module's order; -1 where it has none. `order` receives the order's name.
 function(residua_folder_place path out order)
-  set(${out} -1 PARENT_SCOPE)
-  set(${order} "" PARENT_SCOPE)
-  if(path MATCHES "^([a-z]+)/([a-z_]+)/" AND DEFINED RESIDUA_FOLDER_ORDER_${CMAKE_MATCH_1})
-    set(module ${CMAKE_MATCH_1})
-    list(FIND RESIDUA_FOLDER_ORDER_${module} ${CMAKE_MATCH_2} place)
-    set(${out} ${place} PARENT_SCOPE)
-    set(${order} ${module} PARENT_SCOPE)
+  set(place -1)
+  string(REGEX MATCH "^([a-z]+)/([a-z_]+)/" found "${path}")
+  set(module "${CMAKE_MATCH_1}")
+  if(found)
+    list(FIND RESIDUA_FOLDER_ORDER_${module} "${CMAKE_MATCH_2}" place)
   endif()
+  set(${out} ${place} PARENT_SCOPE)
+  set(${order} "${module}" PARENT_SCOPE)
 endfunction()
 
 # Refuses an include of a folder that comes later in the order of one module.

@@ -2,12 +2,12 @@
 #include "app/cli/arguments.h"
 
 #include "app/cli/terminal_text.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <iomanip>
-#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -20,23 +20,6 @@ const OptionSpec kCommonOptions[] = {
     {"json", OptionKind::Flag, "", "print JSON"},
     {"help", OptionKind::Flag, "", "explain this command", "h"},
 };
-
-/// Letters to insert, delete or change to get from one word to the other (Levenshtein).
-std::size_t editDistance(const std::string& a, const std::string& b)
-{
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j + 1] + 1, row[j] + 1});
-        }
-    }
-    return row.back();
-}
 
 const OptionSpec* findOption(const Syntax& syntax, const std::string& name)
 {
@@ -61,7 +44,7 @@ Error unknownOption(const Syntax& syntax, const std::string& name)
     for (const OptionSpec& option : syntax.options) {
         known.push_back("--" + option.name);
     }
-    const std::string meant = nearest(name, known);
+    const std::string meant(nearest(name, known));
     return {"", "unknown option " + shortened(name) + (meant.empty() ? "" : ", did you mean " + meant + "?")};
 }
 
@@ -240,24 +223,6 @@ std::optional<std::chrono::seconds> durationFrom(std::string_view text)
 std::string shortened(const std::string& word)
 {
     return clipped(printable(word, LineEnds::Escape), 60);
-}
-
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates)
-{
-    constexpr std::size_t kLongestWord = 64; ///< no candidate is as long, and the distance takes the product of both
-    if (word.size() > kLongestWord) {
-        return {};
-    }
-    std::string best;
-    std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-    for (const std::string& candidate : candidates) {
-        const std::size_t distance = editDistance(word, candidate);
-        if (distance < least) {
-            least = distance;
-            best = candidate;
-        }
-    }
-    return best;
 }
 
 } // namespace residua::cli

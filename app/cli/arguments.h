@@ -73,7 +73,4 @@ private:
 /// A word as a message can show it.
 [[nodiscard]] std::string shortened(const std::string& word);
 
-/// The candidate that `word` was probably meant to be; empty where none is near.
-[[nodiscard]] std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
-
 } // namespace residua::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/result_file.h"
+#include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
 
@@ -46,7 +47,7 @@ Result<std::vector<Matrix>> initialOf(const View& view)
         return first;
     }
     for (const Matrix& matrix : *first) {
-        const bool spread = matrix.name.starts_with("spread");
+        const bool spread = engine::MatrixName::from(matrix.name).kind == engine::matrix::kSpread;
         if (spread && std::ranges::any_of(matrix.values, [](float value) { return value > 0; })) {
             return Error{"--against initial", "the features of the first record, of step " +
                                                   std::to_string(matrix.step) +
@@ -101,8 +102,9 @@ Result<std::vector<Matrix>> matricesOf(const View& view)
         return matrices;
     }
     std::erase_if(*matrices, [&](const Matrix& matrix) {
-        const bool otherPort = !view.port.empty() && !matrix.name.ends_with("/" + view.port);
-        return otherPort || (view.logRatio && !matrix.name.starts_with("mix"));
+        const engine::MatrixName name = engine::MatrixName::from(matrix.name);
+        const bool otherPort = !view.port.empty() && nameOf(name.port) != view.port;
+        return otherPort || (view.logRatio && name.kind != engine::matrix::kMix);
     });
     if (matrices->empty()) {
         return Error{view.run.string(),

@@ -90,8 +90,7 @@ Exit runBench(const Arguments& arguments, const Console& console)
     command.projectDirectory = opened->directory;
     command.runDirectory = scratch->path() / "run";
     command.device = arguments.text("device", "cpu");
-    const RunOutcome outcome = follow(command, kRun, projects::isLanguage(project.data), console,
-                                      Show::NothingButKeepSteps, Computing::from(arguments));
+    const RunOutcome outcome = follow(command, kRun, console, Show::NothingButKeepSteps, Computing::from(arguments));
     if (outcome.ended.status == engine::RunStatus::Failed) {
         return console.fail(Exit::RunFailed, outcome.ended.error);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/help_text.h"
+#include "projects/base/text.h"
 #include "resources/help.h"
 
 #include <nlohmann/json.hpp>
@@ -54,7 +55,7 @@ Exit runExplain(const Arguments& arguments, const Console& console)
     }
     const HelpTopic* const topic = resources::findTopic(word);
     if (topic == nullptr) {
-        const std::string meant = nearest(word, resources::topicWords());
+        const std::string meant(nearest(word, resources::topicWords()));
         return console.fail(Exit::Usage, {"", "no topic \"" + word + "\"" +
                                                   (meant.empty() ? "; residua-cli explain lists them"
                                                                  : ", did you mean " + meant + "?")});

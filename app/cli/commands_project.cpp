@@ -3,6 +3,7 @@
 #include "app/cli/project_argument.h"
 #include "app/cli/terminal_text.h"
 #include "engine/api/data_summary.h"
+#include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/diff/diff.h"
@@ -47,7 +48,7 @@ Exit runNew(const Arguments& arguments, const Console& console)
         for (const projects::Example& known : projects::examples()) {
             names.push_back(known.name);
         }
-        const std::string meant = nearest(name, names);
+        const std::string meant(nearest(name, names));
         return console.fail(Exit::Usage, {"--example", "no example \"" + name + "\"" +
                                                            (meant.empty() ? "; residua-cli new --list shows them"
                                                                           : ", did you mean " + meant + "?")});

@@ -55,8 +55,7 @@ Exit trainNew(const projects::Project& project, const std::filesystem::path& pro
     command.runDirectory = named;
     command.runFolder = folder;
     command.device = arguments.text("device", "cpu");
-    return conclude(follow(command, kRun, projects::isLanguage(project.data), console, Show::Progress, computing),
-                    console);
+    return conclude(follow(command, kRun, console, Show::Progress, computing), console);
 }
 
 /// The run's own project, but for the total of steps, which may be raised.
@@ -100,8 +99,7 @@ Exit trainOn(const projects::Project& project, const std::filesystem::path& proj
         return Exit::Complete;
     }
     command.device = arguments.text("device", info->device);
-    return conclude(follow(command, kRun, projects::isLanguage(project.data), console, Show::Progress, computing),
-                    console);
+    return conclude(follow(command, kRun, console, Show::Progress, computing), console);
 }
 
 Exit runTrain(const Arguments& arguments, const Console& console)
@@ -155,8 +153,7 @@ Exit runResume(const Arguments& arguments, const Console& console)
     if (arguments.has("from")) {
         command.step = arguments.integer("from", 0);
     }
-    return conclude(follow(command, kRun, projects::isLanguage(project->data), console, Show::Progress, computing),
-                    console);
+    return conclude(follow(command, kRun, console, Show::Progress, computing), console);
 }
 
 const PositionalSpec kProject{"PROJECT", "a project's directory, its project.json, or an example's name"};

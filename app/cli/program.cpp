@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/help.h"
 #include "app/cli/process.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -59,7 +60,7 @@ Exit unknownCommand(const std::string& name, const std::vector<Command>& command
     std::vector<std::string> names;
     std::transform(commands.begin(), commands.end(), std::back_inserter(names),
                    [](const Command& c) { return c.name; });
-    const std::string meant = nearest(name, names);
+    const std::string meant(nearest(name, names));
     return console.fail(
         Exit::Usage, {"", "unknown command \"" + shortened(name) + "\"" +
                               (meant.empty() ? "; residua-cli --help lists them" : ", did you mean " + meant + "?")});

@@ -19,9 +19,9 @@ constexpr int kRanks = 5;            ///< of the figures
 
 } // namespace
 
-ProgressBar::ProgressBar(const Console& console, const engine::RunStarted& started, bool language)
+ProgressBar::ProgressBar(const Console& console, const engine::RunStarted& started)
     : m_console(console),
-      m_unit(language ? "tokens/s" : "samples/s"),
+      m_unit(started.unit == engine::Unit::Token ? "tokens/s" : "samples/s"),
       m_steps(started.steps),
       m_unitsPerStep(std::max<std::int64_t>(started.unitsPerStep, 1)),
       m_step(started.firstStep),

@@ -14,7 +14,7 @@ namespace residua::cli {
 /// columns, a line now and then elsewhere.
 class ProgressBar {
 public:
-    ProgressBar(const Console& console, const engine::RunStarted& started, bool language);
+    ProgressBar(const Console& console, const engine::RunStarted& started);
 
     void update(const engine::Progress& progress);
     /// Leaves the last state as a line.

@@ -18,8 +18,7 @@ namespace {
 /// What each event changes and shows.
 class Monitor {
 public:
-    Monitor(bool language, const Console& console, Show show, TimeLimit* limit)
-        : m_language(language), m_console(console), m_show(show), m_limit(limit)
+    Monitor(const Console& console, Show show, TimeLimit* limit) : m_console(console), m_show(show), m_limit(limit)
     {
         m_outcome.loss = m_outcome.validationLoss = std::nan("");
     }
@@ -34,8 +33,8 @@ public:
             return;
         }
         m_console.line("training on " + event.device + ": " + grouped(event.parameters) + " parameters, " +
-                       grouped(event.unitsPerStep) + (m_language ? " tokens" : " samples") + " a step, steps " +
-                       grouped(event.firstStep) + " to " + grouped(event.steps));
+                       grouped(event.unitsPerStep) + (event.unit == engine::Unit::Token ? " tokens" : " samples") +
+                       " a step, steps " + grouped(event.firstStep) + " to " + grouped(event.steps));
         m_console.line("run " + event.runDirectory.string());
         m_console.value({{"event", "started"},
                          {"run", event.runDirectory.string()},
@@ -44,7 +43,7 @@ public:
                          {"steps", event.steps},
                          {"parameters", event.parameters},
                          {"unitsPerStep", event.unitsPerStep}});
-        m_bar.emplace(m_console, event, m_language);
+        m_bar.emplace(m_console, event);
     }
     void operator()(const engine::Progress& event)
     {
@@ -119,7 +118,6 @@ private:
         return m_outcome.stopCause == StopCause::TimeLimit ? "time limit" : "signal";
     }
 
-    bool m_language;
     const Console& m_console;
     Show m_show;
     TimeLimit* m_limit;
@@ -205,10 +203,10 @@ private:
 
 } // namespace
 
-RunOutcome follow(const engine::Command& command, engine::RunId run, bool language, const Console& console, Show show,
+RunOutcome follow(const engine::Command& command, engine::RunId run, const Console& console, Show show,
                   const Computing& computing)
 {
-    Monitor monitor(language, console, show, computing.timeLimit.get());
+    Monitor monitor(console, show, computing.timeLimit.get());
     Following following(run, monitor, console, computing);
     following.start(command);
     while (!monitor.ended()) {

@@ -31,8 +31,8 @@ enum class Show { Progress, Nothing, NothingButKeepSteps };
 /// Starts or resumes a run and follows it to its end. SIGINT, SIGTERM, SIGHUP and the time limit stop it after a
 /// checkpoint; SIGUSR1 writes one and it goes on; SIGINT while it is stopping ends the process at once, with
 /// Exit::Quit.
-[[nodiscard]] RunOutcome follow(const engine::Command& command, engine::RunId run, bool language,
-                                const Console& console, Show show, const Computing& computing = {});
+[[nodiscard]] RunOutcome follow(const engine::Command& command, engine::RunId run, const Console& console, Show show,
+                                const Computing& computing = {});
 
 /// Tells that a run was stopped, how to go on, and the exit code of it.
 [[nodiscard]] Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, const Console& console);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep_plan.h"
 
+#include "projects/base/text.h"
 #include "projects/file/store.h"
 
 #include <cctype>
@@ -71,7 +72,7 @@ Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& p
     if (known.empty()) {
         return Error{"", "the project has no sweep; expected --vary POINTER=v1,v2,…"};
     }
-    const std::string meant = nearest(name, names);
+    const std::string meant(nearest(name, names));
     return Error{"", (name.empty() ? "the project has several sweeps" : "the project has no sweep \"" + name + "\"") +
                          "; expected one of " + known + (meant.empty() ? "" : ", did you mean " + meant + "?")};
 }

@@ -121,10 +121,9 @@ Exit Trainer::train(std::size_t index)
         console.line("[" + std::to_string(index + 1) + "/" + std::to_string(m_plan.members.size()) + "] " +
                      planned.member.label);
     }
-    const bool language = projects::isLanguage(planned.member.project.data);
     const Show show = console.json() && !lines ? Show::Nothing : Show::Progress;
     const engine::Command command = commandFor(m_plan, planned, m_how.device);
-    return conclude(index, follow(command, kRun, language, console, show, m_how.computing), console);
+    return conclude(index, follow(command, kRun, console, show, m_how.computing), console);
 }
 
 Exit Trainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)

@@ -177,11 +177,6 @@ Status DocumentSession::perform(const projects::Edit& edit)
     return m_history.perform(edit);
 }
 
-Status DocumentSession::performMerging(const projects::Edit& edit, const std::string& mergeKey)
-{
-    return m_history.performMerging(edit, mergeKey);
-}
-
 void DocumentSession::undo()
 {
     if (m_history.canUndo()) {

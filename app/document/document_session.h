@@ -65,7 +65,6 @@ public:
     void close();
 
     [[nodiscard]] Status perform(const projects::Edit& edit);
-    [[nodiscard]] Status performMerging(const projects::Edit& edit, const std::string& mergeKey);
     void undo();
     void redo();
     /// From the document to what the files say now; the layout is not in it.

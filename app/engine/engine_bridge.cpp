@@ -145,7 +145,6 @@ void EngineBridge::dispatch(const engine::Event& event)
     std::visit(Overloaded{
                    [this](const engine::RunStarted& value) { emit runStarted(value); },
                    [this](const engine::Progress& value) { emit progressed(value); },
-                   [this](const engine::CheckpointWritten& value) { emit checkpointWritten(value); },
                    [this](const engine::RunPaused& value) { emit runPaused(value); },
                    [this](const engine::RunContinued&) { emit runContinued(); },
                    [this](const engine::RunEnded& value) { emit runEnded(value); },
@@ -155,7 +154,7 @@ void EngineBridge::dispatch(const engine::Event& event)
                            emit devicesListed(value.devices);
                        }
                    },
-                   [](const auto&) {}, // answers to questions that the window does not ask
+                   [](const auto&) {}, // what the window does not follow, or did not ask for
                },
                event);
 }

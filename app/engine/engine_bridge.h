@@ -35,7 +35,6 @@ public:
 signals:
     void runStarted(const residua::engine::RunStarted& event);
     void progressed(const residua::engine::Progress& event);
-    void checkpointWritten(const residua::engine::CheckpointWritten& event);
     void runPaused(const residua::engine::RunPaused& event);
     void runContinued();
     void runEnded(const residua::engine::RunEnded& event);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/help/help_words.h"
 
-#include "projects/nodes/places.h"
+#include "projects/model/places.h"
 #include "projects/schema/method_keys.h"
 
 #include <algorithm>

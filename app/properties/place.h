@@ -2,8 +2,8 @@
 #pragma once
 
 #include "editor/canvas/canvas.h"
+#include "projects/model/places.h"
 #include "projects/model/project.h"
-#include "projects/nodes/shape.h"
 
 #include <QString>
 

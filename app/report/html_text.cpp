@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/html_text.h"
 
-#include "projects/base/text_encoding.h"
+#include "projects/base/utf8.h"
 
 #include <algorithm>
 #include <vector>
@@ -43,7 +43,7 @@ bool isControl(char c)
 std::string escapeHtml(std::string_view text)
 {
     std::string escaped;
-    for (const char c : projects::asUtf8(text)) {
+    for (const char c : asUtf8(text)) {
         switch (c) {
         case '&':
             escaped += "&amp;";

@@ -219,7 +219,8 @@ void RunBar::showProgress()
                         : QStringLiteral("%1 / %2").arg(formatWhole(progress.step), formatWhole(progress.steps)));
     QStringList parts;
     if (progress.unitsPerSecond > 0) {
-        parts << (progress.tokens ? tr("%1 tok/s") : tr("%1 samples/s")).arg(formatCount(progress.unitsPerSecond));
+        parts << (progress.unit == engine::Unit::Token ? tr("%1 tok/s") : tr("%1 samples/s"))
+                     .arg(formatCount(progress.unitsPerSecond));
     }
     if (phase == RunPhase::Running && m_controller.secondsLeft() >= 0) {
         parts << tr("%1 left").arg(formatDuration(m_controller.secondsLeft()));

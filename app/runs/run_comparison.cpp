@@ -4,8 +4,9 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/runs/run_loader.h"
+#include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/runs/loss_view.h"
 
 #include <QHeaderView>
 #include <QSplitter>
@@ -112,7 +113,7 @@ Result<RunComparison> compareRuns(const std::string& first, const std::string& s
     std::stable_partition(comparison.changes.begin(), comparison.changes.end(),
                           [](const projects::Change& change) { return change.place.starts_with("topology"); });
     for (const std::string& name : a->reader.matrixNames()) {
-        if (name == "mix" || name.starts_with("mix/")) {
+        if (engine::MatrixName::from(name).kind == engine::matrix::kMix) {
             addCoefficients(name, *a, *b, comparison.coefficients);
         }
     }

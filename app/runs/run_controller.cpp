@@ -63,6 +63,7 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
         m_unitsPerStep = event.unitsPerStep;
         m_progress.step = event.firstStep;
         m_progress.steps = event.steps;
+        m_progress.unit = event.unit;
         setPhase(RunPhase::Running);
         emit started(m_directory);
     });
@@ -144,7 +145,6 @@ void RunController::resume(const std::filesystem::path& runDirectory)
     command.projectDirectory = m_session.directory();
     command.device = m_device;
     m_progress = {};
-    m_progress.tokens = isLanguage(m_session.project().data);
     m_engine.resumeRun(std::move(command));
     setPhase(RunPhase::Starting);
 }
@@ -171,7 +171,6 @@ void RunController::launch(engine::StartRun command)
     command.runFolder = command.projectDirectory / projects::kRunsFolder;
     m_progress = {};
     m_progress.steps = command.project.training.steps;
-    m_progress.tokens = isLanguage(command.project.data);
     m_engine.startRun(std::move(command));
     setPhase(RunPhase::Starting);
 }

@@ -23,7 +23,7 @@ struct RunProgress {
     std::int64_t steps = 0;
     double loss = 0;
     double unitsPerSecond = 0;
-    bool tokens = true; ///< units are tokens, else samples
+    engine::Unit unit = engine::Unit::Token;
 
     /// Seconds left at the present speed; negative where unknown.
     [[nodiscard]] double secondsLeft(std::int64_t unitsPerStep) const;

@@ -6,17 +6,16 @@
 
 namespace residua::app {
 
-std::map<std::string_view, const engine::Matrix*> newestByPort(const std::vector<engine::Matrix>& matrices,
-                                                               std::string_view kind)
+std::map<projects::MixPort, const engine::Matrix*> newestByPort(const std::vector<engine::Matrix>& matrices,
+                                                                std::string_view kind)
 {
-    std::map<std::string_view, const engine::Matrix*> newest;
+    std::map<projects::MixPort, const engine::Matrix*> newest;
     for (const engine::Matrix& matrix : matrices) {
-        std::string_view name = matrix.name;
-        if (!name.starts_with(kind) || (name.size() > kind.size() && name[kind.size()] != '/')) {
+        const engine::MatrixName name = engine::MatrixName::from(matrix.name);
+        if (name.kind != kind) {
             continue;
         }
-        name.remove_prefix(std::min(name.size(), kind.size() + 1));
-        const engine::Matrix*& kept = newest[name];
+        const engine::Matrix*& kept = newest[name.port];
         if (!kept || matrix.step >= kept->step) {
             kept = &matrix;
         }
@@ -28,7 +27,7 @@ std::vector<std::uint8_t> newestActive(const std::vector<engine::Matrix>& matric
 {
     const engine::Matrix* newest = nullptr;
     for (const engine::Matrix& matrix : matrices) {
-        if (matrix.name == "active" && (!newest || matrix.step >= newest->step)) {
+        if (matrix.name == engine::matrix::kActive && (!newest || matrix.step >= newest->step)) {
             newest = &matrix;
         }
     }

@@ -10,7 +10,7 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/window/workspace.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/heatmap/heatmap_view.h"
 
 #include <utility>
 

@@ -11,10 +11,13 @@
 #include "app/runs/shown_matrices.h"
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
+#include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
 #include "projects/file/store.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/metrics_view.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -288,10 +291,10 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
     const std::vector<std::uint8_t> active = newestActive(matrices);
     std::vector<editor::LiveValues> told(1);
     told.front().active = active;
-    for (const auto& [kind, measure] :
-         {std::pair("mix", editor::LiveMeasure::Mean), std::pair("spread", editor::LiveMeasure::Spread)}) {
+    for (const auto& [kind, measure] : {std::pair(engine::matrix::kMix, editor::LiveMeasure::Mean),
+                                        std::pair(engine::matrix::kSpread, editor::LiveMeasure::Spread)}) {
         for (const auto& [port, matrix] : newestByPort(matrices, kind)) {
-            told.push_back(liveOf(port, *matrix, measure));
+            told.push_back(liveOf(nameOf(port), *matrix, measure));
         }
     }
     tell(told);
@@ -320,7 +323,7 @@ void RunLink::tellFeature(int feature, const std::vector<engine::Matrix>& histor
     }
     std::vector<editor::LiveValues> told;
     for (const auto& [port, matrix] : newestByPort(history)) {
-        told.push_back(liveOf(port, *matrix, editor::LiveMeasure::Feature));
+        told.push_back(liveOf(nameOf(port), *matrix, editor::LiveMeasure::Feature));
         told.back().feature = feature;
     }
     tell(told);

@@ -14,8 +14,10 @@
 #include "editor/block/block_canvas.h"
 #include "editor/depth/depth_canvas.h"
 #include "editor/matrix/matrix_canvas.h"
+#include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/metrics_view.h"
 
 #include <QApplication>
 #include <QDockWidget>

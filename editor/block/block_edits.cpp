@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_edits.h"
 
+#include "projects/model/places.h"
 #include "projects/nodes/node_kinds.h"
-#include "projects/nodes/shape.h"
+#include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
 #include <utility>
@@ -76,7 +77,7 @@ WireCheck checkWire(const projects::Project& project, const projects::GraphRef& 
         return check;
     }
     check.possible = true;
-    const projects::GraphShapes shapes = inferShapes(changed, ref);
+    const projects::ResolvedGraph shapes = resolveGraph(changed, ref);
     if (const auto carried = shapes.outputs.find(wire.from); carried != shapes.outputs.end()) {
         check.carries = carried->second.text();
     }

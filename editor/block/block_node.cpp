@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_node.h"
 
+#include "projects/model/places.h"
 #include "projects/model/project.h"
 #include "projects/nodes/node_kinds.h"
-#include "projects/nodes/places.h"
+#include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
 #include <array>
@@ -101,7 +102,7 @@ std::size_t categoryOf(const NodeKind& kind)
 class Description {
 public:
     Description(const Project& project, const projects::GraphRef& ref, const Graph& graph)
-        : m_ref(ref), m_graph(graph), m_shapes(inferShapes(project, ref)), m_sizes(sizesOf(project))
+        : m_ref(ref), m_graph(graph), m_shapes(resolveGraph(project, ref)), m_sizes(sizesOf(project))
     {
         for (const Wire& wire : graph.wires) {
             m_feeds.emplace(wire.to, wire);
@@ -204,7 +205,7 @@ private:
 
     const projects::GraphRef& m_ref;
     const Graph& m_graph;
-    projects::GraphShapes m_shapes;
+    projects::ResolvedGraph m_shapes;
     Result<projects::Sizes> m_sizes;
     std::map<PortRef, Wire> m_feeds;
     std::set<PortRef> m_read;

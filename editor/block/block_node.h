@@ -2,6 +2,7 @@
 #pragma once
 
 #include "editor/canvas/viewport.h"
+#include "projects/model/places.h"
 #include "projects/nodes/shape.h"
 
 #include <cstddef>

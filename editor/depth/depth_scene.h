@@ -5,9 +5,9 @@
 #include "editor/canvas/geometry.h"
 #include "editor/shortcuts/folds.h"
 #include "editor/shortcuts/shortcuts.h"
+#include "projects/model/places.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"
-#include "projects/nodes/shape.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -118,7 +118,8 @@ struct RunStarted {
     std::int64_t steps = 0;     ///< planned in all
     std::int64_t parameters = 0;
     std::string device;
-    std::int64_t unitsPerStep = 0; ///< tokens or samples
+    std::int64_t unitsPerStep = 0;
+    Unit unit = Unit::Token;
 };
 /// What has come since the last one; at most 30 a second, the last step's always.
 struct Progress {

@@ -3,6 +3,7 @@
 
 #include "engine/data/regression.h"
 #include "projects/check/sound_project.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <array>
@@ -19,13 +20,13 @@ constexpr std::int64_t kLargestDimension = 512;
 /// Numbers in all matrices of a linear network.
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 24;
 
-/// The one node between input and output, of this kind and without a bias; nullptr where the graph is anything else.
-const projects::Node* onlyNode(const projects::Graph& graph, const std::string& kind)
+/// The one node between input and output, of this role and without a bias; nullptr where the graph is anything else.
+const projects::Node* onlyNode(const projects::Graph& graph, projects::NodeRole role)
 {
     if (graph.nodes.size() != 3 || graph.wires.size() != 2) {
         return nullptr;
     }
-    const auto node = std::ranges::find(graph.nodes, kind, &projects::Node::kind);
+    const auto node = std::ranges::find(graph.nodes, role, projects::roleOf);
     if (node == graph.nodes.end()) {
         return nullptr;
     }
@@ -62,7 +63,7 @@ bool isPlainDescent(const projects::TrainingPlan& plan)
 std::optional<double> startOf(const Project& project, std::int64_t layer)
 {
     const projects::Block* const block = project.network.blockOfLayer(layer);
-    const projects::Node* const node = block != nullptr ? onlyNode(block->graph, "linear") : nullptr;
+    const projects::Node* const node = block != nullptr ? onlyNode(block->graph, projects::NodeRole::Linear) : nullptr;
     const projects::Initialisation& init = project.initialisation;
     if (node == nullptr || init.law != projects::InitLaw::Identity || init.scaleResidualByDepth) {
         return std::nullopt;
@@ -162,7 +163,8 @@ std::optional<std::int64_t> collectiveRank(const Project& project)
     std::int64_t sum = 0;
     for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
         const projects::Block* const block = project.network.blockOfLayer(layer);
-        const projects::Node* const node = block != nullptr ? onlyNode(block->graph, "low_rank_linear") : nullptr;
+        const projects::Node* const node =
+            block != nullptr ? onlyNode(block->graph, projects::NodeRole::LowRankLinear) : nullptr;
         if (node == nullptr || !node->params.contains("rank")) {
             return std::nullopt;
         }

@@ -100,7 +100,7 @@ public:
         if (!accepted(m_table.decode(m_model, ids.data(), ids.size(), &text, put))) {
             appendUtf8(text, U'\uFFFD');
         }
-        return repairedUtf8(text);
+        return asUtf8(text);
     }
 
 private:

@@ -47,7 +47,7 @@ public:
             // 0xff is never part of UTF-8, so what is no byte is repaired with the rest.
             text += static_cast<char>(token >= 0 && token < 256 ? token : 0xff);
         }
-        return repairedUtf8(text);
+        return asUtf8(text);
     }
 };
 

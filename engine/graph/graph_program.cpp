@@ -3,11 +3,13 @@
 
 #include "engine/graph/node_builder.h"
 #include "engine/graph/recompute.h"
+#include "projects/nodes/resolved_graph.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/alias.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -15,57 +17,27 @@ namespace residua::engine {
 
 using projects::Node;
 using projects::NodeId;
+using projects::NodeRole;
 using projects::PortRef;
+using projects::ResolvedGraph;
+using projects::ResolvedNode;
 using projects::Shape;
-using projects::Wire;
-
-namespace {
-
-std::string placeOf(const projects::GraphRef& ref, const Node& node)
-{
-    const std::string prefix = "block:";
-    return (ref.starts_with(prefix) ? "block " + ref.substr(prefix.size()) : ref) + " · node " + node.name;
-}
-
-/// Nodes from which every way out leads to an output through additions and dropout alone.
-std::set<NodeId> residualWriters(const projects::Graph& graph, const std::vector<NodeId>& order)
-{
-    const auto passes = [](const std::string& kind) { return kind == "add" || kind == "dropout" || kind == "output"; };
-    std::set<NodeId> writers;
-    for (auto id = order.rbegin(); id != order.rend(); ++id) {
-        const bool reaches = std::ranges::any_of(graph.wires, [&](const Wire& wire) {
-            const bool leads = wire.from.node == *id && passes(graph.find(wire.to.node)->kind);
-            return leads && (graph.find(wire.to.node)->kind == "output" || writers.contains(wire.to.node));
-        });
-        if (reaches) {
-            writers.insert(*id);
-        }
-    }
-    return writers;
-}
-
-} // namespace
 
 class GraphCompiler {
 public:
-    GraphCompiler(const projects::Graph& graph, const GraphSetting& setting) : m_graph(graph), m_setting(setting)
-    {
-        for (const Wire& wire : graph.wires) {
-            m_feeds.emplace(wire.to, wire.from);
-        }
-    }
+    GraphCompiler(const projects::Graph& graph, const GraphSetting& setting) : m_graph(graph), m_setting(setting) {}
 
     Result<GraphProgram> run()
     {
-        const Result<std::vector<NodeId>> order = projects::topologicalOrder(m_graph);
-        if (!order) {
-            return order.error();
+        const ResolvedGraph resolved =
+            projects::resolveGraph(m_graph, m_setting.ref, m_setting.sizes, m_setting.entering);
+        if (!resolved.errors.empty()) {
+            return resolved.errors.begin()->second;
         }
-        m_writers = residualWriters(m_graph, *order);
         const std::size_t before = m_setting.parameters.all().size();
-        addInputs();
-        for (const NodeId id : *order) {
-            if (const Status added = add(*m_graph.find(id)); !added) {
+        addInputs(resolved);
+        for (const ResolvedNode& node : resolved.nodes) {
+            if (const Status added = add(node); !added) {
                 return added.error();
             }
         }
@@ -84,71 +56,59 @@ public:
 
 private:
     /// Input nodes take the first slots, in the order of the document.
-    void addInputs()
+    void addInputs(const ResolvedGraph& resolved)
     {
         for (const Node& node : m_graph.nodes) {
-            if (node.kind == "input") {
-                const auto port = node.params.find("port");
-                const auto* const name = port == node.params.end() ? nullptr : std::get_if<std::string>(&port->second);
-                m_program.m_inputPorts.push_back(name ? *name : "input");
-                define(node, m_setting.entering);
+            if (projects::roleOf(node) == NodeRole::GraphInput) {
+                m_program.m_inputPorts.push_back(projects::graphPortOf(node));
+                define(node.id, m_setting.entering);
             }
         }
+        std::vector<NodeId> order;
+        std::ranges::transform(resolved.nodes, std::back_inserter(order), &ResolvedNode::id);
+        m_writers = projects::residualWriters(m_graph, order);
     }
 
-    std::size_t define(const Node& node, const Shape& shape)
+    std::size_t define(NodeId node, const Shape& shape)
     {
-        m_slots.emplace(node.id, m_shapes.size());
+        m_slots.emplace(node, m_shapes.size());
         m_shapes.push_back(shape);
         return m_shapes.size() - 1;
     }
 
-    Status add(const Node& node)
+    Status add(const ResolvedNode& node)
     {
-        if (node.kind == "input") {
-            return Done{};
-        }
-        const auto fail = [&](const Error& error) {
-            return Error{placeOf(m_setting.ref, node), (error.place.empty() ? "" : error.place + ": ") + error.message};
-        };
         std::vector<std::size_t> slots;
-        std::vector<Shape> shapes;
-        for (const std::string& port : projects::inputPortsOf(node, m_graph)) {
-            const auto feed = m_feeds.find(PortRef{node.id, port});
-            if (feed == m_feeds.end()) {
-                return fail({"", "input " + port + " is not wired"});
-            }
-            slots.push_back(m_slots.at(feed->second.node));
-            shapes.push_back(m_shapes[slots.back()]);
+        for (const PortRef& feed : node.feeds) {
+            slots.push_back(m_slots.at(feed.node));
         }
-        if (node.kind == "output") {
+        switch (node.kind->traits.role) {
+        case NodeRole::GraphInput:
+            return Done{};
+        case NodeRole::GraphOutput:
             m_program.m_output = slots.front();
-            m_program.m_outputShape = shapes.front();
+            m_program.m_outputShape = node.in.front();
             m_hasOutput = true;
             return Done{};
+        default:
+            return build(node, slots);
         }
-        const Status built = build(node, slots, shapes);
-        return built ? built : Status(fail(built.error()));
     }
 
-    Status build(const Node& node, const std::vector<std::size_t>& slots, const std::vector<Shape>& shapes)
+    Status build(const ResolvedNode& resolved, const std::vector<std::size_t>& slots)
     {
-        const projects::NodeKind* const kind = projects::findNodeKind(node.kind);
+        const Node& node = *m_graph.find(resolved.id);
+        const auto fail = [&](const Error& error) {
+            return Error{projects::placeOf(m_setting.ref, node),
+                         (error.place.empty() ? "" : error.place + ": ") + error.message};
+        };
         const NodeBuilder builder = findNodeBuilder(node.kind);
-        if (!kind || !builder) {
-            return Error{"", "the engine cannot run nodes of kind " + node.kind};
-        }
-        const Result<projects::ParamMap> params = projects::evaluateParams(node, m_setting.sizes);
-        if (!params) {
-            return params.error();
-        }
-        const Result<std::vector<Shape>> out = kind->shapeRule(*params, shapes);
-        if (!out) {
-            return out.error();
+        if (!builder) {
+            return fail({"", "the engine cannot run nodes of kind " + node.kind});
         }
         const NodeContext context{.node = node,
-                                  .params = *params,
-                                  .inputs = shapes,
+                                  .params = resolved.params,
+                                  .inputs = resolved.in,
                                   .slots = slots,
                                   .graphPrefix = m_setting.prefix,
                                   .writesResidual = m_writers.contains(node.id),
@@ -158,9 +118,9 @@ private:
                                   .rotaryTables = m_setting.rotaryTables};
         OperatorResult made = builder(context);
         if (!made) {
-            return made.error();
+            return fail(made.error());
         }
-        m_program.m_steps.push_back({std::move(*made), slots, define(node, out->front()), {}});
+        m_program.m_steps.push_back({std::move(*made), slots, define(node.id, resolved.out.front()), {}});
         return Done{};
     }
 
@@ -181,7 +141,6 @@ private:
 
     const projects::Graph& m_graph;
     const GraphSetting& m_setting;
-    std::map<PortRef, PortRef> m_feeds;
     std::map<NodeId, std::size_t> m_slots;
     std::vector<Shape> m_shapes; ///< by slot
     std::set<NodeId> m_writers;

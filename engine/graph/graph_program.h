@@ -7,6 +7,7 @@
 #include "engine/graph/parameters.h"
 #include "engine/ops/fused.h"
 #include "projects/model/graph.h"
+#include "projects/model/places.h"
 #include "projects/model/training_plan.h"
 #include "projects/nodes/shape.h"
 

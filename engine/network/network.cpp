@@ -8,6 +8,7 @@
 #include "engine/runtime/device.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/ffn_site.h"
+#include "projects/nodes/resolved_graph.h"
 
 #include <ATen/TensorOperators.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/results/coefficients.h"
 
+#include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/mix_terms.h"
@@ -8,7 +9,6 @@
 #include "projects/file/store.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -16,7 +16,6 @@
 #include <limits>
 #include <map>
 #include <sstream>
-#include <tuple>
 
 namespace residua::engine {
 namespace {
@@ -50,8 +49,7 @@ double numberAt(const StoredTensor& tensor, std::size_t index)
 
 /// The learned numbers of a DepthMix, by term and feature.
 struct Learned {
-    std::vector<DepthReader> readers;
-    std::vector<DepthTerm> terms;
+    projects::DepthPlan plan;
     projects::MixNumbers coefficients;
     std::int64_t step = 0;
 };
@@ -62,13 +60,13 @@ void addTensors(std::vector<CoefficientTensor>& tensors, const std::string& kind
 {
     const std::size_t first = tensors.size();
     const auto features = static_cast<std::size_t>(values.features);
-    std::vector<float> numbers(learned.terms.size());
+    std::vector<float> numbers(learned.plan.terms.size());
     for (std::int64_t f = 0; f < values.features; ++f) {
         for (std::size_t t = 0; t < numbers.size(); ++t) {
             numbers[t] = static_cast<float>(values.at(t, f));
         }
         std::vector<Matrix> matrices;
-        addMatrices(matrices, kind, learned.readers, learned.terms, numbers, learned.step);
+        addMatrices(matrices, kind, learned.plan.readers, learned.plan.terms, numbers, learned.step);
         for (std::size_t m = 0; m < matrices.size(); ++m) {
             const Matrix& matrix = matrices[m];
             if (f == 0) {
@@ -103,41 +101,15 @@ double meanOf(std::span<const float> values)
     return sum / static_cast<double>(values.size());
 }
 
-/// "mix/q" is of kind "mix" and port "q".
-std::pair<std::string, std::string> partsOf(const std::string& name)
-{
-    const std::size_t slash = std::min(name.find('/'), name.size());
-    return {name.substr(0, slash), name.substr(std::min(slash + 1, name.size()))};
-}
-
-template <std::size_t N>
-std::size_t rankIn(const std::array<const char*, N>& order, const std::string& word)
-{
-    return static_cast<std::size_t>(std::ranges::find(order, word) - order.begin());
-}
-
 void sortForReading(std::vector<Matrix>& matrices)
 {
-    static constexpr std::array kKinds{"mix", "coefficient", "spread"};
-    static constexpr std::array kPorts{"", "q", "k", "v", "residual", "final"};
-    const auto key = [](const Matrix& matrix) {
-        const auto [kind, port] = partsOf(matrix.name);
-        return std::tuple(rankIn(kKinds, kind), kind, rankIn(kPorts, port), port);
-    };
-    std::ranges::sort(matrices, {}, key);
-}
-
-/// Of what is recorded, that which is about shortcuts.
-bool isCoefficient(const std::string& name)
-{
-    const std::string kind = partsOf(name).first;
-    return kind == "mix" || kind == "coefficient" || kind == "spread";
+    std::ranges::sort(matrices, {}, [](const Matrix& matrix) { return MatrixName::from(matrix.name); });
 }
 
 std::vector<std::string> recordedNames(const RunReader& reader)
 {
     std::vector<std::string> names = reader.matrixNames();
-    std::erase_if(names, [](const std::string& name) { return !isCoefficient(name); });
+    std::erase_if(names, [](const std::string& name) { return !MatrixName::from(name).isOfShortcuts(); });
     return names;
 }
 
@@ -176,7 +148,7 @@ std::vector<Matrix> viewsOf(const std::vector<CoefficientTensor>& tensors, std::
     std::vector<Matrix> matrices;
     for (const CoefficientTensor& tensor : tensors) {
         matrices.push_back(feature ? tensor.feature(*feature) : tensor.mean());
-        if (!feature && tensor.features > 1 && partsOf(tensor.name).first == "mix") {
+        if (!feature && tensor.features > 1 && MatrixName::from(tensor.name).kind == matrix::kMix) {
             matrices.push_back(tensor.spread());
         }
     }
@@ -229,7 +201,7 @@ Matrix CoefficientTensor::spread() const
         }
         return static_cast<float>(std::sqrt(sum / static_cast<double>(all.size())));
     });
-    matrix.name = "spread" + name.substr(std::min(name.find('/'), name.size()));
+    matrix.name = MatrixName{matrix::kSpread, MatrixName::from(name).port}.text();
     return matrix;
 }
 
@@ -254,23 +226,22 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     }
     Learned learned;
     learned.step = checkpoint->state.step;
-    learned.readers = readersOf(*mix, projects::mixedModules(*mix, project->network.depth()));
-    learned.terms = termsOf(learned.readers);
+    learned.plan = projects::planOf(*mix, project->network.depth());
     const std::vector<std::int64_t>& shape = stored->second.shape;
     learned.coefficients.features = shape.size() == 2 ? shape[1] : 1;
     const bool fits = (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 &&
-                      shape[0] == static_cast<std::int64_t>(learned.terms.size());
+                      shape[0] == static_cast<std::int64_t>(learned.plan.terms.size());
     if (!fits) {
         return Error{run.string(),
                      std::string("the checkpoint's ") + kParameter + " does not fit the topology of the run's project"};
     }
-    const auto count = learned.terms.size() * static_cast<std::size_t>(learned.coefficients.features);
+    const auto count = learned.plan.terms.size() * static_cast<std::size_t>(learned.coefficients.features);
     for (std::size_t i = 0; i < count; ++i) {
         learned.coefficients.values.push_back(numberAt(stored->second, i));
     }
     std::vector<CoefficientTensor> tensors;
-    addTensors(tensors, "mix", learned, projects::appliedWeights(*mix, learned.readers, learned.coefficients));
-    addTensors(tensors, "coefficient", learned, learned.coefficients);
+    addTensors(tensors, matrix::kMix, learned, projects::appliedWeights(*mix, learned.plan, learned.coefficients));
+    addTensors(tensors, matrix::kCoefficient, learned, learned.coefficients);
     return tensors;
 }
 
@@ -310,7 +281,8 @@ Result<std::vector<Matrix>> featureHistory(const fs::path& run, std::int64_t fea
         if (!matrices) {
             return matrices;
         }
-        std::erase_if(*matrices, [](const Matrix& matrix) { return partsOf(matrix.name).first != "mix"; });
+        std::erase_if(*matrices,
+                      [](const Matrix& matrix) { return MatrixName::from(matrix.name).kind != matrix::kMix; });
         std::ranges::move(*matrices, std::back_inserter(history));
     }
     return history;

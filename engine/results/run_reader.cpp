@@ -5,7 +5,7 @@
 #include "engine/runs/database.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/json_tree.h"
-#include "projects/base/text_encoding.h"
+#include "projects/base/utf8.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
@@ -34,7 +34,7 @@ bool isName(const std::string& text)
 {
     const bool printable =
         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-    return !text.empty() && text.size() <= kMostNameBytes && printable && projects::isUtf8(text);
+    return !text.empty() && text.size() <= kMostNameBytes && printable && isUtf8(text);
 }
 
 /// Whether so many bytes are rows · columns numbers; the product may not fit any integer.
@@ -313,7 +313,7 @@ std::vector<RunEvent> RunReader::events() const
         last = row.integer(3);
         const std::string wrong = Impl::wrongStep(row, -1);
         if (wrong.empty() && row.isText(1) && row.isText(2)) {
-            events.push_back({row.integer(0), projects::asUtf8(row.text(1)), projects::asUtf8(row.text(2))});
+            events.push_back({row.integer(0), asUtf8(row.text(1)), asUtf8(row.text(2))});
         } else {
             m_impl->fault("events", wrong.empty() ? "one holds no words" : wrong);
         }

@@ -3,8 +3,8 @@
 
 #include "engine/api/run_paths.h"
 #include "engine/files/crc32c.h"
+#include "engine/files/json_record.h"
 #include "engine/files/safetensors_writer.h"
-#include "engine/runs/json_record.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"

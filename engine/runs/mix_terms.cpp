@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/mix_terms.h"
 
+#include "engine/api/matrix_name.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -10,14 +12,14 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-/// "" for the only mix of a reader, else "/q" and so on; the final output's single mix beside several is "/final".
-std::string suffixOf(int output, int outputs, int most)
+/// Whose mix the output of a reader is, where layers have `most` mixes.
+projects::MixPort portOf(const DepthReader& reader, int output, int most)
 {
-    static constexpr const char* kPorts[] = {"/q", "/k", "/v", "/residual"};
+    static const std::vector<projects::MixPort> ports = portsOf(projects::MixPorts::QkvResidual);
     if (most == 1) {
-        return "";
+        return projects::MixPort::Input;
     }
-    return outputs == 1 ? "/final" : kPorts[output];
+    return reader.outputs == 1 ? projects::MixPort::Final : ports[static_cast<std::size_t>(output)];
 }
 
 } // namespace
@@ -33,7 +35,7 @@ void addMatrices(std::vector<Matrix>& result, const std::string& kind, const std
     }
     for (std::size_t t = 0; t < terms.size(); ++t) {
         const DepthReader& reader = readers[terms[t].reader];
-        const std::string name = kind + suffixOf(terms[t].output, reader.outputs, most);
+        const std::string name = MatrixName{kind, portOf(reader, terms[t].output, most)}.text();
         auto matrix = std::ranges::find(result, name, &Matrix::name);
         if (matrix == result.end()) {
             result.push_back(

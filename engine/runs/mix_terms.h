@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
-#include "projects/depth/depth_readers.h"
+#include "projects/depth/depth_plan.h"
 
 #include <cstdint>
 #include <span>

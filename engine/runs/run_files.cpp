@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/run_files.h"
 
-#include "engine/runs/json_record.h"
+#include "engine/files/json_record.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 

@@ -189,7 +189,8 @@ ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter write
 void ActiveRun::announce()
 {
     m_sink(RunStarted{m_id, m_recorder.directory(), m_trainer->stepsDone(), lastStep(), m_trainer->parameterCount(),
-                      m_device, m_trainer->unitsPerStep()});
+                      m_device, m_trainer->unitsPerStep(),
+                      projects::isLanguage(m_trainer->project().data) ? Unit::Token : Unit::Sample});
     if (const std::string warning = memoryWarning(m_trainer->project(), m_device); !warning.empty()) {
         m_sink(Notice{m_id, warning});
     }

@@ -48,13 +48,12 @@ public:
         }
         MixNumbers applied = projects::startingWeights(mix, m_layers);
         if (mix.weight != WeightKind::Fixed) {
-            const auto readers = projects::readersOf(mix, projects::mixedModules(mix, m_layers));
+            const projects::DepthPlan plan = projects::planOf(mix, m_layers);
             MixNumbers coefficients = numbers(kCoefficient);
-            const std::size_t terms = projects::termsOf(readers).size();
-            if (coefficients.values.size() != terms * static_cast<std::size_t>(coefficients.features)) {
+            if (coefficients.values.size() != plan.terms.size() * static_cast<std::size_t>(coefficients.features)) {
                 return impossible("the checkpoint's weights do not fit its project");
             }
-            applied = projects::appliedWeights(mix, readers, std::move(coefficients));
+            applied = projects::appliedWeights(mix, plan, std::move(coefficients));
         }
         if (mix.gate.kind == projects::GateKind::Inside) {
             std::ranges::for_each(applied.values, [](double& weight) { weight = std::max(weight, 0.0); });
@@ -224,8 +223,7 @@ private:
     {
         TopologyWeights result;
         std::int64_t first = 0;
-        for (const projects::DepthReader& reader :
-             projects::readersOf(mix, projects::mixedModules(mix, project.network.depth()))) {
+        for (const projects::DepthReader& reader : projects::planOf(mix, project.network.depth()).readers) {
             if (reader.terms() > 0) {
                 result["topology." + std::to_string(reader.target) + ".bias"] = values.narrow(0, first, reader.terms());
                 first += reader.terms();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/linear_algebra.h"
-#include "engine/theory/number_text.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,7 +66,7 @@ Premise whitened(const DenseMatrix& x)
     addScaled(departure, DenseMatrix::identity(x.rows), -1);
     const double largest =
         std::abs(*std::ranges::max_element(departure.values, {}, [](double value) { return std::abs(value); }));
-    return {"X X^T = I", largest <= kRounding, "largest departure " + number(largest)};
+    return {"X X^T = I", largest <= kRounding, "largest departure " + numberText(largest, 6)};
 }
 
 /// ½(‖Y‖² − ‖A‖²), for whitened X and A = Y X^T.
@@ -200,7 +200,8 @@ Result<FastBound> fastBound(const LinearCase& start)
         bound.residual = residualLoss(start.y, target);
         const auto lambda = smallestLambda(std::int64_t(start.weights.size()), bound.removableLoss, largest);
         small.met = lambda.ok();
-        small.got = lambda ? "largest norm " + number(largest) + ", λ = " + number(*lambda) : lambda.error().message;
+        small.got = lambda ? "largest norm " + numberText(largest, 6) + ", λ = " + numberText(*lambda, 6)
+                           : lambda.error().message;
         bound.lambda = lambda ? *lambda : 1;
     }
     bound.premises.push_back(std::move(small));

@@ -2,7 +2,7 @@
 #include "engine/theory/linear_network.h"
 
 #include "engine/theory/linear_algebra.h"
-#include "engine/theory/number_text.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -170,7 +170,8 @@ Status check(const LinearNetwork& network)
                                          " shortcuts"};
     }
     if (!(network.temperature > 0 && std::isfinite(network.temperature))) {
-        return Error{"temperature τ", "got " + number(network.temperature) + ", expected a finite number above 0"};
+        return Error{"temperature τ",
+                     "got " + numberText(network.temperature, 6) + ", expected a finite number above 0"};
     }
     return Done{};
 }
@@ -237,7 +238,7 @@ Result<std::vector<double>> descend(LinearNetwork& network, const DenseMatrix& x
                                  ", n]"};
     }
     if (!(learningRate > 0) || steps < 0) {
-        return Error{"descent", "got η = " + number(learningRate) + ", steps = " + std::to_string(steps) +
+        return Error{"descent", "got η = " + numberText(learningRate, 6) + ", steps = " + std::to_string(steps) +
                                     ", expected η > 0 and steps ≥ 0"};
     }
     std::vector<double> losses;
@@ -245,7 +246,8 @@ Result<std::vector<double>> descend(LinearNetwork& network, const DenseMatrix& x
         const LinearGradient at = gradient(network, x, y);
         if (!std::isfinite(at.loss)) {
             return Error{"step " + std::to_string(step),
-                         "the loss is no longer finite, expected a smaller learning rate than " + number(learningRate)};
+                         "the loss is no longer finite, expected a smaller learning rate than " +
+                             numberText(learningRate, 6)};
         }
         losses.push_back(at.loss);
         for (std::size_t k = 0; step < steps && k < network.weights.size(); ++k) {

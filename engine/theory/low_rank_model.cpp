@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/linear_algebra.h"
-#include "engine/theory/number_text.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ Status checkTask(double kappa, std::int64_t d)
         return Error{"dimension d", "got " + std::to_string(d) + ", expected 2 or more"};
     }
     if (!(kappa >= 0 && kappa <= 1)) {
-        return Error{"complexity κ", "got " + number(kappa) + ", expected a number from 0 to 1"};
+        return Error{"complexity κ", "got " + numberText(kappa, 6) + ", expected a number from 0 to 1"};
     }
     return Done{};
 }
@@ -51,7 +51,7 @@ Status checkRank(double rank, std::int64_t d)
 {
     if (!(rank >= 1 && rank < double(d))) {
         return Error{"collective rank r*",
-                     "got " + number(rank) + ", expected at least 1 and below d = " + std::to_string(d)};
+                     "got " + numberText(rank, 6) + ", expected at least 1 and below d = " + std::to_string(d)};
     }
     return Done{};
 }
@@ -152,12 +152,13 @@ Result<TargetSpectrum> targetSpectrum(const DenseMatrix& a)
     DenseMatrix skew = a;
     addScaled(skew, symmetricPart(a), -1);
     if (const double asymmetry = frobeniusNorm(skew); asymmetry > 1e-12 * frobeniusNorm(a)) {
-        return Error{"target A", "its skew part has norm " + number(asymmetry) + ", expected a symmetric matrix"};
+        return Error{"target A",
+                     "its skew part has norm " + numberText(asymmetry, 6) + ", expected a symmetric matrix"};
     }
     const std::vector<double> eigenvalues = symmetricEigenvalues(a);
     const TargetSpectrum spectrum{eigenvalues.back() - 1, eigenvalues.front() - 1};
     if (spectrum.lambdaMin <= 0) {
-        return Error{"target A", "the smallest eigenvalue of A − I is " + number(spectrum.lambdaMin) +
+        return Error{"target A", "the smallest eigenvalue of A − I is " + numberText(spectrum.lambdaMin, 6) +
                                      ", expected A − I positive definite"};
     }
     return spectrum;
@@ -178,8 +179,8 @@ Result<PerGrn> rankThresholds(double kappa, std::int64_t d, Statement statement)
 Result<PerGrn> gainBounds(const TargetSpectrum& target, std::int64_t d, double collectiveRank, Statement statement)
 {
     if (!(target.lambdaMin > 0 && target.lambdaMin <= target.lambdaMax && std::isfinite(target.lambdaMax))) {
-        return Error{"eigenvalues of A − I", "got λ_min = " + number(target.lambdaMin) + ", λ_max = " +
-                                                 number(target.lambdaMax) + ", expected 0 < λ_min ≤ λ_max"};
+        return Error{"eigenvalues of A − I", "got λ_min = " + numberText(target.lambdaMin, 6) + ", λ_max = " +
+                                                 numberText(target.lambdaMax, 6) + ", expected 0 < λ_min ≤ λ_max"};
     }
     if (auto task = checkTask(target.kappa(), d); !task) {
         return task.error();

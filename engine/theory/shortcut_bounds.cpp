@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/theory.h"
 
-#include "engine/theory/number_text.h"
+#include "projects/base/text.h"
 
 #include <cmath>
 #include <numbers>
@@ -21,7 +21,7 @@ Status checkLayers(std::int64_t layers)
 Status checkAtLeastZero(const char* what, double value)
 {
     if (!(value >= 0 && std::isfinite(value))) {
-        return Error{what, "got " + number(value) + ", expected a finite number, 0 or more"};
+        return Error{what, "got " + numberText(value, 6) + ", expected a finite number, 0 or more"};
     }
     return Done{};
 }
@@ -32,7 +32,7 @@ Status checkSlow(std::int64_t layers, double start)
         return deep;
     }
     if (!(start > 0 && start <= 1)) {
-        return Error{"start a(0)", "got " + number(start) + ", expected above 0 and at most 1"};
+        return Error{"start a(0)", "got " + numberText(start, 6) + ", expected above 0 and at most 1"};
     }
     return Done{};
 }
@@ -111,8 +111,9 @@ Result<double> slowLossBoundAtStep(std::int64_t layers, double start, std::int64
     const double m = slowExponent(layers);
     const double share = learningRate * double(layers) * std::pow(start, m);
     if (!(learningRate > 0 && share < 1)) {
-        return Error{"learning rate η", "got " + number(learningRate) + ", expected above 0 and below " +
-                                            number(learningRate / share) + ", where one step may pass the minimum"};
+        return Error{"learning rate η", "got " + numberText(learningRate, 6) + ", expected above 0 and below " +
+                                            numberText(learningRate / share, 6) +
+                                            ", where one step may pass the minimum"};
     }
     const double stretch = std::expm1(-m * std::log1p(-share)) / (m * share);
     return slowLossBound(layers, start, stretch * learningRate * double(step));
@@ -124,7 +125,7 @@ Result<double> fastLossBound(double initialLoss, double lambda, double time)
         return loss.error();
     }
     if (!(lambda >= 0 && lambda < 1)) {
-        return Error{"λ", "got " + number(lambda) + ", expected 0 or more and below 1"};
+        return Error{"λ", "got " + numberText(lambda, 6) + ", expected 0 or more and below 1"};
     }
     if (auto after = checkAtLeastZero("time t", time); !after) {
         return after.error();
@@ -141,7 +142,7 @@ Result<double> largestStart(std::int64_t layers, double initialLoss, double lamb
         return loss.error();
     }
     if (!(lambda > 0 && lambda < 1)) {
-        return Error{"λ", "got " + number(lambda) + ", expected above 0 and below 1"};
+        return Error{"λ", "got " + numberText(lambda, 6) + ", expected above 0 and below 1"};
     }
     return std::exp(startBudget(layers, initialLoss, lambda).logDelta());
 }
@@ -163,9 +164,9 @@ Result<double> smallestLambda(std::int64_t layers, double initialLoss, double la
     const double logNorm = std::log(largestNorm);
     const double logLargest = startBudget(layers, initialLoss, peak).logDelta();
     if (logNorm > logLargest) {
-        return Error{"start", "the largest ‖W_k(0)‖_F is " + number(largestNorm) +
-                                  ", and with L(0) = " + number(initialLoss) + " no λ admits more than e^" +
-                                  number(logLargest) + " = " + number(std::exp(logLargest))};
+        return Error{"start", "the largest ‖W_k(0)‖_F is " + numberText(largestNorm, 6) +
+                                  ", and with L(0) = " + numberText(initialLoss, 6) + " no λ admits more than e^" +
+                                  numberText(logLargest, 6) + " = " + numberText(std::exp(logLargest), 6)};
     }
     return bisect(peak, [&](double lambda) { return startBudget(layers, initialLoss, lambda).logDelta() < logNorm; });
 }

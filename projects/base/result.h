@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -41,7 +42,34 @@ public:
     /// Precondition: !ok().
     [[nodiscard]] const Error& error() const { return std::get<1>(m_state); }
 
+    /// What `next`, a function of the value that gives a Result, makes of it; the error where there is no value.
+    template <class Next>
+    [[nodiscard]] auto and_then(Next&& next) && -> std::invoke_result_t<Next, T&&>
+    {
+        return ok() ? std::forward<Next>(next)(std::move(*this).value()) : std::move(*this).takeError();
+    }
+    template <class Next>
+    [[nodiscard]] auto and_then(Next&& next) const& -> std::invoke_result_t<Next, const T&>
+    {
+        return ok() ? std::forward<Next>(next)(value()) : error();
+    }
+    /// The same for a function that cannot fail.
+    template <class Change>
+    [[nodiscard]] auto transform(Change&& change) && -> Result<std::invoke_result_t<Change, T&&>>
+    {
+        using Changed = Result<std::invoke_result_t<Change, T&&>>;
+        return ok() ? Changed(std::forward<Change>(change)(std::move(*this).value())) : std::move(*this).takeError();
+    }
+    template <class Change>
+    [[nodiscard]] auto transform(Change&& change) const& -> Result<std::invoke_result_t<Change, const T&>>
+    {
+        using Changed = Result<std::invoke_result_t<Change, const T&>>;
+        return ok() ? Changed(std::forward<Change>(change)(value())) : error();
+    }
+
 private:
+    [[nodiscard]] Error&& takeError() && { return std::get<1>(std::move(m_state)); }
+
     std::variant<T, Error> m_state;
 };
 

@@ -25,8 +25,8 @@ private:
 
 void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
 {
-    missing.when(depth > kMostMixedLayers || mixedModules(mix, depth) > kMostMixedLayers, "/network/stack",
-                 "network · stack", "a stack of more than 511 layers");
+    missing.when(!isRunningSum(mix) && mixedModules(mix, depth) > kMostMixedLayers, "/network/stack", "network · stack",
+                 "a mix over more than 511 layers");
 }
 
 void checkTopology(const Project& project, Missing& missing)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/problems.h"
+#include "projects/model/places.h"
 #include "projects/nodes/node_kinds.h"
-#include "projects/nodes/places.h"
+#include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
 
 #include <algorithm>
@@ -102,13 +103,12 @@ private:
         return {};
     }
 
-    std::vector<std::string> portsOf(const std::string& kind) const
+    std::vector<std::string> portsOf(NodeRole role) const
     {
         std::vector<std::string> ports;
         for (const Node& node : m_graph.nodes) {
-            if (node.kind == kind) {
-                const Result<ParamMap> params = evaluateParams(node, Sizes{});
-                ports.push_back(params ? paramText(*params, "port") : std::string());
+            if (roleOf(node) == role) {
+                ports.push_back(graphPortOf(node));
             }
         }
         std::ranges::sort(ports);
@@ -118,7 +118,7 @@ private:
     void checkPorts()
     {
         using Ports = std::vector<std::string>;
-        const Ports inputs = portsOf("input");
+        const Ports inputs = portsOf(NodeRole::GraphInput);
         const bool isBlock = m_ref != kStem && m_ref != kHead;
         const bool apart = inputs == Ports{"k", "q", "v"} || inputs == Ports{"k", "q", "residual", "v"};
         if (inputs != Ports{"input"} && !(isBlock && apart)) {
@@ -130,14 +130,14 @@ private:
                              "input ports are " + (got.empty() ? "none" : got) + ", expected input" +
                                  (isBlock ? ", or q, k, v and perhaps residual" : ""));
         }
-        if (portsOf("output") != Ports{"output"}) {
+        if (portsOf(NodeRole::GraphOutput) != Ports{"output"}) {
             m_problems.error(m_path + "/nodes", placeOf(m_ref), "expected one output node, its port named output");
         }
     }
 
     void checkShapes()
     {
-        const GraphShapes shapes = inferShapes(m_project, m_ref);
+        const ResolvedGraph shapes = resolveGraph(m_project, m_ref);
         for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
             if (const auto error = shapes.errors.find(m_graph.nodes[i].id); error != shapes.errors.end()) {
                 m_problems.error(nodePath(i), error->second.place, error->second.message);
@@ -170,7 +170,7 @@ private:
 
     static const std::string* sharedName(const Node& node)
     {
-        const auto share = node.params.find("share");
+        const auto share = node.params.find(kShareParam);
         const auto* const name = share == node.params.end() ? nullptr : std::get_if<std::string>(&share->second);
         return name && !name->empty() ? name : nullptr;
     }
@@ -275,8 +275,8 @@ void checkTie(const Project& project, Problems& problems)
         problems.error(path, place, "expected a token_embedding in the stem and a linear in the head to share a table");
         return;
     }
-    const GraphShapes stem = inferShapes(project, kStem);
-    const GraphShapes head = inferShapes(project, kHead);
+    const ResolvedGraph stem = resolveGraph(project, kStem);
+    const ResolvedGraph head = resolveGraph(project, kHead);
     const auto embedded = stem.outputs.find({tied->embedding, "out"});
     const auto logits = head.outputs.find({tied->linear, "out"});
     const Wire* feed = nullptr;

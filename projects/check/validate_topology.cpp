@@ -2,6 +2,7 @@
 #include "projects/check/problems.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/ffn_site.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <set>
@@ -10,14 +11,6 @@ namespace residua::projects {
 namespace {
 
 const std::string kPath = "/topology/wiring";
-
-bool hasInputPort(const Block& block, const std::string& port)
-{
-    return std::ranges::any_of(block.graph.nodes, [&](const Node& node) {
-        const auto own = node.params.find("port");
-        return node.kind == "input" && own != node.params.end() && own->second == ParamValue(port);
-    });
-}
 
 /// Checks the wiring of one project as a depth mix.
 class MixCheck {
@@ -173,9 +166,9 @@ private:
     {
         const bool apart = m_mix.ports != MixPorts::Input;
         for (const Block* const block : usedBlocks(m_network)) {
-            if (apart && !hasInputPort(*block, "q")) {
+            if (apart && !hasInputPort(block->graph, "q")) {
                 error("/ports", " · ports", "block " + block->name + " has one input port, expected q, k and v");
-            } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(*block, "residual")) {
+            } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(block->graph, "residual")) {
                 error("/ports", " · ports", "block " + block->name + " has no port residual");
             }
         }
@@ -276,7 +269,8 @@ void check(const BranchGate& wiring, const Network& network, Problems& problems)
         if (wiring.kind != BranchGateKind::ValueResidual) {
             break;
         }
-        if (const auto attentions = std::ranges::count(block->graph.nodes, "attention", &Node::kind); attentions == 0) {
+        if (const auto attentions = std::ranges::count(block->graph.nodes, NodeRole::Attention, roleOf);
+            attentions == 0) {
             problems.error(kPath + "/gate", "topology · gate",
                            "block " + block->name + " has no attention whose values could be mixed");
         } else if (attentions > 1) {

@@ -3,9 +3,11 @@
 
 #include "projects/check/problems.h"
 #include "projects/cost/cost_topology.h"
+#include "projects/depth/depth_plan.h"
+#include "projects/model/places.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/node_kind_rules.h"
-#include "projects/nodes/places.h"
+#include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
 
@@ -41,9 +43,8 @@ Scale scaleOf(const Project& project)
     if (isLanguage(project.data)) {
         scale.tokens *= static_cast<double>(plan.sequenceLength);
     } else if (plan.batching == BatchKind::Full) {
-        const double share = 1.0 - project.data.validationFraction - project.data.testFraction;
-        // A sound network may stand on data whose numbers are not.
-        scale.tokens = std::max(0.0, static_cast<double>(samplesOf(project.data)) * share);
+        // Held-out samples are drawn besides. A sound network may stand on data whose numbers are not.
+        scale.tokens = static_cast<double>(std::max<std::int64_t>(samplesOf(project.data), 0));
     }
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
@@ -72,27 +73,12 @@ bool hasSeparateNorms(const Topology& topology)
     return mix && mix->separateNorms;
 }
 
-/// Whether the backward pass of a node needs what the node read. Sums do not, nor does what only passes on.
-bool keepsInputs(const std::string& kind)
-{
-    return kind != "add" && kind != "concat";
-}
-
-/// Whether a node's output, which its cost includes, is kept for its readers alone.
-bool isKeptForReaders(const std::string& kind)
-{
-    static constexpr const char* kKinds[] = {"linear", "low_rank_linear", "attention", "add",
-                                             "concat", "rms_norm",        "layer_norm"};
-    return std::ranges::find(kKinds, kind) != std::end(kKinds);
-}
-
 /// Costs the nodes of a project's graphs: every node and wire of them is sound.
 class Costing {
 public:
     explicit Costing(const SoundProject& project)
         : m_project(*project),
           m_scale(scaleOf(m_project)),
-          m_sizes(sizesOf(m_project).value()),
           m_tied(tiedNodes(m_project.network)),
           m_context(isLanguage(m_project.data) ? m_project.training.sequenceLength : 1)
     {
@@ -100,35 +86,21 @@ public:
 
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph) const
     {
-        const GraphShapes shapes = inferShapes(m_project, ref);
-        std::map<PortRef, PortRef> feeds;
-        for (const Wire& wire : graph.wires) {
-            feeds.emplace(wire.to, wire.from);
-        }
         const std::set<NodeId> kept = keptNodes(ref, graph);
         std::map<NodeId, Cost> costs;
-        for (const Node& node : graph.nodes) {
-            const NodeKind& kind = *findNodeKind(node.kind);
-            std::vector<Shape> in;
-            for (const std::string& port : inputPortsOf(node, graph)) {
-                in.push_back(shapes.outputs.at(feeds.at({node.id, port})));
+        for (const ResolvedNode& node : resolveGraph(m_project, ref).nodes) {
+            ParamMap params = node.params;
+            if (node.kind->traits.sharesWeights && hasSeparateNorms(m_project.topology)) {
+                params[kShareParam] = std::string();
             }
-            std::vector<Shape> out;
-            for (const std::string& port : kind.outputs) {
-                out.push_back(shapes.outputs.at({node.id, port}));
-            }
-            ParamMap params = evaluateParams(node, m_sizes).value();
-            if (params.contains("share") && hasSeparateNorms(m_project.topology)) {
-                params["share"] = std::string();
-            }
-            NodeCost cost = kind.costRule(params, in, out, m_context);
+            NodeCost cost = node.kind->costRule(params, node.in, node.out, m_context);
             if (ref == kHead && m_tied && m_tied->linear == node.id) {
                 // Counted once, in the stem's embedding.
                 cost.parameters -=
-                    countOf(static_cast<double>(in[0].features()) * static_cast<double>(out[0].features()));
+                    countOf(static_cast<double>(node.in[0].features()) * static_cast<double>(node.out[0].features()));
             }
-            if (isKeptForReaders(node.kind) && !kept.contains(node.id)) {
-                cost.activationElements -= static_cast<double>(out[0].features());
+            if (node.kind->traits.keptForReaders && !kept.contains(node.id)) {
+                cost.activationElements -= static_cast<double>(node.out[0].features());
             }
             costs.emplace(node.id, scaled(cost, m_scale));
         }
@@ -148,9 +120,9 @@ private:
         }
         std::set<NodeId> kept;
         for (const Wire& wire : graph.wires) {
-            const std::string& reader = byId.at(wire.to.node)->kind;
-            const bool leavesBlock = reader == "output" && ref != kStem && ref != kHead;
-            if (leavesBlock ? keepsBranches(m_project.topology) : keepsInputs(reader)) {
+            const NodeTraits& reader = findNodeKind(byId.at(wire.to.node)->kind)->traits;
+            const bool leavesBlock = reader.role == NodeRole::GraphOutput && ref != kStem && ref != kHead;
+            if (leavesBlock ? keepsBranches(m_project.topology) : reader.keepsInputs) {
                 kept.insert(wire.from.node);
             }
         }
@@ -159,7 +131,6 @@ private:
 
     const Project& m_project;
     Scale m_scale;
-    Sizes m_sizes;
     std::optional<TiedNodes> m_tied;
     std::int64_t m_context = 1;
 };
@@ -233,18 +204,18 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
     if (!mix) {
         return Error{"topology", "this wiring has no shortcuts of its own"};
     }
-    const std::int64_t depth = mixedModules(*mix, project->network.depth());
-    const std::int64_t last = depth + (mix->finalMix ? 1 : 0);
+    const std::int64_t modules = mixedModules(*mix, project->network.depth());
+    const std::int64_t last = modules + (mix->finalMix ? 1 : 0);
     if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last) {
         return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
     }
-    const std::vector<std::int64_t> sources = sourcesOf(*mix, shortcut.target, depth);
-    if (std::ranges::binary_search(sources, shortcut.source)) {
+    const DepthReader reader = readerOf(*mix, shortcut.target, modules);
+    if (reader.readsAlone(shortcut.source)) {
         return Cost{};
     }
-    const std::int64_t entries = entriesOf(*mix, shortcut.target, depth);
-    NodeCost added = readerCost(*mix, shortcut.target, entries + 1, depth, project->network.width);
-    added -= readerCost(*mix, shortcut.target, entries, depth, project->network.width);
+    const auto entries = static_cast<std::int64_t>(reader.sources.size());
+    NodeCost added = readerCost(*mix, shortcut.target, entries + 1, modules, project->network.width);
+    added -= readerCost(*mix, shortcut.target, entries, modules, project->network.width);
     return scaled(added, scaleOf(*project));
 }
 
@@ -254,18 +225,17 @@ Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shor
     if (!mix) {
         return {};
     }
-    const std::int64_t depth = mixedModules(*mix, project->network.depth());
+    const std::int64_t modules = mixedModules(*mix, project->network.depth());
     NodeCost sum;
     for (auto shortcut = shortcuts.begin(); shortcut != shortcuts.end();) {
-        const std::int64_t target = shortcut->target;
-        const std::vector<std::int64_t> sources = sourcesOf(*mix, target, depth);
+        const DepthReader reader = readerOf(*mix, shortcut->target, modules);
         std::int64_t read = 0;
-        for (; shortcut != shortcuts.end() && shortcut->target == target; ++shortcut) {
-            read += std::ranges::binary_search(sources, shortcut->source) ? 1 : 0;
+        for (; shortcut != shortcuts.end() && shortcut->target == reader.target; ++shortcut) {
+            read += reader.readsAlone(shortcut->source) ? 1 : 0;
         }
-        const std::int64_t entries = entriesOf(*mix, target, depth);
-        sum += readerCost(*mix, target, entries, depth, project->network.width);
-        sum -= readerCost(*mix, target, entries - read, depth, project->network.width);
+        const auto entries = static_cast<std::int64_t>(reader.sources.size());
+        sum += readerCost(*mix, reader.target, entries, modules, project->network.width);
+        sum -= readerCost(*mix, reader.target, entries - read, modules, project->network.width);
     }
     return scaled(sum, scaleOf(*project));
 }

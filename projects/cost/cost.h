@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "projects/check/sound_project.h"
 #include "projects/model/graph.h"
+#include "projects/model/places.h"
 #include "projects/model/project.h"
 #include "projects/nodes/shape.h"
 

@@ -3,6 +3,7 @@
 // the final output has 1). FLOP are per token. What branches put on the stack is charged to their blocks.
 #include "projects/cost/cost_topology.h"
 
+#include "projects/depth/depth_plan.h"
 #include "projects/nodes/node_kind_rules.h"
 
 #include <algorithm>
@@ -13,14 +14,6 @@ namespace {
 double real(std::int64_t value)
 {
     return static_cast<double>(value);
-}
-
-double outputsOf(const DepthMix& mix, bool isFinal)
-{
-    if (isFinal || mix.ports == MixPorts::Input) {
-        return 1;
-    }
-    return mix.ports == MixPorts::Qkv ? 3 : 4;
 }
 
 /// Fixed: none. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm weight, 2·d·O.
@@ -80,11 +73,12 @@ double readerActivations(const DepthMix& mix, double n, double o, double d, bool
 
 NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t width)
 {
-    const std::int64_t readers = mixedModules(mix, depth);
+    const std::int64_t modules = mixedModules(mix, depth);
     NodeCost total;
-    for (std::int64_t target = 1; target <= readers + (mix.finalMix ? 1 : 0); ++target) {
-        total += readerCost(mix, target, entriesOf(mix, target, readers), readers, width);
-        if (summedMiddleOf(mix, target, readers)) {
+    for (std::int64_t target = 1; target <= modules + (mix.finalMix ? 1 : 0); ++target) {
+        const DepthReader reader = readerOf(mix, target, modules);
+        total += readerCost(mix, target, static_cast<std::int64_t>(reader.sources.size()), modules, width);
+        if (reader.middle) {
             total += NodeCost{0, real(width), real(width)};
         }
     }
@@ -183,18 +177,12 @@ NodeCost& operator-=(NodeCost& a, const NodeCost& b)
     return a;
 }
 
-std::int64_t entriesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
-{
-    return static_cast<std::int64_t>(sourcesOf(mix, target, depth).size()) +
-           (summedMiddleOf(mix, target, depth) ? 1 : 0);
-}
-
 NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,
                     std::int64_t width)
 {
     const bool isFinal = target > depth;
     const double n = real(entries);
-    const double o = outputsOf(mix, isFinal);
+    const double o = isFinal ? 1 : real(static_cast<std::int64_t>(portsOf(mix.ports).size()));
     const double d = real(width);
     if (isRunningSum(mix)) {
         return target == 1 ? NodeCost{} : NodeCost{0, d, d}; // layer 1 reads the input as it is

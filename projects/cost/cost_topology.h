@@ -16,9 +16,6 @@ namespace residua::projects {
 [[nodiscard]] NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,
                                   std::int64_t width);
 
-/// How many entries it reads now, a summed middle being one.
-[[nodiscard]] std::int64_t entriesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
-
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);
 NodeCost& operator-=(NodeCost& a, const NodeCost& b);
 

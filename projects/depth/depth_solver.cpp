@@ -46,9 +46,9 @@ public:
           m_sums(static_cast<std::int64_t>(wanted.inputs.size()), wanted.features),
           m_perFeature(mix.weight == WeightKind::PerFeature)
     {
-        const auto terms = termsOf(readersOf(mix, mixedModules(mix, layers)));
+        const DepthPlan plan = planOf(mix, layers);
         m_weights.features = m_perFeature ? wanted.features : 1;
-        m_weights.values.resize(terms.size() * static_cast<std::size_t>(m_weights.features));
+        m_weights.values.resize(plan.terms.size() * static_cast<std::size_t>(m_weights.features));
     }
 
     Result<MixNumbers> run()
@@ -208,12 +208,10 @@ Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, con
     if (mix.normalise == NormaliseOver::None) {
         return applied;
     }
-    const std::int64_t modules = mixedModules(mix, layers);
-    const std::vector<DepthReader> readers = readersOf(mix, modules);
-    const std::vector<DepthTerm> terms = termsOf(readers);
+    const DepthPlan plan = planOf(mix, layers);
     MixNumbers result = applied;
     const auto features = static_cast<std::size_t>(applied.features);
-    for (const std::vector<std::size_t>& group : normalisedTogether(mix, readers)) {
+    for (const std::vector<std::size_t>& group : normalisedTogether(mix, plan)) {
         for (std::size_t f = 0; f < features; ++f) {
             double sum = 0;
             bool positive = true;
@@ -226,10 +224,10 @@ Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, con
                 result.values[t * features + f] = mix.temperature * std::log(weight);
             }
             if (!positive || !same(sum, 1)) {
-                const DepthTerm& first = terms[group.front()];
+                const DepthTerm& first = plan.terms[group.front()];
                 const bool bySource = mix.normalise == NormaliseOver::Targets;
                 const std::string who = bySource ? "entry " + std::to_string(first.source) + " reaches "
-                                                 : readerText(readers[first.reader], modules) + " reads ";
+                                                 : readerText(plan.readers[first.reader], plan.modules) + " reads ";
                 return Error{"topology", who + countText(group.size(), bySource ? "target" : "source") +
                                              " through a softmax, whose weights are positive and add up to 1; to "
                                              "compute the same they would have to be " +

@@ -20,7 +20,7 @@ Result<UnrolledDepth> Walk::run()
         }
         output = *std::move(next);
     }
-    if (m_readers.size() > m_modules) {
+    if (m_plan.readers.size() > m_modules) {
         Result<BranchSum> last = mixOf(m_modules, 0, m_wanted != nullptr ? m_wanted->output : BranchSum());
         if (!last) {
             return last.error();
@@ -72,7 +72,7 @@ BranchSum Walk::branchOf(std::size_t module, const Ports& read)
 
 Result<BranchSum> Walk::mixOf(std::size_t reader, int output, BranchSum wanted)
 {
-    const DepthReader& who = m_readers[reader];
+    const DepthReader& who = m_plan.readers[reader];
     MixSite site{
         m_firstTerm[reader] + static_cast<std::size_t>(output) * who.sources.size(), {}, &who, std::move(wanted)};
     for (const std::int64_t source : who.sources) {
@@ -88,7 +88,7 @@ Result<BranchSum> Walk::mixOf(std::size_t reader, int output, BranchSum wanted)
 
 Result<BranchSum> Walk::onMix(std::size_t module)
 {
-    const DepthReader& reader = m_readers[module - 1];
+    const DepthReader& reader = m_plan.readers[module - 1];
     Ports read;
     for (std::size_t port = 0; port < read.size(); ++port) {
         const bool own = port == 0 || port < static_cast<std::size_t>(reader.outputs);
@@ -116,7 +116,7 @@ Result<BranchSum> Walk::beside(std::size_t module, const BranchSum& before)
     read.fill(before);
     const BranchSum branch = branchOf(module, read);
     BranchSum full = branch;
-    if (!m_readers[module - 1].sources.empty()) {
+    if (!m_plan.readers[module - 1].sources.empty()) {
         BranchSum wanted;
         if (m_wanted != nullptr) {
             wanted = module < m_modules ? m_wanted->inputs[firstBranch(module + 1) - 1][0] : m_wanted->output;

@@ -88,14 +88,14 @@ public:
          Mixer mixer)
         : m_mix(mix),
           m_unit(unit),
-          m_modules(static_cast<std::size_t>(mixedModules(mix, layers))),
-          m_readers(readersOf(mix, mixedModules(mix, layers))),
+          m_plan(planOf(mix, layers)),
+          m_modules(static_cast<std::size_t>(m_plan.modules)),
           m_sums(unit == BranchUnit::Half ? 2 * layers : layers, features),
           m_wanted(wanted),
           m_mixer(std::move(mixer))
     {
         std::size_t terms = 0;
-        for (const DepthReader& reader : m_readers) {
+        for (const DepthReader& reader : m_plan.readers) {
             m_firstTerm.push_back(terms);
             terms += static_cast<std::size_t>(reader.terms());
         }
@@ -124,8 +124,8 @@ private:
 
     const DepthMix& m_mix;
     BranchUnit m_unit;
+    DepthPlan m_plan;
     std::size_t m_modules;
-    std::vector<DepthReader> m_readers;
     std::vector<std::size_t> m_firstTerm; ///< of each reader
     Sums m_sums;
     const UnrolledDepth* m_wanted;

@@ -33,12 +33,8 @@ BranchUnit unitFor(const Wiring& a, const Wiring& b)
 
 MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers)
 {
-    const std::vector<DepthReader> readers = readersOf(mix, mixedModules(mix, layers));
-    MixNumbers start;
-    for (const DepthTerm& term : termsOf(readers)) {
-        start.values.push_back(startOf(mix, readers[term.reader], term.source));
-    }
-    return appliedWeights(mix, readers, std::move(start));
+    const DepthPlan plan = planOf(mix, layers);
+    return appliedWeights(mix, plan, {1, plan.start});
 }
 
 UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied, BranchUnit unit)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/depth/depth_readers.h"
+#include "projects/depth/depth_plan.h"
 #include "projects/model/topology.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/diff/diff_walk.h"
-#include "projects/nodes/places.h"
+#include "projects/model/places.h"
 
 #include <limits>
 #include <set>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "projects/edit/edit.h"
-#include "projects/file/json_read.h"
-#include "projects/file/json_write.h"
+#include "projects/schema/json_read.h"
+#include "projects/schema/json_write.h"
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/edit_apply.h"
 
-#include "projects/nodes/places.h"
+#include "projects/model/places.h"
 #include "projects/nodes/shape.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/edit.h"
 
+#include "projects/model/places.h"
 #include "projects/model/text_forms.h"
-#include "projects/nodes/places.h"
 #include "projects/schema/describe_project.h"
 
 namespace residua::projects {

@@ -3,8 +3,8 @@
 
 #include "projects/file/block_file.h"
 #include "projects/file/json_document.h"
-#include "projects/file/json_read.h"
-#include "projects/file/json_write.h"
+#include "projects/schema/json_read.h"
+#include "projects/schema/json_write.h"
 
 namespace residua::projects {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/file/json_document.h"
-#include "projects/file/json_write.h"
+#include "projects/schema/json_write.h"
 
 #include <algorithm>
 #include <array>

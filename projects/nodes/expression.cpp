@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/expression.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -316,14 +318,6 @@ double applyOperator(Op op, Args args)
     }
 }
 
-std::string numberText(double value)
-{
-    std::array<char, 32> buffer{};
-    const auto end =
-        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, 6).ptr;
-    return {buffer.data(), end};
-}
-
 } // namespace
 
 Result<Expression> parseExpression(std::string_view text)
@@ -373,7 +367,7 @@ Result<std::int64_t> evaluateSize(std::string_view text, const std::map<std::str
         return value.error();
     }
     if (!(*value >= 1 && *value <= kMaxSize) || *value != std::floor(*value)) {
-        return Error{"", std::string(text) + " = " + numberText(*value) + ", expected a whole number of at least 1"};
+        return Error{"", std::string(text) + " = " + numberText(*value, 6) + ", expected a whole number of at least 1"};
     }
     return static_cast<std::int64_t>(*value);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/ffn_site.h"
 
+#include "projects/nodes/node_kinds.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -10,10 +12,10 @@ namespace {
 
 using NodeSet = std::set<NodeId>;
 
-const Node* onlyOfKind(const Graph& graph, const std::string& kind)
+const Node* onlyOf(const Graph& graph, NodeRole role)
 {
-    const auto is = [&](const Node& node) { return node.kind == kind; };
-    return std::ranges::count_if(graph.nodes, is) == 1 ? &*std::ranges::find_if(graph.nodes, is) : nullptr;
+    return std::ranges::count(graph.nodes, role, roleOf) == 1 ? &*std::ranges::find(graph.nodes, role, roleOf)
+                                                              : nullptr;
 }
 
 /// The node that feeds a port of `node`; all that feed it, in port order.
@@ -51,8 +53,8 @@ NodeSet upstream(const Graph& graph, NodeId from, std::optional<NodeId> border)
 Graph half(const Graph& graph, const NodeSet& kept, NodeId source, NodeId end)
 {
     Graph result;
-    const Node& input = *onlyOfKind(graph, "input");
-    const Node& output = *onlyOfKind(graph, "output");
+    const Node& input = *onlyOf(graph, NodeRole::GraphInput);
+    const Node& output = *onlyOf(graph, NodeRole::GraphOutput);
     for (const Node& node : graph.nodes) {
         if (node.id == input.id || node.id == output.id || (kept.contains(node.id) && node.id != source)) {
             result.nodes.push_back(node);
@@ -88,17 +90,17 @@ Result<BlockHalves> splitAtFfn(const Block& block)
     const Graph& graph = block.graph;
     const Error none{"block " + block.name,
                      "has no feed-forward half to bridge, expected input + a → FFN, and a + FFN as the output"};
-    const Node* const input = onlyOfKind(graph, "input");
-    const Node* const output = onlyOfKind(graph, "output");
+    const Node* const input = onlyOf(graph, NodeRole::GraphInput);
+    const Node* const output = onlyOf(graph, NodeRole::GraphOutput);
     const auto ends = output ? feedersOf(graph, output->id) : std::vector<NodeId>{};
     const Node* const sum = ends.size() == 1 ? graph.find(ends.front()) : nullptr;
-    const auto parts = sum && sum->kind == "add" ? feedersOf(graph, sum->id) : std::vector<NodeId>{};
+    const auto parts = sum && roleOf(*sum) == NodeRole::Sum ? feedersOf(graph, sum->id) : std::vector<NodeId>{};
     if (!input || parts.size() != 2) {
         return none;
     }
     for (const auto& [a, f] : {std::pair(parts[0], parts[1]), std::pair(parts[1], parts[0])}) {
         for (const Node& node : graph.nodes) {
-            const auto terms = node.kind == "add" ? feedersOf(graph, node.id) : std::vector<NodeId>{};
+            const auto terms = roleOf(node) == NodeRole::Sum ? feedersOf(graph, node.id) : std::vector<NodeId>{};
             const bool sums =
                 terms.size() == 2 && std::ranges::count(terms, input->id) == 1 && std::ranges::count(terms, a) == 1;
             if (sums && node.id != sum->id) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/node_kinds.h"
 
+#include "projects/base/text.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kind_rules.h"
 
@@ -25,16 +26,6 @@ const std::vector<NodeKind>& table()
 {
     static const std::vector<NodeKind> kinds = makeTable();
     return kinds;
-}
-
-std::string numberText(double value)
-{
-    std::string text = std::to_string(value);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') {
-        text.pop_back();
-    }
-    return text;
 }
 
 Error paramError(const ParamSpec& spec, const std::string& message)
@@ -118,17 +109,6 @@ Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value,
     return evaluateText(spec, value);
 }
 
-std::vector<std::string> formulaPorts(const Node& node)
-{
-    const auto it = node.params.find("formula");
-    const auto* const text = it == node.params.end() ? nullptr : std::get_if<std::string>(&it->second);
-    if (it != node.params.end() && !text) {
-        return {};
-    }
-    const Result<Expression> formula = parseExpression(text ? *text : kDefaultFormula);
-    return formula ? namesIn(*formula) : std::vector<std::string>{};
-}
-
 /// "in1", "in2", … up to the highest that is wired, at least two.
 std::vector<std::string> variadicPorts(const Node& node, const Graph& graph, const std::string& stem)
 {
@@ -208,14 +188,34 @@ const std::string& paramText(const ParamMap& params, const std::string& name)
     return std::get<std::string>(params.at(name));
 }
 
+NodeRole roleOf(const Node& node)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    return kind ? kind->traits.role : NodeRole::Operation;
+}
+
+std::string graphPortOf(const Node& node)
+{
+    const auto own = node.params.find("port");
+    const auto* const name = own == node.params.end() ? nullptr : std::get_if<std::string>(&own->second);
+    return name ? *name : roleOf(node) == NodeRole::GraphOutput ? "output" : "input";
+}
+
+bool hasInputPort(const Graph& graph, const std::string& port)
+{
+    return std::ranges::any_of(graph.nodes, [&](const Node& node) {
+        return roleOf(node) == NodeRole::GraphInput && graphPortOf(node) == port;
+    });
+}
+
 std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph)
 {
     const NodeKind* const kind = findNodeKind(node.kind);
     if (!kind) {
         return {};
     }
-    if (kind->key == "expression") {
-        return formulaPorts(node);
+    if (kind->inputRule) {
+        return kind->inputRule(node);
     }
     if (!kind->inputs.empty() && kind->inputs.back().ends_with('*')) {
         std::string stem = kind->inputs.back();

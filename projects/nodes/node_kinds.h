@@ -47,16 +47,46 @@ struct NodeCost {
     double activationElements = 0; ///< made here and kept for the backward pass; inputs are charged to their makers
 };
 
+/// What a node is to whoever reads a graph.
+enum class NodeRole {
+    Operation,
+    GraphInput,  ///< what enters the graph
+    GraphOutput, ///< what leaves it
+    Sum,
+    Norm,
+    Attention,
+    TokenEmbedding,
+    Linear,
+    LowRankLinear,
+};
+
+struct NodeTraits {
+    NodeRole role = NodeRole::Operation;
+    /// The backward pass needs what the node read. A sum's does not, nor that of a node that only moves values.
+    bool keepsInputs = true;
+    /// The backward pass does not need the node's own output, which is kept only where a reader keeps its inputs.
+    bool keptForReaders = false;
+    /// What it reads reaches its output by addition alone, or not at all: a node before it still writes to the
+    /// residual.
+    bool passesResidual = false;
+    /// Its parameter kShareParam may name a node of the same kind whose weights it uses.
+    bool sharesWeights = false;
+};
+inline constexpr const char* kShareParam = "share";
+
 /// One entry of the node-kind table: palette, inspector, file format, shapes and cost follow from it.
 /// The engine holds one builder per kind under the same key.
 struct NodeKind {
-    std::string key;                 ///< "linear"
-    std::string title;               ///< "Linear"
-    std::string category;            ///< palette group
-    std::string summary;             ///< one line
+    std::string key;      ///< "linear"
+    std::string title;    ///< "Linear"
+    std::string category; ///< palette group
+    std::string summary;  ///< one line
+    NodeTraits traits = {};
     std::vector<std::string> inputs; ///< port names in order; a trailing "*" port takes any number: "in1", "in2", …
     std::vector<std::string> outputs;
     std::vector<ParamSpec> params;
+    /// The input ports of a node whose parameters decide them, instead of `inputs`.
+    std::function<std::vector<std::string>(const Node&)> inputRule = {};
     /// Shapes of the outputs from those of the inputs (both in port order; an expression's ports are the sorted
     /// names of its formula). An error's place is the input port it is about, or empty.
     std::function<Result<std::vector<Shape>>(const ParamMap&, std::span<const Shape>)> shapeRule;
@@ -77,6 +107,13 @@ struct NodeKind {
 [[nodiscard]] double paramDouble(const ParamMap& params, const std::string& name);
 [[nodiscard]] bool paramBool(const ParamMap& params, const std::string& name);
 [[nodiscard]] const std::string& paramText(const ParamMap& params, const std::string& name);
+
+/// Operation for a node of unknown kind.
+[[nodiscard]] NodeRole roleOf(const Node& node);
+/// The graph's port that an input or output node stands for.
+[[nodiscard]] std::string graphPortOf(const Node& node);
+/// Whether the graph has an input node for `port`.
+[[nodiscard]] bool hasInputPort(const Graph& graph, const std::string& port);
 
 /// The input ports that `node` has in `graph`, variadic ones counted by their wires.
 [[nodiscard]] std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph);

@@ -143,6 +143,18 @@ NodeCost expressionCost(const ParamMap& p, Shapes in, Shapes, std::int64_t conte
     return result ? NodeCost{0, result->operations, result->operations} : NodeCost{};
 }
 
+/// The names of the formula.
+std::vector<std::string> formulaPorts(const Node& node)
+{
+    const auto it = node.params.find("formula");
+    const auto* const text = it == node.params.end() ? nullptr : std::get_if<std::string>(&it->second);
+    if (it != node.params.end() && !text) {
+        return {};
+    }
+    const Result<Expression> formula = parseExpression(text ? *text : kDefaultFormula);
+    return formula ? namesIn(*formula) : std::vector<std::string>{};
+}
+
 ParamSpec portParam(const std::string& value, const std::string& help)
 {
     return {.name = "port",
@@ -154,6 +166,42 @@ ParamSpec portParam(const std::string& value, const std::string& help)
             .choices = {}};
 }
 
+/// A vector's values as an image, row by row within a channel.
+ShapeRuleResult imageShape(const ParamMap& p, Shapes in)
+{
+    if (const Status ok = requireReal(in[0], "in", 2, 2); !ok) {
+        return ok.error();
+    }
+    const std::int64_t channels = paramInt(p, "channels");
+    const std::int64_t height = paramInt(p, "height");
+    const std::int64_t width = paramInt(p, "width");
+    const std::int64_t values =
+        countOf(static_cast<double>(channels) * static_cast<double>(height) * static_cast<double>(width));
+    if (values != in[0].features()) {
+        return Error{"in", "got " + in[0].text() + ", expected " + std::to_string(values) +
+                               " features: " + std::to_string(channels) + " channels of " + std::to_string(height) +
+                               " by " + std::to_string(width)};
+    }
+    return std::vector{Shape{{in[0].dims[0], channels, height, width}}};
+}
+
+NodeKind imageKind()
+{
+    return {.key = "image",
+            .title = "Image",
+            .category = "Arithmetic",
+            .summary = "Features become [batch, channels, height, width]",
+            .traits = {.keepsInputs = false},
+            .inputs = {"in"},
+            .outputs = {"out"},
+            .params = {integerParam("channels", "Channels", std::int64_t{1}, "channels", "Channels of the image."),
+                       integerParam("height", "Height", std::int64_t{8}, "pixels",
+                                    "Rows; channels · height · width are the input's features."),
+                       integerParam("width", "Width", std::int64_t{8}, "pixels", "Columns.")},
+            .shapeRule = imageShape,
+            .costRule = noCost};
+}
+
 } // namespace
 
 std::vector<NodeKind> portKinds()
@@ -163,6 +211,7 @@ std::vector<NodeKind> portKinds()
          .title = "Input",
          .category = "Ports",
          .summary = "What enters the graph",
+         .traits = {.role = NodeRole::GraphInput},
          .inputs = {},
          .outputs = {"out"},
          .params = {portParam(
@@ -175,6 +224,7 @@ std::vector<NodeKind> portKinds()
          .title = "Output",
          .category = "Ports",
          .summary = "What leaves the graph; a block's is its branch",
+         .traits = {.role = NodeRole::GraphOutput, .passesResidual = true},
          .inputs = {"in"},
          .outputs = {},
          .params = {portParam("output", "The graph's port.")},
@@ -190,6 +240,7 @@ std::vector<NodeKind> arithmeticKinds()
          .title = "Add",
          .category = "Arithmetic",
          .summary = "Sum of its inputs",
+         .traits = {.role = NodeRole::Sum, .keepsInputs = false, .keptForReaders = true, .passesResidual = true},
          .inputs = {"in*"},
          .outputs = {"out"},
          .params = {},
@@ -208,6 +259,7 @@ std::vector<NodeKind> arithmeticKinds()
          .title = "Concatenate",
          .category = "Arithmetic",
          .summary = "Puts the features of its inputs side by side",
+         .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in*"},
          .outputs = {"out"},
          .params = {},
@@ -229,12 +281,15 @@ std::vector<NodeKind> arithmeticKinds()
                      .unit = "",
                      .help = "Its names are the input ports: x * sigmoid(gate). mean is over the features.",
                      .choices = {}}},
+         .inputRule = formulaPorts,
          .shapeRule = expressionShape,
          .costRule = expressionCost},
+        imageKind(),
         {.key = "flatten",
          .title = "Flatten",
          .category = "Arithmetic",
          .summary = "All dimensions after batch become features",
+         .traits = {.keepsInputs = false},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {},

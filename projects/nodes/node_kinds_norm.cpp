@@ -8,7 +8,7 @@ namespace {
 
 ParamSpec shareParam()
 {
-    return {.name = "share",
+    return {.name = kShareParam,
             .title = "Shares weights with",
             .type = ParamType::Text,
             .defaultValue = std::string(),
@@ -33,7 +33,7 @@ NodeCost elementwise(Shapes out, std::int64_t context, double operations)
 NodeCost rmsNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     NodeCost cost = elementwise(out, context, 4);
-    cost.parameters = paramText(p, "share").empty() ? in[0].features() : 0;
+    cost.parameters = paramText(p, kShareParam).empty() ? in[0].features() : 0;
     return cost;
 }
 
@@ -42,7 +42,7 @@ NodeCost layerNormCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t co
 {
     const bool bias = paramBool(p, "bias");
     NodeCost cost = elementwise(out, context, bias ? 7 : 6);
-    cost.parameters = paramText(p, "share").empty() ? in[0].features() * (bias ? 2 : 1) : 0;
+    cost.parameters = paramText(p, kShareParam).empty() ? in[0].features() * (bias ? 2 : 1) : 0;
     return cost;
 }
 
@@ -120,6 +120,7 @@ std::vector<NodeKind> normKinds()
          .title = "RMS norm",
          .category = "Norm and activation",
          .summary = "x / √(mean x² + ε) · w over the features",
+         .traits = {.role = NodeRole::Norm, .keptForReaders = true, .sharesWeights = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {epsilonParam(1e-6), shareParam()},
@@ -129,6 +130,7 @@ std::vector<NodeKind> normKinds()
          .title = "Layer norm",
          .category = "Norm and activation",
          .summary = "(x − mean) / √(variance + ε) · w (+ b) over the features",
+         .traits = {.role = NodeRole::Norm, .keptForReaders = true, .sharesWeights = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {epsilonParam(1e-5), flagParam("bias", "Bias", true, "Adds a learned vector to the output."),
@@ -150,6 +152,7 @@ std::vector<NodeKind> normKinds()
          .title = "Dropout",
          .category = "Norm and activation",
          .summary = "Zeroes elements while training and scales the rest up",
+         .traits = {.passesResidual = true},
          .inputs = {"in"},
          .outputs = {"out"},
          .params = {realParam("rate", "Rate", 0.1, "Share of elements that are zeroed.", 0.0, 0.99)},

@@ -3,6 +3,7 @@
 
 #include "projects/check/problems.h"
 #include "projects/model/text_forms.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <map>
@@ -148,14 +149,13 @@ const Wire* wireInto(const Graph& graph, NodeId node, const std::string& port)
 
 std::optional<AttentionFeed> feedOf(const Graph& graph)
 {
-    const auto is = [](const char* kind) { return [kind](const Node& node) { return node.kind == kind; }; };
-    if (std::ranges::count_if(graph.nodes, is("attention")) != 1 ||
-        std::ranges::count_if(graph.nodes, is("input")) != 1) {
+    if (std::ranges::count(graph.nodes, NodeRole::Attention, roleOf) != 1 ||
+        std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) != 1) {
         return std::nullopt;
     }
     AttentionFeed feed;
-    feed.attention = std::ranges::find_if(graph.nodes, is("attention"))->id;
-    feed.input = std::ranges::find_if(graph.nodes, is("input"))->id;
+    feed.attention = std::ranges::find(graph.nodes, NodeRole::Attention, roleOf)->id;
+    feed.input = std::ranges::find(graph.nodes, NodeRole::GraphInput, roleOf)->id;
     const Wire* const q = wireInto(graph, feed.attention, "q");
     for (const char* const port : {"q", "k", "v"}) {
         const Wire* const wire = wireInto(graph, feed.attention, port);
@@ -167,7 +167,7 @@ std::optional<AttentionFeed> feedOf(const Graph& graph)
         return feed;
     }
     const Node* const norm = graph.find(q->from.node);
-    const bool isNorm = norm != nullptr && (norm->kind == "rms_norm" || norm->kind == "layer_norm");
+    const bool isNorm = norm != nullptr && roleOf(*norm) == NodeRole::Norm;
     const Wire* const before = isNorm ? wireInto(graph, norm->id, "in") : nullptr;
     if (before == nullptr || before->from.node != feed.input) {
         return std::nullopt;
@@ -224,14 +224,6 @@ void addResidual(Graph& graph, const AttentionFeed& feed)
     }
 }
 
-bool hasPort(const Graph& graph, const std::string& port)
-{
-    return std::ranges::any_of(graph.nodes, [&](const Node& node) {
-        const auto own = node.params.find("port");
-        return node.kind == "input" && own != node.params.end() && own->second == ParamValue(port);
-    });
-}
-
 } // namespace
 
 std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers)
@@ -246,7 +238,8 @@ std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layer
 Result<Block> withPortsApart(const Block& block, MixPorts ports)
 {
     const bool residual = ports == MixPorts::QkvResidual;
-    if (ports == MixPorts::Input || (hasPort(block.graph, "q") && (!residual || hasPort(block.graph, "residual")))) {
+    if (ports == MixPorts::Input ||
+        (hasInputPort(block.graph, "q") && (!residual || hasInputPort(block.graph, "residual")))) {
         return block;
     }
     const std::optional<AttentionFeed> feed = feedOf(block.graph);

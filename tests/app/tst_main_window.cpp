@@ -7,7 +7,9 @@
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/metrics_view.h"
 
 #include <QApplication>
 #include <QComboBox>

@@ -9,8 +9,9 @@
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
+#include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/runs/loss_view.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>

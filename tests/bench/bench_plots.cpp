@@ -2,8 +2,9 @@
 // What the plots cost on the processor: the first picture of long and of many curves, panning and zooming, appending
 // to them while a run goes on, scrubbing a heatmap. Prints each figure with its target:
 //   bench_plots            (on any display, or none: it draws off the screen unless QT_QPA_PLATFORM says otherwise)
+#include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/plot/curve_plot.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/runs/loss_view.h"
 
 #include <QApplication>
 #include <QComboBox>

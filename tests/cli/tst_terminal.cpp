@@ -100,7 +100,7 @@ private slots:
         engine::RunStarted started;
         started.steps = 1'000'000;
         started.unitsPerStep = 16384;
-        ProgressBar bar(console, started, true);
+        ProgressBar bar(console, started);
         engine::Progress progress;
         progress.steps = {{.step = 123'456, .loss = 3.14159}};
         progress.validations = {{120'000, 3.2}};
@@ -113,7 +113,8 @@ private slots:
             progress.steps = {{.step = 999'999'999'999, .loss = std::nan("")}};
             progress.unitsPerSecond = round == 0 ? 1e-9 : 1e300;
         }
-        ProgressBar early(console, started, false);
+        started.unit = engine::Unit::Sample;
+        ProgressBar early(console, started);
         QCOMPARE(early.line(79), std::string("[                    ] step 0/1,000,000  loss –"));
         QCOMPARE(early.line(30), std::string("step 0/1,000,000  loss –"));
         QCOMPARE(early.line(20), std::string("step 0/1,000,000"));

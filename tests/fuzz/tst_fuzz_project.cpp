@@ -9,7 +9,7 @@
 #include "editor/shortcuts/typing.h"
 #include "engine/data/dataset.h"
 #include "engine/data/project_bounds.h"
-#include "projects/base/text_encoding.h"
+#include "projects/base/utf8.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
@@ -17,6 +17,7 @@
 #include "projects/file/json.h"
 #include "projects/file/json_document.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/resolved_graph.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/transfer/retrofit.h"
@@ -134,7 +135,7 @@ QString judge(const Project& project, const Project& original)
     (void)averageLength(project.stages, project.network.depth(), project.training.steps);
     (void)learningRateAt(project.training, 17);
     for (const GraphRef& ref : graphsOf(project)) {
-        (void)inferShapes(project, ref);
+        (void)resolveGraph(project, ref);
     }
     if (diff(project, project).size() > 0) {
         return "differs from itself";

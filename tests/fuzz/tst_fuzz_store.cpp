@@ -8,7 +8,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "engine/runs/run_writer.h"
-#include "projects/base/text_encoding.h"
+#include "projects/base/utf8.h"
 #include "projects/library/presets.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_store.h"
@@ -74,7 +74,7 @@ QString pageFlaw(const Result<std::string>& page)
     if (page->size() > kLargestPage) {
         return QStringLiteral("a page of %1 bytes").arg(page->size());
     }
-    const bool shows = projects::isUtf8(*page) &&
+    const bool shows = isUtf8(*page) &&
                        std::ranges::none_of(*page, [](char c) { return static_cast<unsigned char>(c) < 9 || c == 27; });
     if (!shows) {
         return "a page with letters that are none";

@@ -68,50 +68,30 @@ private slots:
         QVERIFY(!history.modified() && !history.canUndo());
     }
 
-    void draggingIsOneStep()
+    void aSnapshotStaysAsItWas()
     {
         History history;
-        const std::int64_t start = history.project().network.width;
-        for (std::int64_t width = 1; width <= 50; ++width) {
-            QVERIFY(history.performMerging(SetWidth{width}, "width").ok());
+        const auto before = history.snapshot();
+        const std::int64_t width = before->project.network.width;
+        QVERIFY(history.perform(SetWidth{width + 1}).ok());
+        QCOMPARE(before->project.network.width, width);
+        history.undo();
+        QVERIFY(history.snapshot() == before); // the same one, not a copy
+    }
+
+    void theOldestStepsAreForgotten()
+    {
+        History history;
+        const auto most = static_cast<std::int64_t>(History::kMostSteps);
+        for (std::int64_t width = 1; width <= most + 10; ++width) {
+            QVERIFY(history.perform(SetWidth{width}).ok());
         }
-        QVERIFY(history.performMerging(SetSeeds{{9, 9, 9, 9}}, "seeds").ok());
-        history.undo();
-        QCOMPARE(history.project().network.width, std::int64_t{50});
-        history.undo();
-        QCOMPARE(history.project().network.width, start);
-        QVERIFY(!history.canUndo());
-        history.redo();
-        QCOMPARE(history.project().network.width, std::int64_t{50});
-    }
-
-    void differentEditsMergeToo()
-    {
-        History history;
-        const Document start = history.document();
-        QVERIFY(history.performMerging(SetWidth{8}, "drag").ok());
-        QVERIFY(history.performMerging(SetName{"x"}, "drag").ok());
-        QVERIFY(history.performMerging(SetWidth{9}, "drag").ok());
-        history.undo();
-        QVERIFY(history.document() == start && !history.canUndo());
-        history.redo();
-        QCOMPARE(history.project().network.width, std::int64_t{9});
-        QCOMPARE(history.project().name, std::string("x"));
-    }
-
-    void mergingStopsAtASaveAndAtAnUndo()
-    {
-        History history;
-        QVERIFY(history.performMerging(SetWidth{8}, "width").ok());
-        history.markSaved();
-        QVERIFY(history.performMerging(SetWidth{9}, "width").ok());
-        history.undo();
-        QVERIFY(!history.modified());
-        QCOMPARE(history.project().network.width, std::int64_t{8});
-        history.redo();
-        QVERIFY(history.performMerging(SetWidth{10}, "width").ok());
-        history.undo();
-        QCOMPARE(history.project().network.width, std::int64_t{9});
+        std::int64_t undone = 0;
+        for (; history.canUndo(); ++undone) {
+            history.undo();
+        }
+        QCOMPARE(undone, most);
+        QCOMPARE(history.project().network.width, std::int64_t{10});
     }
 
     void manyStepsUndoAndRedoToTheSameDocuments()

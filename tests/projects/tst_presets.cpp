@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/validate.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
 #include "tests/support/test_program.h"
 
@@ -79,7 +80,7 @@ void TestPresets::blocksKeepTheWidth()
             project.network.blocks = {{candidate.name, candidate.name, candidate.graph}};
         }
     }
-    const GraphShapes shapes = inferShapes(project, "block:" + preset.toStdString());
+    const ResolvedGraph shapes = resolveGraph(project, "block:" + preset.toStdString());
     QVERIFY2(shapes.errors.empty(), shapes.errors.empty() ? "" : shapes.errors.begin()->second.text().c_str());
     QCOMPARE(shapes.graphOutputs.at("output"), (Shape{{kBatch, kTime, width}}));
 }

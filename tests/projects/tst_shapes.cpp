@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/presets.h"
+#include "projects/model/places.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
 #include "tests/projects/graph_text.h"
 #include "tests/support/test_program.h"
@@ -20,7 +22,7 @@ namespace {
 /// The output's shape, or every error, one a line.
 QString outcome(const Project& project, const GraphRef& ref)
 {
-    const GraphShapes shapes = inferShapes(project, ref);
+    const ResolvedGraph shapes = resolveGraph(project, ref);
     QStringList lines;
     for (const auto& [node, error] : shapes.errors) {
         lines << QString::fromStdString(error.text());
@@ -196,7 +198,7 @@ void TestShapes::cycles()
         languageProject("x input; a add; b linear; c linear; y output; x > a.in1; b > a.in2; a > b; b > c; c > y");
     const auto order = topologicalOrder(project.network.blocks[0].graph);
     QCOMPARE(order.error().text(), std::string("wires form a cycle: a > b > a"));
-    const GraphShapes shapes = inferShapes(project, "block:test");
+    const ResolvedGraph shapes = resolveGraph(project, "block:test");
     QCOMPARE(shapes.errors.size(), std::size_t{4});
     QCOMPARE(shapes.errors.at(NodeId{4}).text(), std::string("[block test · node c] in or behind the cycle a > b > a"));
 }

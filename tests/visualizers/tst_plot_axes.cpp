@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The axes of the window's plots under any numbers that a run may have recorded.
 #include "tests/support/test_program.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/runs/loss_view.h"
 
 #include <QApplication>
 #include <QComboBox>

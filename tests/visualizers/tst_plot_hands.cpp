@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The plots as a person uses them: pointer, keys and menu.
 #include "tests/support/test_program.h"
+#include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/metrics_view.h"
 
 #include <QApplication>
 #include <QClipboard>

@@ -3,7 +3,9 @@
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_frames.h"
-#include "visualizers/runs/views.h"
+#include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/metrics_view.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>

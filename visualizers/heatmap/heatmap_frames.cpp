@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_frames.h"
 
+#include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
 
 #include <algorithm>
@@ -154,7 +155,7 @@ HeatmapFrames::Range HeatmapFrames::range(const std::string& name, CellValue val
 
 std::optional<double> HeatmapFrames::centre(const std::string& name) const
 {
-    if (count(name) == 0 || name.starts_with("spread")) {
+    if (count(name) == 0 || engine::MatrixName::from(name).kind == engine::matrix::kSpread) {
         return std::nullopt;
     }
     const Frames& frames = m_series.at(name).frames;

@@ -40,7 +40,6 @@ public:
     void pin(std::int64_t step);
     /// The run that AgainstRun compares with; empty: none, and there is no difference to show.
     void compareWith(const std::vector<engine::Matrix>& other);
-    [[nodiscard]] bool compares() const { return !m_other.empty(); }
 
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] std::size_t count(const std::string& name) const;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/heatmap/heatmap_view.h"
 #include "engine/api/layer_norms.h"
+#include "engine/api/matrix_name.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/plot/plot_controls.h"
-#include "visualizers/runs/views.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -29,6 +30,12 @@ constexpr int kCellDigits = 9;    ///< a float, exactly
 constexpr int kAllFeatures = -1;
 constexpr int kMostFeatures = 1'000'000;
 constexpr const char* kFeature = "feature"; ///< the kind of a single feature's weights
+
+QString textOf(projects::MixPort port)
+{
+    const std::string_view name = nameOf(port);
+    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+}
 
 } // namespace
 
@@ -184,32 +191,33 @@ void HeatmapView::Impl::connectControls()
     QObject::connect(grid, &HeatmapGrid::readingChanged, readout, &QLabel::setText);
 }
 
-// "mix/q" is the kind "mix" of the port "q".
 void HeatmapView::Impl::refreshNames()
 {
     const QSignalBlocker quietKind(kind);
     const QSignalBlocker quietPort(port);
     for (const std::string& known : frames.names()) {
-        const QString text = QString::fromStdString(known);
-        const QString kindName = text.section(QLatin1Char('/'), 0, 0);
-        const QString portName = text.section(QLatin1Char('/'), 1);
+        const engine::MatrixName name = engine::MatrixName::from(known);
+        const QString kindName = QString::fromStdString(name.kind);
+        const QString portName = textOf(name.port);
         if (kind->findData(kindName) < 0) {
-            static const std::map<QString, QString> titles{{QStringLiteral("mix"), tr("weights applied")},
-                                                           {QStringLiteral("coefficient"), tr("coefficients learned")},
-                                                           {QStringLiteral("spread"), tr("spread over features")}};
+            static const std::map<QString, QString> titles{
+                {QString(engine::matrix::kMix), tr("weights applied")},
+                {QString(engine::matrix::kCoefficient), tr("coefficients learned")},
+                {QString(engine::matrix::kSpread), tr("spread over features")}};
             const auto title = titles.find(kindName);
             const QString other = kindName == QLatin1String(kFeature) ? feature->text() : kindName;
             kind->addItem(title == titles.end() ? other : title->second, kindName);
             // What is applied tells more than what is learned.
-            if (known.starts_with("mix")) {
+            if (name.kind == engine::matrix::kMix) {
                 kind->setCurrentIndex(kind->count() - 1);
             }
         }
         if (!portName.isEmpty() && port->findText(portName) < 0) {
             port->addItem(portName);
-            if (portName != QLatin1String("final") && port->findText(QStringLiteral("q")) >= 0 &&
-                port->currentText() == QLatin1String("final")) {
-                port->setCurrentText(QStringLiteral("q")); // the first thing that a person asks for
+            const QString query = textOf(projects::MixPort::Query);
+            if (name.port != projects::MixPort::Final && port->findText(query) >= 0 &&
+                port->currentText() == textOf(projects::MixPort::Final)) {
+                port->setCurrentText(query); // the first thing that a person asks for
             }
         }
     }
@@ -217,8 +225,10 @@ void HeatmapView::Impl::refreshNames()
 
 std::string HeatmapView::Impl::current() const
 {
-    const QString of = port->count() > 0 ? QLatin1Char('/') + port->currentText() : QString();
-    return (kind->currentData().toString() + of).toStdString();
+    const std::string of = port->count() > 0 ? port->currentText().toStdString() : std::string();
+    return engine::MatrixName{kind->currentData().toString().toStdString(),
+                              projects::mixPortFrom(of).value_or(projects::MixPort::Input)}
+        .text();
 }
 
 void HeatmapView::Impl::frameArrived()
@@ -294,7 +304,7 @@ void HeatmapView::Impl::dropFeature()
     frames.drop(kFeature);
     if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
         kind->removeItem(item);
-        kind->setCurrentIndex(std::max(kind->findData(QStringLiteral("mix")), 0));
+        kind->setCurrentIndex(std::max(kind->findData(QString(engine::matrix::kMix)), 0));
     }
 }
 
@@ -313,7 +323,7 @@ void HeatmapView::Impl::setFeature(int number, const std::vector<engine::Matrix>
 void HeatmapView::Impl::appendFeature(const std::vector<engine::Matrix>& matrices)
 {
     for (engine::Matrix matrix : matrices) {
-        matrix.name = kFeature + matrix.name.substr(std::min(matrix.name.find('/'), matrix.name.size()));
+        matrix.name = engine::MatrixName{kFeature, engine::MatrixName::from(matrix.name).port}.text();
         frames.append(matrix);
     }
     refreshNames();
@@ -326,7 +336,7 @@ void HeatmapView::Impl::show()
     const bool any = frames.count(series) > 0;
     kind->setVisible(kind->count() > 0);
     port->setVisible(port->count() > 0);
-    feature->setVisible(kind->findData(QStringLiteral("spread")) >= 0); // a weight for each
+    feature->setVisible(kind->findData(QString(engine::matrix::kSpread)) >= 0); // a weight for each
     for (QWidget* control : std::initializer_list<QWidget*>{kind, port, feature, value, pin, play, scrubber}) {
         control->setEnabled(any);
     }

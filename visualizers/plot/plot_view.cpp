@@ -63,8 +63,7 @@ QFuture<Status> PlotView::exportTo(const QString& path)
 void PlotView::askExport()
 {
     static const QRegularExpression notInNames(QStringLiteral("[^\\w.-]+"));
-    const QString base = m_exportName.isEmpty() ? accessibleName() : m_exportName + QLatin1Char('-') + accessibleName();
-    QString name = base.toLower();
+    QString name = accessibleName().toLower();
     name.replace(notInNames, QStringLiteral("-"));
     auto* dialog = new QFileDialog(this, tr("Export %1").arg(accessibleName()));
     dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -24,8 +24,6 @@ public:
     [[nodiscard]] QString csv() const;
     /// PNG, SVG, PDF or CSV, by the suffix of `path`. Drawn now, encoded and written on another thread.
     QFuture<Status> exportTo(const QString& path);
-    /// The base of the file name that askExport proposes, such as a run's name.
-    void setExportName(const QString& name) { m_exportName = name; }
 
 public slots:
     /// Asks where to, and says what went wrong.
@@ -37,9 +35,6 @@ public slots:
 protected:
     [[nodiscard]] virtual QCustomPlot& plot() const = 0;
     void contextMenuEvent(QContextMenuEvent* event) override;
-
-private:
-    QString m_exportName;
 };
 
 } // namespace residua::visualizers

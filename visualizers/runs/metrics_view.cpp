@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/runs/metrics_view.h"
 #include "engine/api/layer_norms.h"
 #include "engine/results/run_reader.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/run_plot.h"
-#include "visualizers/runs/views.h"
 
 #include <QComboBox>
 #include <QVBoxLayout>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/depth/depth_readers.h"
+#include "projects/depth/depth_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,32 +16,22 @@ bool isPruned(const DepthMix& mix, Shortcut shortcut)
     return state != mix.states.end() && state->second == ShortcutState::Pruned;
 }
 
-int outputsOf(MixPorts ports)
+DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
 {
-    switch (ports) {
-    case MixPorts::Input:
-        return 1;
-    case MixPorts::Qkv:
-        return 3;
-    case MixPorts::QkvResidual:
-        return 4;
+    DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules), 1};
+    if (reader.middle && !isPruned(mix, {reader.middle->first, target})) {
+        reader.sources.push_back(reader.middle->first);
+        std::ranges::sort(reader.sources);
     }
-    return 1;
+    reader.outputs = target <= modules ? static_cast<int>(portsOf(mix.ports).size()) : 1;
+    return reader;
 }
 
-} // namespace
-
-std::vector<DepthReader> readersOf(const DepthMix& mix, std::int64_t depth)
+std::vector<DepthReader> readersOf(const DepthMix& mix, std::int64_t modules)
 {
     std::vector<DepthReader> readers;
-    for (std::int64_t target = 1; target <= depth + (mix.finalMix ? 1 : 0); ++target) {
-        DepthReader reader{target, sourcesOf(mix, target, depth), summedMiddleOf(mix, target, depth), 1};
-        if (reader.middle && !isPruned(mix, {reader.middle->first, target})) {
-            reader.sources.push_back(reader.middle->first);
-            std::ranges::sort(reader.sources);
-        }
-        reader.outputs = target <= depth ? outputsOf(mix.ports) : 1;
-        readers.push_back(std::move(reader));
+    for (std::int64_t target = 1; target <= modules + (mix.finalMix ? 1 : 0); ++target) {
+        readers.push_back(readerOf(mix, target, modules));
     }
     return readers;
 }
@@ -74,14 +64,50 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
     return 1;
 }
 
-std::vector<std::vector<std::size_t>> normalisedTogether(const DepthMix& mix, const std::vector<DepthReader>& readers)
+} // namespace
+
+MixPort DepthPlan::portOf(const DepthReader& reader, int output) const
 {
-    const std::vector<DepthTerm> terms = termsOf(readers);
+    const bool isFinal = reader.target > modules;
+    return isFinal && ports.size() > 1 ? MixPort::Final
+           : isFinal                   ? MixPort::Input
+                                       : ports[static_cast<std::size_t>(output)];
+}
+
+std::string DepthPlan::moduleName(std::int64_t module) const
+{
+    if (module == modules + 1) {
+        return "out";
+    }
+    if (module == 0 || modules == layers) {
+        return std::to_string(module);
+    }
+    return std::to_string((module + 1) / 2) + (module % 2 == 1 ? "a" : "f");
+}
+
+DepthPlan planOf(const DepthMix& mix, std::int64_t layers)
+{
+    DepthPlan plan;
+    plan.layers = layers;
+    plan.modules = mixedModules(mix, layers);
+    plan.runningSum = isRunningSum(mix);
+    plan.ports = portsOf(mix.ports);
+    plan.readers = readersOf(mix, plan.modules);
+    plan.terms = termsOf(plan.readers);
+    for (const DepthTerm& term : plan.terms) {
+        plan.start.push_back(startOf(mix, plan.readers[term.reader], term.source));
+    }
+    return plan;
+}
+
+std::vector<std::vector<std::size_t>> normalisedTogether(const DepthMix& mix, const DepthPlan& plan)
+{
+    const std::vector<DepthTerm>& terms = plan.terms;
     std::vector<std::vector<std::size_t>> groups;
     std::map<std::pair<int, std::int64_t>, std::size_t> places;
     for (std::size_t t = 0; t < terms.size(); ++t) {
         const bool bySource = mix.normalise == NormaliseOver::Targets;
-        const std::pair key{terms[t].output, bySource ? terms[t].source : readers[terms[t].reader].target};
+        const std::pair key{terms[t].output, bySource ? terms[t].source : plan.readers[terms[t].reader].target};
         if (mix.normalise == NormaliseOver::None) {
             groups.push_back({t});
             continue;
@@ -95,13 +121,13 @@ std::vector<std::vector<std::size_t>> normalisedTogether(const DepthMix& mix, co
     return groups;
 }
 
-MixNumbers appliedWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, MixNumbers coefficients)
+MixNumbers appliedWeights(const DepthMix& mix, const DepthPlan& plan, MixNumbers coefficients)
 {
     if (mix.normalise == NormaliseOver::None) {
         return coefficients;
     }
     const auto features = static_cast<std::size_t>(coefficients.features);
-    for (const std::vector<std::size_t>& group : normalisedTogether(mix, readers)) {
+    for (const std::vector<std::size_t>& group : normalisedTogether(mix, plan)) {
         for (std::size_t f = 0; f < features; ++f) {
             double largest = -std::numeric_limits<double>::infinity();
             double sum = 0;

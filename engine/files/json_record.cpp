@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/runs/json_record.h"
+#include "engine/files/json_record.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/file/json_read.h"
+#include "projects/schema/json_read.h"
 
-#include "projects/base/text_encoding.h"
+#include "projects/base/utf8.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,16 +2,22 @@
 #pragma once
 
 #include "projects/model/graph.h"
-#include "projects/nodes/shape.h"
 
 #include <string>
 
-/// Names of places in a document, as people read them.
+/// Graphs of a document, and the names of places in it as people read them.
 namespace residua::projects {
+
+struct Project;
 
 inline constexpr const char* kStem = "stem";
 inline constexpr const char* kHead = "head";
 inline constexpr const char* kBlockPrefix = "block:";
+
+/// Where a graph sits in the document: "stem", "head" or "block:<name>".
+using GraphRef = std::string;
+[[nodiscard]] const Graph* findGraph(const Project& project, const GraphRef& ref);
+[[nodiscard]] Graph* findGraph(Project& project, const GraphRef& ref);
 
 /// "stem", "head" or "block transformer".
 [[nodiscard]] std::string placeOf(const GraphRef& ref);

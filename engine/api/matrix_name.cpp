@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/matrix_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <tuple>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOfShortcuts{matrix::kMix, matrix::kCoefficient, matrix::kSpread};
+
+std::ptrdiff_t placeOf(const std::string& kind)
+{
+    return std::ranges::find(kOfShortcuts, kind) - kOfShortcuts.begin();
+}
+
+} // namespace
+
+MatrixName MatrixName::from(std::string_view text)
+{
+    const std::size_t slash = text.rfind('/');
+    const auto port = slash == std::string_view::npos || slash + 1 == text.size()
+                          ? std::nullopt
+                          : projects::mixPortFrom(text.substr(slash + 1));
+    return port ? MatrixName{std::string(text.substr(0, slash)), *port} : MatrixName{std::string(text)};
+}
+
+std::string MatrixName::text() const
+{
+    return port == projects::MixPort::Input ? kind : kind + "/" + std::string(nameOf(port));
+}
+
+bool MatrixName::isOfShortcuts() const
+{
+    return std::ranges::find(kOfShortcuts, kind) != kOfShortcuts.end();
+}
+
+std::strong_ordering operator<=>(const MatrixName& a, const MatrixName& b)
+{
+    return std::tuple(placeOf(a.kind), a.kind, a.port) <=> std::tuple(placeOf(b.kind), b.kind, b.port);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+/// Numbers as text, and the words that people mean.
+namespace residua {
+
+/// Shortest decimal that reads back to the same bits, without a trailing ".0".
+[[nodiscard]] std::string numberText(double value);
+/// So many significant digits, with a full stop whatever the language of the system: "1.41421", "1e+06".
+[[nodiscard]] std::string numberText(double value, int digits);
+
+/// The candidate that is nearest to what was typed, where it is near enough to be meant; else empty.
+template <class Candidates>
+[[nodiscard]] std::string_view nearest(std::string_view typed, const Candidates& candidates);
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+[[nodiscard]] std::size_t editDistance(std::string_view a, std::string_view b);
+
+template <class Candidates>
+std::string_view nearest(std::string_view typed, const Candidates& candidates)
+{
+    constexpr std::size_t kLongestTyped = 64; // the distance is quadratic, and longer is no slip
+    std::string_view best;
+    std::size_t least = typed.size() > kLongestTyped ? 0 : typed.size() / 3 + 2;
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = least == 0 ? 0 : editDistance(typed, candidate);
+        if (distance < least) {
+            least = distance;
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+} // namespace residua

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace residua {
+
+/// U+FEFF, with which some programs begin a text.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+/// What stands in a text file: `bytes` without a byte order mark of UTF-8. UTF-16 and UTF-32 are errors that name them,
+/// placed at "document"; whether each character is well-formed is not looked at.
+[[nodiscard]] Result<std::string_view> utf8Text(std::string_view bytes);
+
+/// The length of the well-formed UTF-8 sequence that `text` begins with; 0 for none (RFC 3629, section 4: shortest
+/// forms, no surrogates, at most U+10FFFF).
+[[nodiscard]] std::size_t utf8Length(std::string_view text);
+/// The offset of the first byte that no well-formed UTF-8 has there.
+[[nodiscard]] std::optional<std::size_t> firstInvalidUtf8(std::string_view text);
+[[nodiscard]] bool isUtf8(std::string_view text);
+/// `text` with U+FFFD for each byte that is no part of a well-formed character.
+[[nodiscard]] std::string asUtf8(std::string_view text);
+/// The bytes of `text` before a code point that its end cuts off.
+[[nodiscard]] std::size_t wholeCodePoints(std::string_view text);
+
+/// The code point at `at`, which moves past it. Precondition: valid text, at < size.
+[[nodiscard]] char32_t nextCodePoint(std::string_view text, std::size_t& at);
+void appendUtf8(std::string& text, char32_t codePoint);
+
+} // namespace residua

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/depth/mix_port.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace residua::projects {
+namespace {
+
+constexpr std::array<std::string_view, 6> kNames{"", "q", "k", "v", "residual", "final"};
+
+} // namespace
+
+const std::vector<MixPort>& mixPorts()
+{
+    static const std::vector<MixPort> ports{MixPort::Input, MixPort::Query,    MixPort::Key,
+                                            MixPort::Value, MixPort::Residual, MixPort::Final};
+    return ports;
+}
+
+std::string_view nameOf(MixPort port)
+{
+    return kNames[static_cast<std::size_t>(port)];
+}
+
+std::optional<MixPort> mixPortFrom(std::string_view name)
+{
+    const auto* const found = std::ranges::find(kNames, name);
+    return found == kNames.end() ? std::nullopt : std::optional(static_cast<MixPort>(found - kNames.begin()));
+}
+
+std::vector<MixPort> portsOf(MixPorts ports)
+{
+    switch (ports) {
+    case MixPorts::Input:
+        return {MixPort::Input};
+    case MixPorts::Qkv:
+        return {MixPort::Query, MixPort::Key, MixPort::Value};
+    case MixPorts::QkvResidual:
+        break;
+    }
+    return {MixPort::Query, MixPort::Key, MixPort::Value, MixPort::Residual};
+}
+
+} // namespace residua::projects

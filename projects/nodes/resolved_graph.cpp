@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/nodes/resolved_graph.h"
+
+#include "projects/model/project.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+/// Nodes whose every predecessor comes before them, and those that never get there because of a cycle.
+struct Sorted {
+    std::vector<NodeId> order;
+    std::set<NodeId> stuck;
+};
+
+Sorted sortNodes(const Graph& graph)
+{
+    std::map<NodeId, std::size_t> waiting;
+    for (const Node& node : graph.nodes) {
+        waiting.emplace(node.id, 0);
+    }
+    std::map<NodeId, std::vector<NodeId>> followers;
+    for (const Wire& wire : graph.wires) {
+        if (waiting.contains(wire.from.node) && waiting.contains(wire.to.node)) {
+            followers[wire.from.node].push_back(wire.to.node);
+            ++waiting[wire.to.node];
+        }
+    }
+    Sorted result;
+    for (const Node& node : graph.nodes) {
+        if (const auto it = waiting.find(node.id); it != waiting.end() && it->second == 0) {
+            result.order.push_back(node.id);
+            waiting.erase(it);
+        }
+    }
+    for (std::size_t i = 0; i < result.order.size(); ++i) {
+        for (const NodeId next : followers[result.order[i]]) {
+            if (const auto it = waiting.find(next); it != waiting.end() && --it->second == 0) {
+                result.order.push_back(next);
+                waiting.erase(it);
+            }
+        }
+    }
+    for (const auto& [id, count] : waiting) {
+        result.stuck.insert(id);
+    }
+    return result;
+}
+
+/// One cycle among the stuck nodes, in the direction of its wires. Every stuck node has a stuck predecessor, so
+/// walking back comes round.
+std::vector<NodeId> cycleAmong(const Graph& graph, const std::set<NodeId>& stuck)
+{
+    std::map<NodeId, NodeId> predecessor;
+    for (const Wire& wire : graph.wires) {
+        if (stuck.contains(wire.from.node) && stuck.contains(wire.to.node)) {
+            predecessor.emplace(wire.to.node, wire.from.node);
+        }
+    }
+    std::vector<NodeId> walk{*stuck.begin()};
+    auto back = walk.end();
+    do {
+        walk.push_back(predecessor.at(walk.back()));
+        back = std::find(walk.begin(), walk.end() - 1, walk.back());
+    } while (back == walk.end() - 1);
+    std::vector<NodeId> cycle(back, walk.end());
+    std::ranges::reverse(cycle);
+    return cycle;
+}
+
+std::string cycleText(const Graph& graph, const std::set<NodeId>& stuck)
+{
+    std::string text;
+    for (const NodeId id : cycleAmong(graph, stuck)) {
+        text += (text.empty() ? "" : " > ") + (graph.find(id) ? graph.find(id)->name : "#" + std::to_string(static_cast<std::uint32_t>(id)));
+    }
+    return text;
+}
+
+/// Works out one graph, node by node.
+class Resolver {
+public:
+    Resolver(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering)
+        : m_graph(graph), m_ref(ref), m_sizes(sizes), m_entering(entering)
+    {
+        for (const Wire& wire : graph.wires) {
+            m_feeds.emplace(wire.to, wire);
+        }
+        for (const Node& node : graph.nodes) {
+            m_nodes.emplace(node.id, &node);
+        }
+    }
+
+    ResolvedGraph run()
+    {
+        const Sorted sorted = sortNodes(m_graph);
+        for (const NodeId id : sorted.order) {
+            const Node& node = *m_nodes.at(id);
+            if (m_sizes) {
+                resolve(node);
+            } else {
+                m_result.errors.emplace(id, m_sizes.error());
+            }
+        }
+        for (const NodeId id : sorted.stuck) {
+            fail(*m_nodes.at(id), Error{"", "in or behind the cycle " + cycleText(m_graph, sorted.stuck)});
+        }
+        return std::move(m_result);
+    }
+
+private:
+    void resolve(const Node& node)
+    {
+        Result<ParamMap> params = evaluateParams(node, *m_sizes);
+        if (!params) {
+            const std::string name = params.error().place;
+            m_result.errors.emplace(
+                node.id,
+                Error{placeOf(m_ref, node), (name.empty() ? "" : "parameter " + name + ": ") + params.error().message});
+            return;
+        }
+        const NodeKind& kind = *findNodeKind(node.kind);
+        ResolvedNode resolved{node.id, &kind, std::move(*params), {}, {}, {}};
+        if (kind.traits.role != NodeRole::GraphInput && !gather(node, resolved)) {
+            return;
+        }
+        if (kind.traits.role == NodeRole::GraphInput) {
+            resolved.out = {m_entering};
+        } else if (Result<std::vector<Shape>> out = kind.shapeRule(resolved.params, resolved.in)) {
+            resolved.out = *std::move(out);
+        } else {
+            fail(node, out.error());
+            return;
+        }
+        if (kind.traits.role == NodeRole::GraphOutput) {
+            m_result.graphOutputs.emplace(graphPortOf(node), resolved.in[0]);
+        }
+        for (std::size_t i = 0; i < resolved.out.size(); ++i) {
+            m_result.outputs.emplace(PortRef{node.id, kind.outputs[i]}, resolved.out[i]);
+        }
+        m_result.nodes.push_back(std::move(resolved));
+    }
+
+    /// False where an input is not wired (an error here) or has no shape (an error elsewhere).
+    bool gather(const Node& node, ResolvedNode& resolved)
+    {
+        bool known = true;
+        for (const std::string& port : inputPortsOf(node, m_graph)) {
+            const auto wire = m_feeds.find(PortRef{node.id, port});
+            if (wire == m_feeds.end()) {
+                m_result.errors.emplace(node.id, Error{placeOf(m_ref, node), "input " + port + " is not wired"});
+                return false;
+            }
+            const auto shape = m_result.outputs.find(wire->second.from);
+            if (shape == m_result.outputs.end() && !exists(wire->second.from)) {
+                fail(node, Error{port, "there is no such output"});
+                return false;
+            }
+            known = known && shape != m_result.outputs.end();
+            if (known) {
+                resolved.feeds.push_back(wire->second.from);
+                resolved.in.push_back(shape->second);
+            }
+        }
+        return known;
+    }
+
+    /// Whether the document has this output; one of an unknown kind is reported there.
+    bool exists(const PortRef& output) const
+    {
+        const auto node = m_nodes.find(output.node);
+        const NodeKind* const kind = node == m_nodes.end() ? nullptr : findNodeKind(node->second->kind);
+        return node != m_nodes.end() && (!kind || std::ranges::find(kind->outputs, output.port) != kind->outputs.end());
+    }
+
+    void fail(const Node& node, const Error& error)
+    {
+        const auto wire = m_feeds.find(PortRef{node.id, error.place});
+        const std::string place = wire == m_feeds.end() ? placeOf(m_ref, node) : placeOf(m_ref, m_graph, wire->second);
+        m_result.errors.emplace(node.id, Error{place, error.message});
+    }
+
+    const Graph& m_graph;
+    const GraphRef& m_ref;
+    const Result<Sizes>& m_sizes;
+    const Shape& m_entering;
+    std::map<PortRef, Wire> m_feeds;
+    std::map<NodeId, const Node*> m_nodes;
+    ResolvedGraph m_result;
+};
+
+const Node* firstOf(const Graph& graph, const std::vector<NodeId>& order, NodeRole role)
+{
+    for (const NodeId id : order) {
+        if (const Node* const node = graph.find(id); roleOf(*node) == role) {
+            return node;
+        }
+    }
+    return nullptr;
+}
+
+/// What a graph is given: tokens or vectors for the stem, stack entries for the rest.
+Shape entering(const Project& project, const GraphRef& ref)
+{
+    const bool language = isLanguage(project.data);
+    if (ref != kStem) {
+        const std::int64_t width = project.network.width;
+        return language ? Shape{{kBatch, kTime, width}} : Shape{{kBatch, width}};
+    }
+    return language ? Shape{{kBatch, kTime}, Element::Token} : Shape{{kBatch, vectorWidthsOf(project.data).in}};
+}
+
+} // namespace
+
+ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref)
+{
+    const Graph* const graph = findGraph(project, ref);
+    return graph ? resolveGraph(*graph, ref, sizesOf(project), entering(project, ref)) : ResolvedGraph{};
+}
+
+ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering)
+{
+    return Resolver(graph, ref, sizes, entering).run();
+}
+
+std::set<NodeId> residualWriters(const Graph& graph, const std::vector<NodeId>& order)
+{
+    std::set<NodeId> writers;
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+        const bool reaches = std::ranges::any_of(graph.wires, [&](const Wire& wire) {
+            const Node* const reader = wire.from.node == *id ? graph.find(wire.to.node) : nullptr;
+            const NodeKind* const kind = reader ? findNodeKind(reader->kind) : nullptr;
+            return kind && kind->traits.passesResidual &&
+                   (kind->traits.role == NodeRole::GraphOutput || writers.contains(reader->id));
+        });
+        if (reaches) {
+            writers.insert(*id);
+        }
+    }
+    return writers;
+}
+
+Result<std::vector<NodeId>> topologicalOrder(const Graph& graph)
+{
+    Sorted sorted = sortNodes(graph);
+    if (!sorted.stuck.empty()) {
+        return Error{"", "wires form a cycle: " + cycleText(graph, sorted.stuck)};
+    }
+    return std::move(sorted.order);
+}
+
+std::optional<TiedNodes> tiedNodes(const Network& network)
+{
+    if (!network.tieHead) {
+        return std::nullopt;
+    }
+    const Sorted stem = sortNodes(network.stem);
+    Sorted head = sortNodes(network.head);
+    std::ranges::reverse(head.order);
+    const Node* const embedding = firstOf(network.stem, stem.order, NodeRole::TokenEmbedding);
+    const Node* const linear = firstOf(network.head, head.order, NodeRole::Linear);
+    return embedding && linear ? std::optional(TiedNodes{embedding->id, linear->id}) : std::nullopt;
+}
+
+} // namespace residua::projects

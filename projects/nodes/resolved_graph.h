@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/graph.h"
+#include "projects/model/places.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/nodes/shape.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+struct Network;
+struct Project;
+
+/// A node with all that is known of it before it runs.
+struct ResolvedNode {
+    NodeId id{};
+    const NodeKind* kind = nullptr; ///< of the table
+    ParamMap params;                ///< complete and evaluated
+    std::vector<PortRef> feeds;     ///< the output that feeds each input port, in port order
+    std::vector<Shape> in;          ///< in port order
+    std::vector<Shape> out;         ///< in the kind's order
+};
+
+/// A graph whose ports, parameters and shapes are worked out. What could not be is absent, with its reason in `errors`.
+struct ResolvedGraph {
+    std::vector<ResolvedNode> nodes;           ///< each after what feeds it
+    std::map<PortRef, Shape> outputs;          ///< the shape on every output port of a node
+    std::map<std::string, Shape> graphOutputs; ///< by the graph's port
+    std::map<NodeId, Error> errors;            ///< placed at the node or at the wire that is wrong
+};
+
+/// The graph of a project; empty for one that is not there.
+[[nodiscard]] ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref);
+/// A graph that every input port of which is given `entering`. `ref` is its name in errors.
+[[nodiscard]] ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes,
+                                         const Shape& entering);
+
+/// The nodes in an order in which each comes after what feeds it; an error names a cycle's nodes.
+[[nodiscard]] Result<std::vector<NodeId>> topologicalOrder(const Graph& graph);
+/// Nodes of whose outputs one reaches a graph's output through additions and dropout alone: they write to the residual.
+[[nodiscard]] std::set<NodeId> residualWriters(const Graph& graph, const std::vector<NodeId>& order);
+
+/// What a tied head shares: the stem's first token embedding and the head's last linear.
+struct TiedNodes {
+    NodeId embedding{};
+    NodeId linear{};
+};
+/// nullopt where the head is not tied, or there is nothing to tie.
+[[nodiscard]] std::optional<TiedNodes> tiedNodes(const Network& network);
+
+} // namespace residua::projects
