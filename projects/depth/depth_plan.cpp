@@ -16,6 +16,8 @@ bool isPruned(const DepthMix& mix, Shortcut shortcut)
     return state != mix.states.end() && state->second == ShortcutState::Pruned;
 }
 
+} // namespace
+
 DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
 {
     DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules), 1};
@@ -63,8 +65,6 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
     }
     return 1;
 }
-
-} // namespace
 
 MixPort DepthPlan::portOf(const DepthReader& reader, int output) const
 {

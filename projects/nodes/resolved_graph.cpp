@@ -76,7 +76,8 @@ std::string cycleText(const Graph& graph, const std::set<NodeId>& stuck)
 {
     std::string text;
     for (const NodeId id : cycleAmong(graph, stuck)) {
-        text += (text.empty() ? "" : " > ") + (graph.find(id) ? graph.find(id)->name : "#" + std::to_string(static_cast<std::uint32_t>(id)));
+        text += (text.empty() ? "" : " > ") +
+                (graph.find(id) ? graph.find(id)->name : "#" + std::to_string(static_cast<std::uint32_t>(id)));
     }
     return text;
 }
