@@ -4,8 +4,8 @@
 #include "app/cli/result_file.h"
 #include "app/report/comparison.h"
 #include "app/report/report.h"
-#include "engine/results/run_reader.h"
 #include "engine/api/run_paths.h"
+#include "engine/results/run_reader.h"
 #include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>

@@ -22,7 +22,7 @@ struct DepthReading {
     const at::Tensor& newest;             ///< [..., d]: the entry that the layer before put there
 };
 
-/// Where the mixing weights of all readers come from; one subclass per kind of weight. The trunk asks for each reader's
+/// Where the mixing weights of all readers come from; one subclass per kind of weight. MixWiring asks for each reader's
 /// weights in turn and hands them to the one mixing path.
 class DepthWeights {
 public:

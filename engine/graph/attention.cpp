@@ -76,9 +76,9 @@ public:
         }
     }
 
-    [[nodiscard]] at::Tensor run(const Inputs& in, Mode mode) const override
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        if (m_joined.defined() && !m_values && (mode == Mode::Evaluate || m_options.dropout == 0)) {
+        if (m_joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0)) {
             return project(runJoined(in), m_out);
         }
         const auto& [heads, kvHeads, headDim] = m_options.sizes;
@@ -86,7 +86,7 @@ public:
         const at::Tensor k = position(split(project(in[1], m_key), kvHeads), m_keyNorm);
         const at::Tensor own = split(project(in[2], m_value), kvHeads);
         const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
-        const double dropout = mode == Mode::Train ? m_options.dropout : 0.0;
+        const double dropout = pass.training() ? m_options.dropout : 0.0;
         const bool drops = dropout > 0 && q.is_cpu();
         const at::Tensor mixed =
             drops ? attendDropping(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), m_options.causal, dropout)

@@ -45,9 +45,10 @@ OperatorResult buildLowRankLinear(const NodeContext& node)
     const std::int64_t rank = projects::rankOf(node.params, node.features());
     const at::Tensor v = node.parameter("v", {rank, node.features()}, Role::Matrix);
     const at::Tensor u = node.parameter("u", {paramInt(node.params, "out"), rank}, node.outputRole());
-    return makeOperator([compute = node.parameters.compute(), u, v, bias = biasOf(node)](const Inputs& in, Mode) {
-        return linear(compute, linear(compute, in[0], v), u, bias);
-    });
+    return makeOperator(
+        [compute = node.parameters.compute(), u, v, bias = biasOf(node)](const Inputs& in, const Pass&) {
+            return linear(compute, linear(compute, in[0], v), u, bias);
+        });
 }
 
 /// Over time, length kept; weight [out, in / groups, kernel].
@@ -59,11 +60,11 @@ OperatorResult buildConv1d(const NodeContext& node)
         node.parameter("weight", {paramInt(node.params, "out"), node.features() / groups, kernel}, node.outputRole());
     const std::int64_t before = paramBool(node.params, "causal") ? kernel - 1 : (kernel - 1) / 2;
     const at::ScalarType type = node.parameters.compute().activationType;
-    return makeOperator(
-        [weight, bias = biasOf(node), groups, before, after = kernel - 1 - before, type](const Inputs& in, Mode) {
-            const at::Tensor padded = at::constant_pad_nd(in[0].to(type).transpose(1, 2), {before, after});
-            return convolution(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, groups).transpose(1, 2);
-        });
+    return makeOperator([weight, bias = biasOf(node), groups, before, after = kernel - 1 - before,
+                         type](const Inputs& in, const Pass&) {
+        const at::Tensor padded = at::constant_pad_nd(in[0].to(type).transpose(1, 2), {before, after});
+        return convolution(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, groups).transpose(1, 2);
+    });
 }
 
 at::Tensor convolve(const at::Tensor& image, const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
@@ -83,7 +84,7 @@ OperatorResult buildConv2d(const NodeContext& node)
         node.parameter("weight", {paramInt(node.params, "out"), channels, kernel, kernel}, node.outputRole());
     return makeOperator([weight, bias = biasOf(node), stride = paramInt(node.params, "stride"),
                          padding = paramInt(node.params, "padding"), groups,
-                         type = node.parameters.compute().activationType](const Inputs& in, Mode) {
+                         type = node.parameters.compute().activationType](const Inputs& in, const Pass&) {
         return convolve(in[0], weight, bias, stride, padding, groups, type);
     });
 }
@@ -94,10 +95,10 @@ OperatorResult buildPatchify(const NodeContext& node)
     const std::int64_t patch = paramInt(node.params, "patch");
     const at::Tensor weight = node.parameter(
         "weight", {paramInt(node.params, "out"), node.inputs[0].dims[1], patch, patch}, node.outputRole());
-    return makeOperator(
-        [weight, bias = biasOf(node), patch, type = node.parameters.compute().activationType](const Inputs& in, Mode) {
-            return convolve(in[0], weight, bias, patch, 0, 1, type).flatten(2).transpose(1, 2);
-        });
+    return makeOperator([weight, bias = biasOf(node), patch,
+                         type = node.parameters.compute().activationType](const Inputs& in, const Pass&) {
+        return convolve(in[0], weight, bias, patch, 0, 1, type).flatten(2).transpose(1, 2);
+    });
 }
 
 constexpr NodeBuilderEntry kTable[] = {

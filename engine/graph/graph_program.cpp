@@ -74,7 +74,6 @@ public:
         }
         fuse(m_program.m_steps, m_program.m_output);
         markLastReaders();
-        m_program.m_activations = m_setting.activations;
         const auto& all = m_setting.parameters.all();
         for (std::size_t i = before; i < all.size(); ++i) {
             m_program.m_parameters.push_back(all[i].tensor);
@@ -204,32 +203,15 @@ std::vector<Operator*> GraphProgram::operators() const
     return result;
 }
 
-void GraphProgram::tell(std::shared_ptr<LayerNorms> norms)
-{
-    m_norms = std::move(norms);
-    m_layer = m_norms->add();
-    const auto residual = std::ranges::find(m_inputPorts, "residual");
-    m_stream = residual == m_inputPorts.end() ? 0 : static_cast<std::size_t>(residual - m_inputPorts.begin());
-}
-
-at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, Mode mode)
-{
-    at::Tensor output = runGated(inputs, mode);
-    if (m_norms) {
-        m_norms->saw(m_layer, inputs[m_stream], output);
-    }
-    return output;
-}
-
-at::Tensor GraphProgram::runGated(std::span<const at::Tensor> inputs, Mode mode)
+at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, const Pass& pass, projects::Activations activations)
 {
     if (!at::GradMode::is_enabled()) {
-        return runSteps(inputs, mode);
+        return runSteps(inputs, pass);
     }
-    // What enters passes an alias, a gate of the gradients: those of all readers inside are summed there and leave as
-    // one, as they leave a layer that is computed again. Without it they would meet those of readers outside one by
-    // one, and Keep and Recompute would differ in the order of that sum, so in bits. Ports that are fed the same share
-    // one gate, so that what reads it can tell.
+    // What enters goes through an alias, at which the gradients of all readers inside are summed and leave as one, as
+    // they leave a graph that is computed again. Without it they would meet those of readers outside one by one, and
+    // Keep and Recompute would differ in the order of that sum, so in bits. Ports that are fed the same tensor share
+    // one alias, so that an operator sees that they are the same.
     std::vector<at::Tensor> entering;
     for (const at::Tensor& input : inputs) {
         const auto same = std::ranges::find_if(inputs, [&](const at::Tensor& other) { return other.is_same(input); });
@@ -237,22 +219,22 @@ at::Tensor GraphProgram::runGated(std::span<const at::Tensor> inputs, Mode mode)
         if (first < entering.size()) {
             entering.push_back(entering[first]);
         } else {
-            const bool gate = input.requires_grad() && m_activations == projects::Activations::Keep;
-            entering.push_back(gate ? at::alias(input) : input);
+            const bool sums = input.requires_grad() && activations == projects::Activations::Keep;
+            entering.push_back(sums ? at::alias(input) : input);
         }
     }
-    if (m_activations == projects::Activations::Recompute) {
-        return runRecomputed([this, mode](std::span<const at::Tensor> again) { return runSteps(again, mode); },
-                             entering, m_parameters, mode);
+    if (activations == projects::Activations::Recompute) {
+        return runRecomputed([this, pass](std::span<const at::Tensor> again) { return runSteps(again, pass); },
+                             entering, m_parameters, pass);
     }
-    return runSteps(entering, mode);
+    return runSteps(entering, pass);
 }
 
-at::Tensor GraphProgram::runSteps(std::span<const at::Tensor> inputs, Mode mode)
+at::Tensor GraphProgram::runSteps(std::span<const at::Tensor> inputs, const Pass& pass)
 {
     std::ranges::copy(inputs, m_slots.begin());
     for (const ProgramStep& step : m_steps) {
-        m_slots[step.out] = step.run->run(Inputs(m_slots, step.in), mode);
+        m_slots[step.out] = step.run->run(Inputs(m_slots, step.in), pass);
         for (const std::size_t slot : step.done) {
             m_slots[slot].reset();
         }

@@ -57,12 +57,15 @@ struct NodeBuilderEntry {
 /// nullptr for a kind that the engine cannot run.
 [[nodiscard]] NodeBuilder findNodeBuilder(const std::string& kind);
 
-/// An operator of a function (Inputs, Mode) → Tensor.
+/// An operator of a function (Inputs, Pass) → Tensor.
 template <class Function>
 class FunctionOperator final : public Operator {
 public:
     explicit FunctionOperator(Function function) : m_function(std::move(function)) {}
-    [[nodiscard]] at::Tensor run(const Inputs& inputs, Mode mode) const override { return m_function(inputs, mode); }
+    [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override
+    {
+        return m_function(inputs, pass);
+    }
 
 private:
     Function m_function;

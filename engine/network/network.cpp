@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/network/network.h"
 
-#include "engine/depth/trunk.h"
+#include "engine/depth/layer_dropping.h"
+#include "engine/depth/layer_wiring.h"
 #include "engine/graph/graph_program.h"
-#include "engine/graph/layer_norms.h"
 #include "engine/ops/loss.h"
 #include "engine/runtime/device.h"
 #include "projects/cost/cost.h"
@@ -24,42 +24,60 @@ class Network final : public CompiledNetwork {
 public:
     Network(const Compute& compute, projects::Objective objective) : m_compute(compute), m_objective(objective) {}
 
-    [[nodiscard]] at::Tensor forward(const at::Tensor& input) override
+    [[nodiscard]] at::Tensor forward(const at::Tensor& input, const Pass& pass) override
     {
         const bool tokens = input.scalar_type() == at::kLong;
         const at::Tensor entering[] = {tokens ? input : input.to(m_compute.parameterType)};
-        const at::Tensor inside[] = {m_trunk->run(m_stem->run(entering, m_mode), m_mode)};
-        return m_head->run(inside, m_mode);
+        const at::Tensor stem = m_stem->run(entering, pass);
+        const at::Tensor inside[] = {m_wiring->run(stem, withLayers(pass))};
+        return m_head->run(inside, pass);
     }
 
-    [[nodiscard]] at::Tensor loss(const DeviceBatch& batch) override
+    [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
     {
-        at::Tensor loss = objective(m_objective, forward(batch.input), batch.target);
-        if (m_mode == Mode::Train) {
-            if (const at::Tensor regulariser = m_trunk->regulariser(); regulariser.defined()) {
+        at::Tensor loss = objective(m_objective, forward(batch.input, pass), batch.target);
+        if (pass.training()) {
+            if (const at::Tensor regulariser = m_wiring->regulariser(); regulariser.defined()) {
                 loss = loss + regulariser;
             }
         }
         return loss;
     }
 
-    void setTraining(bool training) override { m_mode = training ? Mode::Train : Mode::Evaluate; }
     [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_parameters; }
-    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_trunk->coefficients(step); }
-    void watchNorms(bool on) override { m_norms->watch(on); }
-    [[nodiscard]] std::optional<Matrix> norms(std::int64_t step) const override { return m_norms->matrix(step); }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        std::vector<Matrix> matrices = m_wiring->coefficients(step);
+        if (!m_lastLayers.empty()) {
+            matrices.push_back(activeLayers(m_lastLayers, step));
+        }
+        return matrices;
+    }
 
 private:
     friend class NetworkCompiler;
 
+    /// The pass with what the document leaves out, unless its caller has said what to leave out.
+    [[nodiscard]] Pass withLayers(const Pass& pass)
+    {
+        Pass inside = pass;
+        if (m_dropping && pass.layers.empty()) {
+            inside.layers = m_dropping->draw(pass);
+        }
+        if (pass.training()) {
+            m_lastLayers = inside.layers;
+        }
+        return inside;
+    }
+
     Compute m_compute;
     projects::Objective m_objective;
-    Mode m_mode = Mode::Train;
-    std::shared_ptr<LayerNorms> m_norms = std::make_shared<LayerNorms>();
     std::optional<GraphProgram> m_stem;
-    std::unique_ptr<Trunk> m_trunk;
+    std::unique_ptr<LayerDropping> m_dropping; ///< null: every pass runs all layers
+    std::unique_ptr<LayerWiring> m_wiring;
     std::optional<GraphProgram> m_head;
     std::vector<NamedParameter> m_parameters;
+    std::vector<LayerUse> m_lastLayers; ///< of the last training pass; empty where it ran all
 };
 
 class NetworkCompiler {
@@ -80,7 +98,7 @@ public:
         }
         m_sizes = std::move(*sizes);
         auto network = std::make_unique<Network>(m_compute, m_project.network.objective);
-        for (const auto part : {&NetworkCompiler::addStem, &NetworkCompiler::addTrunk, &NetworkCompiler::addHead}) {
+        for (const auto part : {&NetworkCompiler::addStem, &NetworkCompiler::addStack, &NetworkCompiler::addHead}) {
             if (const Status added = (this->*part)(*network); !added) {
                 return added.error();
             }
@@ -115,12 +133,11 @@ private:
         if (!graph) {
             return Error{ref, "there is no such graph"};
         }
-        return compile(*graph, ref, prefix, entering, projects::Activations::Keep);
+        return compile(*graph, ref, prefix, entering);
     }
 
     [[nodiscard]] Result<GraphProgram> compile(projects::Graph graph, const projects::GraphRef& ref,
-                                               const std::string& prefix, const Shape& entering,
-                                               projects::Activations activations)
+                                               const std::string& prefix, const Shape& entering)
     {
         const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
         for (projects::Node& node : graph.nodes) {
@@ -134,7 +151,6 @@ private:
                              .entering = entering,
                              .parameters = m_parameters,
                              .rotaryTables = m_rotaryTables,
-                             .activations = activations,
                              .tiedNode = {},
                              .tied = {}};
         if (const auto tied = projects::tiedNodes(m_project.network); tied && ref == "head") {
@@ -186,9 +202,10 @@ private:
         return std::vector{std::move(halves->attention), std::move(halves->feedForward)};
     }
 
-    [[nodiscard]] Status addTrunk(Network& network)
+    [[nodiscard]] Status addStack(Network& network)
     {
-        std::vector<GraphProgram> layers;
+        std::vector<GraphProgram> programs;
+        std::size_t partsPerLayer = 1;
         for (std::int64_t layer = 1; layer <= m_project.network.depth(); ++layer) {
             const std::string place = "layers." + std::to_string(layer);
             const projects::Block* const block = m_project.network.blockOfLayer(layer);
@@ -199,9 +216,9 @@ private:
             if (!parts) {
                 return parts.error();
             }
+            partsPerLayer = parts->size();
             for (const projects::Graph& part : *parts) {
-                Result<GraphProgram> program =
-                    compile(part, "block:" + block->name, place + ".", inside(), m_project.training.activations);
+                Result<GraphProgram> program = compile(part, "block:" + block->name, place + ".", inside());
                 if (!program) {
                     return program.error();
                 }
@@ -209,16 +226,18 @@ private:
                     return Error{"block " + block->name,
                                  "ends with " + program->outputShape().text() + ", expected " + inside().text()};
                 }
-                program->tell(network.m_norms);
-                layers.push_back(std::move(*program));
+                programs.push_back(std::move(*program));
             }
         }
-        Result<std::unique_ptr<Trunk>> trunk =
-            Trunk::create(m_project.topology.wiring, std::move(layers), m_project.network.width, m_parameters);
-        if (!trunk) {
-            return trunk.error();
+        const projects::Wiring& topology = m_project.topology.wiring;
+        LayerStack layers(std::move(programs), partsPerLayer, m_project.training.activations);
+        LayerWiringResult wiring =
+            LayerWiring::create(topology, std::move(layers), m_project.network.width, m_parameters);
+        if (!wiring) {
+            return wiring.error();
         }
-        network.m_trunk = std::move(*trunk);
+        network.m_wiring = std::move(*wiring);
+        network.m_dropping = LayerDropping::create(topology, m_project.network.depth());
         return Done{};
     }
 

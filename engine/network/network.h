@@ -4,6 +4,7 @@
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
 #include "engine/graph/named_parameter.h"
+#include "engine/graph/pass.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
@@ -11,7 +12,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +23,9 @@ struct DeviceBatch {
     at::Tensor target; ///< int64 [batch, time], or real [batch, outputs]
 };
 
-/// A document compiled to modules: stem → stack → head, each graph run in topological order, depth
-/// wired by the one mixing path (depth_stack.h). Engine thread only. Torch's exceptions pass through
-/// and are caught at the session's boundary.
+/// A document compiled to modules: stem → stack → head, each graph run in topological order, the layers connected by a
+/// LayerWiring. What a pass is for, its caller says with each (pass.h). Engine thread only. Torch's exceptions pass
+/// through and are caught at the session's boundary.
 class CompiledNetwork {
 public:
     /// Builds and initialises from project.seeds.init: the same document and seed give the same bits on the
@@ -34,21 +34,16 @@ public:
     compile(const projects::Project& project, const DataShape& data, const std::string& device);
     virtual ~CompiledNetwork() = default;
 
-    /// Head output: logits [batch, time, vocab] or [batch, outputs]. Training mode turns dropout on.
-    [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input) = 0;
+    /// Head output: logits [batch, time, vocab] or [batch, outputs].
+    [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
     /// The objective on a batch, a scalar on the device (which one, the document says), plus the topology's
     /// regulariser when training.
-    [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch) = 0;
-    virtual void setTraining(bool training) = 0;
+    [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
 
     [[nodiscard]] virtual std::vector<NamedParameter>& parameters() = 0;
     /// The mixing coefficients now (values.h, Matrix), copied to the host; empty for a topology with fixed weights.
-    /// One device synchronisation in all.
+    /// One device synchronisation in all. Where layers are left out, "active" of the last training pass too.
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t step) = 0;
-    /// Whether the training passes from now on are looked at (layer_norms.h).
-    virtual void watchNorms(bool on) = 0;
-    /// The layers' norms of the last pass that was looked at; none where there is none. Waits for the device.
-    [[nodiscard]] virtual std::optional<Matrix> norms(std::int64_t step) const = 0;
 };
 
 } // namespace residua::engine

@@ -224,8 +224,8 @@ void ActiveRun::advance()
 {
     guarded([this] {
         const projects::TrainingPlan& plan = m_trainer->project().training;
-        m_observer.expect(m_trainer->stepsDone() + 1, lastStep());
-        if (const Status stepped = m_trainer->step(); !stepped) {
+        LayerMagnitudes* const magnitudes = m_observer.magnitudesFor(m_trainer->stepsDone() + 1, lastStep());
+        if (const Status stepped = m_trainer->step(magnitudes); !stepped) {
             failKept(stepped.error());
             return;
         }

@@ -220,8 +220,7 @@ private:
         if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
-        network.setTraining(false);
-        return network.forward(upload(batch, shape, at::kCPU, parameterType(precision)).input).to(at::kDouble);
+        return network.forward(upload(batch, shape, at::kCPU, parameterType(precision)).input, Pass()).to(at::kDouble);
     }
 
     Result<Distance> distanceIn(Precision precision)

@@ -38,10 +38,9 @@ Status Evaluation::advance()
     }
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(m_device);
-    m_network.setTraining(false);
     const DeviceBatch batch = upload(m_batch, m_shape, m_device, parameterType(m_plan.precision));
     const std::int64_t units = unitsIn(m_batch, m_shape);
-    m_sum.add_(m_network.loss(batch), static_cast<double>(units));
+    m_sum.add_(m_network.loss(batch, Pass()), static_cast<double>(units));
     m_units += units;
     ++m_index;
     return Done{};

@@ -137,7 +137,7 @@ Result<DeviceBatch> Trainer::nextBatch()
                : upload(m_batch, m_shape, m_parts.device, parameterType(plan.precision));
 }
 
-Status Trainer::accumulateGradients()
+Status Trainer::accumulateGradients(const Pass& pass)
 {
     const std::int64_t parts = m_parts.project.training.accumulate;
     for (std::int64_t micro = 0; micro < parts; ++micro) {
@@ -145,7 +145,7 @@ Status Trainer::accumulateGradients()
         if (!batch) {
             return batch.error();
         }
-        at::Tensor loss = m_parts.network->loss(*batch);
+        at::Tensor loss = m_parts.network->loss(*batch, pass);
         if (parts > 1) {
             loss = loss.div(static_cast<double>(parts));
         }
@@ -155,17 +155,21 @@ Status Trainer::accumulateGradients()
     return Done{};
 }
 
-Status Trainer::step()
+Status Trainer::step(LayerMagnitudes* magnitudes)
 {
     const Stopwatch stopwatch(m_seconds);
     const c10::DeviceGuard current(m_parts.device); // our own kernels run on the current device
     const projects::TrainingPlan& plan = m_parts.project.training;
     applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
-    seedStep(m_parts.device, m_parts.project.seeds.stages, m_step + 1);
-    m_parts.network->setTraining(true);
+    Pass pass;
+    pass.mode = Mode::Training;
+    pass.step = m_step + 1;
+    pass.random = RandomStreams(m_parts.project.seeds.stages, pass.step);
+    pass.magnitudes = magnitudes;
+    seedGenerators(m_parts.device, pass.random.generatorSeed());
     const std::int64_t draws = m_draws;
     const std::int64_t units = m_units;
-    if (Status status = accumulateGradients(); !status) {
+    if (Status status = accumulateGradients(pass); !status) {
         m_draws = draws;
         m_units = units;
         m_ring.dropLoss();

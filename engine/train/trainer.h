@@ -43,8 +43,8 @@ public:
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
 
     /// One optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU. On an
-    /// error of the data all is as it was before the step.
-    [[nodiscard]] Status step();
+    /// error of the data all is as it was before the step. `magnitudes`, if any, are told of its passes.
+    [[nodiscard]] Status step(LayerMagnitudes* magnitudes = nullptr);
     /// Losses and norms wait on the device until they are taken; they must be before the ring is full.
     [[nodiscard]] bool recordsFull() const { return m_ring.full(); }
     [[nodiscard]] std::vector<StepRecord> takeRecords();
@@ -65,7 +65,7 @@ public:
 private:
     [[nodiscard]] Result<DeviceBatch> nextBatch();
     /// The gradients of a step's micro-batches.
-    [[nodiscard]] Status accumulateGradients();
+    [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
     TrainerParts m_parts;
     DataShape m_shape;

@@ -215,15 +215,15 @@ std::string precisionFault(projects::Project project, double bf16)
     const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
     const auto lossIn = [&](projects::Precision precision) {
         project.training.precision = precision;
-        return compiled(project)->loss(batch).item<double>();
+        return compiled(project)->loss(batch, kTraining).item<double>();
     };
-    const double exact = compiled(project)->loss(batch).item<double>();
+    const double exact = compiled(project)->loss(batch, kTraining).item<double>();
     if (const double single = lossIn(projects::Precision::Fp32); !(std::abs(single - exact) < 1e-5)) {
         return "fp32: loss " + std::to_string(single) + ", expected " + std::to_string(exact);
     }
     project.training.precision = projects::Precision::Bf16;
     const auto network = compiled(project);
-    const at::Tensor loss = network->loss(batch);
+    const at::Tensor loss = network->loss(batch, kTraining);
     if (!(std::abs(loss.item<double>() - exact) < bf16)) {
         return "bf16: loss " + std::to_string(loss.item<double>()) + ", expected " + std::to_string(exact);
     }
@@ -236,7 +236,7 @@ std::string precisionFault(projects::Project project, double bf16)
     return {};
 }
 
-GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch, int samples)
+GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch, int samples, const engine::Pass& pass)
 {
     constexpr double kStep = 1e-5;
     const at::NoGradGuard noGrad;
@@ -250,9 +250,9 @@ GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch,
             const std::int64_t i = s * count / std::min<std::int64_t>(samples, count);
             const double start = values[i];
             values[i] = start + kStep;
-            const double above = network.loss(batch).item<double>();
+            const double above = network.loss(batch, pass).item<double>();
             values[i] = start - kStep;
-            const double below = network.loss(batch).item<double>();
+            const double below = network.loss(batch, pass).item<double>();
             values[i] = start;
             const double expected = (above - below) / (2 * kStep);
             const double got = gradient.defined() ? gradient.const_data_ptr<double>()[i] : 0.0;

@@ -10,6 +10,9 @@
 
 namespace residua::tests {
 
+inline const engine::Pass kTraining{.mode = engine::Mode::Training};
+inline const engine::Pass kEvaluation{.mode = engine::Mode::Evaluation};
+
 /// What the document itself says of its data.
 [[nodiscard]] engine::DataShape dataShapeOf(const projects::Project& project);
 
@@ -50,13 +53,13 @@ void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 /// within `bf16` with gradients in single precision for every parameter. Empty where it is close.
 [[nodiscard]] std::string precisionFault(projects::Project project, double bf16);
 
-/// Compares `samples` elements of every parameter's gradient with central differences of the loss. Returns the largest
-/// difference relative to 1 + |gradient|, and the name of its parameter. Gradients must have been computed.
+/// Compares `samples` elements of every parameter's gradient with central differences of the pass's loss. Returns the
+/// largest difference relative to 1 + |gradient|, and the name of its parameter. Gradients must have been computed.
 struct GradientCheck {
     double worst = 0;
     std::string name;
 };
 [[nodiscard]] GradientCheck checkGradients(engine::CompiledNetwork& network, const engine::DeviceBatch& batch,
-                                           int samples);
+                                           int samples, const engine::Pass& pass = kTraining);
 
 } // namespace residua::tests

@@ -106,6 +106,19 @@ class TestNetwork : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    /// A stream depends on the seed, the step and its name, and on nothing else.
+    void randomStreamsAreNamed()
+    {
+        const auto first = [](std::int64_t seed, std::int64_t step, const char* name) {
+            return engine::RandomStreams(seed, step).stream(name).at(0);
+        };
+        QVERIFY(first(1, 7, "layers") == first(1, 7, "layers"));
+        QVERIFY(first(1, 7, "layers") != first(1, 7, "heads"));
+        QVERIFY(first(1, 7, "layers") != first(1, 8, "layers"));
+        QVERIFY(first(1, 7, "layers") != first(2, 7, "layers"));
+        QVERIFY(engine::RandomStreams(1, 7).generatorSeed() != engine::RandomStreams(1, 8).generatorSeed());
+    }
+
     // Tensors this small gain nothing from threads, and lose much where tests run side by side.
     void initTestCase() { at::set_num_threads(1); }
 
@@ -141,7 +154,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 1);
-        QVERIFY(std::isfinite(network->loss(batch).item<double>()));
+        QVERIFY(std::isfinite(network->loss(batch, kTraining).item<double>()));
     }
 
     void transformerEqualsComposition()
@@ -152,9 +165,9 @@ private Q_SLOTS:
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
         const at::NoGradGuard noGrad;
         const at::Tensor expected = transformerLogits(*network, batch.input, 3);
-        QVERIFY(distance(network->forward(batch.input), expected) < 1e-12);
+        QVERIFY(distance(network->forward(batch.input, kTraining), expected) < 1e-12);
         const at::Tensor picked = at::log_softmax(expected, -1).gather(2, batch.target.unsqueeze(2));
-        QVERIFY(std::abs(network->loss(batch).item<double>() + picked.mean().item<double>()) < 1e-12);
+        QVERIFY(std::abs(network->loss(batch, kTraining).item<double>() + picked.mean().item<double>()) < 1e-12);
     }
 
     void tiedHeadUsesTheTable()
@@ -164,7 +177,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const at::NoGradGuard noGrad;
         const GradientCheck check = checkGradients(*network, batch, 20);
         QVERIFY2(check.worst < 1e-8, check.name.c_str());
@@ -186,9 +199,9 @@ private Q_SLOTS:
             };
             x = x + affine(at::relu(affine(x, "up")), "down");
         }
-        QVERIFY(distance(network->forward(batch.input), x) < 1e-12);
-        QVERIFY(std::abs(network->loss(batch).item<double>() - at::pow(x - batch.target, 2).mean().item<double>()) <
-                1e-12);
+        QVERIFY(distance(network->forward(batch.input, kTraining), x) < 1e-12);
+        QVERIFY(std::abs(network->loss(batch, kTraining).item<double>() -
+                         at::pow(x - batch.target, 2).mean().item<double>()) < 1e-12);
     }
 
     void linearNetworkUnderAncreEqualsComposition()
@@ -211,9 +224,9 @@ private Q_SLOTS:
             x.push_back(sum);
             first += j;
         }
-        QVERIFY(distance(network->forward(batch.input), x.back()) < 1e-12);
+        QVERIFY(distance(network->forward(batch.input, kTraining), x.back()) < 1e-12);
         const double expected = 0.5 * at::pow(x.back() - batch.target, 2).sum().item<double>() / 6;
-        QVERIFY(std::abs(network->loss(batch).item<double>() - expected) < 1e-12);
+        QVERIFY(std::abs(network->loss(batch, kTraining).item<double>() - expected) < 1e-12);
     }
 
     void gradientsEqualDifferences_data()
@@ -236,7 +249,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         shake(*network, 0.1, 11);
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 13);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 3);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
@@ -279,7 +292,7 @@ private Q_SLOTS:
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.1, 11);
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 13);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 4);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
@@ -291,9 +304,9 @@ private Q_SLOTS:
         shake(*network, 0.2, 1);
         const engine::DeviceBatch batch = randomBatch(project, 1, 5, 3);
         const at::NoGradGuard noGrad;
-        const at::Tensor before = network->forward(batch.input).narrow(1, 0, 4).clone();
+        const at::Tensor before = network->forward(batch.input, kTraining).narrow(1, 0, 4).clone();
         batch.input[0][4] = (batch.input[0][4] + 1) % 11;
-        QVERIFY(at::equal(before, network->forward(batch.input).narrow(1, 0, 4)));
+        QVERIFY(at::equal(before, network->forward(batch.input, kTraining).narrow(1, 0, 4)));
     }
 
     void sameSeedGivesTheSameBits()

@@ -115,7 +115,6 @@ private Q_SLOTS:
     {
         std::int64_t longest = 0;
         const auto network = counting(longest);
-        network->setTraining(true);
         Sampler sampler(*network, c10::Device(c10::DeviceType::CPU), {.window = 4, .temperature = 0});
         std::vector<std::int64_t> tokens{5};
         for (int i = 0; i < 9; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/layer_norms.h"
+#include "engine/api/layer_magnitudes.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/plot/plot_controls.h"
@@ -382,7 +382,7 @@ void HeatmapView::append(const std::vector<engine::Matrix>& matrices)
         return;
     }
     for (const auto& matrix : matrices) {
-        if (matrix.name != engine::kLayerNorms) { // those are curves
+        if (matrix.name != engine::kLayerMagnitudes) { // those are curves
             m_impl->frames.append(matrix);
         }
     }

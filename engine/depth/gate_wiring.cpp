@@ -2,7 +2,7 @@
 // Gates on the residual or the branch of each layer: one Joint a kind, which says how a layer's input x and its branch
 // f become the next layer's input. The residual is kept in the parameters' precision, as in the plain network.
 #include "engine/depth/depth_stack.h"
-#include "engine/depth/trunk.h"
+#include "engine/depth/layer_wiring.h"
 #include "engine/graph/value_residual.h"
 #include "engine/runtime/fixed_bits.h"
 
@@ -11,7 +11,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/rand.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -57,10 +56,8 @@ class Joint {
 public:
     virtual ~Joint() = default;
     /// Starts and ends a pass.
-    virtual void begin(const at::Tensor& /*input*/, Mode) {}
+    virtual void begin(const at::Tensor& /*input*/) {}
     virtual void end() {}
-    /// Whether the layer runs in this pass.
-    [[nodiscard]] virtual bool runs(std::size_t /*layer*/) const { return true; }
     [[nodiscard]] virtual at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) = 0;
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t /*step*/) { return {}; }
 };
@@ -73,7 +70,7 @@ public:
     {
     }
 
-    void begin(const at::Tensor&, Mode) override { m_alphas = m_alpha.unbind(0); }
+    void begin(const at::Tensor&) override { m_alphas = m_alpha.unbind(0); }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
         return x + scaled(branch.to(x.scalar_type()), m_alphas[layer]);
@@ -98,7 +95,7 @@ public:
     {
     }
 
-    void begin(const at::Tensor&, Mode) override { m_factors = m_factor.flatten().unbind(0); }
+    void begin(const at::Tensor&) override { m_factors = m_factor.flatten().unbind(0); }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
         return scaled(x, m_factors[2 * layer + 1]) + scaled(branch.to(x.scalar_type()), m_factors[2 * layer]);
@@ -207,7 +204,7 @@ public:
         m_gamma = parameters.addValues("topology.coefficient", at::tensor(start, at::kDouble), Decay::No);
     }
 
-    void begin(const at::Tensor& input, Mode) override
+    void begin(const at::Tensor& input) override
     {
         m_stack.emplace(m_compute);
         m_stack->push(input);
@@ -251,61 +248,6 @@ private:
     std::optional<DepthStack> m_stack;
 };
 
-/// Stochastic depth (Huang et al., 2016): layer l of L stays with probability p_l = 1 − (l/L)·(1 − p_L), drawn for the
-/// whole batch; in evaluation its branch is scaled by p_l. The draws come from the host's generator, which each step
-/// seeds, so they are the same on every device and after a resume.
-class StochasticDepthJoint final : public Joint {
-public:
-    StochasticDepthJoint(double keepLast, std::int64_t depth)
-    {
-        for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            m_keep.push_back(1 - static_cast<double>(layer) / static_cast<double>(depth) * (1 - keepLast));
-        }
-    }
-
-    void begin(const at::Tensor&, Mode mode) override
-    {
-        m_factors = m_keep;
-        if (mode == Mode::Train) {
-            const at::Tensor draws = at::rand({static_cast<std::int64_t>(m_keep.size())}, at::kDouble);
-            const double* const draw = draws.const_data_ptr<double>();
-            for (std::size_t layer = 0; layer < m_keep.size(); ++layer) {
-                m_factors[layer] = draw[layer] < m_keep[layer] ? 1 : 0;
-            }
-        }
-        // Where all are dropped, the last runs and counts nothing: a network of layers alone must have a gradient.
-        m_silent = std::ranges::all_of(m_factors, [](double factor) { return factor == 0; });
-        if (mode == Mode::Train) {
-            m_active.clear();
-            for (const double factor : m_factors) {
-                m_active.push_back(factor != 0 ? 1.0F : 0.0F);
-            }
-        }
-    }
-    [[nodiscard]] bool runs(std::size_t layer) const override
-    {
-        return m_factors[layer] != 0 || (m_silent && layer + 1 == m_factors.size());
-    }
-    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
-    {
-        return m_factors[layer] == 1 ? x + branch : x + branch * m_factors[layer];
-    }
-    /// "active" of the last training step; none before the first. No wait for the device.
-    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
-    {
-        if (m_active.empty()) {
-            return {};
-        }
-        return {{"active", step, 1, static_cast<std::int64_t>(m_active.size()), m_active}};
-    }
-
-private:
-    std::vector<double> m_keep;
-    std::vector<double> m_factors; ///< of this pass
-    std::vector<float> m_active;   ///< of the last training step: 1 where the layer's branch counts
-    bool m_silent = false;
-};
-
 /// Value residual (Zhou et al., 2024, eq. 7): the plain sum over attentions that share the first one's values.
 class ValueResidualJoint final : public Joint {
 public:
@@ -316,12 +258,12 @@ public:
     }
 
     /// Every layer must have one attention, with values of one shape.
-    [[nodiscard]] Status connect(std::vector<GraphProgram>& layers)
+    [[nodiscard]] Status connect(LayerStack& layers)
     {
         std::string expected;
         for (std::size_t layer = 0; layer < layers.size(); ++layer) {
             std::vector<ValueUser*> users;
-            for (Operator* const step : layers[layer].operators()) {
+            for (Operator* const step : layers.operators(layer)) {
                 if (auto* const user = dynamic_cast<ValueUser*>(step)) {
                     users.push_back(user);
                 }
@@ -336,12 +278,12 @@ public:
             }
             expected = shape;
             users.front()->share(m_values, layer);
-            layers[layer].keepActivations();
         }
+        layers.keepActivations();
         return Done{};
     }
 
-    void begin(const at::Tensor&, Mode) override { m_values->begin(); }
+    void begin(const at::Tensor&) override { m_values->begin(); }
     void end() override { m_values->end(); }
     [[nodiscard]] at::Tensor join(std::size_t, const at::Tensor& x, const at::Tensor& branch) override
     {
@@ -360,22 +302,19 @@ private:
     std::shared_ptr<ValueResidual> m_values;
 };
 
-class GateTrunk final : public Trunk {
+class GateWiring final : public LayerWiring {
 public:
-    GateTrunk(std::unique_ptr<Joint> joint, std::vector<GraphProgram> layers, at::ScalarType type)
+    GateWiring(std::unique_ptr<Joint> joint, LayerStack layers, at::ScalarType type)
         : m_joint(std::move(joint)), m_layers(std::move(layers)), m_type(type)
     {
     }
 
-    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass) override
     {
         at::Tensor x = input.to(m_type);
-        m_joint->begin(x, mode);
+        m_joint->begin(x);
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
-            if (m_joint->runs(layer)) {
-                const std::vector<at::Tensor> inputs(m_layers[layer].inputPorts().size(), x);
-                x = m_joint->join(layer, x, m_layers[layer].run(inputs, mode));
-            }
+            x = m_joint->join(layer, x, m_layers.runOn(layer, x, pass));
         }
         m_joint->end();
         return x;
@@ -385,12 +324,12 @@ public:
 
 private:
     std::unique_ptr<Joint> m_joint;
-    std::vector<GraphProgram> m_layers;
+    LayerStack m_layers;
     at::ScalarType m_type;
 };
 
-Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, std::vector<GraphProgram>& layers,
-                                         std::int64_t width, Parameters& parameters)
+Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, LayerStack& layers, std::int64_t width,
+                                         Parameters& parameters)
 {
     using Made = std::unique_ptr<Joint>;
     const auto depth = static_cast<std::int64_t>(layers.size());
@@ -405,8 +344,7 @@ Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, std::vector<G
         return Made(std::make_unique<LowRankJoint>(wiring.rank, depth, width, parameters));
     case BranchGateKind::LaurelPa:
         return Made(std::make_unique<PreviousActivationsJoint>(wiring, depth, width, parameters));
-    case BranchGateKind::StochasticDepth:
-        return Made(std::make_unique<StochasticDepthJoint>(wiring.keepProbability, depth));
+    case BranchGateKind::StochasticDepth: // the plain sum (makeGateWiring)
     case BranchGateKind::ValueResidual:
         break;
     }
@@ -419,18 +357,21 @@ Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, std::vector<G
 
 } // namespace
 
-Result<std::unique_ptr<Trunk>> makeGateTrunk(const BranchGate& wiring, std::vector<GraphProgram> layers,
-                                             std::int64_t width, Parameters& parameters)
+LayerWiringResult makeGateWiring(const BranchGate& wiring, LayerStack layers, std::int64_t width,
+                                 Parameters& parameters)
 {
-    if (layers.empty()) {
+    if (layers.size() == 0) {
         return Error{"network · stack", "has no layers to gate"};
+    }
+    if (wiring.kind == BranchGateKind::StochasticDepth) {
+        return makeSumWiring(std::move(layers), parameters); // what is left out, LayerDropping says
     }
     Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, parameters);
     if (!joint) {
         return joint.error();
     }
-    return std::unique_ptr<Trunk>(
-        std::make_unique<GateTrunk>(std::move(*joint), std::move(layers), parameters.compute().parameterType));
+    return std::unique_ptr<LayerWiring>(
+        std::make_unique<GateWiring>(std::move(*joint), std::move(layers), parameters.compute().parameterType));
 }
 
 } // namespace residua::engine
