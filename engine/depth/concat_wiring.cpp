@@ -15,12 +15,12 @@ namespace {
 
 class ConcatWiring final : public LayerWiring {
 public:
-    ConcatWiring(LayerStack layers, std::int64_t width, Parameters& parameters)
-        : m_layers(std::move(layers)), m_width(width), m_compute(parameters.compute())
+    ConcatWiring(LayerStack layers, std::int64_t width, InitPlan& plan)
+        : m_layers(std::move(layers)), m_width(width), m_compute(plan.compute())
     {
         for (std::size_t reader = 1; reader <= m_layers.size() + 1; ++reader) {
             const std::string name = "topology." + std::to_string(reader) + ".weight";
-            m_weights.push_back(parameters.add(name, {width, static_cast<std::int64_t>(reader) * width}, Role::Matrix));
+            m_weights.push_back(plan.add(name, {width, static_cast<std::int64_t>(reader) * width}, Role::Matrix));
         }
     }
 
@@ -36,7 +36,6 @@ public:
         }
         return project(entries, m_weights.back()).view(input.sizes());
     }
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
 
     /// "mix": the mean magnitude of the weights from entry i to reader j (DenseNet, figure 5).
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
@@ -84,9 +83,9 @@ private:
 
 } // namespace
 
-LayerWiringResult makeConcatWiring(LayerStack layers, std::int64_t width, Parameters& parameters)
+LayerWiringResult makeConcatWiring(LayerStack layers, std::int64_t width, InitPlan& plan)
 {
-    return std::unique_ptr<LayerWiring>(std::make_unique<ConcatWiring>(std::move(layers), width, parameters));
+    return std::unique_ptr<LayerWiring>(std::make_unique<ConcatWiring>(std::move(layers), width, plan));
 }
 
 } // namespace residua::engine

@@ -9,11 +9,8 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <iterator>
@@ -65,8 +62,7 @@ public:
 /// ReZero (Bachlechner et al., 2020): x + α·f, α = 0: at the start the stack is the identity.
 class ReZeroJoint final : public Joint {
 public:
-    ReZeroJoint(std::int64_t depth, Parameters& parameters)
-        : m_alpha(parameters.addValues("topology.alpha", at::zeros({depth}, at::kDouble), Decay::No))
+    ReZeroJoint(std::int64_t depth, InitPlan& plan) : m_alpha(plan.addConstant("topology.alpha", {depth}, 0, Decay::No))
     {
     }
 
@@ -90,8 +86,8 @@ private:
 /// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x, both from 1.
 class ResidualWeightsJoint final : public Joint {
 public:
-    ResidualWeightsJoint(std::int64_t depth, Parameters& parameters)
-        : m_factor(parameters.addValues("topology.factor", at::ones({depth, 2}, at::kDouble), Decay::No))
+    ResidualWeightsJoint(std::int64_t depth, InitPlan& plan)
+        : m_factor(plan.addConstant("topology.factor", {depth, 2}, 1, Decay::No))
     {
     }
 
@@ -114,13 +110,12 @@ private:
 /// Highway (Srivastava et al., 2015, eq. 3): t·f + (1 − t)·x, t = σ(W·x + b).
 class HighwayJoint final : public Joint {
 public:
-    HighwayJoint(double bias, std::int64_t depth, std::int64_t width, Parameters& parameters)
-        : m_compute(parameters.compute())
+    HighwayJoint(double bias, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
     {
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
             const std::string prefix = "topology." + std::to_string(layer) + ".gate.";
-            m_weights.push_back(parameters.add(prefix + "weight", {width, width}, Role::Matrix));
-            m_biases.push_back(parameters.addValues(prefix + "bias", at::full({width}, bias, at::kDouble), Decay::No));
+            m_weights.push_back(plan.add(prefix + "weight", {width, width}, Role::Matrix));
+            m_biases.push_back(plan.addConstant(prefix + "bias", {width}, bias, Decay::No));
         }
     }
 
@@ -149,14 +144,12 @@ private:
 /// The maps d → r → d of all layers: A·B·x, with B by the document's law and A zero, so that nothing is added at first.
 class LowRankMaps {
 public:
-    LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, Parameters& parameters)
-        : m_compute(parameters.compute())
+    LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
     {
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
             const std::string prefix = "topology." + std::to_string(layer) + ".";
-            m_down.push_back(parameters.add(prefix + "down.weight", {rank, width}, Role::Matrix));
-            m_up.push_back(
-                parameters.addValues(prefix + "up.weight", at::zeros({width, rank}, at::kDouble), Decay::Yes));
+            m_down.push_back(plan.add(prefix + "down.weight", {rank, width}, Role::Matrix));
+            m_up.push_back(plan.addConstant(prefix + "up.weight", {width, rank}, 0, Decay::Yes));
         }
     }
 
@@ -174,8 +167,8 @@ private:
 /// LAuReL-LR (section 2.2): f + x + A·B·x.
 class LowRankJoint final : public Joint {
 public:
-    LowRankJoint(std::int64_t rank, std::int64_t depth, std::int64_t width, Parameters& parameters)
-        : m_maps(rank, depth, width, parameters)
+    LowRankJoint(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan)
+        : m_maps(rank, depth, width, plan)
     {
     }
 
@@ -192,8 +185,8 @@ private:
 /// The map is linear: the activations are mixed before it, on the one mixing path.
 class PreviousActivationsJoint final : public Joint {
 public:
-    PreviousActivationsJoint(const BranchGate& wiring, std::int64_t depth, std::int64_t width, Parameters& parameters)
-        : m_compute(parameters.compute()), m_maps(wiring.rank, depth, width, parameters)
+    PreviousActivationsJoint(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
+        : m_compute(plan.compute()), m_maps(wiring.rank, depth, width, plan)
     {
         std::vector<double> start;
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
@@ -201,7 +194,7 @@ public:
             start.insert(start.end(), static_cast<std::size_t>(m_counts.back()),
                          1.0 / static_cast<double>(m_counts.back()));
         }
-        m_gamma = parameters.addValues("topology.coefficient", at::tensor(start, at::kDouble), Decay::No);
+        m_gamma = plan.addValues("topology.coefficient", at::tensor(start, at::kDouble), Decay::No);
     }
 
     void begin(const at::Tensor& input) override
@@ -251,8 +244,8 @@ private:
 /// Value residual (Zhou et al., 2024, eq. 7): the plain sum over attentions that share the first one's values.
 class ValueResidualJoint final : public Joint {
 public:
-    ValueResidualJoint(std::int64_t depth, Parameters& parameters)
-        : m_factor(parameters.addValues("topology.values", at::full({depth - 1, 2}, 0.5, at::kDouble), Decay::No)),
+    ValueResidualJoint(std::int64_t depth, InitPlan& plan)
+        : m_factor(plan.addConstant("topology.values", {depth - 1, 2}, 0.5, Decay::No)),
           m_values(std::make_shared<ValueResidual>(m_factor))
     {
     }
@@ -319,7 +312,6 @@ public:
         m_joint->end();
         return x;
     }
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_joint->coefficients(step); }
 
 private:
@@ -329,26 +321,26 @@ private:
 };
 
 Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, LayerStack& layers, std::int64_t width,
-                                         Parameters& parameters)
+                                         InitPlan& plan)
 {
     using Made = std::unique_ptr<Joint>;
     const auto depth = static_cast<std::int64_t>(layers.size());
     switch (wiring.kind) {
     case BranchGateKind::Highway:
-        return Made(std::make_unique<HighwayJoint>(wiring.bias, depth, width, parameters));
+        return Made(std::make_unique<HighwayJoint>(wiring.bias, depth, width, plan));
     case BranchGateKind::ReZero:
-        return Made(std::make_unique<ReZeroJoint>(depth, parameters));
+        return Made(std::make_unique<ReZeroJoint>(depth, plan));
     case BranchGateKind::LaurelRw:
-        return Made(std::make_unique<ResidualWeightsJoint>(depth, parameters));
+        return Made(std::make_unique<ResidualWeightsJoint>(depth, plan));
     case BranchGateKind::LaurelLr:
-        return Made(std::make_unique<LowRankJoint>(wiring.rank, depth, width, parameters));
+        return Made(std::make_unique<LowRankJoint>(wiring.rank, depth, width, plan));
     case BranchGateKind::LaurelPa:
-        return Made(std::make_unique<PreviousActivationsJoint>(wiring, depth, width, parameters));
+        return Made(std::make_unique<PreviousActivationsJoint>(wiring, depth, width, plan));
     case BranchGateKind::StochasticDepth: // the plain sum (makeGateWiring)
     case BranchGateKind::ValueResidual:
         break;
     }
-    auto values = std::make_unique<ValueResidualJoint>(depth, parameters);
+    auto values = std::make_unique<ValueResidualJoint>(depth, plan);
     if (const Status connected = values->connect(layers); !connected) {
         return connected.error();
     }
@@ -357,21 +349,20 @@ Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, LayerStack& l
 
 } // namespace
 
-LayerWiringResult makeGateWiring(const BranchGate& wiring, LayerStack layers, std::int64_t width,
-                                 Parameters& parameters)
+LayerWiringResult makeGateWiring(const BranchGate& wiring, LayerStack layers, std::int64_t width, InitPlan& plan)
 {
     if (layers.size() == 0) {
         return Error{"network · stack", "has no layers to gate"};
     }
     if (wiring.kind == BranchGateKind::StochasticDepth) {
-        return makeSumWiring(std::move(layers), parameters); // what is left out, LayerDropping says
+        return makeSumWiring(std::move(layers), plan); // what is left out, LayerDropping says
     }
-    Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, parameters);
+    Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, plan);
     if (!joint) {
         return joint.error();
     }
     return std::unique_ptr<LayerWiring>(
-        std::make_unique<GateWiring>(std::move(*joint), std::move(layers), parameters.compute().parameterType));
+        std::make_unique<GateWiring>(std::move(*joint), std::move(layers), plan.compute().parameterType));
 }
 
 } // namespace residua::engine

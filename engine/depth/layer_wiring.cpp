@@ -14,31 +14,31 @@ namespace {
 struct Maker {
     LayerStack& layers;
     std::int64_t width;
-    Parameters& parameters;
+    InitPlan& plan;
 
     LayerWiringResult operator()(const projects::DepthMix& mix) const
     {
-        return projects::isRunningSum(mix) ? makeSumWiring(std::move(layers), parameters)
-                                           : makeMixWiring(mix, std::move(layers), width, parameters);
+        return projects::isRunningSum(mix) ? makeSumWiring(std::move(layers), plan)
+                                           : makeMixWiring(mix, std::move(layers), width, plan);
     }
     LayerWiringResult operator()(const projects::MultiStream& streams) const
     {
-        return makeStreamWiring(streams, std::move(layers), width, parameters);
+        return makeStreamWiring(streams, std::move(layers), width, plan);
     }
     LayerWiringResult operator()(const projects::BranchGate& gate) const
     {
-        return makeGateWiring(gate, std::move(layers), width, parameters);
+        return makeGateWiring(gate, std::move(layers), width, plan);
     }
     LayerWiringResult operator()(const projects::Concatenation&) const
     {
-        return makeConcatWiring(std::move(layers), width, parameters);
+        return makeConcatWiring(std::move(layers), width, plan);
     }
 };
 
 } // namespace
 
 LayerWiringResult LayerWiring::create(const projects::Wiring& wiring, LayerStack layers, std::int64_t width,
-                                      Parameters& parameters)
+                                      InitPlan& plan)
 {
     return std::visit(Maker{layers, width, parameters}, wiring);
 }

@@ -3,8 +3,9 @@
 
 #include "engine/api/values.h"
 #include "engine/depth/layer_stack.h"
-#include "engine/graph/parameters.h"
+#include "engine/graph/init_plan.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/regulariser.h"
 #include "projects/base/result.h"
 #include "projects/model/topology.h"
 
@@ -23,14 +24,14 @@ public:
     virtual ~LayerWiring() = default;
     /// The stack's input [..., d] to the final output [..., d].
     [[nodiscard]] virtual at::Tensor run(const at::Tensor& input, const Pass& pass) = 0;
-    /// The topology's term of the loss, of the last run; undefined where it has none.
-    [[nodiscard]] virtual at::Tensor regulariser() const = 0;
+    /// The topology's own terms of the training loss.
+    [[nodiscard]] virtual std::vector<Regulariser> regularisers() const { return {}; }
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t step) = 0;
 
     /// `width` is d. Adds the topology's parameters.
     [[nodiscard]] static Result<std::unique_ptr<LayerWiring>> create(const projects::Wiring& wiring, LayerStack layers,
-                                                                     std::int64_t width, Parameters& parameters);
+                                                                     std::int64_t width, InitPlan& plan);
 };
 
 /// A wiring that is no explicit mix, in the algebra's terms: row j − 1 holds the weights with which entries 0..j − 1
@@ -39,17 +40,17 @@ public:
 
 using LayerWiringResult = Result<std::unique_ptr<LayerWiring>>;
 /// x_l = x_{l−1} + f_l: the plain residual network (sum_wiring.cpp).
-[[nodiscard]] LayerWiringResult makeSumWiring(LayerStack layers, const Parameters& parameters);
+[[nodiscard]] LayerWiringResult makeSumWiring(LayerStack layers, const InitPlan& plan);
 /// Every other mix of the algebra (mix_wiring.cpp).
 [[nodiscard]] LayerWiringResult makeMixWiring(const projects::DepthMix& mix, LayerStack layers, std::int64_t width,
-                                              Parameters& parameters);
+                                              InitPlan& plan);
 /// Hyper-Connections and mHC (stream_wiring.cpp).
 [[nodiscard]] LayerWiringResult makeStreamWiring(const projects::MultiStream& wiring, LayerStack layers,
-                                                 std::int64_t width, Parameters& parameters);
+                                                 std::int64_t width, InitPlan& plan);
 /// Gates on the residual or the branch (gate_wiring.cpp).
 [[nodiscard]] LayerWiringResult makeGateWiring(const projects::BranchGate& wiring, LayerStack layers,
-                                               std::int64_t width, Parameters& parameters);
+                                               std::int64_t width, InitPlan& plan);
 /// DenseNet (concat_wiring.cpp).
-[[nodiscard]] LayerWiringResult makeConcatWiring(LayerStack layers, std::int64_t width, Parameters& parameters);
+[[nodiscard]] LayerWiringResult makeConcatWiring(LayerStack layers, std::int64_t width, InitPlan& plan);
 
 } // namespace residua::engine

@@ -84,7 +84,7 @@ public:
     }
 
     /// Matches ports with mixes and makes the weights.
-    [[nodiscard]] Status prepare(std::int64_t width, Parameters& parameters)
+    [[nodiscard]] Status prepare(std::int64_t width, InitPlan& plan)
     {
         for (std::size_t layer = 0; layer < m_modules; ++layer) {
             Result<std::vector<std::size_t>> ports = matchPorts(m_layers.inputPorts(layer), layerPlace(layer));
@@ -96,7 +96,7 @@ public:
                 return Error{"topology · " + layerPlace(layer), "reads no entry of the stack; it needs at least one"};
             }
         }
-        Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(m_mix, m_readers, width, parameters);
+        Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(m_mix, m_readers, width, plan);
         if (!weights) {
             return weights.error();
         }
@@ -126,7 +126,7 @@ public:
         return output;
     }
 
-    [[nodiscard]] at::Tensor regulariser() const override { return m_weights->regulariser(); }
+    [[nodiscard]] std::vector<Regulariser> regularisers() const override { return m_weights->regularisers(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_weights->matrices(step); }
 
 private:
@@ -218,13 +218,13 @@ private:
 
 } // namespace
 
-LayerWiringResult makeMixWiring(const DepthMix& mix, LayerStack layers, std::int64_t width, Parameters& parameters)
+LayerWiringResult makeMixWiring(const DepthMix& mix, LayerStack layers, std::int64_t width, InitPlan& plan)
 {
     if (mix.feeds == MixFeeds::ResidualBesideBranch && mix.ports != MixPorts::Input) {
         return Error{"topology · ports", "a mix beside the branch feeds no port; expected one mix"};
     }
-    auto wiring = std::make_unique<MixWiring>(mix, std::move(layers), parameters.compute());
-    if (const Status ready = wiring->prepare(width, parameters); !ready) {
+    auto wiring = std::make_unique<MixWiring>(mix, std::move(layers), plan.compute());
+    if (const Status ready = wiring->prepare(width, plan); !ready) {
         return ready.error();
     }
     return std::unique_ptr<LayerWiring>(std::move(wiring));

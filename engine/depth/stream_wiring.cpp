@@ -38,11 +38,11 @@ std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, st
 
 class StreamWiring final : public LayerWiring {
 public:
-    StreamWiring(const projects::MultiStream& wiring, LayerStack layers, std::int64_t width, Parameters& parameters)
+    StreamWiring(const projects::MultiStream& wiring, LayerStack layers, std::int64_t width, InitPlan& plan)
         : m_streams(wiring.streams),
           m_layers(std::move(layers)),
-          m_compute(parameters.compute()),
-          m_weights(StreamWeights::create(wiring, static_cast<std::int64_t>(m_layers.size()), width, parameters)),
+          m_compute(plan.compute()),
+          m_weights(StreamWeights::create(wiring, static_cast<std::int64_t>(m_layers.size()), width, plan)),
           m_ones(at::ones({1, m_streams}, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType)))
     {
     }
@@ -63,7 +63,6 @@ public:
         sum.weights = m_ones;
         return mixRows(stack, sum, m_streams, 1).front();
     }
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
 
     /// "mix": with what weight each branch reaches each later layer through the streams, as the paper unfolds it
     /// (section 4.5), and the final sum. "read", "write": layers by streams. "carry": of each layer n rows, from
@@ -137,7 +136,7 @@ private:
 } // namespace
 
 LayerWiringResult makeStreamWiring(const projects::MultiStream& wiring, LayerStack layers, std::int64_t width,
-                                   Parameters& parameters)
+                                   InitPlan& plan)
 {
     if (wiring.streams < 1) {
         return Error{"topology · streams", "got " + std::to_string(wiring.streams) + ", expected at least 1"};
@@ -145,7 +144,7 @@ LayerWiringResult makeStreamWiring(const projects::MultiStream& wiring, LayerSta
     if (wiring.constraint == projects::StreamConstraint::DoublyStochastic && wiring.streams < 2) {
         return Error{"topology · streams", "got 1, expected at least 2 to mix"};
     }
-    return std::unique_ptr<LayerWiring>(std::make_unique<StreamWiring>(wiring, std::move(layers), width, parameters));
+    return std::unique_ptr<LayerWiring>(std::make_unique<StreamWiring>(wiring, std::move(layers), width, plan));
 }
 
 } // namespace residua::engine

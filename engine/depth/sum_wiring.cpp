@@ -23,7 +23,6 @@ public:
         }
         return sum;
     }
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t) override { return {}; }
 
 private:
@@ -33,10 +32,9 @@ private:
 
 } // namespace
 
-LayerWiringResult makeSumWiring(LayerStack layers, const Parameters& parameters)
+LayerWiringResult makeSumWiring(LayerStack layers, const InitPlan& plan)
 {
-    return std::unique_ptr<LayerWiring>(
-        std::make_unique<SumWiring>(std::move(layers), parameters.compute().parameterType));
+    return std::unique_ptr<LayerWiring>(std::make_unique<SumWiring>(std::move(layers), plan.compute().parameterType));
 }
 
 } // namespace residua::engine

@@ -6,7 +6,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
@@ -25,9 +24,9 @@ std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
     std::vector<at::Tensor>& weights = node.sharedNorms[owner];
     if (weights.empty()) {
         const std::string name = node.graphPrefix + owner;
-        weights.push_back(node.parameters.add(name + ".weight", {node.features()}, Role::Gain));
+        weights.push_back(node.plan.add(name + ".weight", {node.features()}, Role::Gain));
         if (bias) {
-            weights.push_back(node.parameters.add(name + ".bias", {node.features()}, Role::Bias));
+            weights.push_back(node.plan.add(name + ".bias", {node.features()}, Role::Bias));
         }
     }
     return weights;
@@ -94,8 +93,7 @@ OperatorResult buildScale(const NodeContext& node)
         return makeOperator([value](const Inputs& in, const Pass&) { return in[0] * value; });
     }
     const std::int64_t size = learned == "scalar" ? 1 : node.features();
-    const at::Tensor factor =
-        node.parameters.addValues(node.prefix() + "factor", at::full({size}, value, at::kDouble), Decay::No);
+    const at::Tensor factor = node.plan.addConstant(node.prefix() + "factor", {size}, value, Decay::No);
     return makeOperator(
         [factor](const Inputs& in, const Pass&) { return scaled(in[0], factor.to(in[0].scalar_type())); });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/fusion.h"
 
-#include "engine/graph/parameters.h"
 #include "engine/ops/fused.h"
 #include "engine/ops/joined_linear.h"
 

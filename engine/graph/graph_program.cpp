@@ -62,7 +62,7 @@ public:
             return order.error();
         }
         m_writers = residualWriters(m_graph, *order);
-        const std::size_t before = m_setting.parameters.all().size();
+        const std::size_t before = m_setting.plan.all().size();
         addInputs();
         for (const NodeId id : *order) {
             if (const Status added = add(*m_graph.find(id)); !added) {
@@ -74,7 +74,7 @@ public:
         }
         fuse(m_program.m_steps, m_program.m_output);
         markLastReaders();
-        const auto& all = m_setting.parameters.all();
+        const auto& all = m_setting.plan.all();
         for (std::size_t i = before; i < all.size(); ++i) {
             m_program.m_parameters.push_back(all[i].tensor);
         }
@@ -151,7 +151,8 @@ private:
                                   .slots = slots,
                                   .graphPrefix = m_setting.prefix,
                                   .writesResidual = m_writers.contains(node.id),
-                                  .parameters = m_setting.parameters,
+                                  .follows = activationAfter(node),
+                                  .plan = m_setting.plan,
                                   .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
                                   .sharedNorms = m_norms,
                                   .rotaryTables = m_setting.rotaryTables};
@@ -161,6 +162,29 @@ private:
         }
         m_program.m_steps.push_back({std::move(*made), slots, define(node, out->front()), {}});
         return Done{};
+    }
+
+    /// The activation that every reader of the node's output applies to it; empty where there is no such one.
+    [[nodiscard]] std::string activationAfter(const Node& node) const
+    {
+        std::set<std::string> functions;
+        for (const Wire& wire : m_graph.wires) {
+            if (wire.from.node == node.id) {
+                functions.insert(activationOf(*m_graph.find(wire.to.node), wire.to.port));
+            }
+        }
+        return functions.size() == 1 ? *functions.begin() : std::string();
+    }
+
+    /// What a node applies to the value at one of its ports before anything else.
+    [[nodiscard]] std::string activationOf(const Node& node, const std::string& port) const
+    {
+        if (node.kind == "swiglu") {
+            return port == "gate" ? "silu" : "";
+        }
+        const auto params = node.kind == "activation" ? projects::evaluateParams(node, m_setting.sizes)
+                                                      : Result<projects::ParamMap>(projects::ParamMap());
+        return params && params->contains("function") ? projects::paramText(*params, "function") : std::string();
     }
 
     void markLastReaders()

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/graph/fusion.h"
+#include "engine/graph/init_plan.h"
 #include "engine/graph/operator.h"
-#include "engine/graph/parameters.h"
 #include "engine/ops/fused.h"
 #include "projects/model/graph.h"
 #include "projects/model/training_plan.h"
@@ -23,7 +23,7 @@ struct GraphSetting {
     std::string prefix;     ///< of parameter names: "stem.", "layers.3.", "head."
     const projects::Sizes& sizes;
     projects::Shape entering; ///< of every input port
-    Parameters& parameters;
+    InitPlan& plan;
     RotaryTables& rotaryTables;
     projects::NodeId tiedNode{}; ///< the node that uses `tied` as its weight, where that is defined
     at::Tensor tied;

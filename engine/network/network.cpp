@@ -4,7 +4,7 @@
 #include "engine/depth/layer_dropping.h"
 #include "engine/depth/layer_wiring.h"
 #include "engine/graph/graph_program.h"
-#include "engine/ops/loss.h"
+#include "engine/ops/objectives.h"
 #include "engine/runtime/device.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/ffn_site.h"
@@ -22,7 +22,12 @@ using projects::Shape;
 
 class Network final : public CompiledNetwork {
 public:
-    Network(const Compute& compute, projects::Objective objective) : m_compute(compute), m_objective(objective) {}
+    Network(const Compute& compute, const Project& project)
+        : m_compute(compute),
+          m_objective(entryOf(project.network.objective)),
+          m_plan(compute, project.initialisation, project.seeds.init, project.network.depth())
+    {
+    }
 
     [[nodiscard]] at::Tensor forward(const at::Tensor& input, const Pass& pass) override
     {
@@ -35,16 +40,21 @@ public:
 
     [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
     {
-        at::Tensor loss = objective(m_objective, forward(batch.input, pass), batch.target);
+        at::Tensor loss = m_objective.loss(forward(batch.input, pass), batch.target);
         if (pass.training()) {
-            if (const at::Tensor regulariser = m_wiring->regulariser(); regulariser.defined()) {
-                loss = loss + regulariser;
+            for (const Regulariser& regulariser : m_regularisers) {
+                loss = loss + regulariser.term();
             }
         }
         return loss;
     }
 
-    [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_parameters; }
+    [[nodiscard]] Status initialise(const PreparationWatch& watch,
+                                    const std::function<bool(const std::string& name)>& wanted) override
+    {
+        return m_plan.fill(watch, wanted);
+    }
+    [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_plan.all(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         std::vector<Matrix> matrices = m_wiring->coefficients(step);
@@ -71,22 +81,23 @@ private:
     }
 
     Compute m_compute;
-    projects::Objective m_objective;
+    const ObjectiveEntry& m_objective;
+    std::vector<Regulariser> m_regularisers;
     std::optional<GraphProgram> m_stem;
     std::unique_ptr<LayerDropping> m_dropping; ///< null: every pass runs all layers
     std::unique_ptr<LayerWiring> m_wiring;
     std::optional<GraphProgram> m_head;
-    std::vector<NamedParameter> m_parameters;
+    InitPlan m_plan;
     std::vector<LayerUse> m_lastLayers; ///< of the last training pass; empty where it ran all
 };
 
 class NetworkCompiler {
 public:
-    NetworkCompiler(const Project& project, const DataShape& data, const Compute& compute)
+    NetworkCompiler(const Project& project, const ExampleSchema& examples, const Compute& compute)
         : m_project(project),
-          m_data(data),
+          m_examples(examples),
           m_compute(compute),
-          m_parameters(compute, project.initialisation, project.seeds.init, project.network.depth())
+          m_network(std::make_unique<Network>(compute, project))
     {
     }
 
@@ -97,29 +108,28 @@ public:
             return sizes.error();
         }
         m_sizes = std::move(*sizes);
-        auto network = std::make_unique<Network>(m_compute, m_project.network.objective);
         for (const auto part : {&NetworkCompiler::addStem, &NetworkCompiler::addStack, &NetworkCompiler::addHead}) {
-            if (const Status added = (this->*part)(*network); !added) {
+            if (const Status added = (this->*part)(); !added) {
                 return added.error();
             }
         }
-        network->m_parameters = std::move(m_parameters.all());
-        return std::unique_ptr<CompiledNetwork>(std::move(network));
+        return std::unique_ptr<CompiledNetwork>(std::move(m_network));
     }
 
 private:
     /// The document's sizes, which the data must agree with.
     [[nodiscard]] Result<projects::Sizes> sizesOf() const
     {
-        if (projects::isLanguage(m_project.data) != m_data.language) {
+        const ExampleField& input = m_examples.input();
+        if (projects::isLanguage(m_project.data) != (input.shape.element == projects::Element::Token)) {
             return Error{"data", "the data and the document disagree on whether examples are tokens or vectors"};
         }
         Result<projects::Sizes> sizes = projects::sizesOf(m_project);
         if (!sizes) {
             return sizes;
         }
-        if (m_data.language && sizes->named.at("vocab") < m_data.vocabulary) {
-            return Error{"data · vocabulary", "the data has " + std::to_string(m_data.vocabulary) +
+        if (input.shape.element == projects::Element::Token && sizes->named.at("vocab") < input.vocabulary) {
+            return Error{"data · vocabulary", "the data has " + std::to_string(input.vocabulary) +
                                                   " different tokens, the document " +
                                                   std::to_string(sizes->named.at("vocab"))};
         }
@@ -149,7 +159,7 @@ private:
                              .prefix = prefix,
                              .sizes = m_sizes,
                              .entering = entering,
-                             .parameters = m_parameters,
+                             .plan = m_network->m_plan,
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},
                              .tied = {}};
@@ -163,28 +173,31 @@ private:
     [[nodiscard]] at::Tensor tableOf(const projects::Node& embedding)
     {
         const std::string name = "stem." + embedding.name + ".weight";
-        return std::ranges::find(m_parameters.all(), name, &NamedParameter::name)->tensor;
+        return std::ranges::find(m_network->m_plan.all(), name, &NamedParameter::name)->tensor;
     }
 
     /// What enters the layers and the head.
     [[nodiscard]] Shape inside() const
     {
-        const std::int64_t width = m_project.network.width;
-        return m_data.language ? Shape{{projects::kBatch, projects::kTime, width}} : Shape{{projects::kBatch, width}};
+        const Shape& entering = m_examples.input().shape;
+        Shape shape{entering.dims};
+        if (entering.element == projects::Element::Real) {
+            shape.dims.pop_back();
+        }
+        shape.dims.push_back(m_project.network.width);
+        return shape;
     }
 
-    [[nodiscard]] Status addStem(Network& network)
+    [[nodiscard]] Status addStem()
     {
-        const Shape entering = m_data.language ? Shape{{projects::kBatch, projects::kTime}, projects::Element::Token}
-                                               : Shape{{projects::kBatch, m_data.inputs}};
-        Result<GraphProgram> stem = compile("stem", "stem.", entering);
+        Result<GraphProgram> stem = compile("stem", "stem.", m_examples.input().shape);
         if (!stem) {
             return stem.error();
         }
         if (stem->outputShape() != inside()) {
             return Error{"stem", "ends with " + stem->outputShape().text() + ", expected " + inside().text()};
         }
-        network.m_stem = std::move(*stem);
+        m_network->m_stem = std::move(*stem);
         return Done{};
     }
 
@@ -202,7 +215,7 @@ private:
         return std::vector{std::move(halves->attention), std::move(halves->feedForward)};
     }
 
-    [[nodiscard]] Status addStack(Network& network)
+    [[nodiscard]] Status addStack()
     {
         std::vector<GraphProgram> programs;
         std::size_t partsPerLayer = 1;
@@ -232,36 +245,39 @@ private:
         const projects::Wiring& topology = m_project.topology.wiring;
         LayerStack layers(std::move(programs), partsPerLayer, m_project.training.activations);
         LayerWiringResult wiring =
-            LayerWiring::create(topology, std::move(layers), m_project.network.width, m_parameters);
+            LayerWiring::create(topology, std::move(layers), m_project.network.width, m_network->m_plan);
         if (!wiring) {
             return wiring.error();
         }
-        network.m_wiring = std::move(*wiring);
-        network.m_dropping = LayerDropping::create(topology, m_project.network.depth());
+        m_network->m_wiring = std::move(*wiring);
+        m_network->m_regularisers = m_network->m_wiring->regularisers();
+        m_network->m_dropping = LayerDropping::create(topology, m_project.network.depth());
         return Done{};
     }
 
-    [[nodiscard]] Status addHead(Network& network)
+    [[nodiscard]] Status addHead()
     {
         Result<GraphProgram> head = compile("head", "head.", inside());
         if (!head) {
             return head.error();
         }
-        const std::int64_t expected = m_data.language ? m_sizes.named.at("vocab") : m_data.outputs;
+        const Shape& target = m_examples.target().shape;
+        const std::int64_t expected =
+            target.element == projects::Element::Token ? m_sizes.named.at("vocab") : target.features();
         if (head->outputShape().features() != expected) {
             return Error{"head", "ends with " + head->outputShape().text() + ", expected " + std::to_string(expected) +
                                      " features"};
         }
-        network.m_head = std::move(*head);
+        m_network->m_head = std::move(*head);
         return Done{};
     }
 
     const Project& m_project;
-    const DataShape& m_data;
+    const ExampleSchema& m_examples;
     Compute m_compute;
     projects::Sizes m_sizes;
-    Parameters m_parameters;
     RotaryTables m_rotaryTables;
+    std::unique_ptr<Network> m_network;
 };
 
 /// Told before anything is allocated: a kernel may promise more memory than there is, and end the program that uses it.
@@ -283,7 +299,7 @@ Status checkWeights(const projects::SoundProject& project, const std::string& de
 
 } // namespace
 
-Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project& project, const DataShape& data,
+Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project& project, const ExampleSchema& examples,
                                                                   const std::string& device)
 {
     if (const Result<projects::SoundProject> sound = projects::soundProject(project); !sound) {
@@ -295,7 +311,7 @@ Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project&
     if (!compute) {
         return compute.error();
     }
-    return NetworkCompiler(project, data, *compute).run();
+    return NetworkCompiler(project, examples, *compute).run();
 }
 
 } // namespace residua::engine

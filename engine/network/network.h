@@ -3,6 +3,7 @@
 
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
+#include "engine/data/preparation.h"
 #include "engine/graph/named_parameter.h"
 #include "engine/graph/pass.h"
 #include "projects/base/result.h"
@@ -11,6 +12,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,16 +30,21 @@ struct DeviceBatch {
 /// through and are caught at the session's boundary.
 class CompiledNetwork {
 public:
-    /// Builds and initialises from project.seeds.init: the same document and seed give the same bits on the
-    /// same device. Errors name the place in the document. `device` is "cpu" or "cuda:N".
+    /// Declares the parameters, whose numbers mean nothing until initialise() or a checkpoint gives them. Errors name
+    /// the place in the document. `device` is "cpu" or "cuda:N".
     [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>>
-    compile(const projects::Project& project, const DataShape& data, const std::string& device);
+    compile(const projects::Project& project, const ExampleSchema& examples, const std::string& device);
     virtual ~CompiledNetwork() = default;
+
+    /// Starts the parameters that `wanted` names, all where it is empty, from project.seeds.init: the same document and
+    /// seed give the same bits on the same device (init_plan.h). An error where `watch` gives it up.
+    [[nodiscard]] virtual Status initialise(const PreparationWatch& watch,
+                                            const std::function<bool(const std::string& name)>& wanted) = 0;
 
     /// Head output: logits [batch, time, vocab] or [batch, outputs].
     [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
-    /// The objective on a batch, a scalar on the device (which one, the document says), plus the topology's
-    /// regulariser when training.
+    /// The objective on a batch, a scalar on the device (which one, the document says), plus the
+    /// regularisers when training.
     [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
 
     [[nodiscard]] virtual std::vector<NamedParameter>& parameters() = 0;

@@ -188,8 +188,11 @@ private:
         const bool isNew = &project == &m_after;
         Project typed = project;
         typed.training.precision = precision;
-        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(typed, m_dataset->shape(), "cpu");
+        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(typed, m_dataset->schema(), "cpu");
         if (network) {
+            if (const Status started = (*network)->initialise({}, {}); !started) {
+                return started.error();
+            }
             Result<Carried> weights = carry(m_checkpoint->model.tensors(), isNew ? m_computed : std::nullopt, project,
                                             (*network)->parameters());
             if (!weights) {
@@ -212,15 +215,15 @@ private:
     {
         const at::NoGradGuard noGrad;
         Batch batch;
-        const DataShape shape = m_dataset->shape();
-        const std::int64_t count = shape.language ? kSequences : kVectors;
+        const ExampleSchema schema = m_dataset->schema();
+        const std::int64_t count = schema.hasTime() ? kSequences : kVectors;
         if (const Status filled = m_dataset->fillSequential(batch, Split::Train, 0, count); !filled) {
             return filled.error();
         }
         if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
-        return network.forward(upload(batch, shape, at::kCPU, parameterType(precision)).input, Pass()).to(at::kDouble);
+        return network.forward(upload(batch, schema, at::kCPU, parameterType(precision)).input, Pass()).to(at::kDouble);
     }
 
     Result<Distance> distanceIn(Precision precision)

@@ -31,7 +31,7 @@ private:
     CompiledNetwork& m_network;
     const Dataset& m_dataset;
     const projects::TrainingPlan& m_plan;
-    DataShape m_shape;
+    ExampleSchema m_schema;
     Split m_split;
     c10::Device m_device;
     std::int64_t m_limit = 0;

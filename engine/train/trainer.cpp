@@ -55,32 +55,37 @@ Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& n
 } // namespace
 
 Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
-                               const std::string& device, const PreparationWatch& watch)
+                               const std::string& device, FirstWeights weights, const PreparationWatches& watches)
 {
     Result<c10::Device> opened = openDevice(device);
     if (!opened) {
         return opened.error();
     }
-    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory, watch);
+    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory, watches.data);
     if (!dataset) {
         return dataset.error();
     }
-    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, (*dataset)->shape(), device);
+    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, (*dataset)->schema(), device);
     if (!network) {
         return network.error();
+    }
+    if (weights == FirstWeights::Initialised) {
+        if (const Status started = (*network)->initialise(watches.weights, {}); !started) {
+            return started.error();
+        }
     }
     return TrainerParts{project, std::move(*dataset), std::move(*network), *opened};
 }
 
 Trainer::Trainer(TrainerParts parts)
     : m_parts(std::move(parts)),
-      m_shape(m_parts.dataset->shape()),
+      m_schema(m_parts.dataset->schema()),
       m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters())),
       m_ring(m_parts.device, kRingCapacity)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
         m_parts.dataset->fillAll(m_batch, Split::Train);
-        m_fullBatch = upload(m_batch, m_shape, m_parts.device, parameterType(m_parts.project.training.precision));
+        m_fullBatch = upload(m_batch, m_schema, m_parts.device, parameterType(m_parts.project.training.precision));
     }
     resetPeakBytes(m_parts.device);
 }
@@ -131,10 +136,10 @@ Result<DeviceBatch> Trainer::nextBatch()
         }
     }
     ++m_draws;
-    m_units += unitsIn(m_batch, m_shape);
+    m_units += unitsIn(m_batch, m_schema);
     return plan.batching == projects::BatchKind::Full
                ? m_fullBatch
-               : upload(m_batch, m_shape, m_parts.device, parameterType(plan.precision));
+               : upload(m_batch, m_schema, m_parts.device, parameterType(plan.precision));
 }
 
 Status Trainer::accumulateGradients(const Pass& pass)
@@ -223,7 +228,7 @@ std::int64_t Trainer::unitsPerStep() const
     if (plan.batching == projects::BatchKind::Full) {
         return m_batch.batch * plan.accumulate;
     }
-    return plan.batch * plan.accumulate * (m_shape.language ? plan.sequenceLength : 1);
+    return m_schema.units(plan.batch, plan.sequenceLength) * plan.accumulate;
 }
 
 } // namespace residua::engine

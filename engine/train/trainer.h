@@ -26,10 +26,17 @@ struct TrainerParts {
     c10::Device device{c10::DeviceType::CPU};
 };
 
+/// Where the parameters' first numbers come from.
+enum class FirstWeights {
+    Initialised, ///< the document's initialisation
+    Loaded,      ///< a checkpoint that is loaded next: until then they mean nothing
+};
+
 /// Opens the data, the device and the network of a project that validates. Errors name the place.
 [[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
-                                             const PreparationWatch& watch = {});
+                                             FirstWeights weights = FirstWeights::Initialised,
+                                             const PreparationWatches& watches = {});
 
 /// Steps a network: batches, loss, gradients, update. Knows nothing of runs, files of metrics or events. Engine thread.
 class Trainer {
@@ -68,7 +75,7 @@ private:
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
     TrainerParts m_parts;
-    DataShape m_shape;
+    ExampleSchema m_schema;
     std::unique_ptr<Optimiser> m_optimiser;
     MetricRing m_ring;
     Batch m_batch;

@@ -21,6 +21,10 @@ public:
     {
     }
 
+    Status initialise(const engine::PreparationWatch&, const std::function<bool(const std::string&)>&) override
+    {
+        return Done{};
+    }
     at::Tensor forward(const at::Tensor& input, const engine::Pass& pass) override
     {
         m_training = pass.training();

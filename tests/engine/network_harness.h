@@ -13,10 +13,10 @@ namespace residua::tests {
 inline const engine::Pass kTraining{.mode = engine::Mode::Training};
 inline const engine::Pass kEvaluation{.mode = engine::Mode::Evaluation};
 
-/// What the document itself says of its data.
-[[nodiscard]] engine::DataShape dataShapeOf(const projects::Project& project);
+/// What the document itself says of its examples.
+[[nodiscard]] engine::ExampleSchema examplesOf(const projects::Project& project);
 
-/// The compiled network; throws std::runtime_error with the error's text where there is one.
+/// The network, compiled and initialised; throws std::runtime_error with the error's text where there is one.
 [[nodiscard]] std::unique_ptr<engine::CompiledNetwork> compiled(const projects::Project& project);
 /// The text of the error with which compiling ends; empty where it does not.
 [[nodiscard]] std::string compileError(const projects::Project& project);

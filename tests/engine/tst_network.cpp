@@ -2,6 +2,7 @@
 // Compiled networks against compositions of plain operators in double precision, written here on their own.
 #include "network_harness.h"
 
+#include "engine/graph/graph_program.h"
 #include "engine/graph/node_builder.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
@@ -106,6 +107,95 @@ class TestNetwork : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    /// Each parameter has numbers of its own, whatever else is declared and filled.
+    void initialisationFillsWhatIsWanted()
+    {
+        const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
+        QVERIFY(compute.ok());
+        engine::InitPlan plan(*compute, {}, 5, 2);
+        const at::Tensor matrix = plan.add("matrix", {3, 4}, engine::Role::Matrix);
+        const at::Tensor number = plan.addConstant("number", {2}, 0.5, engine::Decay::No);
+        const at::NoGradGuard noGrad;
+        matrix.fill_(7);
+        QVERIFY(plan.fill({}, [](const std::string& name) { return name == "number"; }));
+        QVERIFY(at::equal(matrix, at::full({3, 4}, 7.0, at::kDouble)));
+        QVERIFY(at::equal(number, at::full({2}, 0.5, at::kDouble)));
+
+        double share = 0;
+        QVERIFY(plan.fill([&](double done) {
+            share = done;
+            return true;
+        }));
+        QCOMPARE(share, 1.0);
+        engine::InitPlan other(*compute, {}, 5, 2);
+        (void)other.add("before", {8, 8}, engine::Role::Matrix);
+        const at::Tensor again = other.add("matrix", {3, 4}, engine::Role::Matrix);
+        QVERIFY(other.fill());
+        QVERIFY(at::equal(again, matrix));
+    }
+    void initialisationCanBeGivenUp()
+    {
+        const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
+        QVERIFY(compute.ok());
+        engine::InitPlan plan(*compute, {}, 5, 2);
+        (void)plan.addConstant("first", {2}, 1, engine::Decay::No);
+        const at::Tensor second = plan.addConstant("second", {2}, 1, engine::Decay::No);
+        {
+            const at::NoGradGuard noGrad;
+            second.zero_();
+        }
+        const Status stopped = plan.fill([](double) { return false; });
+        QCOMPARE(stopped.error().text(), std::string("[initialisation] was given up"));
+        QCOMPARE(second.sum().item<double>(), 0.0);
+    }
+    /// For an initialisation that fits a matrix under the activation behind it.
+    void matricesKnowWhatFollows_data()
+    {
+        QTest::addColumn<QString>("block");
+        QTest::addColumn<QString>("parameter");
+        QTest::addColumn<QString>("activation");
+        QTest::newRow("relu") << "mlp"
+                              << "layers.1.up.weight"
+                              << "relu";
+        QTest::newRow("nothing") << "mlp"
+                                 << "layers.1.down.weight"
+                                 << "";
+        QTest::newRow("the gate of a SwiGLU") << "transformer"
+                                              << "layers.1.gate.weight"
+                                              << "silu";
+        QTest::newRow("what a SwiGLU's gate multiplies") << "transformer"
+                                                         << "layers.1.up.weight"
+                                                         << "";
+    }
+    void matricesKnowWhatFollows()
+    {
+        QFETCH(QString, block);
+        QFETCH(QString, parameter);
+        QFETCH(QString, activation);
+        const Project project = tinyLanguage(block.toStdString(), "plain", 1);
+        const Result<projects::Sizes> sizes = projects::sizesOf(project);
+        const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
+        QVERIFY(sizes.ok() && compute.ok());
+        engine::InitPlan plan(*compute, {}, 5, 1);
+        engine::RotaryTables tables;
+        const engine::GraphSetting setting{.ref = "block:" + block.toStdString(),
+                                           .prefix = "layers.1.",
+                                           .sizes = *sizes,
+                                           .entering = {{projects::kBatch, projects::kTime, project.network.width}},
+                                           .plan = plan,
+                                           .rotaryTables = tables,
+                                           .tiedNode = {},
+                                           .tied = {}};
+        QVERIFY(engine::GraphProgram::compile(project.network.blocks[0].graph, setting).ok());
+        for (std::size_t i = 0; i < plan.all().size(); ++i) {
+            if (plan.all()[i].name == parameter.toStdString()) {
+                QCOMPARE(plan.starts()[i].follows, activation.toStdString());
+                return;
+            }
+        }
+        QFAIL("no such parameter");
+    }
+
     /// A stream depends on the seed, the step and its name, and on nothing else.
     void randomStreamsAreNamed()
     {
@@ -399,10 +489,9 @@ private Q_SLOTS:
         project = tinyLanguage("transformer", "dca", 2);
         QVERIFY(QString::fromStdString(compileError(project)).contains("has one input port, expected q, k and v"));
         project = tinyLanguage("transformer", "plain", 2);
-        const auto unknown = engine::CompiledNetwork::compile(project, dataShapeOf(project), "tpu:0");
+        const auto unknown = engine::CompiledNetwork::compile(project, examplesOf(project), "tpu:0");
         QVERIFY(!unknown.ok());
-        engine::DataShape bigger = dataShapeOf(project);
-        bigger.vocabulary = 12;
+        const auto bigger = engine::ExampleSchema::nextToken(12);
         QVERIFY(!engine::CompiledNetwork::compile(project, bigger, "cpu").ok());
     }
 
