@@ -6,7 +6,7 @@
 #include "app/report/html_text.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
-#include "engine/api/layer_norms.h"
+#include "engine/api/layer_magnitudes.h"
 #include "engine/results/stages.h"
 #include "projects/base/whole_file.h"
 #include "projects/cost/cost.h"
@@ -247,9 +247,9 @@ void Page::plots()
 void Page::norms()
 {
     std::vector<engine::Matrix> recorded;
-    for (const std::int64_t step : m_run.matrixSteps(engine::kLayerNorms)) {
-        auto matrix = m_run.matrix(engine::kLayerNorms, step);
-        if (matrix && engine::isLayerNorms(*matrix)) {
+    for (const std::int64_t step : m_run.matrixSteps(engine::kLayerMagnitudes)) {
+        auto matrix = m_run.matrix(engine::kLayerMagnitudes, step);
+        if (matrix && engine::isLayerMagnitudes(*matrix)) {
             recorded.push_back(std::move(*matrix));
         }
     }
@@ -258,8 +258,9 @@ void Page::norms()
     }
     const std::int64_t layers = recorded.back().columns;
     const std::int64_t shown = std::min(layers, kNormLayers);
-    for (const auto& [kind, title] : {std::pair{engine::LayerNorm::Stream, "What layers read, root mean square"},
-                                      std::pair{engine::LayerNorm::Branch, "Branches of layers, root mean square"}}) {
+    for (const auto& [kind, title] :
+         {std::pair{engine::LayerMagnitude::Stream, "What layers read, root mean square"},
+          std::pair{engine::LayerMagnitude::Branch, "Branches of layers, root mean square"}}) {
         PlotSpec spec{title, "step", "norm", {}};
         for (std::int64_t i = 0; i < shown; ++i) {
             const std::int64_t layer = shown < 2 ? 0 : i * (layers - 1) / (shown - 1);
@@ -347,7 +348,7 @@ void Page::heatmaps()
 {
     bool heading = false;
     for (const std::string& name : m_run.matrixNames()) {
-        if (name == engine::kLayerNorms) {
+        if (name == engine::kLayerMagnitudes) {
             continue;
         }
         const std::vector<engine::Matrix> frames = framesOf(name);

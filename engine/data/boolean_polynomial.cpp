@@ -103,7 +103,7 @@ Result<DataOutline> outlineOf(const projects::BooleanPolynomial& source, const p
     if (auto status = checkPolynomial(source); !status) {
         return status.error();
     }
-    DataOutline outline{{false, 0, source.dim, 1}, heldOutRows(data)};
+    DataOutline outline{ExampleSchema::vectors(source.dim, 1), heldOutRows(data)};
     outline.sizes[static_cast<std::size_t>(Split::Train)] = kEndless;
     return outline;
 }
@@ -127,9 +127,9 @@ Result<std::vector<Monomial>> polynomialTerms(const projects::BooleanPolynomial&
     return terms;
 }
 
-BooleanPolynomialDataset::BooleanPolynomialDataset(DataShape shape, std::array<VectorTable, kSplits> tables,
+BooleanPolynomialDataset::BooleanPolynomialDataset(std::int64_t inputs, std::array<VectorTable, kSplits> tables,
                                                    std::vector<Monomial> terms)
-    : VectorDataset(shape, std::move(tables)), m_terms(std::move(terms))
+    : VectorDataset(inputs, 1, std::move(tables)), m_terms(std::move(terms))
 {
 }
 
@@ -145,8 +145,7 @@ Result<std::unique_ptr<Dataset>> BooleanPolynomialDataset::create(const projects
     for (std::size_t split = 0; split < tables.size(); ++split) {
         tables[split] = drawTable(*terms, source.dim, rows[split], seed, split);
     }
-    return std::unique_ptr<Dataset>(
-        new BooleanPolynomialDataset(DataShape{false, 0, source.dim, 1}, std::move(tables), std::move(*terms)));
+    return std::unique_ptr<Dataset>(new BooleanPolynomialDataset(source.dim, std::move(tables), std::move(*terms)));
 }
 
 std::int64_t BooleanPolynomialDataset::size(Split split) const
@@ -161,7 +160,7 @@ Status BooleanPolynomialDataset::fill(Batch& batch, Split split, std::int64_t se
         return VectorDataset::fill(batch, split, seed, index, count);
     }
     prepare(batch, count);
-    const auto width = static_cast<std::size_t>(shape().inputs);
+    const auto width = static_cast<std::size_t>(schema().input().shape.features());
     for (std::int64_t row = 0; row < count; ++row) {
         const auto draw = static_cast<std::uint64_t>(index * count + row);
         const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Order), draw);

@@ -39,7 +39,7 @@ public:
                               std::int64_t count) const override;
 
 private:
-    BooleanPolynomialDataset(DataShape shape, std::array<VectorTable, kSplits> tables, std::vector<Monomial> terms);
+    BooleanPolynomialDataset(std::int64_t inputs, std::array<VectorTable, kSplits> tables, std::vector<Monomial> terms);
 
     std::vector<Monomial> m_terms;
 };

@@ -117,7 +117,7 @@ Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const p
     if (const Status status = checkSplits(ranges, project.training.sequenceLength, kSyntheticLanguage); !status) {
         return status.error();
     }
-    return DataOutline{{true, source.vocabulary, 0, 0}, {ranges[0].size, ranges[1].size, ranges[2].size}};
+    return DataOutline{ExampleSchema::nextToken(source.vocabulary), {ranges[0].size, ranges[1].size, ranges[2].size}};
 }
 
 Status check(const projects::Project& project)
@@ -183,7 +183,7 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
     }
     auto dataset = std::visit(Opener{project, projectDirectory, watch}, project.data.source);
     if (dataset && project.training.batching == projects::BatchKind::Full) {
-        const bool finite = !(*dataset)->shape().language && (*dataset)->size(Split::Train) != kEndless;
+        const bool finite = !(*dataset)->schema().hasTime() && (*dataset)->size(Split::Train) != kEndless;
         if (!finite) {
             return Error{"training · batching", "full batches need a finite set of vectors, such as linear regression"};
         }

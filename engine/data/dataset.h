@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/data/example_schema.h"
 #include "engine/data/preparation.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
@@ -23,19 +24,10 @@ inline constexpr int kSplits = 3;
 /// The size of a training set that is drawn without end.
 inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
-/// The shape of examples: sequences of tokens, or vectors with a target.
-struct DataShape {
-    bool language = true;
-    std::int64_t vocabulary = 0; ///< language: every token is below it
-    std::int64_t inputs = 0;     ///< vectors
-    std::int64_t outputs = 0;
-    bool operator==(const DataShape&) const = default;
-};
-
-/// What a data set holds: the shape of its examples, and tokens or samples by split (kEndless where training samples
+/// What a data set holds: what its examples consist of, and tokens or samples by split (kEndless where training samples
 /// are drawn without end).
 struct DataOutline {
-    DataShape shape;
+    ExampleSchema schema;
     std::array<std::int64_t, kSplits> sizes{};
 };
 
@@ -67,7 +59,7 @@ public:
     /// errors; nullopt for files.
     [[nodiscard]] static std::optional<Result<DataOutline>> outline(const projects::Project& project);
 
-    [[nodiscard]] virtual DataShape shape() const = 0;
+    [[nodiscard]] virtual ExampleSchema schema() const = 0;
     /// What was decided while opening that a person should know, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
     /// Tokens or samples in a split; kEndless where training samples are drawn without end.
@@ -85,7 +77,7 @@ public:
     /// Every example of a split at once (full-batch gradient descent; finite vectors only).
     virtual void fillAll(Batch& batch, Split split) const = 0;
 
-    /// Language only. An error where text cannot be expressed in the vocabulary. Token files have no text: ids
+    /// Token sequences only. An error where text cannot be expressed in the vocabulary. Token files have no text: ids
     /// separated by spaces stand for it. decode gives valid UTF-8.
     [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const = 0;
     [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const = 0;

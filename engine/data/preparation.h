@@ -7,11 +7,17 @@
 
 namespace residua::engine {
 
-/// Told now and then what share of a corpus is tokenised, 0 to 1, on the thread that does it; false gives it up.
-/// Empty: nobody watches.
+/// Told now and then what share of a preparation is done, 0 to 1, on the thread that does it; false gives it up. Empty:
+/// nobody watches.
 using PreparationWatch = std::function<bool(double share)>;
 
-/// Done, or the error with which a preparation ends that was given up.
+/// Of what comes before a run's first step.
+struct PreparationWatches {
+    PreparationWatch data;    ///< reading, tokenising, fingerprinting
+    PreparationWatch weights; ///< their initialisation
+};
+
+/// Done, or the error with which the preparation of data ends that was given up.
 [[nodiscard]] inline Status stillWanted(const PreparationWatch& watch, double share)
 {
     return !watch || watch(share) ? Status(Done{}) : Status(Error{"data", "its preparation was given up"});

@@ -126,7 +126,7 @@ std::int64_t heldOut(std::int64_t samples, double fraction)
 
 DataOutline outlineOf(std::int64_t dim, std::int64_t samples, const projects::DataSource& data)
 {
-    return {{false, 0, dim, dim},
+    return {ExampleSchema::vectors(dim, dim),
             {samples, heldOut(samples, data.validationFraction), heldOut(samples, data.testFraction)}};
 }
 
@@ -200,8 +200,7 @@ Result<std::unique_ptr<Dataset>> makeLinearRegression(const projects::LinearRegr
         const DenseMatrix& x = inputs[split];
         tables[split] = {x.rows, x.values, timesTransposed(x, target).values};
     }
-    return std::unique_ptr<Dataset>(
-        std::make_unique<VectorDataset>(DataShape{false, 0, source.dim, source.dim}, std::move(tables)));
+    return std::unique_ptr<Dataset>(std::make_unique<VectorDataset>(source.dim, source.dim, std::move(tables)));
 }
 
 DenseMatrix lowRankTarget(const projects::LowRankRegression& source, std::int64_t seed)
@@ -233,8 +232,7 @@ Result<std::unique_ptr<Dataset>> makeLowRankRegression(const projects::LowRankRe
             value += source.noise * noise.gaussian();
         }
     }
-    return std::unique_ptr<Dataset>(
-        std::make_unique<VectorDataset>(DataShape{false, 0, source.dim, source.dim}, std::move(tables)));
+    return std::unique_ptr<Dataset>(std::make_unique<VectorDataset>(source.dim, source.dim, std::move(tables)));
 }
 
 } // namespace residua::engine

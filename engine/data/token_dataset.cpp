@@ -63,9 +63,9 @@ Result<std::unique_ptr<Dataset>> TokenDataset::create(TokenSequence tokens, Spli
     return std::unique_ptr<Dataset>(std::move(dataset));
 }
 
-DataShape TokenDataset::shape() const
+ExampleSchema TokenDataset::schema() const
 {
-    return {true, m_vocabulary, 0, 0};
+    return ExampleSchema::nextToken(m_vocabulary);
 }
 
 std::int64_t TokenDataset::size(Split split) const

@@ -32,7 +32,7 @@ public:
     create(TokenSequence tokens, SplitRanges ranges, std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
            std::int64_t sequenceLength, const std::string& place, std::vector<std::string> notes = {});
 
-    [[nodiscard]] DataShape shape() const override;
+    [[nodiscard]] ExampleSchema schema() const override;
     [[nodiscard]] std::int64_t size(Split split) const override;
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,

@@ -7,8 +7,8 @@
 
 namespace residua::engine {
 
-VectorDataset::VectorDataset(DataShape shape, std::array<VectorTable, kSplits> tables)
-    : m_shape(shape), m_tables(std::move(tables))
+VectorDataset::VectorDataset(std::int64_t inputs, std::int64_t outputs, std::array<VectorTable, kSplits> tables)
+    : m_inputs(inputs), m_outputs(outputs), m_tables(std::move(tables))
 {
 }
 
@@ -18,16 +18,14 @@ void VectorDataset::prepare(Batch& batch, std::int64_t count) const
     batch.time = 0;
     batch.tokens.clear();
     batch.targets.clear();
-    batch.inputs.resize(static_cast<std::size_t>(count * m_shape.inputs));
-    batch.outputs.resize(static_cast<std::size_t>(count * m_shape.outputs));
+    batch.inputs.resize(static_cast<std::size_t>(count * m_inputs));
+    batch.outputs.resize(static_cast<std::size_t>(count * m_outputs));
 }
 
 void VectorDataset::copyRow(Batch& batch, std::int64_t to, const VectorTable& table, std::int64_t from) const
 {
-    std::copy_n(table.inputs.begin() + from * m_shape.inputs, m_shape.inputs,
-                batch.inputs.begin() + to * m_shape.inputs);
-    std::copy_n(table.outputs.begin() + from * m_shape.outputs, m_shape.outputs,
-                batch.outputs.begin() + to * m_shape.outputs);
+    std::copy_n(table.inputs.begin() + from * m_inputs, m_inputs, batch.inputs.begin() + to * m_inputs);
+    std::copy_n(table.outputs.begin() + from * m_outputs, m_outputs, batch.outputs.begin() + to * m_outputs);
 }
 
 Status VectorDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const

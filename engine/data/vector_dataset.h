@@ -17,9 +17,9 @@ struct VectorTable {
 /// Vectors with a target, all in memory.
 class VectorDataset : public Dataset {
 public:
-    VectorDataset(DataShape shape, std::array<VectorTable, kSplits> tables);
+    VectorDataset(std::int64_t inputs, std::int64_t outputs, std::array<VectorTable, kSplits> tables);
 
-    [[nodiscard]] DataShape shape() const override { return m_shape; }
+    [[nodiscard]] ExampleSchema schema() const override { return ExampleSchema::vectors(m_inputs, m_outputs); }
     [[nodiscard]] std::int64_t size(Split split) const override { return table(split).rows; }
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                               std::int64_t count) const override;
@@ -37,7 +37,8 @@ private:
     [[nodiscard]] const VectorTable& table(Split split) const { return m_tables[static_cast<std::size_t>(split)]; }
     void copyRow(Batch& batch, std::int64_t to, const VectorTable& table, std::int64_t from) const;
 
-    DataShape m_shape;
+    std::int64_t m_inputs; ///< features
+    std::int64_t m_outputs;
     std::array<VectorTable, kSplits> m_tables;
 };
 

@@ -14,7 +14,6 @@
 #include <ATen/ops/rsub.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
@@ -41,8 +40,7 @@ bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
 /// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
 class CoefficientWeights final : public DepthWeights {
 public:
-    CoefficientWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width,
-                       Parameters& parameters)
+    CoefficientWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width, InitPlan& plan)
         : m_mix(mix), m_readers(readers), m_terms(termsOf(readers)), m_perFeature(mix.weight == WeightKind::PerFeature)
     {
         for (const DepthReader& reader : readers) {
@@ -51,15 +49,15 @@ public:
             m_blocks.push_back(reader.terms());
         }
         const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
-        makeCoefficient(width, parameters, decay);
-        makeMasks(parameters.compute());
+        makeCoefficient(width, plan, decay);
+        makeMasks(plan.compute());
         if (mix.gate.kind != projects::GateKind::None) {
             std::int64_t mixes = 0;
             for (const DepthReader& reader : readers) {
                 m_firstMix.push_back(mixes);
                 mixes += reader.outputs;
             }
-            m_gate = parameters.addValues("topology.gate", at::zeros({mixes, width}, at::kDouble), decay);
+            m_gate = plan.addConstant("topology.gate", {mixes, width}, 0, decay);
         }
     }
 
@@ -94,12 +92,21 @@ public:
         return result;
     }
 
-    [[nodiscard]] at::Tensor regulariser() const override
+    [[nodiscard]] std::vector<Regulariser> regularisers() const override
     {
-        const auto& [q, weight] = m_mix.tsallis;
-        if (weight == 0) {
+        if (m_mix.tsallis.weight == 0) {
             return {};
         }
+        return {{"Tsallis entropy", [this] { return tsallisEntropy(); }}};
+    }
+
+    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override;
+
+private:
+    /// Of the weights that the last pass applied, times the document's factor.
+    [[nodiscard]] at::Tensor tsallisEntropy() const
+    {
+        const auto& [q, weight] = m_mix.tsallis;
         // S_q = (1 − Σ p^q)/(q − 1) of each row; q → 1 is Shannon's −Σ p ln p.
         if (q == 1) {
             const at::Tensor p = m_applied.clamp_min(std::numeric_limits<float>::min());
@@ -109,10 +116,7 @@ public:
         return at::rsub(sumOfAll(at::pow(m_applied, q)), static_cast<double>(rows)) * (weight / (q - 1));
     }
 
-    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override;
-
-private:
-    void makeCoefficient(std::int64_t width, Parameters& parameters, Decay decay)
+    void makeCoefficient(std::int64_t width, InitPlan& plan, Decay decay)
     {
         std::vector<double> start;
         for (const DepthTerm& term : m_terms) {
@@ -123,9 +127,9 @@ private:
             values = values.unsqueeze(1).expand({-1, width});
         }
         if (m_mix.weight == WeightKind::Fixed) {
-            m_coefficient = values.to(parameters.compute().device, parameters.compute().parameterType).contiguous();
+            m_coefficient = values.to(plan.compute().device, plan.compute().parameterType).contiguous();
         } else {
-            m_coefficient = parameters.addValues("topology.coefficient", values, decay);
+            m_coefficient = plan.addValues("topology.coefficient", values, decay);
         }
     }
 
@@ -208,7 +212,7 @@ std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
 } // namespace
 
 Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, const std::vector<DepthReader>& readers,
-                                                           std::int64_t width, Parameters& parameters)
+                                                           std::int64_t width, InitPlan& plan)
 {
     if (mix.normalise != NormaliseOver::None && !(mix.temperature > 0)) {
         return Error{"topology · temperature", "got " + std::to_string(mix.temperature) + ", expected more than 0"};
@@ -220,9 +224,9 @@ Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, 
         break;
     case WeightKind::DepthAttention:
     case WeightKind::PerToken:
-        return makeTokenWeights(mix, readers, width, parameters);
+        return makeTokenWeights(mix, readers, width, plan);
     }
-    return std::unique_ptr<DepthWeights>(std::make_unique<CoefficientWeights>(mix, readers, width, parameters));
+    return std::unique_ptr<DepthWeights>(std::make_unique<CoefficientWeights>(mix, readers, width, plan));
 }
 
 } // namespace residua::engine

@@ -3,7 +3,8 @@
 
 #include "engine/api/values.h"
 #include "engine/depth/depth_stack.h"
-#include "engine/graph/parameters.h"
+#include "engine/graph/init_plan.h"
+#include "engine/graph/regulariser.h"
 #include "engine/runs/mix_terms.h"
 #include "projects/base/result.h"
 #include "projects/model/topology.h"
@@ -22,7 +23,7 @@ struct DepthReading {
     const at::Tensor& newest;             ///< [..., d]: the entry that the layer before put there
 };
 
-/// Where the mixing weights of all readers come from; one subclass per kind of weight. The trunk asks for each reader's
+/// Where the mixing weights of all readers come from; one subclass per kind of weight. MixWiring asks for each reader's
 /// weights in turn and hands them to the one mixing path.
 class DepthWeights {
 public:
@@ -34,17 +35,16 @@ public:
     [[nodiscard]] virtual MixWeights of(std::size_t index, const DepthReading& reading) = 0;
     /// Ends a forward pass: lets go of what was kept for further readers.
     virtual void end() {}
-    /// The topology's term of the loss in this pass; undefined where it has none.
-    [[nodiscard]] virtual at::Tensor regulariser() const = 0;
+    /// As LayerWiring::regularisers.
+    [[nodiscard]] virtual std::vector<Regulariser> regularisers() const { return {}; }
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] virtual std::vector<Matrix> matrices(std::int64_t step) = 0;
 
     /// Makes the topology's parameters. Fixed and learned weights: "topology.coefficient" (those of all readers one
     /// after another, each [outputs, sources] or, per feature, [outputs, sources, d]) and "topology.gate" ([mixes, d]).
     /// Made for each token: see token_weights.h. `readers` must outlive it.
-    [[nodiscard]] static Result<std::unique_ptr<DepthWeights>> create(const projects::DepthMix& mix,
-                                                                      const std::vector<DepthReader>& readers,
-                                                                      std::int64_t width, Parameters& parameters);
+    [[nodiscard]] static Result<std::unique_ptr<DepthWeights>>
+    create(const projects::DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width, InitPlan& plan);
 };
 
 } // namespace residua::engine

@@ -15,11 +15,9 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
-#include <ATen/ops/zeros.h>
 
 namespace residua::engine {
 
@@ -62,21 +60,20 @@ at::Tensor joined(const at::Tensor& carry, const at::Tensor& write)
 /// The part that all tokens share, free or constrained.
 class SharedWeights : public StreamWeights {
 public:
-    SharedWeights(const MultiStream& wiring, std::int64_t layers, Parameters& parameters)
-        : m_wiring(wiring), m_layers(layers), m_parameterType(parameters.compute().parameterType)
+    SharedWeights(const MultiStream& wiring, std::int64_t layers, InitPlan& plan)
+        : m_wiring(wiring), m_layers(layers), m_parameterType(plan.compute().parameterType)
     {
         const std::int64_t n = wiring.streams;
         if (isConstrained()) {
             const projects::StreamStart start = projects::streamStart(n);
-            m_raw.read =
-                parameters.addValues("topology.read", inTurn(layers, n, start.readOn, start.readOff), Decay::No);
-            m_raw.carry = parameters.addValues("topology.carry",
-                                               repeated(at::eye(n, at::kDouble) * start.carry, layers), Decay::No);
-            m_raw.write = parameters.addValues("topology.write", at::zeros({layers, n}, at::kDouble), Decay::No);
+            m_raw.read = plan.addValues("topology.read", inTurn(layers, n, start.readOn, start.readOff), Decay::No);
+            m_raw.carry =
+                plan.addValues("topology.carry", repeated(at::eye(n, at::kDouble) * start.carry, layers), Decay::No);
+            m_raw.write = plan.addConstant("topology.write", {layers, n}, 0, Decay::No);
         } else {
-            m_raw.read = parameters.addValues("topology.read", inTurn(layers, n, 1, 0), Decay::No);
-            m_raw.carry = parameters.addValues("topology.carry", repeated(at::eye(n, at::kDouble), layers), Decay::No);
-            m_raw.write = parameters.addValues("topology.write", at::ones({layers, n}, at::kDouble), Decay::No);
+            m_raw.read = plan.addValues("topology.read", inTurn(layers, n, 1, 0), Decay::No);
+            m_raw.carry = plan.addValues("topology.carry", repeated(at::eye(n, at::kDouble), layers), Decay::No);
+            m_raw.write = plan.addConstant("topology.write", {layers, n}, 1, Decay::No);
         }
     }
 
@@ -161,15 +158,14 @@ private:
 /// normalised streams are never stored.
 class DynamicWeights final : public SharedWeights {
 public:
-    DynamicWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, Parameters& parameters)
-        : SharedWeights(wiring, layers, parameters), m_width(width)
+    DynamicWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
+        : SharedWeights(wiring, layers, plan), m_width(width)
     {
         const std::int64_t rows = wiring.streams + 2;
-        m_norm = parameters.add("topology.norm", {layers, width}, Role::Gain);
+        m_norm = plan.add("topology.norm", {layers, width}, Role::Gain);
         // The paper lets the dynamic part decay and keeps the static part from it.
-        m_dynamic = parameters.addValues("topology.dynamic", at::zeros({layers, rows, width}, at::kDouble), Decay::Yes);
-        m_scale =
-            parameters.addValues("topology.scale", at::full({layers, 2}, wiring.dynamicScale, at::kDouble), Decay::No);
+        m_dynamic = plan.addConstant("topology.dynamic", {layers, rows, width}, 0, Decay::Yes);
+        m_scale = plan.addConstant("topology.scale", {layers, 2}, wiring.dynamicScale, Decay::No);
     }
 
     void begin() override
@@ -212,14 +208,12 @@ private:
 /// norm's gain is absorbed in φ (section 4.3.1). φ's rows: n to read, n² to carry [in, out], n to write.
 class ConstrainedWeights final : public SharedWeights {
 public:
-    ConstrainedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, Parameters& parameters)
-        : SharedWeights(wiring, layers, parameters), m_width(width)
+    ConstrainedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
+        : SharedWeights(wiring, layers, plan), m_width(width)
     {
         const std::int64_t n = wiring.streams;
-        m_dynamic = parameters.addValues("topology.dynamic", at::zeros({layers, n, n * n + 2 * n, width}, at::kDouble),
-                                         Decay::Yes);
-        m_scale =
-            parameters.addValues("topology.scale", at::full({layers, 3}, wiring.dynamicScale, at::kDouble), Decay::No);
+        m_dynamic = plan.addConstant("topology.dynamic", {layers, n, n * n + 2 * n, width}, 0, Decay::Yes);
+        m_scale = plan.addConstant("topology.scale", {layers, 3}, wiring.dynamicScale, Decay::No);
     }
 
     void begin() override
@@ -274,15 +268,15 @@ private:
 } // namespace
 
 std::unique_ptr<StreamWeights> StreamWeights::create(const MultiStream& wiring, std::int64_t layers, std::int64_t width,
-                                                     Parameters& parameters)
+                                                     InitPlan& plan)
 {
     if (wiring.weights == projects::StreamWeights::Static) {
-        return std::make_unique<SharedWeights>(wiring, layers, parameters);
+        return std::make_unique<SharedWeights>(wiring, layers, plan);
     }
     if (wiring.constraint == projects::StreamConstraint::None) {
-        return std::make_unique<DynamicWeights>(wiring, layers, width, parameters);
+        return std::make_unique<DynamicWeights>(wiring, layers, width, plan);
     }
-    return std::make_unique<ConstrainedWeights>(wiring, layers, width, parameters);
+    return std::make_unique<ConstrainedWeights>(wiring, layers, width, plan);
 }
 
 } // namespace residua::engine

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/depth/depth_stack.h"
-#include "engine/graph/parameters.h"
+#include "engine/graph/init_plan.h"
 #include "projects/model/topology.h"
 
 #include <cstddef>
@@ -40,7 +40,7 @@ public:
     /// [in, out]), "topology.write" [L, n], and for weights that depend on the token "topology.dynamic" and
     /// "topology.scale", for Hyper-Connections "topology.norm" [L, d] too.
     [[nodiscard]] static std::unique_ptr<StreamWeights> create(const projects::MultiStream& wiring, std::int64_t layers,
-                                                               std::int64_t width, Parameters& parameters);
+                                                               std::int64_t width, InitPlan& plan);
 };
 
 } // namespace residua::engine

@@ -13,7 +13,6 @@
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <tuple>
@@ -37,7 +36,6 @@ public:
     }
 
     void begin() override {}
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
 
     [[nodiscard]] MixWeights of(std::size_t index, const DepthReading& reading) override
     {
@@ -93,9 +91,8 @@ private:
 
 class PerTokenWeights final : public TokenWeights {
 public:
-    PerTokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width,
-                    Parameters& parameters)
-        : TokenWeights(mix, readers, parameters.compute()),
+    PerTokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width, InitPlan& plan)
+        : TokenWeights(mix, readers, plan.compute()),
           m_ones(at::ones({width}, at::TensorOptions(compute().device).dtype(compute().parameterType)))
     {
         const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
@@ -112,11 +109,10 @@ public:
                 m_perceptrons.emplace_back();
                 continue;
             }
-            const at::Tensor hidden = parameters.add(prefix + "hidden", {h, width}, Role::Matrix);
-            parameters.all().back().decay = decay;
-            m_perceptrons.push_back({hidden,
-                                     parameters.addValues(prefix + "mix", at::zeros({h, h}, at::kDouble), decay),
-                                     parameters.addValues(prefix + "bias", at::tensor(start, at::kDouble), decay)});
+            const at::Tensor hidden =
+                plan.add(prefix + "hidden", {h, width}, {.role = Role::Matrix, .values = {}, .follows = "gelu"}, decay);
+            m_perceptrons.push_back({hidden, plan.addConstant(prefix + "mix", {h, h}, 0, decay),
+                                     plan.addValues(prefix + "bias", at::tensor(start, at::kDouble), decay)});
         }
     }
 
@@ -172,17 +168,16 @@ public:
 
 class AttentionWeights final : public TokenWeights {
 public:
-    AttentionWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width,
-                     Parameters& parameters)
-        : TokenWeights(mix, readers, parameters.compute())
+    AttentionWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width, InitPlan& plan)
+        : TokenWeights(mix, readers, plan.compute())
     {
         for (const DepthReader& reader : readers) {
             m_firstMix.push_back(m_mixes);
             m_mixes += reader.outputs;
         }
         const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
-        m_query = parameters.addValues("topology.query", at::zeros({m_mixes, width}, at::kDouble), decay);
-        m_norm = parameters.addValues("topology.norm", at::ones({m_mixes, width}, at::kDouble), decay);
+        m_query = plan.addConstant("topology.query", {m_mixes, width}, 0, decay);
+        m_norm = plan.addConstant("topology.norm", {m_mixes, width}, 1, decay);
     }
 
     void begin() override
@@ -242,7 +237,7 @@ private:
 } // namespace
 
 Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers,
-                                                       std::int64_t width, Parameters& parameters)
+                                                       std::int64_t width, InitPlan& plan)
 {
     if (mix.gate.kind != projects::GateKind::None) {
         return Error{"topology · gate", "weights made for each token take no gate"};
@@ -252,9 +247,9 @@ Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const DepthMix& mix, cons
         return Error{"topology · normalise", "weights made for each token are normalised over the sources"};
     }
     if (attends) {
-        return std::unique_ptr<DepthWeights>(std::make_unique<AttentionWeights>(mix, readers, width, parameters));
+        return std::unique_ptr<DepthWeights>(std::make_unique<AttentionWeights>(mix, readers, width, plan));
     }
-    return std::unique_ptr<DepthWeights>(std::make_unique<PerTokenWeights>(mix, readers, width, parameters));
+    return std::unique_ptr<DepthWeights>(std::make_unique<PerTokenWeights>(mix, readers, width, plan));
 }
 
 } // namespace residua::engine

@@ -18,6 +18,6 @@ namespace residua::engine {
 /// Their matrix is "mix", the mean over the tokens of the last pass.
 [[nodiscard]] Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const projects::DepthMix& mix,
                                                                      const std::vector<DepthReader>& readers,
-                                                                     std::int64_t width, Parameters& parameters);
+                                                                     std::int64_t width, InitPlan& plan);
 
 } // namespace residua::engine

@@ -51,17 +51,17 @@ at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Te
 
 class AttentionOperator final : public Operator, public ValueUser {
 public:
-    explicit AttentionOperator(const NodeContext& node) : m_compute(node.parameters.compute())
+    explicit AttentionOperator(const NodeContext& node) : m_compute(node.plan.compute())
     {
         const std::int64_t width = node.features();
         m_options.sizes = projects::attentionSizesOf(node.params, width);
         m_options.causal = paramBool(node.params, "causal");
         m_options.dropout = paramDouble(node.params, "dropout");
         const auto& [heads, kvHeads, headDim] = m_options.sizes;
-        m_query = projection(node, "q", heads * headDim, width, Role::Matrix);
-        m_key = projection(node, "k", kvHeads * headDim, width, Role::Matrix);
-        m_value = projection(node, "v", kvHeads * headDim, width, Role::Matrix);
-        m_out = projection(node, "out", width, heads * headDim, node.outputRole());
+        m_query = projection(node, "q", heads * headDim, width);
+        m_key = projection(node, "k", kvHeads * headDim, width);
+        m_value = projection(node, "v", kvHeads * headDim, width);
+        m_out = {node.outputMatrix("out.weight", {width, heads * headDim}), biasOf(node, "out", width)};
         if (paramBool(node.params, "qk_norm")) {
             m_queryNorm = node.parameter("q_norm.weight", {headDim}, Role::Gain);
             m_keyNorm = node.parameter("k_norm.weight", {headDim}, Role::Gain);
@@ -76,9 +76,9 @@ public:
         }
     }
 
-    [[nodiscard]] at::Tensor run(const Inputs& in, Mode mode) const override
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        if (m_joined.defined() && !m_values && (mode == Mode::Evaluate || m_options.dropout == 0)) {
+        if (m_joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0)) {
             return project(runJoined(in), m_out);
         }
         const auto& [heads, kvHeads, headDim] = m_options.sizes;
@@ -86,7 +86,7 @@ public:
         const at::Tensor k = position(split(project(in[1], m_key), kvHeads), m_keyNorm);
         const at::Tensor own = split(project(in[2], m_value), kvHeads);
         const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
-        const double dropout = mode == Mode::Train ? m_options.dropout : 0.0;
+        const double dropout = pass.training() ? m_options.dropout : 0.0;
         const bool drops = dropout > 0 && q.is_cpu();
         const at::Tensor mixed =
             drops ? attendDropping(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), m_options.causal, dropout)
@@ -125,14 +125,14 @@ private:
         return projectedAttention(attention);
     }
 
-    static Projection projection(const NodeContext& node, const std::string& name, std::int64_t out, std::int64_t in,
-                                 Role role)
+    static Projection projection(const NodeContext& node, const std::string& name, std::int64_t out, std::int64_t in)
     {
-        Projection result{node.parameter(name + ".weight", {out, in}, role), {}};
-        if (paramBool(node.params, "bias")) {
-            result.bias = node.parameter(name + ".bias", {out}, Role::Bias);
-        }
-        return result;
+        return {node.parameter(name + ".weight", {out, in}, Role::Matrix), biasOf(node, name, out)};
+    }
+    /// Undefined where the node has none.
+    static at::Tensor biasOf(const NodeContext& node, const std::string& name, std::int64_t out)
+    {
+        return paramBool(node.params, "bias") ? node.parameter(name + ".bias", {out}, Role::Bias) : at::Tensor();
     }
 
     [[nodiscard]] at::Tensor project(const at::Tensor& x, const Projection& by) const

@@ -24,7 +24,7 @@ using projects::Op;
 
 OperatorResult buildAdd(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, Mode) {
+    return makeOperator([](const Inputs& in, const Pass&) {
         at::Tensor sum = in[0];
         for (std::size_t i = 1; i < in.size(); ++i) {
             sum = sum + in[i];
@@ -35,7 +35,7 @@ OperatorResult buildAdd(const NodeContext&)
 
 OperatorResult buildMultiply(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, Mode) {
+    return makeOperator([](const Inputs& in, const Pass&) {
         at::Tensor product = in[0];
         for (std::size_t i = 1; i < in.size(); ++i) {
             product = product * in[i];
@@ -46,7 +46,7 @@ OperatorResult buildMultiply(const NodeContext&)
 
 OperatorResult buildConcat(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, Mode) {
+    return makeOperator([](const Inputs& in, const Pass&) {
         std::vector<at::Tensor> parts;
         for (std::size_t i = 0; i < in.size(); ++i) {
             parts.push_back(in[i]);
@@ -57,7 +57,7 @@ OperatorResult buildConcat(const NodeContext&)
 
 OperatorResult buildFlatten(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, Mode) { return in[0].flatten(1); });
+    return makeOperator([](const Inputs& in, const Pass&) { return in[0].flatten(1); });
 }
 
 /// A formula over tensors. Numbers are tensors of no dimension, which any type absorbs.
@@ -136,7 +136,7 @@ OperatorResult buildExpression(const NodeContext& node)
     if (!formula) {
         return formula.error();
     }
-    return makeOperator([e = *formula, names = projects::namesIn(*formula)](const Inputs& in, Mode) {
+    return makeOperator([e = *formula, names = projects::namesIn(*formula)](const Inputs& in, const Pass&) {
         return Formula(in, names).value(e);
     });
 }

@@ -4,7 +4,6 @@
 #include "engine/ops/fused.h"
 #include "engine/runtime/fixed_bits.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv2d.h>
 
@@ -26,17 +25,14 @@ OperatorResult buildLinear(const NodeContext& node)
 {
     const std::int64_t out = paramInt(node.params, "out");
     const at::Tensor weight =
-        node.tied.defined() ? node.tied : node.parameter("weight", {out, node.features()}, node.outputRole());
+        node.tied.defined() ? node.tied
+                            : node.outputMatrix("weight", {out, node.features()}, paramDouble(node.params, "start"));
     if (weight.size(0) != out || weight.size(1) != node.features()) {
         return Error{"", "the tied table has " + std::to_string(weight.size(0)) + " rows of " +
                              std::to_string(weight.size(1)) + " features, expected " + std::to_string(out) + " of " +
                              std::to_string(node.features())};
     }
-    if (const double start = paramDouble(node.params, "start"); start != 1.0 && !node.tied.defined()) {
-        const at::NoGradGuard noGrad;
-        weight.mul_(start);
-    }
-    return OperatorResult(std::make_unique<LinearOperator>(node.parameters.compute(), weight, biasOf(node)));
+    return OperatorResult(std::make_unique<LinearOperator>(node.plan.compute(), weight, biasOf(node)));
 }
 
 /// y = x·V·Uᵀ with u [out, r] and v [r, in].
@@ -44,8 +40,8 @@ OperatorResult buildLowRankLinear(const NodeContext& node)
 {
     const std::int64_t rank = projects::rankOf(node.params, node.features());
     const at::Tensor v = node.parameter("v", {rank, node.features()}, Role::Matrix);
-    const at::Tensor u = node.parameter("u", {paramInt(node.params, "out"), rank}, node.outputRole());
-    return makeOperator([compute = node.parameters.compute(), u, v, bias = biasOf(node)](const Inputs& in, Mode) {
+    const at::Tensor u = node.outputMatrix("u", {paramInt(node.params, "out"), rank});
+    return makeOperator([compute = node.plan.compute(), u, v, bias = biasOf(node)](const Inputs& in, const Pass&) {
         return linear(compute, linear(compute, in[0], v), u, bias);
     });
 }
@@ -56,14 +52,14 @@ OperatorResult buildConv1d(const NodeContext& node)
     const std::int64_t groups = paramInt(node.params, "groups");
     const std::int64_t kernel = paramInt(node.params, "kernel");
     const at::Tensor weight =
-        node.parameter("weight", {paramInt(node.params, "out"), node.features() / groups, kernel}, node.outputRole());
+        node.outputMatrix("weight", {paramInt(node.params, "out"), node.features() / groups, kernel});
     const std::int64_t before = paramBool(node.params, "causal") ? kernel - 1 : (kernel - 1) / 2;
-    const at::ScalarType type = node.parameters.compute().activationType;
-    return makeOperator(
-        [weight, bias = biasOf(node), groups, before, after = kernel - 1 - before, type](const Inputs& in, Mode) {
-            const at::Tensor padded = at::constant_pad_nd(in[0].to(type).transpose(1, 2), {before, after});
-            return convolution(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, groups).transpose(1, 2);
-        });
+    const at::ScalarType type = node.plan.compute().activationType;
+    return makeOperator([weight, bias = biasOf(node), groups, before, after = kernel - 1 - before,
+                         type](const Inputs& in, const Pass&) {
+        const at::Tensor padded = at::constant_pad_nd(in[0].to(type).transpose(1, 2), {before, after});
+        return convolution(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, groups).transpose(1, 2);
+    });
 }
 
 at::Tensor convolve(const at::Tensor& image, const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
@@ -79,11 +75,10 @@ OperatorResult buildConv2d(const NodeContext& node)
     const std::int64_t groups = paramInt(node.params, "groups");
     const std::int64_t kernel = paramInt(node.params, "kernel");
     const std::int64_t channels = node.inputs[0].dims[1] / groups;
-    const at::Tensor weight =
-        node.parameter("weight", {paramInt(node.params, "out"), channels, kernel, kernel}, node.outputRole());
+    const at::Tensor weight = node.outputMatrix("weight", {paramInt(node.params, "out"), channels, kernel, kernel});
     return makeOperator([weight, bias = biasOf(node), stride = paramInt(node.params, "stride"),
                          padding = paramInt(node.params, "padding"), groups,
-                         type = node.parameters.compute().activationType](const Inputs& in, Mode) {
+                         type = node.plan.compute().activationType](const Inputs& in, const Pass&) {
         return convolve(in[0], weight, bias, stride, padding, groups, type);
     });
 }
@@ -92,10 +87,10 @@ OperatorResult buildConv2d(const NodeContext& node)
 OperatorResult buildPatchify(const NodeContext& node)
 {
     const std::int64_t patch = paramInt(node.params, "patch");
-    const at::Tensor weight = node.parameter(
-        "weight", {paramInt(node.params, "out"), node.inputs[0].dims[1], patch, patch}, node.outputRole());
+    const at::Tensor weight =
+        node.outputMatrix("weight", {paramInt(node.params, "out"), node.inputs[0].dims[1], patch, patch});
     return makeOperator(
-        [weight, bias = biasOf(node), patch, type = node.parameters.compute().activationType](const Inputs& in, Mode) {
+        [weight, bias = biasOf(node), patch, type = node.plan.compute().activationType](const Inputs& in, const Pass&) {
             return convolve(in[0], weight, bias, patch, 0, 1, type).flatten(2).transpose(1, 2);
         });
 }

@@ -6,7 +6,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
@@ -25,9 +24,9 @@ std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
     std::vector<at::Tensor>& weights = node.sharedNorms[owner];
     if (weights.empty()) {
         const std::string name = node.graphPrefix + owner;
-        weights.push_back(node.parameters.add(name + ".weight", {node.features()}, Role::Gain));
+        weights.push_back(node.plan.add(name + ".weight", {node.features()}, Role::Gain));
         if (bias) {
-            weights.push_back(node.parameters.add(name + ".bias", {node.features()}, Role::Bias));
+            weights.push_back(node.plan.add(name + ".bias", {node.features()}, Role::Bias));
         }
     }
     return weights;
@@ -36,14 +35,14 @@ std::vector<at::Tensor> normWeights(const NodeContext& node, bool bias)
 OperatorResult buildRmsNorm(const NodeContext& node)
 {
     return makeOperator([weight = normWeights(node, false)[0], epsilon = paramDouble(node.params, "epsilon")](
-                            const Inputs& in, Mode) { return rmsNorm(in[0], weight, epsilon); });
+                            const Inputs& in, const Pass&) { return rmsNorm(in[0], weight, epsilon); });
 }
 
 OperatorResult buildLayerNorm(const NodeContext& node)
 {
     std::vector<at::Tensor> weights = normWeights(node, paramBool(node.params, "bias"));
     weights.resize(2);
-    return makeOperator([weights, epsilon = paramDouble(node.params, "epsilon")](const Inputs& in, Mode) {
+    return makeOperator([weights, epsilon = paramDouble(node.params, "epsilon")](const Inputs& in, const Pass&) {
         const at::ScalarType type = in[0].scalar_type();
         const at::Tensor bias = weights[1].defined() ? weights[1].to(type) : at::Tensor();
         return layerNorm(in[0], weights[0].to(type), bias, epsilon);
@@ -54,22 +53,22 @@ OperatorResult buildActivation(const NodeContext& node)
 {
     const std::string& function = paramText(node.params, "function");
     if (function == "relu") {
-        return makeOperator([](const Inputs& in, Mode) { return at::relu(in[0]); });
+        return makeOperator([](const Inputs& in, const Pass&) { return at::relu(in[0]); });
     }
     if (function == "gelu") {
-        return makeOperator([](const Inputs& in, Mode) { return engine::gelu(in[0]); });
+        return makeOperator([](const Inputs& in, const Pass&) { return engine::gelu(in[0]); });
     }
     if (function == "silu") {
-        return makeOperator([](const Inputs& in, Mode) { return engine::silu(in[0]); });
+        return makeOperator([](const Inputs& in, const Pass&) { return engine::silu(in[0]); });
     }
     if (function == "tanh") {
-        return makeOperator([](const Inputs& in, Mode) { return at::tanh(in[0]); });
+        return makeOperator([](const Inputs& in, const Pass&) { return at::tanh(in[0]); });
     }
     if (function == "sigmoid") {
-        return makeOperator([](const Inputs& in, Mode) { return engine::sigmoid(in[0]); });
+        return makeOperator([](const Inputs& in, const Pass&) { return engine::sigmoid(in[0]); });
     }
     if (function == "identity") {
-        return makeOperator([](const Inputs& in, Mode) { return in[0]; });
+        return makeOperator([](const Inputs& in, const Pass&) { return in[0]; });
     }
     return Error{"function", "the engine does not know " + function};
 }
@@ -81,8 +80,8 @@ OperatorResult buildSwiglu(const NodeContext&)
 
 OperatorResult buildDropout(const NodeContext& node)
 {
-    return makeOperator([rate = paramDouble(node.params, "rate")](const Inputs& in, Mode mode) {
-        return at::dropout(in[0], rate, mode == Mode::Train);
+    return makeOperator([rate = paramDouble(node.params, "rate")](const Inputs& in, const Pass& pass) {
+        return at::dropout(in[0], rate, pass.training());
     });
 }
 
@@ -91,12 +90,12 @@ OperatorResult buildScale(const NodeContext& node)
     const double value = paramDouble(node.params, "value");
     const std::string& learned = paramText(node.params, "learned");
     if (learned == "no") {
-        return makeOperator([value](const Inputs& in, Mode) { return in[0] * value; });
+        return makeOperator([value](const Inputs& in, const Pass&) { return in[0] * value; });
     }
     const std::int64_t size = learned == "scalar" ? 1 : node.features();
-    const at::Tensor factor =
-        node.parameters.addValues(node.prefix() + "factor", at::full({size}, value, at::kDouble), Decay::No);
-    return makeOperator([factor](const Inputs& in, Mode) { return scaled(in[0], factor.to(in[0].scalar_type())); });
+    const at::Tensor factor = node.plan.addConstant(node.prefix() + "factor", {size}, value, Decay::No);
+    return makeOperator(
+        [factor](const Inputs& in, const Pass&) { return scaled(in[0], factor.to(in[0].scalar_type())); });
 }
 
 constexpr NodeBuilderEntry kTable[] = {

@@ -16,13 +16,13 @@ OperatorResult buildTokenEmbedding(const NodeContext& node)
 {
     const at::Tensor table =
         node.parameter("weight", {paramInt(node.params, "vocab"), paramInt(node.params, "dim")}, Role::Table);
-    return makeOperator([table](const Inputs& in, Mode) { return at::embedding(table, in[0]); });
+    return makeOperator([table](const Inputs& in, const Pass&) { return at::embedding(table, in[0]); });
 }
 
 OperatorResult buildPositionEmbedding(const NodeContext& node)
 {
     const at::Tensor table = node.parameter("weight", {paramInt(node.params, "length"), node.features()}, Role::Table);
-    return makeOperator([table](const Inputs& in, Mode) {
+    return makeOperator([table](const Inputs& in, const Pass&) {
         const std::int64_t time = in[0].size(1);
         TORCH_CHECK(time <= table.size(0), "a sequence of ", time, " tokens is longer than the ", table.size(0),
                     " positions of the embedding");
@@ -32,7 +32,7 @@ OperatorResult buildPositionEmbedding(const NodeContext& node)
 
 OperatorResult buildMeanPool(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, Mode) { return in[0].mean(1); });
+    return makeOperator([](const Inputs& in, const Pass&) { return in[0].mean(1); });
 }
 
 constexpr NodeBuilderEntry kTable[] = {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/fusion.h"
 
-#include "engine/graph/parameters.h"
 #include "engine/ops/fused.h"
 #include "engine/ops/joined_linear.h"
 
@@ -17,7 +16,7 @@ public:
     {
     }
 
-    [[nodiscard]] at::Tensor run(const Inputs& in, Mode) const override
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass&) const override
     {
         return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
     }
@@ -66,12 +65,12 @@ LinearOperator::LinearOperator(const Compute& compute, at::Tensor weight, at::Te
 {
 }
 
-at::Tensor LinearOperator::run(const Inputs& in, Mode) const
+at::Tensor LinearOperator::run(const Inputs& in, const Pass&) const
 {
     return linear(m_compute, in[0], m_weight, m_bias);
 }
 
-at::Tensor SwigluOperator::run(const Inputs& in, Mode) const
+at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const
 {
     return swiglu(in[0], in[1]);
 }

@@ -15,7 +15,7 @@ namespace residua::engine {
 class LinearOperator final : public Operator {
 public:
     LinearOperator(const Compute& compute, at::Tensor weight, at::Tensor bias);
-    [[nodiscard]] at::Tensor run(const Inputs& inputs, Mode mode) const override;
+    [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] const at::Tensor& weight() const { return m_weight; }
@@ -30,7 +30,7 @@ private:
 /// silu(gate)·up.
 class SwigluOperator final : public Operator {
 public:
-    [[nodiscard]] at::Tensor run(const Inputs& inputs, Mode mode) const override;
+    [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
 };
 
 /// One step of a graph's program: an operator over numbered slots.

@@ -22,6 +22,7 @@ using projects::PortRef;
 using projects::ResolvedGraph;
 using projects::ResolvedNode;
 using projects::Shape;
+using projects::Wire;
 
 class GraphCompiler {
 public:
@@ -34,7 +35,7 @@ public:
         if (!resolved.errors.empty()) {
             return resolved.errors.begin()->second;
         }
-        const std::size_t before = m_setting.parameters.all().size();
+        const std::size_t before = m_setting.plan.all().size();
         addInputs(resolved);
         for (const ResolvedNode& node : resolved.nodes) {
             if (const Status added = add(node); !added) {
@@ -46,8 +47,7 @@ public:
         }
         fuse(m_program.m_steps, m_program.m_output);
         markLastReaders();
-        m_program.m_activations = m_setting.activations;
-        const auto& all = m_setting.parameters.all();
+        const auto& all = m_setting.plan.all();
         for (std::size_t i = before; i < all.size(); ++i) {
             m_program.m_parameters.push_back(all[i].tensor);
         }
@@ -112,7 +112,8 @@ private:
                                   .slots = slots,
                                   .graphPrefix = m_setting.prefix,
                                   .writesResidual = m_writers.contains(node.id),
-                                  .parameters = m_setting.parameters,
+                                  .follows = activationAfter(node),
+                                  .plan = m_setting.plan,
                                   .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
                                   .sharedNorms = m_norms,
                                   .rotaryTables = m_setting.rotaryTables};
@@ -122,6 +123,29 @@ private:
         }
         m_program.m_steps.push_back({std::move(*made), slots, define(node.id, resolved.out.front()), {}});
         return Done{};
+    }
+
+    /// The activation that every reader of the node's output applies to it; empty where there is no such one.
+    [[nodiscard]] std::string activationAfter(const Node& node) const
+    {
+        std::set<std::string> functions;
+        for (const Wire& wire : m_graph.wires) {
+            if (wire.from.node == node.id) {
+                functions.insert(activationOf(*m_graph.find(wire.to.node), wire.to.port));
+            }
+        }
+        return functions.size() == 1 ? *functions.begin() : std::string();
+    }
+
+    /// What a node applies to the value at one of its ports before anything else.
+    [[nodiscard]] std::string activationOf(const Node& node, const std::string& port) const
+    {
+        if (node.kind == "swiglu") {
+            return port == "gate" ? "silu" : "";
+        }
+        const auto params = node.kind == "activation" ? projects::evaluateParams(node, m_setting.sizes)
+                                                      : Result<projects::ParamMap>(projects::ParamMap());
+        return params && params->contains("function") ? projects::paramText(*params, "function") : std::string();
     }
 
     void markLastReaders()
@@ -163,32 +187,15 @@ std::vector<Operator*> GraphProgram::operators() const
     return result;
 }
 
-void GraphProgram::tell(std::shared_ptr<LayerNorms> norms)
-{
-    m_norms = std::move(norms);
-    m_layer = m_norms->add();
-    const auto residual = std::ranges::find(m_inputPorts, "residual");
-    m_stream = residual == m_inputPorts.end() ? 0 : static_cast<std::size_t>(residual - m_inputPorts.begin());
-}
-
-at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, Mode mode)
-{
-    at::Tensor output = runGated(inputs, mode);
-    if (m_norms) {
-        m_norms->saw(m_layer, inputs[m_stream], output);
-    }
-    return output;
-}
-
-at::Tensor GraphProgram::runGated(std::span<const at::Tensor> inputs, Mode mode)
+at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, const Pass& pass, projects::Activations activations)
 {
     if (!at::GradMode::is_enabled()) {
-        return runSteps(inputs, mode);
+        return runSteps(inputs, pass);
     }
-    // What enters passes an alias, a gate of the gradients: those of all readers inside are summed there and leave as
-    // one, as they leave a layer that is computed again. Without it they would meet those of readers outside one by
-    // one, and Keep and Recompute would differ in the order of that sum, so in bits. Ports that are fed the same share
-    // one gate, so that what reads it can tell.
+    // What enters goes through an alias, at which the gradients of all readers inside are summed and leave as one, as
+    // they leave a graph that is computed again. Without it they would meet those of readers outside one by one, and
+    // Keep and Recompute would differ in the order of that sum, so in bits. Ports that are fed the same tensor share
+    // one alias, so that an operator sees that they are the same.
     std::vector<at::Tensor> entering;
     for (const at::Tensor& input : inputs) {
         const auto same = std::ranges::find_if(inputs, [&](const at::Tensor& other) { return other.is_same(input); });
@@ -196,22 +203,22 @@ at::Tensor GraphProgram::runGated(std::span<const at::Tensor> inputs, Mode mode)
         if (first < entering.size()) {
             entering.push_back(entering[first]);
         } else {
-            const bool gate = input.requires_grad() && m_activations == projects::Activations::Keep;
-            entering.push_back(gate ? at::alias(input) : input);
+            const bool sums = input.requires_grad() && activations == projects::Activations::Keep;
+            entering.push_back(sums ? at::alias(input) : input);
         }
     }
-    if (m_activations == projects::Activations::Recompute) {
-        return runRecomputed([this, mode](std::span<const at::Tensor> again) { return runSteps(again, mode); },
-                             entering, m_parameters, mode);
+    if (activations == projects::Activations::Recompute) {
+        return runRecomputed([this, pass](std::span<const at::Tensor> again) { return runSteps(again, pass); },
+                             entering, m_parameters, pass);
     }
-    return runSteps(entering, mode);
+    return runSteps(entering, pass);
 }
 
-at::Tensor GraphProgram::runSteps(std::span<const at::Tensor> inputs, Mode mode)
+at::Tensor GraphProgram::runSteps(std::span<const at::Tensor> inputs, const Pass& pass)
 {
     std::ranges::copy(inputs, m_slots.begin());
     for (const ProgramStep& step : m_steps) {
-        m_slots[step.out] = step.run->run(Inputs(m_slots, step.in), mode);
+        m_slots[step.out] = step.run->run(Inputs(m_slots, step.in), pass);
         for (const std::size_t slot : step.done) {
             m_slots[slot].reset();
         }

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "engine/graph/fusion.h"
-#include "engine/graph/layer_norms.h"
+#include "engine/graph/init_plan.h"
 #include "engine/graph/operator.h"
-#include "engine/graph/parameters.h"
 #include "engine/ops/fused.h"
 #include "projects/model/graph.h"
 #include "projects/model/places.h"
@@ -25,10 +24,8 @@ struct GraphSetting {
     std::string prefix;     ///< of parameter names: "stem.", "layers.3.", "head."
     const projects::Sizes& sizes;
     projects::Shape entering; ///< of every input port
-    Parameters& parameters;
+    InitPlan& plan;
     RotaryTables& rotaryTables;
-    /// Whether what the backward needs of the graph's inside is kept, or computed again from the inputs.
-    projects::Activations activations = projects::Activations::Keep;
     projects::NodeId tiedNode{}; ///< the node that uses `tied` as its weight, where that is defined
     at::Tensor tied;
 };
@@ -42,33 +39,26 @@ public:
     /// Names of the graph's input ports, in the order in which run takes them.
     [[nodiscard]] const std::vector<std::string>& inputPorts() const { return m_inputPorts; }
     /// The value at the output port. One tensor per input port. The program must outlive the backward of it.
-    /// Gradients have the same bits whether activations are kept or not: either way those of an input's readers are
-    /// summed before they meet what else reads that tensor.
-    [[nodiscard]] at::Tensor run(std::span<const at::Tensor> inputs, Mode mode);
+    /// `activations` says whether what the backward needs of the graph's inside is kept, or computed again from the
+    /// inputs. Gradients have the same bits either way: those of an input's readers are summed before they meet what
+    /// else reads that tensor.
+    [[nodiscard]] at::Tensor run(std::span<const at::Tensor> inputs, const Pass& pass,
+                                 projects::Activations activations = projects::Activations::Keep);
     /// Its operators, in the order in which they run.
     [[nodiscard]] std::vector<Operator*> operators() const;
-    /// For a graph that a value leaves or enters beside its ports: it cannot be computed again.
-    void keepActivations() { m_activations = projects::Activations::Keep; }
-    /// Tells `norms` of each run, as a further layer of it.
-    void tell(std::shared_ptr<LayerNorms> norms);
     /// What arrives at the output port.
     [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
 
 private:
     friend class GraphCompiler;
-    [[nodiscard]] at::Tensor runGated(std::span<const at::Tensor> inputs, Mode mode);
-    [[nodiscard]] at::Tensor runSteps(std::span<const at::Tensor> inputs, Mode mode);
+    [[nodiscard]] at::Tensor runSteps(std::span<const at::Tensor> inputs, const Pass& pass);
 
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
     std::vector<ProgramStep> m_steps;
     std::size_t m_output = 0;
     std::vector<at::Tensor> m_slots;
     projects::Shape m_outputShape;
-    projects::Activations m_activations = projects::Activations::Keep;
     std::vector<at::Tensor> m_parameters; ///< those that its nodes made
-    std::shared_ptr<LayerNorms> m_norms;  ///< may be null
-    std::size_t m_layer = 0;              ///< its number there
-    std::size_t m_stream = 0;             ///< the port that the residual stream enters
 };
 
 } // namespace residua::engine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/graph/init_plan.h"
 #include "engine/graph/operator.h"
-#include "engine/graph/parameters.h"
 #include "engine/ops/fused.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -24,7 +24,8 @@ struct NodeContext {
     std::span<const std::size_t> slots;      ///< of the inputs; equal where ports read the same value
     std::string graphPrefix;                 ///< of parameter names: "layers.3."
     bool writesResidual = false;             ///< its output reaches the graph's own through additions alone
-    Parameters& parameters;
+    std::string follows;                     ///< as ParameterStart::follows
+    InitPlan& plan;
     /// Tensors that nodes share: the tied head's table, and norms' weights by the name of the node that owns them.
     at::Tensor tied;
     std::map<std::string, std::vector<at::Tensor>>& sharedNorms;
@@ -34,10 +35,15 @@ struct NodeContext {
     /// A parameter of this node: layers.3.attn.`name`.
     [[nodiscard]] at::Tensor parameter(const std::string& name, at::IntArrayRef shape, Role role) const
     {
-        return parameters.add(prefix() + name, shape, role);
+        return plan.add(prefix() + name, shape, role);
     }
-    /// The role of a matrix whose output is the node's output.
-    [[nodiscard]] Role outputRole() const { return writesResidual ? Role::ResidualMatrix : Role::Matrix; }
+    /// A matrix of this node whose output is the node's output; it starts as `factor` times what its role says.
+    [[nodiscard]] at::Tensor outputMatrix(const std::string& name, at::IntArrayRef shape, double factor = 1) const
+    {
+        const Role role = writesResidual ? Role::ResidualMatrix : Role::Matrix;
+        return plan.add(prefix() + name, shape, {.role = role, .factor = factor, .values = {}, .follows = follows},
+                        Decay::Yes);
+    }
     [[nodiscard]] std::int64_t features(std::size_t input = 0) const { return inputs[input].features(); }
 };
 
@@ -57,12 +63,15 @@ struct NodeBuilderEntry {
 /// nullptr for a kind that the engine cannot run.
 [[nodiscard]] NodeBuilder findNodeBuilder(const std::string& kind);
 
-/// An operator of a function (Inputs, Mode) → Tensor.
+/// An operator of a function (Inputs, Pass) → Tensor.
 template <class Function>
 class FunctionOperator final : public Operator {
 public:
     explicit FunctionOperator(Function function) : m_function(std::move(function)) {}
-    [[nodiscard]] at::Tensor run(const Inputs& inputs, Mode mode) const override { return m_function(inputs, mode); }
+    [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override
+    {
+        return m_function(inputs, pass);
+    }
 
 private:
     Function m_function;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/graph/pass.h"
 #include "engine/runtime/compute.h"
 #include "projects/base/result.h"
 
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace residua::engine {
-
-enum class Mode { Evaluate, Train };
 
 /// The inputs of one operator: views into the slots of the graph that runs.
 class Inputs {
@@ -34,7 +33,7 @@ private:
 class Operator {
 public:
     virtual ~Operator() = default;
-    [[nodiscard]] virtual at::Tensor run(const Inputs& inputs, Mode mode) const = 0;
+    [[nodiscard]] virtual at::Tensor run(const Inputs& inputs, const Pass& pass) const = 0;
 };
 
 } // namespace residua::engine

@@ -133,14 +133,14 @@ private:
 } // namespace
 
 at::Tensor runRecomputed(Rerun run, std::span<const at::Tensor> inputs, std::span<const at::Tensor> parameters,
-                         Mode mode)
+                         const Pass& pass)
 {
     variable_list all(inputs.begin(), inputs.end());
     all.insert(all.end(), parameters.begin(), parameters.end());
     if (!at::GradMode::is_enabled() || !torch::autograd::any_variable_requires_grad(all)) {
         return run(inputs);
     }
-    const at::Tensor state = mode == Mode::Train ? randomState(inputs.front().device()) : at::Tensor();
+    const at::Tensor state = pass.training() ? randomState(inputs.front().device()) : at::Tensor();
     at::Tensor output;
     {
         const at::NoGradGuard noGrad;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/graph/operator.h"
+#include "engine/graph/pass.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -17,6 +17,6 @@ using Rerun = std::function<at::Tensor(std::span<const at::Tensor>)>;
 /// where training draws numbers, and leaves that state as it finds it. `parameters` are all other tensors whose
 /// gradients `run` leads to. Equal tensors among the inputs stay equal when it runs again.
 [[nodiscard]] at::Tensor runRecomputed(Rerun run, std::span<const at::Tensor> inputs,
-                                       std::span<const at::Tensor> parameters, Mode mode);
+                                       std::span<const at::Tensor> parameters, const Pass& pass);
 
 } // namespace residua::engine

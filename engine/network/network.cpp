@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/network/network.h"
 
-#include "engine/depth/trunk.h"
+#include "engine/depth/layer_dropping.h"
+#include "engine/depth/layer_wiring.h"
 #include "engine/graph/graph_program.h"
-#include "engine/graph/layer_norms.h"
-#include "engine/ops/loss.h"
+#include "engine/ops/objectives.h"
 #include "engine/runtime/device.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/ffn_site.h"
@@ -23,53 +23,82 @@ using projects::Shape;
 
 class Network final : public CompiledNetwork {
 public:
-    Network(const Compute& compute, projects::Objective objective) : m_compute(compute), m_objective(objective) {}
+    Network(const Compute& compute, const Project& project)
+        : m_compute(compute),
+          m_objective(entryOf(project.network.objective)),
+          m_plan(compute, project.initialisation, project.seeds.init, project.network.depth())
+    {
+    }
 
-    [[nodiscard]] at::Tensor forward(const at::Tensor& input) override
+    [[nodiscard]] at::Tensor forward(const at::Tensor& input, const Pass& pass) override
     {
         const bool tokens = input.scalar_type() == at::kLong;
         const at::Tensor entering[] = {tokens ? input : input.to(m_compute.parameterType)};
-        const at::Tensor inside[] = {m_trunk->run(m_stem->run(entering, m_mode), m_mode)};
-        return m_head->run(inside, m_mode);
+        const at::Tensor stem = m_stem->run(entering, pass);
+        const at::Tensor inside[] = {m_wiring->run(stem, withLayers(pass))};
+        return m_head->run(inside, pass);
     }
 
-    [[nodiscard]] at::Tensor loss(const DeviceBatch& batch) override
+    [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
     {
-        at::Tensor loss = objective(m_objective, forward(batch.input), batch.target);
-        if (m_mode == Mode::Train) {
-            if (const at::Tensor regulariser = m_trunk->regulariser(); regulariser.defined()) {
-                loss = loss + regulariser;
+        at::Tensor loss = m_objective.loss(forward(batch.input, pass), batch.target);
+        if (pass.training()) {
+            for (const Regulariser& regulariser : m_regularisers) {
+                loss = loss + regulariser.term();
             }
         }
         return loss;
     }
 
-    void setTraining(bool training) override { m_mode = training ? Mode::Train : Mode::Evaluate; }
-    [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_parameters; }
-    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_trunk->coefficients(step); }
-    void watchNorms(bool on) override { m_norms->watch(on); }
-    [[nodiscard]] std::optional<Matrix> norms(std::int64_t step) const override { return m_norms->matrix(step); }
+    [[nodiscard]] Status initialise(const PreparationWatch& watch,
+                                    const std::function<bool(const std::string& name)>& wanted) override
+    {
+        return m_plan.fill(watch, wanted);
+    }
+    [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_plan.all(); }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        std::vector<Matrix> matrices = m_wiring->coefficients(step);
+        if (!m_lastLayers.empty()) {
+            matrices.push_back(activeLayers(m_lastLayers, step));
+        }
+        return matrices;
+    }
 
 private:
     friend class NetworkCompiler;
 
+    /// The pass with what the document leaves out, unless its caller has said what to leave out.
+    [[nodiscard]] Pass withLayers(const Pass& pass)
+    {
+        Pass inside = pass;
+        if (m_dropping && pass.layers.empty()) {
+            inside.layers = m_dropping->draw(pass);
+        }
+        if (pass.training()) {
+            m_lastLayers = inside.layers;
+        }
+        return inside;
+    }
+
     Compute m_compute;
-    projects::Objective m_objective;
-    Mode m_mode = Mode::Train;
-    std::shared_ptr<LayerNorms> m_norms = std::make_shared<LayerNorms>();
+    const ObjectiveEntry& m_objective;
+    std::vector<Regulariser> m_regularisers;
     std::optional<GraphProgram> m_stem;
-    std::unique_ptr<Trunk> m_trunk;
+    std::unique_ptr<LayerDropping> m_dropping; ///< null: every pass runs all layers
+    std::unique_ptr<LayerWiring> m_wiring;
     std::optional<GraphProgram> m_head;
-    std::vector<NamedParameter> m_parameters;
+    InitPlan m_plan;
+    std::vector<LayerUse> m_lastLayers; ///< of the last training pass; empty where it ran all
 };
 
 class NetworkCompiler {
 public:
-    NetworkCompiler(const Project& project, const DataShape& data, const Compute& compute)
+    NetworkCompiler(const Project& project, const ExampleSchema& examples, const Compute& compute)
         : m_project(project),
-          m_data(data),
+          m_examples(examples),
           m_compute(compute),
-          m_parameters(compute, project.initialisation, project.seeds.init, project.network.depth())
+          m_network(std::make_unique<Network>(compute, project))
     {
     }
 
@@ -80,29 +109,28 @@ public:
             return sizes.error();
         }
         m_sizes = std::move(*sizes);
-        auto network = std::make_unique<Network>(m_compute, m_project.network.objective);
-        for (const auto part : {&NetworkCompiler::addStem, &NetworkCompiler::addTrunk, &NetworkCompiler::addHead}) {
-            if (const Status added = (this->*part)(*network); !added) {
+        for (const auto part : {&NetworkCompiler::addStem, &NetworkCompiler::addStack, &NetworkCompiler::addHead}) {
+            if (const Status added = (this->*part)(); !added) {
                 return added.error();
             }
         }
-        network->m_parameters = std::move(m_parameters.all());
-        return std::unique_ptr<CompiledNetwork>(std::move(network));
+        return std::unique_ptr<CompiledNetwork>(std::move(m_network));
     }
 
 private:
     /// The document's sizes, which the data must agree with.
     [[nodiscard]] Result<projects::Sizes> sizesOf() const
     {
-        if (projects::isLanguage(m_project.data) != m_data.language) {
+        const ExampleField& input = m_examples.input();
+        if (projects::isLanguage(m_project.data) != (input.shape.element == projects::Element::Token)) {
             return Error{"data", "the data and the document disagree on whether examples are tokens or vectors"};
         }
         Result<projects::Sizes> sizes = projects::sizesOf(m_project);
         if (!sizes) {
             return sizes;
         }
-        if (m_data.language && sizes->named.at("vocab") < m_data.vocabulary) {
-            return Error{"data · vocabulary", "the data has " + std::to_string(m_data.vocabulary) +
+        if (input.shape.element == projects::Element::Token && sizes->named.at("vocab") < input.vocabulary) {
+            return Error{"data · vocabulary", "the data has " + std::to_string(input.vocabulary) +
                                                   " different tokens, the document " +
                                                   std::to_string(sizes->named.at("vocab"))};
         }
@@ -116,12 +144,11 @@ private:
         if (!graph) {
             return Error{ref, "there is no such graph"};
         }
-        return compile(*graph, ref, prefix, entering, projects::Activations::Keep);
+        return compile(*graph, ref, prefix, entering);
     }
 
     [[nodiscard]] Result<GraphProgram> compile(projects::Graph graph, const projects::GraphRef& ref,
-                                               const std::string& prefix, const Shape& entering,
-                                               projects::Activations activations)
+                                               const std::string& prefix, const Shape& entering)
     {
         const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
         for (projects::Node& node : graph.nodes) {
@@ -133,9 +160,8 @@ private:
                              .prefix = prefix,
                              .sizes = m_sizes,
                              .entering = entering,
-                             .parameters = m_parameters,
+                             .plan = m_network->m_plan,
                              .rotaryTables = m_rotaryTables,
-                             .activations = activations,
                              .tiedNode = {},
                              .tied = {}};
         if (const auto tied = projects::tiedNodes(m_project.network); tied && ref == "head") {
@@ -148,28 +174,31 @@ private:
     [[nodiscard]] at::Tensor tableOf(const projects::Node& embedding)
     {
         const std::string name = "stem." + embedding.name + ".weight";
-        return std::ranges::find(m_parameters.all(), name, &NamedParameter::name)->tensor;
+        return std::ranges::find(m_network->m_plan.all(), name, &NamedParameter::name)->tensor;
     }
 
     /// What enters the layers and the head.
     [[nodiscard]] Shape inside() const
     {
-        const std::int64_t width = m_project.network.width;
-        return m_data.language ? Shape{{projects::kBatch, projects::kTime, width}} : Shape{{projects::kBatch, width}};
+        const Shape& entering = m_examples.input().shape;
+        Shape shape{entering.dims};
+        if (entering.element == projects::Element::Real) {
+            shape.dims.pop_back();
+        }
+        shape.dims.push_back(m_project.network.width);
+        return shape;
     }
 
-    [[nodiscard]] Status addStem(Network& network)
+    [[nodiscard]] Status addStem()
     {
-        const Shape entering = m_data.language ? Shape{{projects::kBatch, projects::kTime}, projects::Element::Token}
-                                               : Shape{{projects::kBatch, m_data.inputs}};
-        Result<GraphProgram> stem = compile("stem", "stem.", entering);
+        Result<GraphProgram> stem = compile("stem", "stem.", m_examples.input().shape);
         if (!stem) {
             return stem.error();
         }
         if (stem->outputShape() != inside()) {
             return Error{"stem", "ends with " + stem->outputShape().text() + ", expected " + inside().text()};
         }
-        network.m_stem = std::move(*stem);
+        m_network->m_stem = std::move(*stem);
         return Done{};
     }
 
@@ -187,9 +216,10 @@ private:
         return std::vector{std::move(halves->attention), std::move(halves->feedForward)};
     }
 
-    [[nodiscard]] Status addTrunk(Network& network)
+    [[nodiscard]] Status addStack()
     {
-        std::vector<GraphProgram> layers;
+        std::vector<GraphProgram> programs;
+        std::size_t partsPerLayer = 1;
         for (std::int64_t layer = 1; layer <= m_project.network.depth(); ++layer) {
             const std::string place = "layers." + std::to_string(layer);
             const projects::Block* const block = m_project.network.blockOfLayer(layer);
@@ -200,9 +230,9 @@ private:
             if (!parts) {
                 return parts.error();
             }
+            partsPerLayer = parts->size();
             for (const projects::Graph& part : *parts) {
-                Result<GraphProgram> program =
-                    compile(part, "block:" + block->name, place + ".", inside(), m_project.training.activations);
+                Result<GraphProgram> program = compile(part, "block:" + block->name, place + ".", inside());
                 if (!program) {
                     return program.error();
                 }
@@ -210,40 +240,45 @@ private:
                     return Error{"block " + block->name,
                                  "ends with " + program->outputShape().text() + ", expected " + inside().text()};
                 }
-                program->tell(network.m_norms);
-                layers.push_back(std::move(*program));
+                programs.push_back(std::move(*program));
             }
         }
-        Result<std::unique_ptr<Trunk>> trunk =
-            Trunk::create(m_project.topology.wiring, std::move(layers), m_project.network.width, m_parameters);
-        if (!trunk) {
-            return trunk.error();
+        const projects::Wiring& topology = m_project.topology.wiring;
+        LayerStack layers(std::move(programs), partsPerLayer, m_project.training.activations);
+        LayerWiringResult wiring =
+            LayerWiring::create(topology, std::move(layers), m_project.network.width, m_network->m_plan);
+        if (!wiring) {
+            return wiring.error();
         }
-        network.m_trunk = std::move(*trunk);
+        m_network->m_wiring = std::move(*wiring);
+        m_network->m_regularisers = m_network->m_wiring->regularisers();
+        m_network->m_dropping = LayerDropping::create(topology, m_project.network.depth());
         return Done{};
     }
 
-    [[nodiscard]] Status addHead(Network& network)
+    [[nodiscard]] Status addHead()
     {
         Result<GraphProgram> head = compile("head", "head.", inside());
         if (!head) {
             return head.error();
         }
-        const std::int64_t expected = m_data.language ? m_sizes.named.at("vocab") : m_data.outputs;
+        const Shape& target = m_examples.target().shape;
+        const std::int64_t expected =
+            target.element == projects::Element::Token ? m_sizes.named.at("vocab") : target.features();
         if (head->outputShape().features() != expected) {
             return Error{"head", "ends with " + head->outputShape().text() + ", expected " + std::to_string(expected) +
                                      " features"};
         }
-        network.m_head = std::move(*head);
+        m_network->m_head = std::move(*head);
         return Done{};
     }
 
     const Project& m_project;
-    const DataShape& m_data;
+    const ExampleSchema& m_examples;
     Compute m_compute;
     projects::Sizes m_sizes;
-    Parameters m_parameters;
     RotaryTables m_rotaryTables;
+    std::unique_ptr<Network> m_network;
 };
 
 /// Told before anything is allocated: a kernel may promise more memory than there is, and end the program that uses it.
@@ -265,7 +300,7 @@ Status checkWeights(const projects::SoundProject& project, const std::string& de
 
 } // namespace
 
-Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project& project, const DataShape& data,
+Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project& project, const ExampleSchema& examples,
                                                                   const std::string& device)
 {
     if (const Result<projects::SoundProject> sound = projects::soundProject(project); !sound) {
@@ -277,7 +312,7 @@ Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project&
     if (!compute) {
         return compute.error();
     }
-    return NetworkCompiler(project, data, *compute).run();
+    return NetworkCompiler(project, examples, *compute).run();
 }
 
 } // namespace residua::engine

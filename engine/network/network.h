@@ -3,15 +3,17 @@
 
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
+#include "engine/data/preparation.h"
 #include "engine/graph/named_parameter.h"
+#include "engine/graph/pass.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,32 +25,32 @@ struct DeviceBatch {
     at::Tensor target; ///< int64 [batch, time], or real [batch, outputs]
 };
 
-/// A document compiled to modules: stem → stack → head, each graph run in topological order, depth
-/// wired by the one mixing path (depth_stack.h). Engine thread only. Torch's exceptions pass through
-/// and are caught at the session's boundary.
+/// A document compiled to modules: stem → stack → head, each graph run in topological order, the layers connected by a
+/// LayerWiring. What a pass is for, its caller says with each (pass.h). Engine thread only. Torch's exceptions pass
+/// through and are caught at the session's boundary.
 class CompiledNetwork {
 public:
-    /// Builds and initialises from project.seeds.init: the same document and seed give the same bits on the
-    /// same device. Errors name the place in the document. `device` is "cpu" or "cuda:N".
+    /// Declares the parameters, whose numbers mean nothing until initialise() or a checkpoint gives them. Errors name
+    /// the place in the document. `device` is "cpu" or "cuda:N".
     [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>>
-    compile(const projects::Project& project, const DataShape& data, const std::string& device);
+    compile(const projects::Project& project, const ExampleSchema& examples, const std::string& device);
     virtual ~CompiledNetwork() = default;
 
-    /// Head output: logits [batch, time, vocab] or [batch, outputs]. Training mode turns dropout on.
-    [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input) = 0;
-    /// The objective on a batch, a scalar on the device (which one, the document says), plus the topology's
-    /// regulariser when training.
-    [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch) = 0;
-    virtual void setTraining(bool training) = 0;
+    /// Starts the parameters that `wanted` names, all where it is empty, from project.seeds.init: the same document and
+    /// seed give the same bits on the same device (init_plan.h). An error where `watch` gives it up.
+    [[nodiscard]] virtual Status initialise(const PreparationWatch& watch,
+                                            const std::function<bool(const std::string& name)>& wanted) = 0;
+
+    /// Head output: logits [batch, time, vocab] or [batch, outputs].
+    [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
+    /// The objective on a batch, a scalar on the device (which one, the document says), plus the
+    /// regularisers when training.
+    [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
 
     [[nodiscard]] virtual std::vector<NamedParameter>& parameters() = 0;
     /// The mixing coefficients now (values.h, Matrix), copied to the host; empty for a topology with fixed weights.
-    /// One device synchronisation in all.
+    /// One device synchronisation in all. Where layers are left out, "active" of the last training pass too.
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t step) = 0;
-    /// Whether the training passes from now on are looked at (layer_norms.h).
-    virtual void watchNorms(bool on) = 0;
-    /// The layers' norms of the last pass that was looked at; none where there is none. Waits for the device.
-    [[nodiscard]] virtual std::optional<Matrix> norms(std::int64_t step) const = 0;
 };
 
 } // namespace residua::engine

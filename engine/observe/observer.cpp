@@ -38,19 +38,19 @@ bool Observer::due(std::int64_t step, std::int64_t lastStep) const
     return m_every > 0 && (step % m_every == 0 || step == lastStep);
 }
 
-void Observer::expect(std::int64_t step, std::int64_t lastStep)
+LayerMagnitudes* Observer::magnitudesFor(std::int64_t step, std::int64_t lastStep)
 {
-    m_network.watchNorms(due(step, lastStep));
+    m_magnitudes.clear();
+    return due(step, lastStep) ? &m_magnitudes : nullptr;
 }
 
 std::vector<Matrix> Observer::observe(std::int64_t step)
 {
     const at::NoGradGuard noGrad;
     std::vector<Matrix> matrices = m_network.coefficients(step);
-    if (std::optional<Matrix> norms = m_network.norms(step)) {
-        matrices.push_back(std::move(*norms));
+    if (std::optional<Matrix> magnitudes = m_magnitudes.matrix(step)) {
+        matrices.push_back(std::move(*magnitudes));
     }
-    m_network.watchNorms(false); // nor are validation's passes
     return matrices;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "engine/depth/layer_magnitudes.h"
 #include "engine/network/network.h"
 
 #include <cstdint>
@@ -34,14 +35,15 @@ public:
 
     /// Whether the state after `step` is to be looked at: the first, every so many, and the last.
     [[nodiscard]] bool due(std::int64_t step, std::int64_t lastStep) const;
-    /// Before `step` is done: where it is due, its pass is looked at.
-    void expect(std::int64_t step, std::int64_t lastStep);
-    /// Its mixing coefficients, and the layers' norms in the step's pass where that was expected. Waits for the device.
+    /// What the passes of `step` are to tell the layers' magnitudes; null where it is not due.
+    [[nodiscard]] LayerMagnitudes* magnitudesFor(std::int64_t step, std::int64_t lastStep);
+    /// Its mixing coefficients, and the layers' magnitudes where its passes told them. Waits for the device.
     [[nodiscard]] std::vector<Matrix> observe(std::int64_t step);
 
 private:
     CompiledNetwork& m_network;
     std::int64_t m_every = 0;
+    LayerMagnitudes m_magnitudes;
 };
 
 } // namespace residua::engine

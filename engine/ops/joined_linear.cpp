@@ -5,8 +5,10 @@
 #include "kernels/transformer.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
@@ -244,6 +246,19 @@ at::Tensor projectedAttention(const ProjectedAttention& attention)
     return ProjectedAttentionFunction::apply(
         q, unless(same, k), unless(same, v), attention.weights[0], attention.weights[1], attention.weights[2],
         attention.joined, unless(still, angles.cosine), unless(still, angles.sine), attention.heads, attention.causal);
+}
+
+at::Tensor joinRows(std::vector<at::Tensor>& matrices)
+{
+    const at::NoGradGuard noGrad;
+    at::Tensor joined = at::cat(matrices, 0);
+    std::int64_t row = 0;
+    for (at::Tensor& matrix : matrices) {
+        const std::int64_t rows = matrix.size(0);
+        matrix.set_data(joined.narrow(0, row, rows));
+        row += rows;
+    }
+    return joined;
 }
 
 } // namespace residua::engine

@@ -6,12 +6,17 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace residua::engine {
 
 /// Products that share an input and what follows them, as one differentiable function each: the products are one
-/// product with matrices that lie in one block of memory (parameters.h, joinRows), and no copy stands between the
+/// product with matrices that lie in one block of memory (joinRows), and no copy stands between the
 /// parts. All tensors are in one of the kernels' types; gradients reach each parameter under its own name.
+
+/// Lays the rows of several matrices [·, in] one after another in memory and makes the matrices views of it, so that
+/// one product serves all. Names and values stay. The whole as one tensor without gradient.
+[[nodiscard]] at::Tensor joinRows(std::vector<at::Tensor>& matrices);
 
 /// silu(x·Wgᵀ) · (x·Wuᵀ). `joined` [2h, in] holds the rows of both; `gate` and `up` are its views that require
 /// gradients.

@@ -24,14 +24,14 @@ constexpr std::chrono::milliseconds kPublishOnGpu{100};
 
 Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
-                                             const PreparationWatch& watch)
+                                             FirstWeights weights, const PreparationWatches& watches)
 {
     if (const Status valid = checkProject(project); !valid) {
         return valid.error();
     }
     Result<std::unique_ptr<Trainer>> made = Error{};
     const auto failure = attempt([&] {
-        Result<TrainerParts> parts = openParts(project, projectDirectory, device, watch);
+        Result<TrainerParts> parts = openParts(project, projectDirectory, device, weights, watches);
         made = parts ? Result<std::unique_ptr<Trainer>>(std::make_unique<Trainer>(std::move(*parts)))
                      : Result<std::unique_ptr<Trainer>>(parts.error());
     });
@@ -82,14 +82,14 @@ Result<std::optional<LoadedCheckpoint>> checkpointToResume(const ResumeRun& comm
 } // namespace
 
 Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink,
-                                                    const PreparationWatch& watch)
+                                                    const PreparationWatches& watches)
 {
     Result<std::unique_ptr<Trainer>> trainer =
-        makeTrainer(command.project, command.projectDirectory, command.device, watch);
+        makeTrainer(command.project, command.projectDirectory, command.device, FirstWeights::Initialised, watches);
     if (!trainer) {
         return trainer.error();
     }
-    Result<DataFingerprint> data = fingerprintOf(command.project, command.projectDirectory, watch);
+    Result<DataFingerprint> data = fingerprintOf(command.project, command.projectDirectory, watches.data);
     if (!data) {
         return data.error();
     }
@@ -114,14 +114,15 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
 }
 
 Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink,
-                                                     const PreparationWatch& watch)
+                                                     const PreparationWatches& watches)
 {
     // Held before anything is read: another process may be about to write a newer checkpoint.
     Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
     if (!held) {
         return held.error();
     }
-    Result<OpenedRun> opened = openRun({command.runDirectory, command.projectDirectory, command.otherData}, watch);
+    Result<OpenedRun> opened =
+        openRun({command.runDirectory, command.projectDirectory, command.otherData}, watches.data);
     if (!opened) {
         return opened.error();
     }
@@ -138,7 +139,9 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         return Error{command.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
-    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(project, opened->projectDirectory, command.device, watch);
+    Result<std::unique_ptr<Trainer>> trainer =
+        makeTrainer(project, opened->projectDirectory, command.device,
+                    again ? FirstWeights::Initialised : FirstWeights::Loaded, watches);
     if (!trainer) {
         return trainer.error();
     }
@@ -225,8 +228,8 @@ void ActiveRun::advance()
 {
     guarded([this] {
         const projects::TrainingPlan& plan = m_trainer->project().training;
-        m_observer.expect(m_trainer->stepsDone() + 1, lastStep());
-        if (const Status stepped = m_trainer->step(); !stepped) {
+        LayerMagnitudes* const magnitudes = m_observer.magnitudesFor(m_trainer->stepsDone() + 1, lastStep());
+        if (const Status stepped = m_trainer->step(magnitudes); !stepped) {
             failKept(stepped.error());
             return;
         }

@@ -23,9 +23,9 @@ class ActiveRun {
 public:
     /// Both announce themselves with RunStarted. An error leaves nothing new on disk.
     [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> start(const StartRun& command, const EventSink& sink,
-                                                                  const PreparationWatch& watch);
+                                                                  const PreparationWatches& watches);
     [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> resume(const ResumeRun& command, const EventSink& sink,
-                                                                   const PreparationWatch& watch);
+                                                                   const PreparationWatches& watches);
 
     [[nodiscard]] RunId id() const { return m_id; }
     [[nodiscard]] bool running() const { return m_state == State::Running; }

@@ -13,10 +13,12 @@ DataSummary summaryOf(const DataOutline& data)
         const std::int64_t size = data.sizes[static_cast<std::size_t>(split)];
         return size == kEndless ? -1 : size;
     };
-    return {.language = data.shape.language,
-            .vocabulary = data.shape.vocabulary,
-            .inputs = data.shape.inputs,
-            .outputs = data.shape.outputs,
+    const ExampleField& input = data.schema.input();
+    const bool tokens = input.shape.element == projects::Element::Token;
+    return {.language = tokens,
+            .vocabulary = input.vocabulary,
+            .inputs = tokens ? 0 : input.shape.features(),
+            .outputs = tokens ? 0 : data.schema.target().shape.features(),
             .train = counted(Split::Train),
             .validation = counted(Split::Validation),
             .test = counted(Split::Test),
@@ -39,7 +41,7 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
             return;
         }
         const Dataset& dataset = **opened;
-        summary = summaryOf({dataset.shape(),
+        summary = summaryOf({dataset.schema(),
                              {dataset.size(Split::Train), dataset.size(Split::Validation), dataset.size(Split::Test)}});
         summary->notes = dataset.notes();
     });

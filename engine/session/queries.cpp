@@ -38,7 +38,7 @@ Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step)
         return checkpoint.error();
     }
     const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
-    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device);
+    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded);
     if (!parts) {
         return parts.error();
     }
@@ -93,7 +93,7 @@ private:
             return model.error();
         }
         const TrainerParts& parts = model->parts;
-        if (!parts.dataset->shape().language) {
+        if (parts.dataset->schema().input().shape.element != projects::Element::Token) {
             return Error{"sample", "the run \"" + parts.project.name + "\" is no language model: its data are vectors"};
         }
         Result<std::vector<std::int64_t>> prompt = promptTokens(*parts.dataset);

@@ -11,7 +11,7 @@
 #include "engine/train/batches.h"
 #include "engine/train/optimiser.h"
 #include "engine/train/precision.h"
-#include "engine/train/tensor_io.h"
+#include "engine/transfer/transfer_plan.h"
 #include "projects/check/validate.h"
 
 #include <ATen/TensorOperators.h>
@@ -33,15 +33,6 @@ constexpr std::int64_t kSequences = 2;
 constexpr std::int64_t kVectors = 64;
 constexpr const char* kTopologyPrefix = "topology.";
 
-using StoredTensors = std::map<std::string, StoredTensor>;
-
-/// Where a parameter of the new network comes from.
-struct Carried {
-    std::vector<std::string> kept; ///< each sorted
-    std::vector<std::string> added;
-    std::vector<std::string> dropped;
-};
-
 /// "layers.3.norm_k.weight" → "layers.3.norm.weight" where the document says that norm_k shares the weights of norm; a
 /// topology with separate norms makes them its own. Empty where nothing is shared.
 std::string sharedSource(const Project& project, const std::string& name)
@@ -62,45 +53,32 @@ std::string sharedSource(const Project& project, const std::string& name)
     return {};
 }
 
-/// Puts the checkpoint's weights into a network of `project`, converted to its type. Where the topology's are computed,
-/// none of it is kept: what they do not name starts as in a fresh network.
-Result<Carried> carry(const StoredTensors& stored, const std::optional<TopologyWeights>& computed,
-                      const Project& project, std::vector<NamedParameter>& parameters)
+/// Where each parameter of a network of `project` comes from. Where the topology's are computed, none of its own is
+/// kept: what `computed` does not name starts fresh.
+TransferPlan planFor(const StoredTensors& stored, const std::optional<TopologyWeights>& computed,
+                     const Project& project, const std::vector<NamedParameter>& parameters)
 {
-    const at::NoGradGuard noGrad;
-    Carried carried;
-    for (NamedParameter& parameter : parameters) {
+    TransferPlan plan;
+    for (const NamedParameter& parameter : parameters) {
         if (computed && parameter.name.starts_with(kTopologyPrefix)) {
-            carried.added.push_back(parameter.name);
             if (const auto found = computed->find(parameter.name); found != computed->end()) {
-                parameter.tensor.copy_(found->second);
+                plan.add({parameter.name, ComputedStart{found->second}});
             }
-            continue;
-        }
-        const bool kept = stored.contains(parameter.name);
-        const auto source = stored.find(kept ? parameter.name : sharedSource(project, parameter.name));
-        (kept ? carried.kept : carried.added).push_back(parameter.name);
-        if (source == stored.end()) {
-            continue;
-        }
-        const at::Tensor values = viewOf(source->second);
-        if (values.sizes() != parameter.tensor.sizes()) {
-            std::ostringstream text;
-            text << "the run has learned " << values.sizes() << ", the new topology expects "
-                 << parameter.tensor.sizes();
-            return Error{"topology · " + parameter.name, text.str()};
-        }
-        parameter.tensor.copy_(values);
-    }
-    for (const auto& [name, tensor] : stored) {
-        if (std::ranges::find(parameters, name, &NamedParameter::name) == parameters.end()) {
-            carried.dropped.push_back(name);
+        } else if (stored.contains(parameter.name)) {
+            plan.copy(parameter.name, Moments::Carried);
+        } else if (const std::string shared = sharedSource(project, parameter.name); stored.contains(shared)) {
+            plan.add({parameter.name, StoredStart{.parts = {{.name = shared}}, .repeats = {}}});
         }
     }
-    std::ranges::sort(carried.kept);
-    std::ranges::sort(carried.added);
-    return carried;
+    return plan;
 }
+
+/// A network with the weights that a plan gives it.
+struct Transferred {
+    std::unique_ptr<CompiledNetwork> network;
+    TransferPlan plan;
+    TransferReport report;
+};
 
 bool hasTopologyParameter(const std::vector<std::string>& names)
 {
@@ -183,28 +161,31 @@ private:
         return Done{};
     }
 
-    Result<std::unique_ptr<CompiledNetwork>> networkOf(const Project& project, Precision precision, Carried& carried)
+    /// A network of `project` with the checkpoint's weights, converted to the precision's type.
+    Result<Transferred> transferredTo(const Project& project, Precision precision)
     {
-        const bool isNew = &project == &m_after;
         Project typed = project;
         typed.training.precision = precision;
-        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(typed, m_dataset->shape(), "cpu");
-        if (network) {
-            Result<Carried> weights = carry(m_checkpoint->model.tensors(), isNew ? m_computed : std::nullopt, project,
-                                            (*network)->parameters());
-            if (!weights) {
-                return weights.error();
-            }
-            carried = std::move(*weights);
+        Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(typed, m_dataset->schema(), "cpu");
+        if (!network) {
+            return network.error();
         }
-        return network;
+        const StoredTensors& stored = m_checkpoint->model.tensors();
+        const bool isNew = &project == &m_after;
+        std::vector<NamedParameter>& parameters = (*network)->parameters();
+        TransferPlan plan = planFor(stored, isNew ? m_computed : std::nullopt, project, parameters);
+        if (const Status written = plan.apply(stored, **network); !written) {
+            return Error{"topology · " + written.error().place,
+                         "is not what the run has learned: " + written.error().message};
+        }
+        TransferReport report = plan.report(stored, parameters);
+        return Transferred{std::move(*network), std::move(plan), std::move(report)};
     }
 
     Result<at::Tensor> outputOf(const Project& project, Precision precision)
     {
-        Carried carried;
-        const auto network = networkOf(project, precision, carried);
-        return network ? runOn(**network, precision) : Result<at::Tensor>(network.error());
+        const Result<Transferred> made = transferredTo(project, precision);
+        return made ? runOn(*made->network, precision) : Result<at::Tensor>(made.error());
     }
 
     /// The network's outputs on the first examples, in double.
@@ -212,16 +193,15 @@ private:
     {
         const at::NoGradGuard noGrad;
         Batch batch;
-        const DataShape shape = m_dataset->shape();
-        const std::int64_t count = shape.language ? kSequences : kVectors;
+        const ExampleSchema schema = m_dataset->schema();
+        const std::int64_t count = schema.hasTime() ? kSequences : kVectors;
         if (const Status filled = m_dataset->fillSequential(batch, Split::Train, 0, count); !filled) {
             return filled.error();
         }
         if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
-        network.setTraining(false);
-        return network.forward(upload(batch, shape, at::kCPU, parameterType(precision)).input).to(at::kDouble);
+        return network.forward(upload(batch, schema, at::kCPU, parameterType(precision)).input, Pass()).to(at::kDouble);
     }
 
     Result<Distance> distanceIn(Precision precision)
@@ -258,12 +238,12 @@ private:
     Status compareAsCarried()
     {
         const Precision precision = m_after.training.precision;
-        Carried carried;
-        if (const auto network = networkOf(m_after, precision, carried); !network) {
-            return network.error();
+        const Result<Transferred> made = transferredTo(m_after, precision);
+        if (!made) {
+            return made.error();
         }
         // Weights that go on mean what they meant; those that start must start as the plain network.
-        const bool goesOn = hasTopologyParameter(carried.kept) && !hasTopologyParameter(carried.added);
+        const bool goesOn = hasTopologyParameter(made->report.kept) && !hasTopologyParameter(made->report.added);
         if (m_departure && !goesOn && !m_computed) {
             return *m_departure;
         }
@@ -285,10 +265,9 @@ private:
 
     Status write()
     {
-        Carried carried;
-        const auto network = networkOf(m_after, m_after.training.precision, carried);
-        if (!network) {
-            return network.error();
+        Result<Transferred> made = transferredTo(m_after, m_after.training.precision);
+        if (!made) {
+            return made.error();
         }
         const std::int64_t step = m_checkpoint->state.step;
         RunBranch branch;
@@ -301,47 +280,39 @@ private:
                         m_request.runDirectory.filename().string() + ": " + m_before.topology.preset + " to " +
                             m_after.topology.preset};
         // Weights that are made for each token are known once they were made.
-        if (const Result<at::Tensor> output = runOn(**network, m_after.training.precision); !output) {
+        if (const Result<at::Tensor> output = runOn(*made->network, m_after.training.precision); !output) {
             return output.error();
         }
-        branch.matrices = (*network)->coefficients(step);
+        branch.matrices = made->network->coefficients(step);
         branch.source = {m_opened.projectDirectory, m_opened.data};
         if (m_opened.otherData) {
             branch.events.push_back({step, "other data", *m_opened.otherData});
         }
-        const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
-            return writeWeights(directory, **network, carried);
-        });
+        const Result<std::filesystem::path> written =
+            makeBranch(branch, [&](const std::filesystem::path& directory) { return writeWeights(directory, *made); });
         if (!written) {
             return written.error();
         }
         m_ready.runDirectory = *written;
         m_ready.notes = m_opened.notes;
         m_ready.step = step;
-        m_ready.kept = std::move(carried.kept);
-        m_ready.added = std::move(carried.added);
-        m_ready.dropped = std::move(carried.dropped);
+        m_ready.kept = std::move(made->report.kept);
+        m_ready.added = std::move(made->report.added);
+        m_ready.dropped = std::move(made->report.dropped);
         return Done{};
     }
 
     /// The checkpoint of the new run: the optimiser's state of what is kept is the old one's, byte for byte.
-    Status writeWeights(const std::filesystem::path& directory, CompiledNetwork& network, const Carried& carried)
+    Status writeWeights(const std::filesystem::path& directory, const Transferred& made)
     {
-        const auto optimiser = Optimiser::make(m_after.training, network.parameters());
+        const auto optimiser = Optimiser::make(m_after.training, made.network->parameters());
         const HostTensors fresh = optimiser->state();
-        StoredTensors state = fresh.stored();
-        for (auto& [name, tensor] : state) {
-            if (!std::ranges::binary_search(carried.kept, name.substr(0, name.rfind('.')))) {
-                continue;
-            }
-            const auto old = m_checkpoint->optimiser.tensors().find(name);
-            if (old == m_checkpoint->optimiser.tensors().end()) {
-                return Error{"checkpoint", "the optimiser's " + name + " is missing"};
-            }
-            tensor = old->second;
+        const Result<HostTensors> state = made.plan.optimiserState(m_checkpoint->optimiser.tensors(), fresh);
+        if (!state) {
+            return state.error();
         }
-        const HostTensors model = hostTensors(network.parameters());
-        return writeCheckpoint(directory, m_checkpoint->state, model.stored(), state, {});
+        const HostTensors model = hostTensors(made.network->parameters());
+        return writeCheckpoint(directory, m_checkpoint->state, model.stored(), state->stored(), {});
     }
 
     RetrofitRequest m_request;

@@ -129,7 +129,10 @@ private:
             return;
         }
         Result<std::unique_ptr<ActiveRun>> run = Error{};
-        if (const auto failure = attempt([&] { run = begun(watchFor(id)); })) {
+        if (const auto failure = attempt([&] {
+                run = begun(
+                    PreparationWatches{watchFor(id, "preparing the data"), watchFor(id, "initialising the weights")});
+            })) {
             run = Error{"engine", failure->text};
         }
         if (!run) {
@@ -150,13 +153,13 @@ private:
         });
     }
 
-    PreparationWatch watchFor(RunId id)
+    PreparationWatch watchFor(RunId id, const std::string& what)
     {
-        return [this, id, next = std::chrono::steady_clock::now() + kPreparationNotices](double share) mutable {
+        return [this, id, what, next = std::chrono::steady_clock::now() + kPreparationNotices](double share) mutable {
             if (const auto now = std::chrono::steady_clock::now(); now > next) {
                 next = now + kPreparationNotices;
                 const auto percent = static_cast<int>(100 * share);
-                m_sink(Notice{id, "preparing the data: " + std::to_string(percent) + " %"});
+                m_sink(Notice{id, what + ": " + std::to_string(percent) + " %"});
             }
             return isWanted(id);
         };
@@ -167,11 +170,13 @@ private:
 
     void carryOut(const StartRun& command)
     {
-        begin(command.run, [&](const PreparationWatch& watch) { return ActiveRun::start(command, m_sink, watch); });
+        begin(command.run,
+              [&](const PreparationWatches& watches) { return ActiveRun::start(command, m_sink, watches); });
     }
     void carryOut(const ResumeRun& command)
     {
-        begin(command.run, [&](const PreparationWatch& watch) { return ActiveRun::resume(command, m_sink, watch); });
+        begin(command.run,
+              [&](const PreparationWatches& watches) { return ActiveRun::resume(command, m_sink, watches); });
     }
     void carryOut(const Pause& command)
     {

@@ -23,7 +23,6 @@ using projects::MultiStream;
 using projects::Project;
 using projects::UnrolledDepth;
 using projects::WeightKind;
-using StoredTensors = std::map<std::string, StoredTensor>;
 
 constexpr const char* kCoefficient = "topology.coefficient";
 constexpr const char* kGate = "topology.gate";

@@ -17,20 +17,20 @@ at::Tensor view(std::vector<Value>& values, std::int64_t rows, std::int64_t colu
 
 } // namespace
 
-DeviceBatch upload(Batch& batch, const DataShape& shape, c10::Device device, at::ScalarType real)
+DeviceBatch upload(Batch& batch, const ExampleSchema& schema, c10::Device device, at::ScalarType real)
 {
-    if (shape.language) {
+    if (schema.hasTime()) {
         return {view(batch.tokens, batch.batch, batch.time).to(device, true),
                 view(batch.targets, batch.batch, batch.time).to(device, true)};
     }
     const at::TensorOptions options = at::TensorOptions().device(device).dtype(real);
-    return {view(batch.inputs, batch.batch, shape.inputs).to(options, true),
-            view(batch.outputs, batch.batch, shape.outputs).to(options, true)};
+    return {view(batch.inputs, batch.batch, schema.input().shape.features()).to(options, true),
+            view(batch.outputs, batch.batch, schema.target().shape.features()).to(options, true)};
 }
 
-std::int64_t unitsIn(const Batch& batch, const DataShape& shape)
+std::int64_t unitsIn(const Batch& batch, const ExampleSchema& schema)
 {
-    return shape.language ? batch.batch * batch.time : batch.batch;
+    return schema.units(batch.batch, batch.time);
 }
 
 } // namespace residua::engine

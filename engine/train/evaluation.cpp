@@ -17,7 +17,7 @@ Evaluation::Evaluation(CompiledNetwork& network, const Dataset& dataset, Split s
     : m_network(network),
       m_dataset(dataset),
       m_plan(plan),
-      m_shape(dataset.shape()),
+      m_schema(dataset.schema()),
       m_split(split),
       m_device(device),
       m_limit(batches > 0 ? batches : std::numeric_limits<std::int64_t>::max()),
@@ -38,10 +38,9 @@ Status Evaluation::advance()
     }
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(m_device);
-    m_network.setTraining(false);
-    const DeviceBatch batch = upload(m_batch, m_shape, m_device, parameterType(m_plan.precision));
-    const std::int64_t units = unitsIn(m_batch, m_shape);
-    m_sum.add_(m_network.loss(batch), static_cast<double>(units));
+    const DeviceBatch batch = upload(m_batch, m_schema, m_device, parameterType(m_plan.precision));
+    const std::int64_t units = unitsIn(m_batch, m_schema);
+    m_sum.add_(m_network.loss(batch, Pass()), static_cast<double>(units));
     m_units += units;
     ++m_index;
     return Done{};

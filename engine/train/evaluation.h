@@ -19,8 +19,7 @@ public:
     Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split, const projects::TrainingPlan& plan,
                c10::Device device, std::int64_t batches);
 
-    /// Adds one batch, or finds that there is none left. Leaves the network in evaluation mode. An error where the data
-    /// can no longer be read.
+    /// Adds one batch, or finds that there is none left. An error where the data can no longer be read.
     [[nodiscard]] Status advance();
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
     [[nodiscard]] std::int64_t batchesDone() const { return m_index; }
@@ -32,7 +31,7 @@ private:
     CompiledNetwork& m_network;
     const Dataset& m_dataset;
     const projects::TrainingPlan& m_plan;
-    DataShape m_shape;
+    ExampleSchema m_schema;
     Split m_split;
     c10::Device m_device;
     std::int64_t m_limit = 0;

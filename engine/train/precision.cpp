@@ -11,15 +11,6 @@
 namespace residua::engine {
 namespace {
 
-/// The finaliser of splitmix64: neighbouring steps get unrelated seeds.
-std::uint64_t mixed(std::uint64_t value)
-{
-    value += 0x9e3779b97f4a7c15ULL;
-    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
-    return value ^ (value >> 31U);
-}
-
 } // namespace
 
 at::ScalarType parameterType(projects::Precision precision)
@@ -45,13 +36,12 @@ void prepareEnvironment()
     fixProductBits();
 }
 
-void seedStep(c10::Device device, std::int64_t seed, std::int64_t step)
+void seedGenerators(c10::Device device, std::uint64_t seed)
 {
-    const std::uint64_t key = mixed(mixed(static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(step));
-    const auto restart = [key](c10::Device of) {
+    const auto restart = [seed](c10::Device of) {
         at::Generator generator = at::globalContext().defaultGenerator(of);
         const std::scoped_lock lock(generator.mutex());
-        generator.set_current_seed(key);
+        generator.set_current_seed(seed);
     };
     restart(device);
     if (!device.is_cpu()) {

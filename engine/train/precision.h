@@ -17,8 +17,8 @@ void applyDeterminism(projects::Determinism determinism);
 /// What must be set before anything of CUDA is: the workspace with which cuBLAS is deterministic.
 void prepareEnvironment();
 
-/// Restarts the device's and the host's random numbers for one step. They then depend on the seed and the step alone,
-/// so that a resumed run draws what the uninterrupted one drew, whatever else ran in between.
-void seedStep(c10::Device device, std::int64_t seed, std::int64_t step);
+/// Restarts the device's and the host's random numbers for one step (RandomStreams::generatorSeed), so that a resumed
+/// run draws what the uninterrupted one drew, whatever else ran in between.
+void seedGenerators(c10::Device device, std::uint64_t seed);
 
 } // namespace residua::engine

@@ -55,32 +55,37 @@ Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& n
 } // namespace
 
 Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
-                               const std::string& device, const PreparationWatch& watch)
+                               const std::string& device, FirstWeights weights, const PreparationWatches& watches)
 {
     Result<c10::Device> opened = openDevice(device);
     if (!opened) {
         return opened.error();
     }
-    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory, watch);
+    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory, watches.data);
     if (!dataset) {
         return dataset.error();
     }
-    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, (*dataset)->shape(), device);
+    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, (*dataset)->schema(), device);
     if (!network) {
         return network.error();
+    }
+    if (weights == FirstWeights::Initialised) {
+        if (const Status started = (*network)->initialise(watches.weights, {}); !started) {
+            return started.error();
+        }
     }
     return TrainerParts{project, std::move(*dataset), std::move(*network), *opened};
 }
 
 Trainer::Trainer(TrainerParts parts)
     : m_parts(std::move(parts)),
-      m_shape(m_parts.dataset->shape()),
+      m_schema(m_parts.dataset->schema()),
       m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters())),
       m_ring(m_parts.device, kRingCapacity)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
         m_parts.dataset->fillAll(m_batch, Split::Train);
-        m_fullBatch = upload(m_batch, m_shape, m_parts.device, parameterType(m_parts.project.training.precision));
+        m_fullBatch = upload(m_batch, m_schema, m_parts.device, parameterType(m_parts.project.training.precision));
     }
     resetPeakBytes(m_parts.device);
 }
@@ -131,13 +136,13 @@ Result<DeviceBatch> Trainer::nextBatch()
         }
     }
     ++m_draws;
-    m_units += unitsIn(m_batch, m_shape);
+    m_units += unitsIn(m_batch, m_schema);
     return plan.batching == projects::BatchKind::Full
                ? m_fullBatch
-               : upload(m_batch, m_shape, m_parts.device, parameterType(plan.precision));
+               : upload(m_batch, m_schema, m_parts.device, parameterType(plan.precision));
 }
 
-Status Trainer::accumulateGradients()
+Status Trainer::accumulateGradients(const Pass& pass)
 {
     const std::int64_t parts = m_parts.project.training.accumulate;
     for (std::int64_t micro = 0; micro < parts; ++micro) {
@@ -145,7 +150,7 @@ Status Trainer::accumulateGradients()
         if (!batch) {
             return batch.error();
         }
-        at::Tensor loss = m_parts.network->loss(*batch);
+        at::Tensor loss = m_parts.network->loss(*batch, pass);
         if (parts > 1) {
             loss = loss.div(static_cast<double>(parts));
         }
@@ -155,17 +160,21 @@ Status Trainer::accumulateGradients()
     return Done{};
 }
 
-Status Trainer::step()
+Status Trainer::step(LayerMagnitudes* magnitudes)
 {
     const Stopwatch stopwatch(m_seconds);
     const c10::DeviceGuard current(m_parts.device); // our own kernels run on the current device
     const projects::TrainingPlan& plan = m_parts.project.training;
     applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
-    seedStep(m_parts.device, m_parts.project.seeds.stages, m_step + 1);
-    m_parts.network->setTraining(true);
+    Pass pass;
+    pass.mode = Mode::Training;
+    pass.step = m_step + 1;
+    pass.random = RandomStreams(m_parts.project.seeds.stages, pass.step);
+    pass.magnitudes = magnitudes;
+    seedGenerators(m_parts.device, pass.random.generatorSeed());
     const std::int64_t draws = m_draws;
     const std::int64_t units = m_units;
-    if (Status status = accumulateGradients(); !status) {
+    if (Status status = accumulateGradients(pass); !status) {
         m_draws = draws;
         m_units = units;
         m_ring.dropLoss();
@@ -219,7 +228,7 @@ std::int64_t Trainer::unitsPerStep() const
     if (plan.batching == projects::BatchKind::Full) {
         return m_batch.batch * plan.accumulate;
     }
-    return plan.batch * plan.accumulate * (m_shape.language ? plan.sequenceLength : 1);
+    return m_schema.units(plan.batch, plan.sequenceLength) * plan.accumulate;
 }
 
 } // namespace residua::engine

@@ -26,10 +26,17 @@ struct TrainerParts {
     c10::Device device{c10::DeviceType::CPU};
 };
 
+/// Where the parameters' first numbers come from.
+enum class FirstWeights {
+    Initialised, ///< the document's initialisation
+    Loaded,      ///< a checkpoint that is loaded next: until then they mean nothing
+};
+
 /// Opens the data, the device and the network of a project that validates. Errors name the place.
 [[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
-                                             const PreparationWatch& watch = {});
+                                             FirstWeights weights = FirstWeights::Initialised,
+                                             const PreparationWatches& watches = {});
 
 /// Steps a network: batches, loss, gradients, update. Knows nothing of runs, files of metrics or events. Engine thread.
 class Trainer {
@@ -43,8 +50,8 @@ public:
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
 
     /// One optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU. On an
-    /// error of the data all is as it was before the step.
-    [[nodiscard]] Status step();
+    /// error of the data all is as it was before the step. `magnitudes`, if any, are told of its passes.
+    [[nodiscard]] Status step(LayerMagnitudes* magnitudes = nullptr);
     /// Losses and norms wait on the device until they are taken; they must be before the ring is full.
     [[nodiscard]] bool recordsFull() const { return m_ring.full(); }
     [[nodiscard]] std::vector<StepRecord> takeRecords();
@@ -65,10 +72,10 @@ public:
 private:
     [[nodiscard]] Result<DeviceBatch> nextBatch();
     /// The gradients of a step's micro-batches.
-    [[nodiscard]] Status accumulateGradients();
+    [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
     TrainerParts m_parts;
-    DataShape m_shape;
+    ExampleSchema m_schema;
     std::unique_ptr<Optimiser> m_optimiser;
     MetricRing m_ring;
     Batch m_batch;

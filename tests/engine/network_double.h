@@ -21,21 +21,31 @@ public:
     {
     }
 
-    at::Tensor forward(const at::Tensor& input) override { return m_forward(m_parameters[0].tensor, input); }
-    at::Tensor loss(const engine::DeviceBatch& batch) override { return m_loss(m_parameters[0].tensor, batch); }
-    void setTraining(bool training) override { m_training = training; }
+    Status initialise(const engine::PreparationWatch&, const std::function<bool(const std::string&)>&) override
+    {
+        return Done{};
+    }
+    at::Tensor forward(const at::Tensor& input, const engine::Pass& pass) override
+    {
+        m_training = pass.training();
+        return m_forward(m_parameters[0].tensor, input);
+    }
+    at::Tensor loss(const engine::DeviceBatch& batch, const engine::Pass& pass) override
+    {
+        m_training = pass.training();
+        return m_loss(m_parameters[0].tensor, batch);
+    }
     std::vector<engine::NamedParameter>& parameters() override { return m_parameters; }
     std::vector<engine::Matrix> coefficients(std::int64_t) override { return {}; }
-    void watchNorms(bool) override {}
-    std::optional<engine::Matrix> norms(std::int64_t) const override { return std::nullopt; }
 
+    /// Whether the last pass was one of training.
     [[nodiscard]] bool training() const { return m_training; }
 
 private:
     std::vector<engine::NamedParameter> m_parameters;
     Forward m_forward;
     Loss m_loss;
-    bool m_training = false;
+    bool m_training = true;
 };
 
 } // namespace residua::tests

@@ -19,34 +19,35 @@
 namespace residua::tests {
 
 using engine::CompiledNetwork;
-using engine::DataShape;
 using engine::DeviceBatch;
+using engine::ExampleSchema;
 using projects::GraphBuilder;
 using projects::Project;
 
-DataShape dataShapeOf(const Project& project)
+ExampleSchema examplesOf(const Project& project)
 {
-    DataShape shape;
-    shape.language = projects::isLanguage(project.data);
-    shape.vocabulary = projects::vocabularyOf(project.data);
+    if (projects::isLanguage(project.data)) {
+        return ExampleSchema::nextToken(projects::vocabularyOf(project.data));
+    }
     const projects::VectorWidths widths = projects::vectorWidthsOf(project.data);
-    shape.inputs = widths.in;
-    shape.outputs = widths.out;
-    return shape;
+    return ExampleSchema::vectors(widths.in, widths.out);
 }
 
 std::unique_ptr<CompiledNetwork> compiled(const Project& project)
 {
-    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, dataShapeOf(project), "cpu");
+    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, examplesOf(project), "cpu");
     if (!network) {
         throw std::runtime_error(network.error().text());
+    }
+    if (const Status started = (*network)->initialise({}, {}); !started) {
+        throw std::runtime_error(started.error().text());
     }
     return std::move(*network);
 }
 
 std::string compileError(const Project& project)
 {
-    const auto network = CompiledNetwork::compile(project, dataShapeOf(project), "cpu");
+    const auto network = CompiledNetwork::compile(project, examplesOf(project), "cpu");
     return network ? "" : network.error().text();
 }
 
@@ -87,16 +88,17 @@ at::Tensor randomTensor(at::IntArrayRef shape, std::uint64_t seed)
 
 DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t time, std::uint64_t seed)
 {
-    const DataShape shape = dataShapeOf(project);
-    if (!shape.language) {
+    const ExampleSchema examples = examplesOf(project);
+    if (!examples.hasTime()) {
         const at::ScalarType type = project.training.precision == projects::Precision::Fp64 ? at::kDouble : at::kFloat;
-        return {randomTensor({batch, shape.inputs}, seed).to(type),
-                randomTensor({batch, shape.outputs}, seed + 1).to(type)};
+        return {randomTensor({batch, examples.input().shape.features()}, seed).to(type),
+                randomTensor({batch, examples.target().shape.features()}, seed + 1).to(type)};
     }
     const engine::Philox random(seed);
     at::Tensor tokens = at::empty({batch, time + 1}, at::kLong);
     for (std::int64_t i = 0; i < tokens.numel(); ++i) {
-        tokens.mutable_data_ptr<std::int64_t>()[i] = random.at(static_cast<std::uint64_t>(i))[0] % shape.vocabulary;
+        tokens.mutable_data_ptr<std::int64_t>()[i] =
+            random.at(static_cast<std::uint64_t>(i))[0] % examples.input().vocabulary;
     }
     return {tokens.narrow(1, 0, time).contiguous(), tokens.narrow(1, 1, time).contiguous()};
 }
@@ -215,15 +217,15 @@ std::string precisionFault(projects::Project project, double bf16)
     const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
     const auto lossIn = [&](projects::Precision precision) {
         project.training.precision = precision;
-        return compiled(project)->loss(batch).item<double>();
+        return compiled(project)->loss(batch, kTraining).item<double>();
     };
-    const double exact = compiled(project)->loss(batch).item<double>();
+    const double exact = compiled(project)->loss(batch, kTraining).item<double>();
     if (const double single = lossIn(projects::Precision::Fp32); !(std::abs(single - exact) < 1e-5)) {
         return "fp32: loss " + std::to_string(single) + ", expected " + std::to_string(exact);
     }
     project.training.precision = projects::Precision::Bf16;
     const auto network = compiled(project);
-    const at::Tensor loss = network->loss(batch);
+    const at::Tensor loss = network->loss(batch, kTraining);
     if (!(std::abs(loss.item<double>() - exact) < bf16)) {
         return "bf16: loss " + std::to_string(loss.item<double>()) + ", expected " + std::to_string(exact);
     }
@@ -236,7 +238,7 @@ std::string precisionFault(projects::Project project, double bf16)
     return {};
 }
 
-GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch, int samples)
+GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch, int samples, const engine::Pass& pass)
 {
     constexpr double kStep = 1e-5;
     const at::NoGradGuard noGrad;
@@ -250,9 +252,9 @@ GradientCheck checkGradients(CompiledNetwork& network, const DeviceBatch& batch,
             const std::int64_t i = s * count / std::min<std::int64_t>(samples, count);
             const double start = values[i];
             values[i] = start + kStep;
-            const double above = network.loss(batch).item<double>();
+            const double above = network.loss(batch, pass).item<double>();
             values[i] = start - kStep;
-            const double below = network.loss(batch).item<double>();
+            const double below = network.loss(batch, pass).item<double>();
             values[i] = start;
             const double expected = (above - below) / (2 * kStep);
             const double got = gradient.defined() ? gradient.const_data_ptr<double>()[i] : 0.0;

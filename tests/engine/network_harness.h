@@ -10,10 +10,13 @@
 
 namespace residua::tests {
 
-/// What the document itself says of its data.
-[[nodiscard]] engine::DataShape dataShapeOf(const projects::Project& project);
+inline const engine::Pass kTraining{.mode = engine::Mode::Training};
+inline const engine::Pass kEvaluation{.mode = engine::Mode::Evaluation};
 
-/// The compiled network; throws std::runtime_error with the error's text where there is one.
+/// What the document itself says of its examples.
+[[nodiscard]] engine::ExampleSchema examplesOf(const projects::Project& project);
+
+/// The network, compiled and initialised; throws std::runtime_error with the error's text where there is one.
 [[nodiscard]] std::unique_ptr<engine::CompiledNetwork> compiled(const projects::Project& project);
 /// The text of the error with which compiling ends; empty where it does not.
 [[nodiscard]] std::string compileError(const projects::Project& project);
@@ -50,13 +53,13 @@ void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 /// within `bf16` with gradients in single precision for every parameter. Empty where it is close.
 [[nodiscard]] std::string precisionFault(projects::Project project, double bf16);
 
-/// Compares `samples` elements of every parameter's gradient with central differences of the loss. Returns the largest
-/// difference relative to 1 + |gradient|, and the name of its parameter. Gradients must have been computed.
+/// Compares `samples` elements of every parameter's gradient with central differences of the pass's loss. Returns the
+/// largest difference relative to 1 + |gradient|, and the name of its parameter. Gradients must have been computed.
 struct GradientCheck {
     double worst = 0;
     std::string name;
 };
 [[nodiscard]] GradientCheck checkGradients(engine::CompiledNetwork& network, const engine::DeviceBatch& batch,
-                                           int samples);
+                                           int samples, const engine::Pass& pass = kTraining);
 
 } // namespace residua::tests

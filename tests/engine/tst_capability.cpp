@@ -60,10 +60,10 @@ private Q_SLOTS:
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.1, 3);
-        network->setTraining(false); // Nothing is drawn: stochastic depth has one loss, not several.
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 5);
-        network->loss(batch).backward();
-        const GradientCheck check = checkGradients(*network, batch, 2);
+        // In evaluation nothing is drawn: stochastic depth has one loss, not several.
+        network->loss(batch, kEvaluation).backward();
+        const GradientCheck check = checkGradients(*network, batch, 2, kEvaluation);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
 
@@ -84,8 +84,8 @@ private Q_SLOTS:
         const Project plain = tinyLanguage("transformer", "plain", kDepth);
         const engine::DeviceBatch batch = randomBatch(plain, 2, 4, 5);
         const at::NoGradGuard noGrad;
-        const at::Tensor expected = compiled(plain)->forward(batch.input);
-        QVERIFY(distance(compiled(project)->forward(batch.input), expected) <= 1e-12);
+        const at::Tensor expected = compiled(plain)->forward(batch.input, kTraining);
+        QVERIFY(distance(compiled(project)->forward(batch.input, kTraining), expected) <= 1e-12);
         QVERIFY(expected.abs().max().item<double>() > 1e-6);
     }
 };

@@ -186,14 +186,15 @@ private Q_SLOTS:
         QVERIFY(cost.ok());
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 5);
-        network->setTraining(topology != "stochastic-depth"); // which is said for all layers
-        network->loss(batch).backward();                      // what is made once is there now
+        const engine::Pass& pass =
+            topology == "stochastic-depth" ? kEvaluation : kTraining; // it is said for all layers
+        network->loss(batch, pass).backward();                        // what is made once is there now
         for (engine::NamedParameter& parameter : network->parameters()) {
             parameter.tensor.mutable_grad().reset();
         }
         const double before = CountingAllocator::instance().live();
         const Watch watch;
-        const at::Tensor loss = network->loss(batch);
+        const at::Tensor loss = network->loss(batch, pass);
         const double forward = g_seen.products;
         const double kept = CountingAllocator::instance().live() - before;
         loss.backward();

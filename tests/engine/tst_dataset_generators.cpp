@@ -376,7 +376,7 @@ private slots:
         const projects::BooleanPolynomial source{70, 12, 4, 6};
         const auto terms = polynomialTerms(source, 5);
         const auto dataset = opened(with(source));
-        QCOMPARE(dataset->shape(), (DataShape{false, 0, 70, 1}));
+        QCOMPARE(dataset->schema(), ExampleSchema::vectors(70, 1));
         QCOMPARE(dataset->size(Split::Train), kEndless);
         QCOMPARE(dataset->size(Split::Validation), 4096);
         Batch batch;
@@ -468,7 +468,7 @@ private slots:
                     QCOMPARE(told->error().text(), made.error().text());
                     continue;
                 }
-                QVERIFY((*told)->shape == (*made)->shape());
+                QVERIFY((*told)->schema == (*made)->schema());
                 for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
                     QCOMPARE((*told)->sizes[static_cast<std::size_t>(split)], (*made)->size(split));
                 }

@@ -28,7 +28,7 @@ private slots:
         }
         const auto dataset = openText(text, {TokeniserKind::SentencePiece, model.filename().string(), 60});
         QVERIFY(dataset);
-        QCOMPARE(dataset->shape().vocabulary, 60);
+        QCOMPARE(dataset->schema().input().vocabulary, 60);
         QVERIFY(dataset->size(Split::Train) < 4000);
         const auto ids = dataset->encode("the cat sat");
         QVERIFY(ids);

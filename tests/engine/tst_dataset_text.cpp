@@ -102,7 +102,7 @@ private slots:
         const std::string text = letters(1000);
         const auto dataset = openText(text, {});
         QVERIFY(dataset);
-        QCOMPARE(dataset->shape(), (DataShape{true, 256, 0, 0}));
+        QCOMPARE(dataset->schema(), ExampleSchema::nextToken(256));
         QCOMPARE(dataset->size(Split::Train), 700);
         QCOMPARE(dataset->size(Split::Validation), 200);
         QCOMPARE(dataset->size(Split::Test), 100);
@@ -223,7 +223,7 @@ private slots:
         }
         const auto dataset = openText(text, {TokeniserKind::Characters, {}, 64});
         QVERIFY(dataset);
-        QCOMPARE(dataset->shape().vocabulary, 64);
+        QCOMPARE(dataset->schema().input().vocabulary, 64);
         const auto ids = dataset->encode("\n ,.abegrzßü世界🌍");
         QVERIFY2(ids, ids ? "" : ids.error().text().c_str());
         for (std::size_t i = 1; i < ids->size(); ++i) {
@@ -291,7 +291,7 @@ private slots:
         const auto dataset =
             open(projects::TokenFileData{"t.bin", {}, static_cast<projects::TokenWidth>(width), vocabulary});
         QVERIFY2(dataset, dataset ? "" : dataset.error().text().c_str());
-        QCOMPARE((*dataset)->shape().vocabulary, vocabulary);
+        QCOMPARE((*dataset)->schema().input().vocabulary, vocabulary);
         QCOMPARE((*dataset)->size(Split::Train), 350);
         const auto tokens = tokensOf(**dataset, Split::Train);
         for (std::size_t i = 0; i < tokens.size(); ++i) {

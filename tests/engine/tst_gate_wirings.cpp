@@ -15,6 +15,7 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
+#include <c10/util/Exception.h>
 
 #include <QTest>
 
@@ -153,9 +154,9 @@ private Q_SLOTS:
             for (std::int64_t layer = 1; layer <= kDepth; ++layer) {
                 x.push_back(next(layers, x, layers.branch(layer, x.back())));
             }
-            QVERIFY(distance(network->forward(batch.input), x.back()) < 1e-11);
+            QVERIFY(distance(network->forward(batch.input, kTraining), x.back()) < 1e-11);
         }
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 6);
         QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
@@ -167,8 +168,8 @@ private Q_SLOTS:
         const Project project = tinyVectors("mlp", preset.toStdString(), kDepth);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         const at::NoGradGuard noGrad;
-        const at::Tensor expected = compiled(tinyVectors("mlp", "plain", kDepth))->forward(batch.input);
-        QCOMPARE(distance(compiled(project)->forward(batch.input), expected), 0.0);
+        const at::Tensor expected = compiled(tinyVectors("mlp", "plain", kDepth))->forward(batch.input, kTraining);
+        QCOMPARE(distance(compiled(project)->forward(batch.input, kTraining), expected), 0.0);
     }
 
     void rezeroStartsAsTheIdentity()
@@ -176,9 +177,9 @@ private Q_SLOTS:
         const Project project = tinyVectors("mlp", "rezero", kDepth);
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
-        const at::Tensor got = network->forward(batch.input);
+        const at::Tensor got = network->forward(batch.input, kTraining);
         QVERIFY(at::equal(got, batch.input));
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         QVERIFY(parameter(*network, "topology.alpha").grad().abs().min().item<double>() > 0);
     }
 
@@ -209,9 +210,9 @@ private Q_SLOTS:
                     entries.push_back(layers.branch(reader, read));
                 }
             }
-            QVERIFY(distance(network->forward(batch.input), read) < 1e-12);
+            QVERIFY(distance(network->forward(batch.input, kTraining), read) < 1e-12);
         }
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 6);
         QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
         const auto mix = network->coefficients(2).front();
@@ -237,12 +238,12 @@ private Q_SLOTS:
         {
             const at::NoGradGuard noGrad;
             setFactors(0, 1);
-            const at::Tensor plain = compiled(tinyLanguage("transformer", "plain", 3))->forward(batch.input);
-            QVERIFY(distance(network->forward(batch.input), plain) < 1e-12);
+            const at::Tensor plain = compiled(tinyLanguage("transformer", "plain", 3))->forward(batch.input, kTraining);
+            QVERIFY(distance(network->forward(batch.input, kTraining), plain) < 1e-12);
             QVERIFY(plain.abs().max().item<double>() > 1e-3);
         }
         setFactors(1, 0);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         QCOMPARE(parameter(*network, "layers.3.attention.v.weight").grad().abs().max().item<double>(), 0.0);
         QVERIFY(parameter(*network, "layers.1.attention.v.weight").grad().abs().max().item<double>() > 0);
         for (engine::NamedParameter& p : network->parameters()) {
@@ -250,7 +251,7 @@ private Q_SLOTS:
         }
         setFactors(0.5, 0.5);
         shake(*network, 0.1, 9);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 4);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
@@ -267,7 +268,6 @@ private Q_SLOTS:
         Project project = tinyVectors("mlp", "stochastic-depth", kDepth);
         gateOf(project).keepProbability = 0.2;
         const auto network = compiled(project);
-        network->setTraining(false);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         const at::NoGradGuard noGrad;
         const Layers layers(*network);
@@ -275,7 +275,45 @@ private Q_SLOTS:
         for (std::int64_t layer = 1; layer <= kDepth; ++layer) {
             x = x + (1 - 0.2 * static_cast<double>(layer)) * layers.branch(layer, x);
         }
-        QVERIFY(distance(network->forward(batch.input), x) < 1e-12);
+        QVERIFY(distance(network->forward(batch.input, kEvaluation), x) < 1e-12);
+    }
+
+    /// x_l = x_{l−1} + factor·f_l over the layers that the pass runs, whatever the document would draw.
+    void thePassSaysWhichLayersRun_data() { presetRows({"plain", "stochastic-depth"}); }
+    void thePassSaysWhichLayersRun()
+    {
+        QFETCH(QString, preset);
+        const auto network = compiled(tinyVectors("mlp", preset.toStdString(), kDepth));
+        const engine::DeviceBatch batch = randomBatch(tinyVectors("mlp", "plain", kDepth), 5, 1, 7);
+        engine::Pass pass = kTraining;
+        pass.layers.resize(kDepth);
+        pass.layers[1].runs = false;
+        pass.layers[2].factor = 0.25;
+        const Layers layers(*network);
+        at::Tensor x = batch.input;
+        for (const std::int64_t layer : {1, 3, 4}) {
+            x = x + (layer == 3 ? 0.25 : 1.0) * layers.branch(layer, x);
+        }
+        QVERIFY(distance(network->forward(batch.input, pass), x) < 1e-12);
+        network->loss(batch, pass).backward();
+        for (const engine::NamedParameter& parameter : network->parameters()) {
+            QCOMPARE(parameter.tensor.grad().defined(), !parameter.name.starts_with("layers.2."));
+        }
+        const auto told = network->coefficients(3);
+        QCOMPARE(told.size(), std::size_t{1});
+        QCOMPARE(told.front().values, (std::vector<float>{1, 0, 1, 1}));
+    }
+
+    /// A wiring that has no rule for an absent branch says so instead of computing something else.
+    void otherWiringsRefuseToLeaveLayersOut_data() { presetRows({"grn-v1", "hyper-static", "highway", "densenet"}); }
+    void otherWiringsRefuseToLeaveLayersOut()
+    {
+        QFETCH(QString, preset);
+        const Project project = tinyVectors("mlp", preset.toStdString(), 2);
+        const auto network = compiled(project);
+        engine::Pass pass = kEvaluation;
+        pass.layers = {{}, {.runs = false}};
+        QVERIFY_EXCEPTION_THROWN((void)network->forward(randomBatch(project, 2, 1, 7).input, pass), c10::Error);
     }
 
     /// In training every pass is the plain network of some subset, drawn as often as the probabilities say.
@@ -295,7 +333,7 @@ private Q_SLOTS:
         seedHost(5);
         constexpr int kPasses = 2000;
         for (int pass = 0; pass < kPasses; ++pass) {
-            const at::Tensor got = network->forward(batch.input);
+            const at::Tensor got = network->forward(batch.input, kTraining);
             const auto hit =
                 std::ranges::find_if(outcomes, [&](const at::Tensor& o) { return distance(o, got) < 1e-12; });
             QVERIFY(hit != outcomes.end());
@@ -323,7 +361,7 @@ private Q_SLOTS:
             seedHost(seed);
             std::vector<double> losses;
             for (int pass = 0; pass < 8; ++pass) {
-                losses.push_back(network->loss(batch).item<double>());
+                losses.push_back(network->loss(batch, kTraining).item<double>());
             }
             return losses;
         };
@@ -339,8 +377,8 @@ private Q_SLOTS:
         gateOf(project).keepProbability = 0;
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
-        QVERIFY(at::equal(network->forward(batch.input), batch.input));
-        network->loss(batch).backward();
+        QVERIFY(at::equal(network->forward(batch.input, kTraining), batch.input));
+        network->loss(batch, kTraining).backward();
         QCOMPARE(parameter(*network, "layers.1.weight.weight").grad().abs().max().item<double>(), 0.0);
     }
 

@@ -69,12 +69,12 @@ private Q_SLOTS:
         shake(*network, 0.2, 3);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
         const at::Tensor expected = referenceOutput(project, *network, batch.input);
-        const at::Tensor got = network->forward(batch.input);
+        const at::Tensor got = network->forward(batch.input, kTraining);
         const double scale = 1 + expected.abs().max().item<double>();
         QVERIFY(distance(got, expected) < 1e-12 * scale);
         QVERIFY(gradientDistance(*network, got, expected) < 1e-11 * scale * scale);
         shake(*network, -0.1, 3);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 2);
         QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
@@ -103,7 +103,8 @@ private Q_SLOTS:
         plain.topology = topologyNamed("plain", kDepth);
         const engine::DeviceBatch batch = randomBatch(plain, 2, 4, 5);
         const at::NoGradGuard noGrad;
-        QVERIFY(distance(compiled(mudd)->forward(batch.input), compiled(plain)->forward(batch.input)) < 1e-13);
+        QVERIFY(distance(compiled(mudd)->forward(batch.input, kTraining),
+                         compiled(plain)->forward(batch.input, kTraining)) < 1e-13);
     }
 
     void moduleLevelShortcuts_data()
@@ -126,7 +127,7 @@ private Q_SLOTS:
         shake(*network, 0.2, 3);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
         const at::Tensor expected = referenceOutput(project, *network, batch.input);
-        const at::Tensor got = network->forward(batch.input);
+        const at::Tensor got = network->forward(batch.input, kTraining);
         QVERIFY(distance(got, expected) < 1e-12);
         QVERIFY(gradientDistance(*network, got, expected) < 1e-11);
         const Project language = [&] {
@@ -157,10 +158,10 @@ private Q_SLOTS:
         QFETCH(QString, name);
         Project project = portedVectors(name.toStdString(), kDepth);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
-        const at::Tensor start = compiled(project)->forward(batch.input).detach();
+        const at::Tensor start = compiled(project)->forward(batch.input, kTraining).detach();
         const auto largest = [&] {
             const auto network = compiled(project);
-            network->loss(batch).backward();
+            network->loss(batch, kTraining).backward();
             return parameter(*network, "topology.gate").grad().abs().max().item<double>();
         };
         QVERIFY(largest() > 0);
@@ -168,13 +169,13 @@ private Q_SLOTS:
         QCOMPARE(largest(), 0.0);
         mixOf(project).gate = {.kind = projects::GateKind::Inside};
         QVERIFY(largest() > 0);
-        QVERIFY(at::equal(compiled(project)->forward(batch.input), start));
+        QVERIFY(at::equal(compiled(project)->forward(batch.input, kTraining), start));
         mixOf(project).gate = {.kind = projects::GateKind::Outside, .input = projects::GateInput::Normalised};
         QVERIFY(largest() > 0);
-        QVERIFY(at::equal(compiled(project)->forward(batch.input), start));
+        QVERIFY(at::equal(compiled(project)->forward(batch.input, kTraining), start));
         const auto network = compiled(project);
         shake(*network, 0.1, 7);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         QVERIFY(checkGradients(*network, batch, 3).worst < 1e-6);
     }
 
@@ -187,8 +188,8 @@ private Q_SLOTS:
         QCOMPARE(parameterCount(*apart), parameterCount(*shared) + 2 * 2 * 8);
         QCOMPARE(parameterCount(*apart), projects::costOf(project)->total.parameters);
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 5);
-        QVERIFY(at::equal(apart->forward(batch.input), shared->forward(batch.input)));
-        apart->loss(batch).backward();
+        QVERIFY(at::equal(apart->forward(batch.input, kTraining), shared->forward(batch.input, kTraining)));
+        apart->loss(batch, kTraining).backward();
         const at::Tensor q = parameter(*apart, "layers.2.norm_q.weight").grad();
         const at::Tensor v = parameter(*apart, "layers.2.norm_v.weight").grad();
         QVERIFY(q.defined() && v.defined() && distance(q, v) > 0);
@@ -209,7 +210,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         shake(*network, 0.3, 3);
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 5);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const engine::Matrix matrix = network->coefficients(1)[0];
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
             double sum = 0;
@@ -231,7 +232,7 @@ private Q_SLOTS:
             mixOf(project).temperature = temperature;
             const auto network = compiled(project);
             shake(*network, 0.5, 3);
-            const at::Tensor ignored = network->forward(randomBatch(project, 1, 1, 5).input);
+            const at::Tensor ignored = network->forward(randomBatch(project, 1, 1, 5).input, kTraining);
             return network->coefficients(1)[0];
         };
         // Of one token and two sources, which do not depend on it themselves: tanh(|z_0 − z_1|/2τ).

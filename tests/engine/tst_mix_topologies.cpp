@@ -49,8 +49,8 @@ private Q_SLOTS:
             Project plain = mixed;
             plain.topology = topologyNamed("plain", 6);
             const engine::DeviceBatch batch = randomBatch(plain, 3, 5, 1);
-            const at::Tensor expected = compiled(plain)->forward(batch.input);
-            const at::Tensor got = compiled(mixed)->forward(batch.input);
+            const at::Tensor expected = compiled(plain)->forward(batch.input, kTraining);
+            const at::Tensor got = compiled(mixed)->forward(batch.input, kTraining);
             QVERIFY(exact ? at::equal(got, expected)
                           : distance(got, expected) < (precision == projects::Precision::Fp64 ? 1e-13 : 1e-5));
         }
@@ -61,11 +61,11 @@ private Q_SLOTS:
         Project project = tinyLanguage("transformer-qkv", "dca", 2);
         auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 1);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         QVERIFY(parameter(*network, "topology.gate").grad().abs().max().item<double>() > 0);
         std::get<projects::DepthMix>(project.topology.wiring).gate.reluGradAtZero = projects::ReluGradAtZero::Zero;
         network = compiled(project);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         QCOMPARE(parameter(*network, "topology.gate").grad().abs().max().item<double>(), 0.0);
     }
 
@@ -97,12 +97,12 @@ private Q_SLOTS:
             // 3 outputs of 1, 2 and 3 entries lie before; of layer 3, q and k; entry 0.
             numbers = parameter(*network, "topology.coefficient")[3 * (1 + 2) + 2 * 3 + 1];
         } else {
-            network->forward(batch.input); // W2 = 0: every token mixes by the bias alone
+            network->forward(batch.input, kTraining); // W2 = 0: every token mixes by the bias alone
             QCOMPARE(named("spread/v").at(2, 2), 0.0F);
             QCOMPARE(named("mix/v").at(2, 2), 1.0F);
             shake(*network, 0.2, 3);
         }
-        network->forward(batch.input);
+        network->forward(batch.input, kTraining);
         const float spread = named("spread/v").at(2, 1);
         QVERIFY(spread > 0);
         QVERIFY(std::isnan(named("spread/v").at(1, 2)));
@@ -140,7 +140,7 @@ private Q_SLOTS:
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
         const at::Tensor expected = reference(project, *network, batch.input);
-        const at::Tensor got = network->forward(batch.input);
+        const at::Tensor got = network->forward(batch.input, kTraining);
         QVERIFY(distance(got, expected) < 1e-12);
         QVERIFY(gradientDistance(*network, got, expected) < 1e-11);
     }
@@ -155,7 +155,7 @@ private Q_SLOTS:
         QCOMPARE(parameter(*network, "topology.coefficient").numel(), std::int64_t{5}); // 0:1 1:2 0:3 1:3 2:3
         shake(*network, 0.2, 3);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const at::Tensor gradient = parameter(*network, "topology.coefficient").grad();
         QCOMPARE(gradient[3].item<double>(), 0.0);
         QVERIFY(gradient[2].item<double>() != 0.0);
@@ -183,13 +183,13 @@ private Q_SLOTS:
         auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
         const auto plainNetwork = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
-        const double plain = plainNetwork->loss(batch).item<double>();
+        const double plain = plainNetwork->loss(batch, kTraining).item<double>();
         mix.tsallis = {.q = 2, .weight = 0.5};
         const auto network = compiled(project);
         // Uniform rows of 1, 2 and 3: S_2 = 1 − 1/n.
-        QVERIFY(std::abs(network->loss(batch).item<double>() - plain - 0.5 * (0.0 + 0.5 + 2.0 / 3.0)) < 1e-12);
-        network->setTraining(false);
-        QVERIFY(std::abs(network->loss(batch).item<double>() - plain) < 1e-12);
+        QVERIFY(std::abs(network->loss(batch, kTraining).item<double>() - plain - 0.5 * (0.0 + 0.5 + 2.0 / 3.0)) <
+                1e-12);
+        QVERIFY(std::abs(network->loss(batch, kEvaluation).item<double>() - plain) < 1e-12);
     }
 
     void accumulatedStepsAddUp()
@@ -200,14 +200,14 @@ private Q_SLOTS:
         const engine::DeviceBatch second = randomBatch(project, 2, 5, 2);
         const auto gradientOf = [&](const engine::DeviceBatch& batch) {
             parameter(*network, "topology.coefficient").mutable_grad().reset();
-            network->loss(batch).backward();
+            network->loss(batch, kTraining).backward();
             return parameter(*network, "topology.coefficient").grad().clone();
         };
         const at::Tensor sum = gradientOf(first) + gradientOf(second);
         const at::Tensor coefficient = parameter(*network, "topology.coefficient");
         coefficient.mutable_grad().reset();
-        network->loss(first).backward();
-        network->loss(second).backward();
+        network->loss(first, kTraining).backward();
+        network->loss(second, kTraining).backward();
         QVERIFY(distance(coefficient.grad(), sum) < 1e-14);
     }
 

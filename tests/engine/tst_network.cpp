@@ -2,6 +2,7 @@
 // Compiled networks against compositions of plain operators in double precision, written here on their own.
 #include "network_harness.h"
 
+#include "engine/graph/graph_program.h"
 #include "engine/graph/node_builder.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
@@ -106,6 +107,108 @@ class TestNetwork : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    /// Each parameter has numbers of its own, whatever else is declared and filled.
+    void initialisationFillsWhatIsWanted()
+    {
+        const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
+        QVERIFY(compute.ok());
+        engine::InitPlan plan(*compute, {}, 5, 2);
+        const at::Tensor matrix = plan.add("matrix", {3, 4}, engine::Role::Matrix);
+        const at::Tensor number = plan.addConstant("number", {2}, 0.5, engine::Decay::No);
+        const at::NoGradGuard noGrad;
+        matrix.fill_(7);
+        QVERIFY(plan.fill({}, [](const std::string& name) { return name == "number"; }));
+        QVERIFY(at::equal(matrix, at::full({3, 4}, 7.0, at::kDouble)));
+        QVERIFY(at::equal(number, at::full({2}, 0.5, at::kDouble)));
+
+        double share = 0;
+        QVERIFY(plan.fill([&](double done) {
+            share = done;
+            return true;
+        }));
+        QCOMPARE(share, 1.0);
+        engine::InitPlan other(*compute, {}, 5, 2);
+        (void)other.add("before", {8, 8}, engine::Role::Matrix);
+        const at::Tensor again = other.add("matrix", {3, 4}, engine::Role::Matrix);
+        QVERIFY(other.fill());
+        QVERIFY(at::equal(again, matrix));
+    }
+    void initialisationCanBeGivenUp()
+    {
+        const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
+        QVERIFY(compute.ok());
+        engine::InitPlan plan(*compute, {}, 5, 2);
+        (void)plan.addConstant("first", {2}, 1, engine::Decay::No);
+        const at::Tensor second = plan.addConstant("second", {2}, 1, engine::Decay::No);
+        {
+            const at::NoGradGuard noGrad;
+            second.zero_();
+        }
+        const Status stopped = plan.fill([](double) { return false; });
+        QCOMPARE(stopped.error().text(), std::string("[initialisation] was given up"));
+        QCOMPARE(second.sum().item<double>(), 0.0);
+    }
+    /// For an initialisation that fits a matrix under the activation behind it.
+    void matricesKnowWhatFollows_data()
+    {
+        QTest::addColumn<QString>("block");
+        QTest::addColumn<QString>("parameter");
+        QTest::addColumn<QString>("activation");
+        QTest::newRow("relu") << "mlp"
+                              << "layers.1.up.weight"
+                              << "relu";
+        QTest::newRow("nothing") << "mlp"
+                                 << "layers.1.down.weight"
+                                 << "";
+        QTest::newRow("the gate of a SwiGLU") << "transformer"
+                                              << "layers.1.gate.weight"
+                                              << "silu";
+        QTest::newRow("what a SwiGLU's gate multiplies") << "transformer"
+                                                         << "layers.1.up.weight"
+                                                         << "";
+    }
+    void matricesKnowWhatFollows()
+    {
+        QFETCH(QString, block);
+        QFETCH(QString, parameter);
+        QFETCH(QString, activation);
+        const Project project = tinyLanguage(block.toStdString(), "plain", 1);
+        const Result<projects::Sizes> sizes = projects::sizesOf(project);
+        const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
+        QVERIFY(sizes.ok() && compute.ok());
+        engine::InitPlan plan(*compute, {}, 5, 1);
+        engine::RotaryTables tables;
+        const engine::GraphSetting setting{.ref = "block:" + block.toStdString(),
+                                           .prefix = "layers.1.",
+                                           .sizes = *sizes,
+                                           .entering = {{projects::kBatch, projects::kTime, project.network.width}},
+                                           .plan = plan,
+                                           .rotaryTables = tables,
+                                           .tiedNode = {},
+                                           .tied = {}};
+        QVERIFY(engine::GraphProgram::compile(project.network.blocks[0].graph, setting).ok());
+        for (std::size_t i = 0; i < plan.all().size(); ++i) {
+            if (plan.all()[i].name == parameter.toStdString()) {
+                QCOMPARE(plan.starts()[i].follows, activation.toStdString());
+                return;
+            }
+        }
+        QFAIL("no such parameter");
+    }
+
+    /// A stream depends on the seed, the step and its name, and on nothing else.
+    void randomStreamsAreNamed()
+    {
+        const auto first = [](std::int64_t seed, std::int64_t step, const char* name) {
+            return engine::RandomStreams(seed, step).stream(name).at(0);
+        };
+        QVERIFY(first(1, 7, "layers") == first(1, 7, "layers"));
+        QVERIFY(first(1, 7, "layers") != first(1, 7, "heads"));
+        QVERIFY(first(1, 7, "layers") != first(1, 8, "layers"));
+        QVERIFY(first(1, 7, "layers") != first(2, 7, "layers"));
+        QVERIFY(engine::RandomStreams(1, 7).generatorSeed() != engine::RandomStreams(1, 8).generatorSeed());
+    }
+
     // Tensors this small gain nothing from threads, and lose much where tests run side by side.
     void initTestCase() { at::set_num_threads(1); }
 
@@ -141,7 +244,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 1);
-        QVERIFY(std::isfinite(network->loss(batch).item<double>()));
+        QVERIFY(std::isfinite(network->loss(batch, kTraining).item<double>()));
     }
 
     void transformerEqualsComposition()
@@ -152,9 +255,9 @@ private Q_SLOTS:
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
         const at::NoGradGuard noGrad;
         const at::Tensor expected = transformerLogits(*network, batch.input, 3);
-        QVERIFY(distance(network->forward(batch.input), expected) < 1e-12);
+        QVERIFY(distance(network->forward(batch.input, kTraining), expected) < 1e-12);
         const at::Tensor picked = at::log_softmax(expected, -1).gather(2, batch.target.unsqueeze(2));
-        QVERIFY(std::abs(network->loss(batch).item<double>() + picked.mean().item<double>()) < 1e-12);
+        QVERIFY(std::abs(network->loss(batch, kTraining).item<double>() + picked.mean().item<double>()) < 1e-12);
     }
 
     void tiedHeadUsesTheTable()
@@ -164,7 +267,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const at::NoGradGuard noGrad;
         const GradientCheck check = checkGradients(*network, batch, 20);
         QVERIFY2(check.worst < 1e-8, check.name.c_str());
@@ -186,9 +289,9 @@ private Q_SLOTS:
             };
             x = x + affine(at::relu(affine(x, "up")), "down");
         }
-        QVERIFY(distance(network->forward(batch.input), x) < 1e-12);
-        QVERIFY(std::abs(network->loss(batch).item<double>() - at::pow(x - batch.target, 2).mean().item<double>()) <
-                1e-12);
+        QVERIFY(distance(network->forward(batch.input, kTraining), x) < 1e-12);
+        QVERIFY(std::abs(network->loss(batch, kTraining).item<double>() -
+                         at::pow(x - batch.target, 2).mean().item<double>()) < 1e-12);
     }
 
     void linearNetworkUnderAncreEqualsComposition()
@@ -211,9 +314,9 @@ private Q_SLOTS:
             x.push_back(sum);
             first += j;
         }
-        QVERIFY(distance(network->forward(batch.input), x.back()) < 1e-12);
+        QVERIFY(distance(network->forward(batch.input, kTraining), x.back()) < 1e-12);
         const double expected = 0.5 * at::pow(x.back() - batch.target, 2).sum().item<double>() / 6;
-        QVERIFY(std::abs(network->loss(batch).item<double>() - expected) < 1e-12);
+        QVERIFY(std::abs(network->loss(batch, kTraining).item<double>() - expected) < 1e-12);
     }
 
     void gradientsEqualDifferences_data()
@@ -236,7 +339,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         shake(*network, 0.1, 11);
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 13);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 3);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
@@ -279,7 +382,7 @@ private Q_SLOTS:
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.1, 11);
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 13);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 4);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
@@ -291,9 +394,9 @@ private Q_SLOTS:
         shake(*network, 0.2, 1);
         const engine::DeviceBatch batch = randomBatch(project, 1, 5, 3);
         const at::NoGradGuard noGrad;
-        const at::Tensor before = network->forward(batch.input).narrow(1, 0, 4).clone();
+        const at::Tensor before = network->forward(batch.input, kTraining).narrow(1, 0, 4).clone();
         batch.input[0][4] = (batch.input[0][4] + 1) % 11;
-        QVERIFY(at::equal(before, network->forward(batch.input).narrow(1, 0, 4)));
+        QVERIFY(at::equal(before, network->forward(batch.input, kTraining).narrow(1, 0, 4)));
     }
 
     void sameSeedGivesTheSameBits()
@@ -386,10 +489,9 @@ private Q_SLOTS:
         project = tinyLanguage("transformer", "dca", 2);
         QVERIFY(QString::fromStdString(compileError(project)).contains("has one input port, expected q, k and v"));
         project = tinyLanguage("transformer", "plain", 2);
-        const auto unknown = engine::CompiledNetwork::compile(project, dataShapeOf(project), "tpu:0");
+        const auto unknown = engine::CompiledNetwork::compile(project, examplesOf(project), "tpu:0");
         QVERIFY(!unknown.ok());
-        engine::DataShape bigger = dataShapeOf(project);
-        bigger.vocabulary = 12;
+        const auto bigger = engine::ExampleSchema::nextToken(12);
         QVERIFY(!engine::CompiledNetwork::compile(project, bigger, "cpu").ok());
     }
 

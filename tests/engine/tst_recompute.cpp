@@ -32,9 +32,9 @@ Step stepOf(Project project, Activations activations, const engine::DeviceBatch&
     shake(*network, 0.1, 3);
     at::manual_seed(17);
     Step step;
-    step.loss = network->loss(batch).detach();
+    step.loss = network->loss(batch, kTraining).detach();
     for (int micro = 0; micro < 2; ++micro) {
-        step.loss = network->loss(batch);
+        step.loss = network->loss(batch, kTraining);
         step.loss.backward();
     }
     for (const engine::NamedParameter& parameter : network->parameters()) {
@@ -104,7 +104,7 @@ private Q_SLOTS:
         const auto network = compiled(project);
         shake(*network, 0.1, 3);
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 5);
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 2);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }

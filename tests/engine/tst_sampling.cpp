@@ -36,7 +36,7 @@ std::unique_ptr<NetworkDouble> counting(std::int64_t& longest)
 /// Ten vectors whose loss is their number; batches of any size, the last one shorter.
 class NumberedVectors final : public Dataset {
 public:
-    DataShape shape() const override { return {.language = false, .vocabulary = 0, .inputs = 1, .outputs = 1}; }
+    ExampleSchema schema() const override { return ExampleSchema::vectors(1, 1); }
     std::int64_t size(Split) const override { return kCount; }
     Status fill(Batch&, Split, std::int64_t, std::int64_t, std::int64_t) const override { return Done{}; }
     Status fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const override
@@ -115,7 +115,6 @@ private Q_SLOTS:
     {
         std::int64_t longest = 0;
         const auto network = counting(longest);
-        network->setTraining(true);
         Sampler sampler(*network, c10::Device(c10::DeviceType::CPU), {.window = 4, .temperature = 0});
         std::vector<std::int64_t> tokens{5};
         for (int i = 0; i < 9; ++i) {

@@ -3,7 +3,7 @@
 #include "run_harness.h"
 
 #include "engine/api/data_summary.h"
-#include "engine/api/layer_norms.h"
+#include "engine/api/layer_magnitudes.h"
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 
@@ -99,9 +99,9 @@ private slots:
         const std::vector<std::string> names = reader->matrixNames();
         QVERIFY(!names.empty());
         QCOMPARE(reader->matrixSteps(names.front()), (std::vector<std::int64_t>{0, 5, 10}));
-        QCOMPARE(reader->matrixSteps(kLayerNorms),
+        QCOMPARE(reader->matrixSteps(kLayerMagnitudes),
                  (std::vector<std::int64_t>{5, 10})); // of passes: none before the first
-        const Result<Matrix> norms = reader->matrix(kLayerNorms, 10);
+        const Result<Matrix> norms = reader->matrix(kLayerMagnitudes, 10);
         QVERIFY(norms.ok());
         QCOMPARE(norms->columns, project.network.depth());
         QVERIFY(std::ranges::all_of(norms->values, [](float norm) { return norm > 0; }));

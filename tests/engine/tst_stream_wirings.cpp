@@ -270,7 +270,7 @@ private Q_SLOTS:
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.4, 3);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
-        const at::Tensor got = network->forward(batch.input);
+        const at::Tensor got = network->forward(batch.input, kTraining);
         for (std::int64_t token = 0; token < 5; ++token) {
             const Numbers expected = runToken(*network, wiringOf(project), numbersOf(batch.input[token]));
             const Numbers values = numbersOf(got[token]);
@@ -278,7 +278,7 @@ private Q_SLOTS:
                 QVERIFY(std::abs(values[k] - expected[k]) < 1e-12 * (1 + std::abs(expected[k])));
             }
         }
-        network->loss(batch).backward();
+        network->loss(batch, kTraining).backward();
         const GradientCheck check = checkGradients(*network, batch, 6);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
@@ -303,8 +303,8 @@ private Q_SLOTS:
         const Project plain = tinyVectors(block.toStdString(), "plain", 6);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         const at::NoGradGuard noGrad;
-        const at::Tensor expected = compiled(plain)->forward(batch.input) * 4;
-        const double difference = distance(compiled(project)->forward(batch.input), expected);
+        const at::Tensor expected = compiled(plain)->forward(batch.input, kTraining) * 4;
+        const double difference = distance(compiled(project)->forward(batch.input, kTraining), expected);
         QVERIFY2(preset == "mhc" ? difference < 1e-12 : difference == 0, qPrintable(QString::number(difference)));
     }
 
@@ -315,8 +315,9 @@ private Q_SLOTS:
             const Project project = tinyLanguage("transformer", preset, 3);
             const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
             const at::NoGradGuard noGrad;
-            const at::Tensor expected = compiled(tinyLanguage("transformer", "plain", 3))->forward(batch.input);
-            QVERIFY(distance(compiled(project)->forward(batch.input), expected) < 1e-4);
+            const at::Tensor expected =
+                compiled(tinyLanguage("transformer", "plain", 3))->forward(batch.input, kTraining);
+            QVERIFY(distance(compiled(project)->forward(batch.input, kTraining), expected) < 1e-4);
         }
     }
 

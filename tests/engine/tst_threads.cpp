@@ -3,6 +3,7 @@
 // enough for LibTorch to share their work out. Sizes are odd, so that no share ends where a vector does.
 #include "network_harness.h"
 
+#include "engine/depth/layer_magnitudes.h"
 #include "engine/runtime/fixed_bits.h"
 #include "engine/runtime/host_products.h"
 #include "engine/train/precision.h"
@@ -101,14 +102,15 @@ Outcome outcomeOn(int threads, const Project& project)
     if (const auto loss = trainer.validate(); loss && *loss) {
         outcome.emplace_back("validation loss", at::full({}, **loss, at::kDouble));
     }
-    trainer.network().setTraining(true);
     const DeviceBatch batch = tests::randomBatch(project, kBatch, kTime, 7);
-    seedStep(c10::Device(c10::DeviceType::CPU), 1, 1);
-    trainer.network().watchNorms(true);
-    trainer.network().loss(batch).backward();
+    Pass pass{.mode = Mode::Training, .step = 1, .random = {1, 1}};
+    LayerMagnitudes magnitudes;
+    pass.magnitudes = &magnitudes;
+    seedGenerators(c10::Device(c10::DeviceType::CPU), pass.random.generatorSeed());
+    trainer.network().loss(batch, pass).backward();
     std::vector<Matrix> seen = trainer.network().coefficients(2);
-    if (const auto norms = trainer.network().norms(2)) {
-        seen.push_back(*norms);
+    if (const auto matrix = magnitudes.matrix(2)) {
+        seen.push_back(*matrix);
     }
     for (const Matrix& matrix : seen) {
         outcome.emplace_back("recorded " + matrix.name, at::tensor(matrix.values));

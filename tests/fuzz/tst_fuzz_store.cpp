@@ -3,7 +3,7 @@
 // without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
 #include "app/report/comparison.h"
 #include "app/report/report.h"
-#include "engine/api/layer_norms.h"
+#include "engine/api/layer_magnitudes.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
@@ -56,7 +56,7 @@ void writeRun(const fs::path& path)
             writer->metric(engine::metric::kPeakBytes, step, 1e9);
             writer->matrix({"mix/q", step, 3, 3, {1, none, none, 0.5F, 0.5F, none, 0.25F, 0.25F, 0.5F}});
             writer->matrix({"coefficient/q", step, 3, 3, std::vector<float>(9, 0.1F)});
-            writer->matrix({engine::kLayerNorms, step, 2, 3, std::vector<float>(6, 1.0F)});
+            writer->matrix({engine::kLayerMagnitudes, step, 2, 3, std::vector<float>(6, 1.0F)});
         }
     }
     writer->event({0, "stage", "6 of 12 layers"});

@@ -3,7 +3,7 @@
 #include "app/report/html_text.h"
 #include "app/report/report.h"
 #include "app/report/svg_plot.h"
-#include "engine/api/layer_norms.h"
+#include "engine/api/layer_magnitudes.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_writer.h"
 #include "projects/base/whole_file.h"
@@ -340,7 +340,7 @@ private slots:
         {
             auto writer = engine::RunWriter::reopen(path, 40);
             QVERIFY(writer.ok());
-            engine::Matrix norms{engine::kLayerNorms, 20, 2, 50, std::vector<float>(100, 1)};
+            engine::Matrix norms{engine::kLayerMagnitudes, 20, 2, 50, std::vector<float>(100, 1)};
             norms.values[0] = std::numeric_limits<float>::quiet_NaN(); // left out
             writer->matrix(norms);
             norms.step = 40;
@@ -445,7 +445,7 @@ private slots:
             auto writer = engine::RunWriter::reopen(path, 40);
             QVERIFY(writer.ok());
             writer->matrix({"mix", 30, 1, 4, {1, 2, 3, 4}});
-            writer->matrix({engine::kLayerNorms, 30, 1, 50, std::vector<float>(50, 1)});
+            writer->matrix({engine::kLayerMagnitudes, 30, 1, 50, std::vector<float>(50, 1)});
             writer->matrix({"spread", 30, 600, 600, std::vector<float>(360'000, 1)});
             QVERIFY(writer->flush().ok());
         }

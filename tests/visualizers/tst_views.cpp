@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/layer_norms.h"
+#include "engine/api/layer_magnitudes.h"
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_frames.h"
@@ -253,8 +253,8 @@ private slots:
         view.append("a", descent(1, 20));
         view.findChild<QComboBox*>("metric")->setCurrentIndex(5);
         QCOMPARE(view.csv().count('\n'), 1);
-        const Matrix early{residua::engine::kLayerNorms, 10, 2, 3, {1, 2, 3, 0.5F, 0.25F, 0.125F}};
-        const Matrix late{residua::engine::kLayerNorms, 20, 2, 3, {1, 2, 3, 4, out, 6}};
+        const Matrix early{residua::engine::kLayerMagnitudes, 10, 2, 3, {1, 2, 3, 0.5F, 0.25F, 0.125F}};
+        const Matrix late{residua::engine::kLayerMagnitudes, 20, 2, 3, {1, 2, 3, 4, out, 6}};
         view.append("a", {triangle(10, 0.5F), early, late});
         auto* plot = view.findChild<QCustomPlot*>();
         QCOMPARE(plot->yAxis->label(), QString("branches of layers (root mean square)"));
@@ -264,8 +264,8 @@ private slots:
         QCOMPARE(plot->xAxis->range(), QCPRange(10, 20));
         QCOMPARE(plot->legend->itemCount(), 1);
         const QString sound = view.csv();
-        view.append("a",
-                    {Matrix{residua::engine::kLayerNorms, 30, 5, 2, std::vector<float>(10, 1)}}); // of no such shape
+        view.append(
+            "a", {Matrix{residua::engine::kLayerMagnitudes, 30, 5, 2, std::vector<float>(10, 1)}}); // of no such shape
         QCOMPARE(view.csv(), sound);
         HeatmapView heatmap;
         heatmap.append({triangle(10, 0.5F), early});

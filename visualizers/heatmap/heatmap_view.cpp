@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_view.h"
-#include "engine/api/layer_norms.h"
+
+#include "engine/api/layer_magnitudes.h"
 #include "engine/api/matrix_name.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
@@ -392,7 +393,7 @@ void HeatmapView::append(const std::vector<engine::Matrix>& matrices)
         return;
     }
     for (const auto& matrix : matrices) {
-        if (matrix.name != engine::kLayerNorms) { // those are curves
+        if (matrix.name != engine::kLayerMagnitudes) { // those are curves
             m_impl->frames.append(matrix);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/metrics_view.h"
-#include "engine/api/layer_norms.h"
+
+#include "engine/api/layer_magnitudes.h"
 #include "engine/results/run_reader.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/run_plot.h"
@@ -18,16 +19,16 @@ constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr std::int64_t kMostLayers = 2000; ///< that have a curve each
 
 /// The beginning of their curves' names.
-std::string layerNorms(engine::LayerNorm kind)
+std::string layerMagnitudes(engine::LayerMagnitude kind)
 {
-    return engine::kLayerNorms + ("/" + std::to_string(static_cast<std::int64_t>(kind))) + "/";
+    return engine::kLayerMagnitudes + ("/" + std::to_string(static_cast<std::int64_t>(kind))) + "/";
 }
 
 /// Its curve's name, which sorts by layer.
-std::string layerNorm(engine::LayerNorm kind, std::int64_t layer)
+std::string layerMagnitude(engine::LayerMagnitude kind, std::int64_t layer)
 {
     constexpr int kDigits = 5;
-    return layerNorms(kind) + QString::number(layer).rightJustified(kDigits, QLatin1Char('0')).toStdString();
+    return layerMagnitudes(kind) + QString::number(layer).rightJustified(kDigits, QLatin1Char('0')).toStdString();
 }
 
 } // namespace
@@ -55,8 +56,8 @@ std::vector<MetricsView::Impl::Metric> MetricsView::Impl::metrics()
             {engine::metric::kLearningRate, tr("learning rate"), {}},
             {engine::metric::kThroughput, tr("throughput"), tr("tokens or samples a second")},
             {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB")},
-            {layerNorms(engine::LayerNorm::Stream), tr("what layers read"), tr("root mean square")},
-            {layerNorms(engine::LayerNorm::Branch), tr("branches of layers"), tr("root mean square")}};
+            {layerMagnitudes(engine::LayerMagnitude::Stream), tr("what layers read"), tr("root mean square")},
+            {layerMagnitudes(engine::LayerMagnitude::Branch), tr("branches of layers"), tr("root mean square")}};
 }
 
 RunPlot::Shown MetricsView::Impl::shown(const Metric& metric)
@@ -143,13 +144,14 @@ void MetricsView::append(const QString& key, const std::vector<engine::Matrix>& 
 {
     RunCurves& run = m_impl->curves->run(key);
     for (const engine::Matrix& matrix : matrices) {
-        if (!engine::isLayerNorms(matrix)) {
+        if (!engine::isLayerMagnitudes(matrix)) {
             continue;
         }
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
             for (std::int64_t column = 0; column < std::min(matrix.columns, kMostLayers); ++column) {
                 if (const float norm = matrix.at(row, column); !std::isnan(norm)) { // the layer was not left out
-                    run.append(layerNorm(static_cast<engine::LayerNorm>(row), column + 1), {{matrix.step, norm}});
+                    run.append(layerMagnitude(static_cast<engine::LayerMagnitude>(row), column + 1),
+                               {{matrix.step, norm}});
                 }
             }
         }

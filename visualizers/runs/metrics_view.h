@@ -35,7 +35,7 @@ public:
     void append(const QString& key, const std::vector<residua::engine::StepRecord>& steps);
     /// `name` as in run_reader.h. Points at or before the last replace what was there.
     void append(const QString& key, const std::string& name, const std::vector<residua::engine::MetricPoint>& points);
-    /// The layers' norms among them (layer_norms.h).
+    /// The layers' magnitudes among them (layer_magnitudes.h).
     void append(const QString& key, const std::vector<residua::engine::Matrix>& matrices);
     void setTheme(Theme theme);
     [[nodiscard]] CsvText csvText() const override;

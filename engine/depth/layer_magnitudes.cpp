@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/graph/layer_norms.h"
+#include "engine/depth/layer_magnitudes.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/linalg_vector_norm.h>
@@ -22,27 +22,14 @@ at::Tensor rootMeanSquare(const at::Tensor& x)
 
 } // namespace
 
-std::size_t LayerNorms::add()
+void LayerMagnitudes::saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch)
 {
-    m_layers.emplace_back();
-    return m_layers.size() - 1;
+    const at::NoGradGuard noGrad;
+    m_layers.resize(layers);
+    m_layers[layer] = {rootMeanSquare(input), rootMeanSquare(branch)};
 }
 
-void LayerNorms::watch(bool on)
-{
-    m_watches = on;
-    std::ranges::fill(m_layers, Norms());
-}
-
-void LayerNorms::saw(std::size_t layer, const at::Tensor& stream, const at::Tensor& branch)
-{
-    if (m_watches) {
-        const at::NoGradGuard noGrad;
-        m_layers[layer] = {rootMeanSquare(stream), rootMeanSquare(branch)};
-    }
-}
-
-std::optional<Matrix> LayerNorms::matrix(std::int64_t step) const
+std::optional<Matrix> LayerMagnitudes::matrix(std::int64_t step) const
 {
     std::vector<at::Tensor> seen;
     std::vector<std::size_t> places; ///< of each in the matrix
@@ -57,8 +44,8 @@ std::optional<Matrix> LayerNorms::matrix(std::int64_t step) const
     if (seen.empty()) {
         return std::nullopt;
     }
-    Matrix matrix{kLayerNorms, step, kLayerNormKinds, static_cast<std::int64_t>(m_layers.size()), {}};
-    matrix.values.assign(kLayerNormKinds * m_layers.size(), std::numeric_limits<float>::quiet_NaN());
+    Matrix matrix{kLayerMagnitudes, step, kLayerMagnitudeKinds, static_cast<std::int64_t>(m_layers.size()), {}};
+    matrix.values.assign(kLayerMagnitudeKinds * m_layers.size(), std::numeric_limits<float>::quiet_NaN());
     const at::Tensor values = at::stack(seen).cpu();
     for (std::size_t i = 0; i < places.size(); ++i) {
         matrix.values[places[i]] = values.const_data_ptr<float>()[i];

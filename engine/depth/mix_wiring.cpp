@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The layers of a DepthMix: every reader's mix goes through DepthStack::mix; only the plain residual network, whose mix
-// is the running sum, needs no stack.
+// The layers of a DepthMix: every reader's mix goes through DepthStack::mix.
 #include "engine/depth/depth_stack.h"
 #include "engine/depth/depth_weights.h"
-#include "engine/depth/trunk.h"
+#include "engine/depth/layer_wiring.h"
 
 #include <ATen/TensorOperators.h>
 
@@ -22,28 +21,6 @@ std::string layerPlace(std::size_t layer)
 {
     return "layer " + std::to_string(layer + 1);
 }
-
-/// x + f_1(x) + f_2(x + f_1(x)) + …, the sum kept in the parameters' precision.
-class PlainTrunk final : public Trunk {
-public:
-    PlainTrunk(std::vector<GraphProgram> layers, at::ScalarType type) : m_layers(std::move(layers)), m_type(type) {}
-
-    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
-    {
-        at::Tensor sum = input.to(m_type);
-        for (GraphProgram& layer : m_layers) {
-            const std::vector<at::Tensor> inputs(layer.inputPorts().size(), sum);
-            sum = sum + layer.run(inputs, mode);
-        }
-        return sum;
-    }
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
-    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t) override { return {}; }
-
-private:
-    std::vector<GraphProgram> m_layers;
-    at::ScalarType m_type;
-};
 
 /// The entries of one pass by their number in the document: 0 is the input, b the b-th layer's or group of layers'.
 class Entries {
@@ -95,22 +72,22 @@ private:
     std::int64_t m_summed = 0;
 };
 
-class DepthTrunk final : public Trunk {
+class MixWiring final : public LayerWiring {
 public:
-    DepthTrunk(const DepthMix& mix, std::vector<GraphProgram> programs, const Compute& compute)
+    MixWiring(const DepthMix& mix, LayerStack layers, const Compute& compute)
         : m_mix(mix),
-          m_programs(std::move(programs)),
-          m_modules(shifted() ? m_programs.size() / 2 : m_programs.size()),
+          m_layers(std::move(layers)),
+          m_modules(shifted() ? m_layers.size() / 2 : m_layers.size()),
           m_compute(compute),
           m_readers(readersOf(mix, static_cast<std::int64_t>(m_modules)))
     {
     }
 
     /// Matches ports with mixes and makes the weights.
-    [[nodiscard]] Status prepare(std::int64_t width, Parameters& parameters)
+    [[nodiscard]] Status prepare(std::int64_t width, InitPlan& plan)
     {
         for (std::size_t layer = 0; layer < m_modules; ++layer) {
-            Result<std::vector<std::size_t>> ports = matchPorts(m_programs[layer].inputPorts(), layerPlace(layer));
+            Result<std::vector<std::size_t>> ports = matchPorts(m_layers.inputPorts(layer), layerPlace(layer));
             if (!ports) {
                 return ports.error();
             }
@@ -119,7 +96,7 @@ public:
                 return Error{"topology · " + layerPlace(layer), "reads no entry of the stack; it needs at least one"};
             }
         }
-        Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(m_mix, m_readers, width, parameters);
+        Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(m_mix, m_readers, width, plan);
         if (!weights) {
             return weights.error();
         }
@@ -127,17 +104,17 @@ public:
         return Done{};
     }
 
-    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass) override
     {
         m_weights->begin();
         DepthStack stack(m_compute);
         Entries entries(stack, m_mix.blockLayers);
-        entries.put(0, shifted() ? input + m_programs.front().run({&input, 1}, mode) : input);
+        entries.put(0, shifted() ? input + m_layers.runOn(0, input, pass) : input);
         at::Tensor output = entries.newest(); // x_{j-1}: the full output of the layer before
         for (std::size_t layer = 0; layer < m_modules; ++layer) {
             const at::Tensor branch = m_mix.feeds == MixFeeds::LayerInput
-                                          ? runOnMix(stack, entries, layer, mode, output)
-                                          : runBeside(stack, entries, layer, mode, output);
+                                          ? runOnMix(stack, entries, layer, pass, output)
+                                          : runBeside(stack, entries, layer, pass, output);
             const bool full = m_mix.entry == StackEntry::Full;
             entries.put(static_cast<std::int64_t>(layer) + 1, full ? output : branch);
             output = full ? entries.newest() : output;
@@ -149,7 +126,7 @@ public:
         return output;
     }
 
-    [[nodiscard]] at::Tensor regulariser() const override { return m_weights->regulariser(); }
+    [[nodiscard]] std::vector<Regulariser> regularisers() const override { return m_weights->regularisers(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_weights->matrices(step); }
 
 private:
@@ -183,21 +160,21 @@ private:
         return stack.mix(sources, weights, m_readers[reader].outputs, base);
     }
 
-    at::Tensor runLayer(std::size_t layer, const std::vector<at::Tensor>& mixes, Mode mode)
+    at::Tensor runLayer(std::size_t layer, const std::vector<at::Tensor>& mixes, const Pass& pass)
     {
         std::vector<at::Tensor> inputs;
         for (const std::size_t mix : m_ports[layer]) {
             inputs.push_back(mixes[mix]);
         }
-        return m_programs[layer].run(inputs, mode);
+        return m_layers.run(layer, inputs, pass);
     }
 
     /// DCA §3.1, DenseFormer: the layer reads mixes. Returns its branch; `output` becomes residual + branch where it is
     /// needed.
-    at::Tensor runOnMix(DepthStack& stack, Entries& entries, std::size_t layer, Mode mode, at::Tensor& output)
+    at::Tensor runOnMix(DepthStack& stack, Entries& entries, std::size_t layer, const Pass& pass, at::Tensor& output)
     {
         const std::vector<at::Tensor> mixes = mixOf(stack, entries, layer);
-        const at::Tensor branch = runLayer(layer, mixes, mode);
+        const at::Tensor branch = runLayer(layer, mixes, pass);
         const bool last = layer + 1 == m_modules && !m_mix.finalMix;
         if (m_mix.entry == StackEntry::Full || last) {
             output = (m_mix.ports == MixPorts::QkvResidual ? mixes.back() : mixes.front()) + branch;
@@ -206,9 +183,9 @@ private:
     }
 
     /// ANCRe eq. 5: the layer reads x_{j-1}, and the mix is added to its branch: x_j = F_j(x_{j-1}) + Σ p_ij·x_i.
-    at::Tensor runBeside(DepthStack& stack, Entries& entries, std::size_t layer, Mode mode, at::Tensor& output)
+    at::Tensor runBeside(DepthStack& stack, Entries& entries, std::size_t layer, const Pass& pass, at::Tensor& output)
     {
-        const at::Tensor branch = shifted() ? runShifted(layer, output, mode) : runLayer(layer, {output}, mode);
+        const at::Tensor branch = shifted() ? runShifted(layer, output, pass) : runLayer(layer, {output}, pass);
         const at::Tensor base[] = {branch};
         output = m_readers[layer].sources.empty() ? branch : mixOf(stack, entries, layer, base).front();
         return branch;
@@ -220,19 +197,19 @@ private:
         return projects::splitsLayers(m_mix) && m_mix.sites == projects::MixSites::Ffn;
     }
 
-    at::Tensor runShifted(std::size_t module, const at::Tensor& u, Mode mode)
+    at::Tensor runShifted(std::size_t module, const at::Tensor& u, const Pass& pass)
     {
-        const at::Tensor f = m_programs[2 * module + 1].run({&u, 1}, mode);
+        const at::Tensor f = m_layers.runOn(2 * module + 1, u, pass);
         if (module + 1 == m_modules) {
             return f;
         }
         const at::Tensor h = u + f;
-        return f + m_programs[2 * module + 2].run({&h, 1}, mode);
+        return f + m_layers.runOn(2 * module + 2, h, pass);
     }
 
     const DepthMix m_mix;
-    std::vector<GraphProgram> m_programs; ///< of the layers, or of their halves
-    const std::size_t m_modules;          ///< K: what the mixes number
+    LayerStack m_layers;
+    const std::size_t m_modules; ///< K: what the mixes number
     const Compute m_compute;
     const std::vector<DepthReader> m_readers;
     std::vector<std::vector<std::size_t>> m_ports; ///< of each module
@@ -241,21 +218,16 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Trunk>> makeDepthTrunk(const DepthMix& mix, std::vector<GraphProgram> layers, std::int64_t width,
-                                              Parameters& parameters)
+LayerWiringResult makeMixWiring(const DepthMix& mix, LayerStack layers, std::int64_t width, InitPlan& plan)
 {
-    if (projects::isRunningSum(mix)) {
-        return std::unique_ptr<Trunk>(
-            std::make_unique<PlainTrunk>(std::move(layers), parameters.compute().parameterType));
-    }
     if (mix.feeds == MixFeeds::ResidualBesideBranch && mix.ports != MixPorts::Input) {
         return Error{"topology · ports", "a mix beside the branch feeds no port; expected one mix"};
     }
-    auto trunk = std::make_unique<DepthTrunk>(mix, std::move(layers), parameters.compute());
-    if (const Status ready = trunk->prepare(width, parameters); !ready) {
+    auto wiring = std::make_unique<MixWiring>(mix, std::move(layers), plan.compute());
+    if (const Status ready = wiring->prepare(width, plan); !ready) {
         return ready.error();
     }
-    return std::unique_ptr<Trunk>(std::move(trunk));
+    return std::unique_ptr<LayerWiring>(std::move(wiring));
 }
 
 } // namespace residua::engine

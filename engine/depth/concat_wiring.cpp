@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // DenseNet (Huang et al., 2017): a layer reads all earlier outputs side by side, here projected back to the width. The
 // projection of what stands side by side is a sum of products, one an entry, so nothing is ever put side by side.
-#include "engine/depth/trunk.h"
+#include "engine/depth/layer_wiring.h"
 #include "engine/ops/fused.h"
 #include "engine/runtime/fixed_bits.h"
 
@@ -13,18 +13,18 @@
 namespace residua::engine {
 namespace {
 
-class ConcatTrunk final : public Trunk {
+class ConcatWiring final : public LayerWiring {
 public:
-    ConcatTrunk(std::vector<GraphProgram> layers, std::int64_t width, Parameters& parameters)
-        : m_layers(std::move(layers)), m_width(width), m_compute(parameters.compute())
+    ConcatWiring(LayerStack layers, std::int64_t width, InitPlan& plan)
+        : m_layers(std::move(layers)), m_width(width), m_compute(plan.compute())
     {
         for (std::size_t reader = 1; reader <= m_layers.size() + 1; ++reader) {
             const std::string name = "topology." + std::to_string(reader) + ".weight";
-            m_weights.push_back(parameters.add(name, {width, static_cast<std::int64_t>(reader) * width}, Role::Matrix));
+            m_weights.push_back(plan.add(name, {width, static_cast<std::int64_t>(reader) * width}, Role::Matrix));
         }
     }
 
-    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass) override
     {
         const auto rows = [&](const at::Tensor& entry) {
             return entry.to(m_compute.activationType).reshape({-1, m_width});
@@ -32,12 +32,10 @@ public:
         std::vector<at::Tensor> entries{rows(input)};
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
             const at::Tensor read = project(entries, m_weights[layer]).view(input.sizes());
-            const std::vector<at::Tensor> inputs(m_layers[layer].inputPorts().size(), read);
-            entries.push_back(rows(m_layers[layer].run(inputs, mode)));
+            entries.push_back(rows(m_layers.runOn(layer, read, pass)));
         }
         return project(entries, m_weights.back()).view(input.sizes());
     }
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
 
     /// "mix": the mean magnitude of the weights from entry i to reader j (DenseNet, figure 5).
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
@@ -77,7 +75,7 @@ private:
         return sum;
     }
 
-    std::vector<GraphProgram> m_layers;
+    LayerStack m_layers;
     std::int64_t m_width;
     Compute m_compute;
     std::vector<at::Tensor> m_weights; ///< of readers 1..L + 1: [d, j·d]
@@ -85,10 +83,9 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Trunk>> makeConcatTrunk(std::vector<GraphProgram> layers, std::int64_t width,
-                                               Parameters& parameters)
+LayerWiringResult makeConcatWiring(LayerStack layers, std::int64_t width, InitPlan& plan)
 {
-    return std::unique_ptr<Trunk>(std::make_unique<ConcatTrunk>(std::move(layers), width, parameters));
+    return std::unique_ptr<LayerWiring>(std::make_unique<ConcatWiring>(std::move(layers), width, plan));
 }
 
 } // namespace residua::engine

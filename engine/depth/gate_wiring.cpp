@@ -2,19 +2,15 @@
 // Gates on the residual or the branch of each layer: one Joint a kind, which says how a layer's input x and its branch
 // f become the next layer's input. The residual is kept in the parameters' precision, as in the plain network.
 #include "engine/depth/depth_stack.h"
-#include "engine/depth/trunk.h"
+#include "engine/depth/layer_wiring.h"
 #include "engine/graph/value_residual.h"
 #include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/rand.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <iterator>
@@ -57,10 +53,8 @@ class Joint {
 public:
     virtual ~Joint() = default;
     /// Starts and ends a pass.
-    virtual void begin(const at::Tensor& /*input*/, Mode) {}
+    virtual void begin(const at::Tensor& /*input*/) {}
     virtual void end() {}
-    /// Whether the layer runs in this pass.
-    [[nodiscard]] virtual bool runs(std::size_t /*layer*/) const { return true; }
     [[nodiscard]] virtual at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) = 0;
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t /*step*/) { return {}; }
 };
@@ -68,12 +62,11 @@ public:
 /// ReZero (Bachlechner et al., 2020): x + α·f, α = 0: at the start the stack is the identity.
 class ReZeroJoint final : public Joint {
 public:
-    ReZeroJoint(std::int64_t depth, Parameters& parameters)
-        : m_alpha(parameters.addValues("topology.alpha", at::zeros({depth}, at::kDouble), Decay::No))
+    ReZeroJoint(std::int64_t depth, InitPlan& plan) : m_alpha(plan.addConstant("topology.alpha", {depth}, 0, Decay::No))
     {
     }
 
-    void begin(const at::Tensor&, Mode) override { m_alphas = m_alpha.unbind(0); }
+    void begin(const at::Tensor&) override { m_alphas = m_alpha.unbind(0); }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
         return x + scaled(branch.to(x.scalar_type()), m_alphas[layer]);
@@ -93,12 +86,12 @@ private:
 /// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x, both from 1.
 class ResidualWeightsJoint final : public Joint {
 public:
-    ResidualWeightsJoint(std::int64_t depth, Parameters& parameters)
-        : m_factor(parameters.addValues("topology.factor", at::ones({depth, 2}, at::kDouble), Decay::No))
+    ResidualWeightsJoint(std::int64_t depth, InitPlan& plan)
+        : m_factor(plan.addConstant("topology.factor", {depth, 2}, 1, Decay::No))
     {
     }
 
-    void begin(const at::Tensor&, Mode) override { m_factors = m_factor.flatten().unbind(0); }
+    void begin(const at::Tensor&) override { m_factors = m_factor.flatten().unbind(0); }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
         return scaled(x, m_factors[2 * layer + 1]) + scaled(branch.to(x.scalar_type()), m_factors[2 * layer]);
@@ -117,13 +110,12 @@ private:
 /// Highway (Srivastava et al., 2015, eq. 3): t·f + (1 − t)·x, t = σ(W·x + b).
 class HighwayJoint final : public Joint {
 public:
-    HighwayJoint(double bias, std::int64_t depth, std::int64_t width, Parameters& parameters)
-        : m_compute(parameters.compute())
+    HighwayJoint(double bias, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
     {
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
             const std::string prefix = "topology." + std::to_string(layer) + ".gate.";
-            m_weights.push_back(parameters.add(prefix + "weight", {width, width}, Role::Matrix));
-            m_biases.push_back(parameters.addValues(prefix + "bias", at::full({width}, bias, at::kDouble), Decay::No));
+            m_weights.push_back(plan.add(prefix + "weight", {width, width}, Role::Matrix));
+            m_biases.push_back(plan.addConstant(prefix + "bias", {width}, bias, Decay::No));
         }
     }
 
@@ -152,14 +144,12 @@ private:
 /// The maps d → r → d of all layers: A·B·x, with B by the document's law and A zero, so that nothing is added at first.
 class LowRankMaps {
 public:
-    LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, Parameters& parameters)
-        : m_compute(parameters.compute())
+    LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
     {
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
             const std::string prefix = "topology." + std::to_string(layer) + ".";
-            m_down.push_back(parameters.add(prefix + "down.weight", {rank, width}, Role::Matrix));
-            m_up.push_back(
-                parameters.addValues(prefix + "up.weight", at::zeros({width, rank}, at::kDouble), Decay::Yes));
+            m_down.push_back(plan.add(prefix + "down.weight", {rank, width}, Role::Matrix));
+            m_up.push_back(plan.addConstant(prefix + "up.weight", {width, rank}, 0, Decay::Yes));
         }
     }
 
@@ -177,8 +167,8 @@ private:
 /// LAuReL-LR (section 2.2): f + x + A·B·x.
 class LowRankJoint final : public Joint {
 public:
-    LowRankJoint(std::int64_t rank, std::int64_t depth, std::int64_t width, Parameters& parameters)
-        : m_maps(rank, depth, width, parameters)
+    LowRankJoint(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan)
+        : m_maps(rank, depth, width, plan)
     {
     }
 
@@ -195,8 +185,8 @@ private:
 /// The map is linear: the activations are mixed before it, on the one mixing path.
 class PreviousActivationsJoint final : public Joint {
 public:
-    PreviousActivationsJoint(const BranchGate& wiring, std::int64_t depth, std::int64_t width, Parameters& parameters)
-        : m_compute(parameters.compute()), m_maps(wiring.rank, depth, width, parameters)
+    PreviousActivationsJoint(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
+        : m_compute(plan.compute()), m_maps(wiring.rank, depth, width, plan)
     {
         std::vector<double> start;
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
@@ -204,10 +194,10 @@ public:
             start.insert(start.end(), static_cast<std::size_t>(m_counts.back()),
                          1.0 / static_cast<double>(m_counts.back()));
         }
-        m_gamma = parameters.addValues("topology.coefficient", at::tensor(start, at::kDouble), Decay::No);
+        m_gamma = plan.addValues("topology.coefficient", at::tensor(start, at::kDouble), Decay::No);
     }
 
-    void begin(const at::Tensor& input, Mode) override
+    void begin(const at::Tensor& input) override
     {
         m_stack.emplace(m_compute);
         m_stack->push(input);
@@ -251,77 +241,22 @@ private:
     std::optional<DepthStack> m_stack;
 };
 
-/// Stochastic depth (Huang et al., 2016): layer l of L stays with probability p_l = 1 − (l/L)·(1 − p_L), drawn for the
-/// whole batch; in evaluation its branch is scaled by p_l. The draws come from the host's generator, which each step
-/// seeds, so they are the same on every device and after a resume.
-class StochasticDepthJoint final : public Joint {
-public:
-    StochasticDepthJoint(double keepLast, std::int64_t depth)
-    {
-        for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            m_keep.push_back(1 - static_cast<double>(layer) / static_cast<double>(depth) * (1 - keepLast));
-        }
-    }
-
-    void begin(const at::Tensor&, Mode mode) override
-    {
-        m_factors = m_keep;
-        if (mode == Mode::Train) {
-            const at::Tensor draws = at::rand({static_cast<std::int64_t>(m_keep.size())}, at::kDouble);
-            const double* const draw = draws.const_data_ptr<double>();
-            for (std::size_t layer = 0; layer < m_keep.size(); ++layer) {
-                m_factors[layer] = draw[layer] < m_keep[layer] ? 1 : 0;
-            }
-        }
-        // Where all are dropped, the last runs and counts nothing: a network of layers alone must have a gradient.
-        m_silent = std::ranges::all_of(m_factors, [](double factor) { return factor == 0; });
-        if (mode == Mode::Train) {
-            m_active.clear();
-            for (const double factor : m_factors) {
-                m_active.push_back(factor != 0 ? 1.0F : 0.0F);
-            }
-        }
-    }
-    [[nodiscard]] bool runs(std::size_t layer) const override
-    {
-        return m_factors[layer] != 0 || (m_silent && layer + 1 == m_factors.size());
-    }
-    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
-    {
-        return m_factors[layer] == 1 ? x + branch : x + branch * m_factors[layer];
-    }
-    /// "active" of the last training step; none before the first. No wait for the device.
-    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
-    {
-        if (m_active.empty()) {
-            return {};
-        }
-        return {{"active", step, 1, static_cast<std::int64_t>(m_active.size()), m_active}};
-    }
-
-private:
-    std::vector<double> m_keep;
-    std::vector<double> m_factors; ///< of this pass
-    std::vector<float> m_active;   ///< of the last training step: 1 where the layer's branch counts
-    bool m_silent = false;
-};
-
 /// Value residual (Zhou et al., 2024, eq. 7): the plain sum over attentions that share the first one's values.
 class ValueResidualJoint final : public Joint {
 public:
-    ValueResidualJoint(std::int64_t depth, Parameters& parameters)
-        : m_factor(parameters.addValues("topology.values", at::full({depth - 1, 2}, 0.5, at::kDouble), Decay::No)),
+    ValueResidualJoint(std::int64_t depth, InitPlan& plan)
+        : m_factor(plan.addConstant("topology.values", {depth - 1, 2}, 0.5, Decay::No)),
           m_values(std::make_shared<ValueResidual>(m_factor))
     {
     }
 
     /// Every layer must have one attention, with values of one shape.
-    [[nodiscard]] Status connect(std::vector<GraphProgram>& layers)
+    [[nodiscard]] Status connect(LayerStack& layers)
     {
         std::string expected;
         for (std::size_t layer = 0; layer < layers.size(); ++layer) {
             std::vector<ValueUser*> users;
-            for (Operator* const step : layers[layer].operators()) {
+            for (Operator* const step : layers.operators(layer)) {
                 if (auto* const user = dynamic_cast<ValueUser*>(step)) {
                     users.push_back(user);
                 }
@@ -336,12 +271,12 @@ public:
             }
             expected = shape;
             users.front()->share(m_values, layer);
-            layers[layer].keepActivations();
         }
+        layers.keepActivations();
         return Done{};
     }
 
-    void begin(const at::Tensor&, Mode) override { m_values->begin(); }
+    void begin(const at::Tensor&) override { m_values->begin(); }
     void end() override { m_values->end(); }
     [[nodiscard]] at::Tensor join(std::size_t, const at::Tensor& x, const at::Tensor& branch) override
     {
@@ -360,57 +295,52 @@ private:
     std::shared_ptr<ValueResidual> m_values;
 };
 
-class GateTrunk final : public Trunk {
+class GateWiring final : public LayerWiring {
 public:
-    GateTrunk(std::unique_ptr<Joint> joint, std::vector<GraphProgram> layers, at::ScalarType type)
+    GateWiring(std::unique_ptr<Joint> joint, LayerStack layers, at::ScalarType type)
         : m_joint(std::move(joint)), m_layers(std::move(layers)), m_type(type)
     {
     }
 
-    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass) override
     {
         at::Tensor x = input.to(m_type);
-        m_joint->begin(x, mode);
+        m_joint->begin(x);
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
-            if (m_joint->runs(layer)) {
-                const std::vector<at::Tensor> inputs(m_layers[layer].inputPorts().size(), x);
-                x = m_joint->join(layer, x, m_layers[layer].run(inputs, mode));
-            }
+            x = m_joint->join(layer, x, m_layers.runOn(layer, x, pass));
         }
         m_joint->end();
         return x;
     }
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_joint->coefficients(step); }
 
 private:
     std::unique_ptr<Joint> m_joint;
-    std::vector<GraphProgram> m_layers;
+    LayerStack m_layers;
     at::ScalarType m_type;
 };
 
-Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, std::vector<GraphProgram>& layers,
-                                         std::int64_t width, Parameters& parameters)
+Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, LayerStack& layers, std::int64_t width,
+                                         InitPlan& plan)
 {
     using Made = std::unique_ptr<Joint>;
     const auto depth = static_cast<std::int64_t>(layers.size());
     switch (wiring.kind) {
     case BranchGateKind::Highway:
-        return Made(std::make_unique<HighwayJoint>(wiring.bias, depth, width, parameters));
+        return Made(std::make_unique<HighwayJoint>(wiring.bias, depth, width, plan));
     case BranchGateKind::ReZero:
-        return Made(std::make_unique<ReZeroJoint>(depth, parameters));
+        return Made(std::make_unique<ReZeroJoint>(depth, plan));
     case BranchGateKind::LaurelRw:
-        return Made(std::make_unique<ResidualWeightsJoint>(depth, parameters));
+        return Made(std::make_unique<ResidualWeightsJoint>(depth, plan));
     case BranchGateKind::LaurelLr:
-        return Made(std::make_unique<LowRankJoint>(wiring.rank, depth, width, parameters));
+        return Made(std::make_unique<LowRankJoint>(wiring.rank, depth, width, plan));
     case BranchGateKind::LaurelPa:
-        return Made(std::make_unique<PreviousActivationsJoint>(wiring, depth, width, parameters));
-    case BranchGateKind::StochasticDepth:
-        return Made(std::make_unique<StochasticDepthJoint>(wiring.keepProbability, depth));
+        return Made(std::make_unique<PreviousActivationsJoint>(wiring, depth, width, plan));
+    case BranchGateKind::StochasticDepth: // the plain sum (makeGateWiring)
     case BranchGateKind::ValueResidual:
         break;
     }
-    auto values = std::make_unique<ValueResidualJoint>(depth, parameters);
+    auto values = std::make_unique<ValueResidualJoint>(depth, plan);
     if (const Status connected = values->connect(layers); !connected) {
         return connected.error();
     }
@@ -419,18 +349,20 @@ Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, std::vector<G
 
 } // namespace
 
-Result<std::unique_ptr<Trunk>> makeGateTrunk(const BranchGate& wiring, std::vector<GraphProgram> layers,
-                                             std::int64_t width, Parameters& parameters)
+LayerWiringResult makeGateWiring(const BranchGate& wiring, LayerStack layers, std::int64_t width, InitPlan& plan)
 {
-    if (layers.empty()) {
+    if (layers.size() == 0) {
         return Error{"network · stack", "has no layers to gate"};
     }
-    Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, parameters);
+    if (wiring.kind == BranchGateKind::StochasticDepth) {
+        return makeSumWiring(std::move(layers), plan); // what is left out, LayerDropping says
+    }
+    Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, plan);
     if (!joint) {
         return joint.error();
     }
-    return std::unique_ptr<Trunk>(
-        std::make_unique<GateTrunk>(std::move(*joint), std::move(layers), parameters.compute().parameterType));
+    return std::unique_ptr<LayerWiring>(
+        std::make_unique<GateWiring>(std::move(*joint), std::move(layers), plan.compute().parameterType));
 }
 
 } // namespace residua::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/depth/trunk.h"
+#include "engine/depth/layer_wiring.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,32 +12,33 @@ namespace {
 
 /// One overload per alternative of projects::Wiring.
 struct Maker {
-    std::vector<GraphProgram>& layers;
+    LayerStack& layers;
     std::int64_t width;
-    Parameters& parameters;
+    InitPlan& plan;
 
-    Result<std::unique_ptr<Trunk>> operator()(const projects::DepthMix& mix) const
+    LayerWiringResult operator()(const projects::DepthMix& mix) const
     {
-        return makeDepthTrunk(mix, std::move(layers), width, parameters);
+        return projects::isRunningSum(mix) ? makeSumWiring(std::move(layers), plan)
+                                           : makeMixWiring(mix, std::move(layers), width, plan);
     }
-    Result<std::unique_ptr<Trunk>> operator()(const projects::MultiStream& streams) const
+    LayerWiringResult operator()(const projects::MultiStream& streams) const
     {
-        return makeStreamTrunk(streams, std::move(layers), width, parameters);
+        return makeStreamWiring(streams, std::move(layers), width, plan);
     }
-    Result<std::unique_ptr<Trunk>> operator()(const projects::BranchGate& gate) const
+    LayerWiringResult operator()(const projects::BranchGate& gate) const
     {
-        return makeGateTrunk(gate, std::move(layers), width, parameters);
+        return makeGateWiring(gate, std::move(layers), width, plan);
     }
-    Result<std::unique_ptr<Trunk>> operator()(const projects::Concatenation&) const
+    LayerWiringResult operator()(const projects::Concatenation&) const
     {
-        return makeConcatTrunk(std::move(layers), width, parameters);
+        return makeConcatWiring(std::move(layers), width, plan);
     }
 };
 
 } // namespace
 
-Result<std::unique_ptr<Trunk>> Trunk::create(const projects::Wiring& wiring, std::vector<GraphProgram> layers,
-                                             std::int64_t width, Parameters& parameters)
+LayerWiringResult LayerWiring::create(const projects::Wiring& wiring, LayerStack layers, std::int64_t width,
+                                      InitPlan& plan)
 {
     return std::visit(Maker{layers, width, parameters}, wiring);
 }

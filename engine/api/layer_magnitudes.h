@@ -8,20 +8,20 @@
 namespace residua::engine {
 
 /// The name of the recorded Matrix of how large the layers' values were in the training step: a column per layer (per
-/// half where the topology splits layers), a row per LayerNorm; the root mean square over features and examples. NaN:
-/// the layer was left out.
-inline constexpr const char* kLayerNorms = "norms";
+/// half where the topology splits layers), a row per LayerMagnitude; the root mean square over features and examples.
+/// NaN: the layer was left out.
+inline constexpr const char* kLayerMagnitudes = "norms";
 
-enum class LayerNorm : std::int64_t {
+enum class LayerMagnitude : std::int64_t {
     Stream, ///< what the layer reads: the residual stream, or the mix that stands for it
     Branch, ///< what it computes from that
 };
-inline constexpr std::int64_t kLayerNormKinds = 2;
+inline constexpr std::int64_t kLayerMagnitudeKinds = 2;
 
 /// Whether it is that matrix, and of its shape; of another it may only have the name.
-[[nodiscard]] inline bool isLayerNorms(const Matrix& matrix)
+[[nodiscard]] inline bool isLayerMagnitudes(const Matrix& matrix)
 {
-    return matrix.name == kLayerNorms && matrix.rows == kLayerNormKinds && matrix.columns > 0;
+    return matrix.name == kLayerMagnitudes && matrix.rows == kLayerMagnitudeKinds && matrix.columns > 0;
 }
 
 } // namespace residua::engine

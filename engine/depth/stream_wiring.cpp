@@ -5,8 +5,8 @@
 //
 // At the start of Hyper-Connections every stream is the plain network's residual, to the bit, and what leaves is n
 // times that; under mHC up to rounding.
+#include "engine/depth/layer_wiring.h"
 #include "engine/depth/stream_weights.h"
-#include "engine/depth/trunk.h"
 
 #include <ATen/ops/ones.h>
 
@@ -36,19 +36,18 @@ std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, st
     return result;
 }
 
-class StreamTrunk final : public Trunk {
+class StreamWiring final : public LayerWiring {
 public:
-    StreamTrunk(const projects::MultiStream& wiring, std::vector<GraphProgram> layers, std::int64_t width,
-                Parameters& parameters)
+    StreamWiring(const projects::MultiStream& wiring, LayerStack layers, std::int64_t width, InitPlan& plan)
         : m_streams(wiring.streams),
           m_layers(std::move(layers)),
-          m_compute(parameters.compute()),
-          m_weights(StreamWeights::create(wiring, static_cast<std::int64_t>(m_layers.size()), width, parameters)),
+          m_compute(plan.compute()),
+          m_weights(StreamWeights::create(wiring, static_cast<std::int64_t>(m_layers.size()), width, plan)),
           m_ones(at::ones({1, m_streams}, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType)))
     {
     }
 
-    [[nodiscard]] at::Tensor run(const at::Tensor& input, Mode mode) override
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass) override
     {
         m_weights->begin();
         std::vector<at::Tensor> streams(static_cast<std::size_t>(m_streams), input.to(m_compute.activationType));
@@ -56,8 +55,7 @@ public:
             DepthStack stack = stackOf(streams);
             const StreamMixes mixes = m_weights->of(layer, stack);
             const at::Tensor read = mixRows(stack, mixes.read, m_streams, 1).front();
-            const std::vector<at::Tensor> inputs(m_layers[layer].inputPorts().size(), read);
-            stack.push(m_layers[layer].run(inputs, mode));
+            stack.push(m_layers.runOn(layer, read, pass));
             streams = mixRows(stack, mixes.write, m_streams + 1, m_streams);
         }
         DepthStack stack = stackOf(streams);
@@ -65,7 +63,6 @@ public:
         sum.weights = m_ones;
         return mixRows(stack, sum, m_streams, 1).front();
     }
-    [[nodiscard]] at::Tensor regulariser() const override { return {}; }
 
     /// "mix": with what weight each branch reaches each later layer through the streams, as the paper unfolds it
     /// (section 4.5), and the final sum. "read", "write": layers by streams. "carry": of each layer n rows, from
@@ -130,7 +127,7 @@ private:
     }
 
     std::int64_t m_streams;
-    std::vector<GraphProgram> m_layers;
+    LayerStack m_layers;
     Compute m_compute;
     std::unique_ptr<StreamWeights> m_weights;
     at::Tensor m_ones; ///< [1, n]: the final sum's weights
@@ -138,8 +135,8 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Trunk>> makeStreamTrunk(const projects::MultiStream& wiring, std::vector<GraphProgram> layers,
-                                               std::int64_t width, Parameters& parameters)
+LayerWiringResult makeStreamWiring(const projects::MultiStream& wiring, LayerStack layers, std::int64_t width,
+                                   InitPlan& plan)
 {
     if (wiring.streams < 1) {
         return Error{"topology · streams", "got " + std::to_string(wiring.streams) + ", expected at least 1"};
@@ -147,7 +144,7 @@ Result<std::unique_ptr<Trunk>> makeStreamTrunk(const projects::MultiStream& wiri
     if (wiring.constraint == projects::StreamConstraint::DoublyStochastic && wiring.streams < 2) {
         return Error{"topology · streams", "got 1, expected at least 2 to mix"};
     }
-    return std::unique_ptr<Trunk>(std::make_unique<StreamTrunk>(wiring, std::move(layers), width, parameters));
+    return std::unique_ptr<LayerWiring>(std::make_unique<StreamWiring>(wiring, std::move(layers), width, plan));
 }
 
 } // namespace residua::engine

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/graph/parameters.h"
+#include "engine/graph/init_plan.h"
 
 #include "engine/ops/philox.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/linalg_qr.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sign.h>
@@ -17,6 +17,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -109,60 +110,86 @@ at::Tensor drawMatrix(at::IntArrayRef shape, const projects::Initialisation& ini
 
 } // namespace
 
-Parameters::Parameters(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
-                       std::int64_t depth)
+InitPlan::InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
+                   std::int64_t depth)
     : m_compute(compute), m_initialisation(initialisation), m_seed(seed), m_depth(depth)
 {
 }
 
-at::Tensor Parameters::add(const std::string& name, at::IntArrayRef shape, Role role)
+at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Role role)
 {
     const bool decays = role != Role::Gain && role != Role::Bias;
-    return addValues(name, draw(name, shape, role), decays ? Decay::Yes : Decay::No);
+    return add(name, shape, {.role = role, .values = {}, .follows = {}}, decays ? Decay::Yes : Decay::No);
 }
 
-at::Tensor Parameters::addValues(const std::string& name, const at::Tensor& values, Decay decay)
+at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, ParameterStart start, Decay decay)
 {
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
-    at::Tensor tensor =
-        values.to(m_compute.device, m_compute.parameterType, /*non_blocking=*/false, /*copy=*/true).contiguous();
+    at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
     m_parameters.push_back({name, tensor, decay});
+    m_starts.push_back(std::move(start));
     return tensor;
 }
 
-at::Tensor Parameters::draw(const std::string& name, at::IntArrayRef shape, Role role) const
+at::Tensor InitPlan::addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay)
 {
+    return add(name, shape, {.role = Role::Given, .values = at::full({}, value, at::kDouble), .follows = {}}, decay);
+}
+
+at::Tensor InitPlan::addValues(const std::string& name, const at::Tensor& values, Decay decay)
+{
+    return add(name, values.sizes(), {.role = Role::Given, .values = values, .follows = {}}, decay);
+}
+
+Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(const std::string& name)>& wanted)
+{
+    const at::NoGradGuard noGrad;
+    std::int64_t total = 0;
+    for (const NamedParameter& parameter : m_parameters) {
+        total += parameter.tensor.numel();
+    }
+    std::int64_t done = 0;
+    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+        at::Tensor& tensor = m_parameters[i].tensor;
+        if (!wanted || wanted(m_parameters[i].name)) {
+            tensor.copy_(valuesOf(i));
+            if (m_starts[i].factor != 1) {
+                tensor.mul_(m_starts[i].factor);
+            }
+        }
+        done += tensor.numel();
+        if (watch && !watch(static_cast<double>(done) / static_cast<double>(total))) {
+            return Error{"initialisation", "was given up"};
+        }
+    }
+    return Done{};
+}
+
+at::Tensor InitPlan::valuesOf(std::size_t index) const
+{
+    const auto& [name, tensor, decay] = m_parameters[index];
+    const ParameterStart& start = m_starts[index];
     const Philox random(streamKey(m_seed, name));
-    switch (role) {
+    switch (start.role) {
     case Role::Gain:
-        return at::ones(shape, at::kDouble);
+        return at::ones({}, at::kDouble);
     case Role::Bias:
-        return at::zeros(shape, at::kDouble);
+        return at::zeros({}, at::kDouble);
+    case Role::Given:
+        return start.values;
     case Role::Table:
-        return normal(shape, random) * (m_initialisation.law == InitLaw::Normal ? m_initialisation.scale : kTableScale);
+        return normal(tensor.sizes(), random) *
+               (m_initialisation.law == InitLaw::Normal ? m_initialisation.scale : kTableScale);
     case Role::Matrix:
     case Role::ResidualMatrix:
         break;
     }
-    at::Tensor matrix = drawMatrix(shape, m_initialisation, random);
-    if (role == Role::ResidualMatrix && m_initialisation.scaleResidualByDepth) {
+    at::Tensor matrix = drawMatrix(tensor.sizes(), m_initialisation, random);
+    if (start.role == Role::ResidualMatrix && m_initialisation.scaleResidualByDepth) {
         matrix = matrix / std::sqrt(2.0 * static_cast<double>(m_depth));
     }
     return matrix;
-}
-
-at::Tensor joinRows(std::vector<at::Tensor>& matrices)
-{
-    const at::NoGradGuard noGrad;
-    at::Tensor joined = at::cat(matrices, 0);
-    std::int64_t row = 0;
-    for (at::Tensor& matrix : matrices) {
-        const std::int64_t rows = matrix.size(0);
-        matrix.set_data(joined.narrow(0, row, rows));
-        row += rows;
-    }
-    return joined;
 }
 
 } // namespace residua::engine

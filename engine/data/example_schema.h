@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/nodes/shape.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// What a field of an example is for.
+enum class FieldRole {
+    Input,  ///< enters the stem
+    Target, ///< what the objective compares the head's output with
+};
+
+/// One of the arrays that every example consists of.
+struct ExampleField {
+    std::string name;
+    FieldRole role = FieldRole::Input;
+    projects::Shape shape;       ///< of a batch, with the element type: tokens [batch, time], [batch, 6]
+    std::int64_t vocabulary = 0; ///< of tokens: each is below it
+    bool operator==(const ExampleField&) const = default;
+};
+
+/// What the examples of a data set consist of: one input and one target at least.
+struct ExampleSchema {
+    std::vector<ExampleField> fields;
+
+    /// Tokens, and of each the token after it.
+    [[nodiscard]] static ExampleSchema nextToken(std::int64_t vocabulary);
+    /// Vectors, each with a target.
+    [[nodiscard]] static ExampleSchema vectors(std::int64_t inputs, std::int64_t outputs);
+
+    [[nodiscard]] const ExampleField& input() const { return first(FieldRole::Input); }
+    [[nodiscard]] const ExampleField& target() const { return first(FieldRole::Target); }
+    /// Whether the input is a sequence.
+    [[nodiscard]] bool hasTime() const;
+    /// What is counted of `examples` examples, whose sequences are `time` long: tokens, or samples.
+    [[nodiscard]] std::int64_t units(std::int64_t examples, std::int64_t time) const;
+    bool operator==(const ExampleSchema&) const = default;
+
+private:
+    [[nodiscard]] const ExampleField& first(FieldRole role) const;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/preparation.h"
+#include "engine/graph/named_parameter.h"
+#include "engine/runtime/compute.h"
+#include "projects/model/training_plan.h"
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// What a parameter is, which decides how it starts and whether it decays.
+enum class Role {
+    Matrix,         ///< [out, in]: by the document's law; decays
+    ResidualMatrix, ///< a matrix that writes to the residual: the law's scale over √(2L) where the document says so;
+                    ///< decays
+    Table, ///< an embedding: normal, with the document's scale under the normal law and 0.02 under the others; decays
+    Gain,  ///< ones; does not decay
+    Bias,  ///< zeros; does not decay
+    Given, ///< by values that no seed changes
+};
+
+/// How a parameter starts.
+struct ParameterStart {
+    Role role = Role::Matrix;
+    double factor = 1; ///< of what the role says
+    /// Role::Given: in double on the host, of the parameter's shape or one number for all elements.
+    at::Tensor values;
+    /// Of a matrix that makes its node's output: the activation that all readers apply to it ("relu"); empty: none.
+    std::string follows;
+};
+
+/// The parameters of a network that is being built, in the order of their declaration, and how each starts. To declare
+/// one takes memory and writes nothing to it; fill() is a step of its own, left out where a checkpoint or a transfer
+/// gives the values.
+///
+/// The numbers of each parameter come from a generator of its own, keyed by seeds.init and the name: a node more or
+/// less changes no other parameter's start. They are drawn in double precision on the CPU, so every device and
+/// precision starts alike.
+class InitPlan {
+public:
+    InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
+             std::int64_t depth);
+
+    /// Declares a parameter; its name must be new. It decays as its role says.
+    at::Tensor add(const std::string& name, at::IntArrayRef shape, Role role);
+    at::Tensor add(const std::string& name, at::IntArrayRef shape, ParameterStart start, Decay decay);
+    /// One that starts from `value` everywhere, or from `values` (any type and device).
+    at::Tensor addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay);
+    at::Tensor addValues(const std::string& name, const at::Tensor& values, Decay decay);
+
+    /// Writes the start of every parameter that `wanted` names, of all where it is empty. An error where `watch`, told
+    /// what share of the elements is done, gives it up.
+    [[nodiscard]] Status fill(const PreparationWatch& watch = {},
+                              const std::function<bool(const std::string& name)>& wanted = {});
+
+    [[nodiscard]] const Compute& compute() const { return m_compute; }
+    [[nodiscard]] std::vector<NamedParameter>& all() { return m_parameters; }
+    /// Of each of all().
+    [[nodiscard]] const std::vector<ParameterStart>& starts() const { return m_starts; }
+
+private:
+    [[nodiscard]] at::Tensor valuesOf(std::size_t index) const;
+
+    Compute m_compute;
+    projects::Initialisation m_initialisation;
+    std::int64_t m_seed;
+    std::int64_t m_depth;
+    std::vector<NamedParameter> m_parameters;
+    std::vector<ParameterStart> m_starts;
+    std::set<std::string> m_names;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/graph.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace residua::engine {
+
+/// How one projects::Objective is computed; that type has the formulas.
+struct ObjectiveEntry {
+    projects::Objective objective = projects::Objective::NextToken;
+    /// Of the head's output and the target, which has its first dimensions: a scalar in at least single precision.
+    at::Tensor (*loss)(const at::Tensor& output, const at::Tensor& target) = nullptr;
+};
+
+/// The entry of the table that is for `objective`.
+[[nodiscard]] const ObjectiveEntry& entryOf(projects::Objective objective);
+
+} // namespace residua::engine

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/network/network.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/train/tensor_io.h"
+#include "projects/base/result.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace residua::engine {
+
+using StoredTensors = std::map<std::string, StoredTensor>;
+
+/// A stored tensor, or a slice of it: the elements from `begin` on along one dimension.
+struct StoredPart {
+    std::string name;
+    bool transposed = false; ///< its last two dimensions change places before it is cut
+    std::int64_t dimension = 0;
+    std::int64_t begin = 0;
+    std::int64_t length = -1; ///< −1: to the end
+};
+
+/// The parameter starts as the document's initialisation says.
+struct FreshStart {};
+/// The parameter starts from these numbers, of its shape and any type.
+struct ComputedStart {
+    at::Tensor values;
+};
+/// The parameter is made of stored tensors: their parts joined along a dimension, the whole repeated so often along
+/// each dimension (empty: once).
+struct StoredStart {
+    std::vector<StoredPart> parts;
+    std::int64_t joinedAlong = 0;
+    std::vector<std::int64_t> repeats;
+};
+
+/// What becomes of the optimiser's moments of a parameter.
+enum class Moments {
+    Fresh,   ///< they start anew
+    Carried, ///< they are made of the stored moments as the parameter is made of the stored parameters (StoredStart)
+};
+
+/// Where one parameter of the new network comes from.
+struct Transfer {
+    std::string parameter;
+    std::variant<FreshStart, ComputedStart, StoredStart> from;
+    Moments moments = Moments::Fresh;
+};
+
+/// What a plan did, each list sorted.
+struct TransferReport {
+    std::vector<std::string> kept;  ///< parameters that go on with their moments
+    std::vector<std::string> added; ///< those that start: fresh, computed, or made of stored ones without their moments
+    std::vector<std::string> dropped; ///< stored tensors that no parameter is made of or has the name of
+};
+
+/// How the parameters of a network are made from those of another that lies in a checkpoint or a file.
+class TransferPlan {
+public:
+    /// Each parameter at most once; those that are not named start fresh.
+    void add(Transfer transfer);
+    /// The parameter as it is stored under the same name.
+    void copy(const std::string& parameter, Moments moments);
+
+    /// Writes every parameter of `network`. An error has the parameter as its place.
+    [[nodiscard]] Status apply(const StoredTensors& stored, CompiledNetwork& network) const;
+    /// `fresh`, the new optimiser's state, with what is carried from `stored`; both must outlive the result. What is
+    /// copied whole keeps its bytes.
+    [[nodiscard]] Result<HostTensors> optimiserState(const StoredTensors& stored, const HostTensors& fresh) const;
+    [[nodiscard]] TransferReport report(const StoredTensors& stored, std::vector<NamedParameter>& parameters) const;
+
+private:
+    /// Null where the parameter starts fresh.
+    [[nodiscard]] const Transfer* find(const std::string& parameter) const;
+
+    std::map<std::string, Transfer> m_transfers; ///< by parameter
+};
+
+/// What `start` makes of the tensors that are stored under its parts' names followed by `suffix` (a moment's ".name").
+/// An error says which part is missing or too small.
+[[nodiscard]] Result<at::Tensor> assembled(const StoredStart& start, const StoredTensors& stored,
+                                           const std::string& suffix = {});
+
+} // namespace residua::engine

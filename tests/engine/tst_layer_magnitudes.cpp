@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "network_harness.h"
+
+#include "engine/api/layer_magnitudes.h"
+#include "engine/depth/layer_magnitudes.h"
+#include "projects/model/training_plan.h"
+#include "tests/support/test_program.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/matmul.h>
+
+#include <QtTest>
+
+#include <cmath>
+
+using namespace residua;
+using namespace residua::tests;
+using engine::LayerMagnitude;
+using projects::Project;
+
+namespace {
+
+float rootMeanSquare(const at::Tensor& x)
+{
+    return static_cast<float>(std::sqrt((x * x).mean().item<double>()));
+}
+
+engine::Pass watching(engine::LayerMagnitudes& magnitudes)
+{
+    engine::Pass pass = kTraining;
+    pass.magnitudes = &magnitudes;
+    return pass;
+}
+
+float magnitudeOf(const engine::Matrix& norms, LayerMagnitude kind, std::int64_t layer)
+{
+    return norms.at(static_cast<std::int64_t>(kind), layer - 1);
+}
+
+} // namespace
+
+class TestLayerMagnitudes : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    /// Linear layers: x_j = x_{j−1} + W_j x_{j−1}, written out.
+    void areThoseOfTheValuesOfThePass()
+    {
+        const Project project = tinyVectors("linear", "plain", 3);
+        const auto network = compiled(project);
+        shake(*network, 0.3, 4);
+        const engine::DeviceBatch batch = randomBatch(project, 6, 1, 2);
+        engine::LayerMagnitudes magnitudes;
+        network->loss(batch, watching(magnitudes)).backward();
+        const auto matrix = magnitudes.matrix(7);
+        QVERIFY(matrix.has_value());
+        QCOMPARE(matrix->name, std::string(engine::kLayerMagnitudes));
+        QCOMPARE(matrix->step, std::int64_t{7});
+        QCOMPARE(matrix->rows, engine::kLayerMagnitudeKinds);
+        QCOMPARE(matrix->columns, std::int64_t{3});
+        const at::NoGradGuard noGrad;
+        at::Tensor x = batch.input;
+        for (std::int64_t layer = 1; layer <= 3; ++layer) {
+            const at::Tensor branch =
+                at::matmul(x, parameter(*network, "layers." + std::to_string(layer) + ".weight.weight").t());
+            QCOMPARE(magnitudeOf(*matrix, LayerMagnitude::Stream, layer), rootMeanSquare(x));
+            QCOMPARE(magnitudeOf(*matrix, LayerMagnitude::Branch, layer), rootMeanSquare(branch));
+            x = x + branch;
+        }
+    }
+
+    void onlyPassesThatAskAreSeen()
+    {
+        const Project project = tinyVectors("linear", "grn-v1", 2);
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 4, 1, 2);
+        engine::LayerMagnitudes magnitudes;
+        (void)network->loss(batch, kTraining);
+        QVERIFY(!magnitudes.matrix(1).has_value());
+        (void)network->loss(batch, watching(magnitudes));
+        QVERIFY(magnitudes.matrix(1).has_value());
+        magnitudes.clear();
+        QVERIFY(!magnitudes.matrix(1).has_value());
+        (void)network->loss(batch, kTraining);
+        QVERIFY(!magnitudes.matrix(1).has_value());
+    }
+
+    /// A layer that the pass leaves out has none.
+    void aLayerThatIsLeftOutHasNone()
+    {
+        const Project project = tinyVectors("linear", "plain", 2);
+        const auto network = compiled(project);
+        engine::LayerMagnitudes magnitudes;
+        engine::Pass pass = watching(magnitudes);
+        pass.layers = {{.runs = false}, {}};
+        (void)network->loss(randomBatch(project, 4, 1, 2), pass);
+        const auto seen = magnitudes.matrix(1);
+        QVERIFY(seen.has_value());
+        QVERIFY(std::isnan(magnitudeOf(*seen, LayerMagnitude::Branch, 1)));
+        QVERIFY(magnitudeOf(*seen, LayerMagnitude::Branch, 2) > 0);
+    }
+
+    /// Looking changes no gradient, whether activations are kept or computed again.
+    void lookingChangesNothing()
+    {
+        for (const auto activations : {projects::Activations::Keep, projects::Activations::Recompute}) {
+            Project project = tinyLanguage("transformer-qkv", "dca", 2);
+            project.training.activations = activations;
+            const engine::DeviceBatch batch = randomBatch(project, 2, 5, 3);
+            const auto seen = compiled(project);
+            const auto unseen = compiled(project);
+            engine::LayerMagnitudes magnitudes;
+            seen->loss(batch, watching(magnitudes)).backward();
+            unseen->loss(batch, kTraining).backward();
+            for (std::size_t i = 0; i < seen->parameters().size(); ++i) {
+                const at::Tensor& a = seen->parameters()[i].tensor.grad();
+                const at::Tensor& b = unseen->parameters()[i].tensor.grad();
+                QCOMPARE(a.defined(), b.defined());
+                QVERIFY(!a.defined() || distance(a, b) == 0);
+            }
+            const auto matrix = magnitudes.matrix(1);
+            QVERIFY(matrix.has_value());
+            for (const float norm : matrix->values) {
+                QVERIFY(norm > 0);
+            }
+        }
+    }
+};
+
+RESIDUA_TEST(TestLayerMagnitudes)
+#include "tst_layer_magnitudes.moc"
