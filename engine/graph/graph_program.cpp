@@ -38,7 +38,7 @@ public:
         const std::size_t before = m_setting.plan.all().size();
         addInputs(resolved);
         for (const ResolvedNode& node : resolved.nodes) {
-            if (const Status added = add(node); !added) {
+            if (const Status added = add(resolved, node); !added) {
                 return added.error();
             }
         }
@@ -76,7 +76,7 @@ private:
         return m_shapes.size() - 1;
     }
 
-    Status add(const ResolvedNode& node)
+    Status add(const ResolvedGraph& graph, const ResolvedNode& node)
     {
         std::vector<std::size_t> slots;
         for (const PortRef& feed : node.feeds) {
@@ -91,11 +91,11 @@ private:
             m_hasOutput = true;
             return Done{};
         default:
-            return build(node, slots);
+            return build(graph, node, slots);
         }
     }
 
-    Status build(const ResolvedNode& resolved, const std::vector<std::size_t>& slots)
+    Status build(const ResolvedGraph& graph, const ResolvedNode& resolved, const std::vector<std::size_t>& slots)
     {
         const Node& node = *m_graph.find(resolved.id);
         const auto fail = [&](const Error& error) {
@@ -112,7 +112,7 @@ private:
                                   .slots = slots,
                                   .graphPrefix = m_setting.prefix,
                                   .writesResidual = m_writers.contains(node.id),
-                                  .follows = activationAfter(node),
+                                  .follows = activationAfter(graph, node),
                                   .plan = m_setting.plan,
                                   .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
                                   .sharedNorms = m_norms,
@@ -126,26 +126,17 @@ private:
     }
 
     /// The activation that every reader of the node's output applies to it; empty where there is no such one.
-    [[nodiscard]] std::string activationAfter(const Node& node) const
+    [[nodiscard]] std::string activationAfter(const ResolvedGraph& resolved, const Node& node) const
     {
         std::set<std::string> functions;
         for (const Wire& wire : m_graph.wires) {
             if (wire.from.node == node.id) {
-                functions.insert(activationOf(*m_graph.find(wire.to.node), wire.to.port));
+                const auto reader = std::ranges::find(resolved.nodes, wire.to.node, &ResolvedNode::id);
+                const auto& rule = reader->kind->activationRule;
+                functions.insert(rule ? rule(reader->params, wire.to.port) : std::string());
             }
         }
         return functions.size() == 1 ? *functions.begin() : std::string();
-    }
-
-    /// What a node applies to the value at one of its ports before anything else.
-    [[nodiscard]] std::string activationOf(const Node& node, const std::string& port) const
-    {
-        if (node.kind == "swiglu") {
-            return port == "gate" ? "silu" : "";
-        }
-        const auto params = node.kind == "activation" ? projects::evaluateParams(node, m_setting.sizes)
-                                                      : Result<projects::ParamMap>(projects::ParamMap());
-        return params && params->contains("function") ? projects::paramText(*params, "function") : std::string();
     }
 
     void markLastReaders()

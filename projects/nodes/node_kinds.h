@@ -87,6 +87,8 @@ struct NodeKind {
     std::vector<ParamSpec> params;
     /// The input ports of a node whose parameters decide them, instead of `inputs`.
     std::function<std::vector<std::string>(const Node&)> inputRule = {};
+    /// The activation that a node applies to the value at `port` before anything else: "silu"; empty for none.
+    std::function<std::string(const ParamMap&, const std::string& port)> activationRule = {};
     /// Shapes of the outputs from those of the inputs (both in port order; an expression's ports are the sorted
     /// names of its formula). An error's place is the input port it is about, or empty.
     std::function<Result<std::vector<Shape>>(const ParamMap&, std::span<const Shape>)> shapeRule;

@@ -85,10 +85,12 @@ NodeKind activationKind()
                         .unit = "",
                         .help = "gelu is the exact one, by erf.",
                         .choices = {"relu", "gelu", "silu", "tanh", "sigmoid", "identity"}}},
+            .activationRule = [](const ParamMap& p, const std::string&) { return paramText(p, "function"); },
             .shapeRule = sameShapeRule,
-            .costRule = [](const ParamMap& p, Shapes, Shapes out, std::int64_t context) {
-                return elementwise(out, context, paramText(p, "function") == "identity" ? 0 : 1);
-            }};
+            .costRule =
+                [](const ParamMap& p, Shapes, Shapes out, std::int64_t context) {
+                    return elementwise(out, context, paramText(p, "function") == "identity" ? 0 : 1);
+                }};
 }
 
 NodeKind scaleKind()
@@ -145,6 +147,7 @@ std::vector<NodeKind> normKinds()
          .inputs = {"gate", "up"},
          .outputs = {"out"},
          .params = {},
+         .activationRule = [](const ParamMap&, const std::string& port) { return port == "gate" ? "silu" : ""; },
          .shapeRule = swigluShape,
          .costRule = [](const ParamMap&, Shapes, Shapes out,
                         std::int64_t context) { return elementwise(out, context, 2); }},
