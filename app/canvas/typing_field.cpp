@@ -71,7 +71,7 @@ QRect TypingField::room() const
 
 void TypingField::complete(const QString& text)
 {
-    const editor::TypedAnswer answer = m_canvas.typing(text.toStdString());
+    const projects::TypedAnswer answer = m_canvas.typing(text.toStdString());
     m_completions->setRowCount(0);
     for (const auto& completion : answer.completions) {
         auto* name = new QStandardItem(QString::fromStdString(completion.text));
@@ -82,7 +82,7 @@ void TypingField::complete(const QString& text)
     list().setVisible(m_completions->rowCount() > 0);
     list().setCurrentIndex(m_completions->index(0, Text));
     m_chosen = false;
-    const editor::TypedAnswer meaning = answer.valid ? answer : m_canvas.typing(meant().toStdString());
+    const projects::TypedAnswer meaning = answer.valid ? answer : m_canvas.typing(meant().toStdString());
     m_message->setText(QString::fromStdString(meaning.message));
     m_message->setProperty("role", meaning.valid || text.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
     m_message->style()->polish(m_message);

@@ -2,7 +2,7 @@
 #include "app/outline/outline_model.h"
 
 #include "app/look/icons.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <utility>
@@ -58,7 +58,7 @@ OutlineModel::~OutlineModel() = default;
 void OutlineModel::setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs)
 {
     m_document = std::move(document);
-    m_ports = editor::portsOf(m_document->project.topology);
+    m_ports = projects::portsOf(m_document->project.topology);
     sync(*m_root, outlineOf(m_document, runs));
 }
 
@@ -238,7 +238,7 @@ QString OutlineModel::weightOf(const projects::Shortcut& shortcut) const
             weights << (port.empty() ? text : QStringLiteral("%1 %2").arg(QString::fromStdString(port), text));
         }
     }
-    return weights.isEmpty() ? textIn(editor::kFinalPort) : weights.join(QStringLiteral("  "));
+    return weights.isEmpty() ? textIn(projects::kFinalPort) : weights.join(QStringLiteral("  "));
 }
 
 QVariant OutlineModel::data(const QModelIndex& index, int role) const

@@ -4,8 +4,8 @@
 #include "app/look/format.h"
 #include "app/properties/customisation.h"
 #include "app/properties/property_list.h"
-#include "editor/shortcuts/shortcuts.h"
 #include "engine/results/run_reader.h"
+#include "projects/depth/depth_names.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <QCoreApplication>
@@ -167,7 +167,7 @@ std::set<projects::Shortcut> shortcutsInto(const Project& project, std::int64_t 
 {
     std::set<projects::Shortcut> shortcuts;
     if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
-        for (const std::int64_t source : sourcesOf(*mix, target, editor::modulesOf(project))) {
+        for (const std::int64_t source : sourcesOf(*mix, target, projects::modulesOf(project))) {
             shortcuts.insert(shortcuts.end(), {source, target});
         }
         for (auto state = mix->states.lower_bound({0, target});
@@ -192,7 +192,7 @@ std::vector<OutlineRow> shortcutRows(const Project& project, std::int64_t target
 /// What a half of a layer reads, where both halves read mixes of their own.
 OutlineRow halfRow(const DocumentSnapshot& document, std::int64_t layer, std::int64_t module)
 {
-    const QString name = QString::fromStdString(editor::moduleName(document->project, module));
+    const QString name = QString::fromStdString(projects::moduleName(document->project, module));
     OutlineRow half =
         rowOf(moduleKey(module),
               module % 2 == 1 ? Text::tr("%1, after attention").arg(name) : Text::tr("%1, after the FFN").arg(name),
@@ -208,7 +208,7 @@ std::vector<OutlineRow> rowsOfLayer(const DocumentSnapshot& document, std::int64
 {
     const Project& project = document->project;
     std::vector<OutlineRow> rows = propertyRows(project, LayersPlace{{layer}});
-    if (editor::modulesPerLayer(project) == 1) {
+    if (projects::modulesPerLayer(project) == 1) {
         for (OutlineRow& row : shortcutRows(project, layer)) {
             rows.push_back(std::move(row));
         }
@@ -230,7 +230,7 @@ std::vector<OutlineRow> layerRows(const DocumentSnapshot& document)
         row.children = [document, layer] { return rowsOfLayer(document, layer); };
         rows.push_back(std::move(row));
     }
-    const std::int64_t last = editor::modulesOf(project) + 1;
+    const std::int64_t last = projects::modulesOf(project) + 1;
     if (!shortcutsInto(project, last).empty()) {
         OutlineRow output = rowOf(kOutput, Text::tr("Final output"), "layer", GraphPlace{"head"});
         output.children = [document, last] { return shortcutRows(document->project, last); };
@@ -397,8 +397,8 @@ std::vector<std::string> pathOf(const projects::Document& document, const Layers
 
 std::vector<std::string> pathOf(const Project& project, const projects::Shortcut& shortcut)
 {
-    const std::int64_t each = editor::modulesPerLayer(project);
-    if (shortcut.target > editor::modulesOf(project)) {
+    const std::int64_t each = projects::modulesPerLayer(project);
+    if (shortcut.target > projects::modulesOf(project)) {
         return {kNetwork, kLayers, kOutput, sourceKey(shortcut)};
     }
     std::vector<std::string> path{kNetwork, kLayers, layerKey((shortcut.target + each - 1) / each)};

@@ -2,7 +2,8 @@
 #include "app/palette/palette_items.h"
 
 #include "app/properties/property_list.h"
-#include "editor/block/block_edits.h"
+#include "projects/commands/graph_edits.h"
+#include "projects/commands/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -79,8 +80,7 @@ Result<projects::Edit> takeUpBlock(const Project& project, const Place& selectio
     projects::EditGroup group{Text::tr("Make layers of %1").arg(item.title).toStdString(), {}};
     std::string name = same == blocks.end() ? std::string() : same->name;
     if (name.empty()) {
-        name = editor::freeName(taken->block.name,
-                                [&](const std::string& n) { return project.network.findBlock(n) != nullptr; });
+        name = projects::freeBlockName(project.network, taken->block.name);
         taken->block.name = name;
         group.edits.emplace_back(projects::PutBlock{taken->block});
         for (const auto& [node, position] : taken->positions) {
@@ -107,7 +107,7 @@ Result<projects::Edit> takeUpNode(const Project& project, const Place& selection
         return Error{item.title.toStdString(),
                      "goes into a graph: select the stem, the head, a block or a layer first"};
     }
-    return projects::Edit{projects::AddNode{ref, editor::newNode(*graph, item.key), std::nullopt}};
+    return projects::Edit{projects::AddNode{ref, projects::newNode(*graph, item.key), std::nullopt}};
 }
 
 } // namespace

@@ -2,7 +2,8 @@
 #include "app/properties/place.h"
 
 #include "app/properties/property_list.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/commands/shortcut_edits.h"
+#include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -95,9 +96,9 @@ QString subtitleOfShortcuts(const Project& project, const ShortcutsPlace& place)
     }
     const projects::Shortcut& shortcut = place.shortcuts.front();
     const auto name = [&project](std::int64_t module) {
-        return QString::fromStdString(editor::moduleName(project, module));
+        return QString::fromStdString(projects::moduleName(project, module));
     };
-    const bool final = shortcut.target == editor::modulesOf(project) + 1;
+    const bool final = shortcut.target == projects::modulesOf(project) + 1;
     const QString target = final ? Text::tr("the final output") : Text::tr("layer %1").arg(name(shortcut.target));
     return shortcut.source == 0 ? Text::tr("From the stack's input to %1").arg(target)
                                 : Text::tr("From layer %1 to %2").arg(name(shortcut.source), target);
@@ -141,35 +142,6 @@ Place placeInGraph(const Project& project, const projects::GraphRef& ref, const 
     return GraphPlace{ref};
 }
 
-/// Tells of shortcuts whether layers read them, or did before they were pruned. They may be thousands, target by
-/// target.
-class ShortcutLookup {
-public:
-    explicit ShortcutLookup(const Project& project)
-        : m_mix(std::get_if<projects::DepthMix>(&project.topology.wiring)), m_depth(editor::modulesOf(project))
-    {
-    }
-
-    bool operator()(const projects::Shortcut& shortcut)
-    {
-        if (!m_mix || shortcut.target < 1 || shortcut.target > m_depth + 1) {
-            return false;
-        }
-        if (shortcut.target != m_target) {
-            m_target = shortcut.target;
-            m_sources = sourcesOf(*m_mix, m_target, m_depth);
-        }
-        return std::binary_search(m_sources.begin(), m_sources.end(), shortcut.source) ||
-               m_mix->states.contains(shortcut);
-    }
-
-private:
-    const projects::DepthMix* m_mix;
-    std::int64_t m_depth;
-    std::int64_t m_target = 0;
-    std::vector<std::int64_t> m_sources; ///< of the target
-};
-
 Place placeInNetwork(const Project& project, const std::vector<std::string>& parts)
 {
     if (parts.size() > 1 && (parts[1] == "stem" || parts[1] == "head")) {
@@ -200,8 +172,8 @@ bool exists(const Project& project, const Place& place)
                                                  [&](std::int64_t l) { return l >= 1 && l <= depth; });
                           },
                           [&](const ShortcutsPlace& p) {
-                              return !p.shortcuts.empty() &&
-                                     std::all_of(p.shortcuts.begin(), p.shortcuts.end(), ShortcutLookup(project));
+                              return !p.shortcuts.empty() && std::all_of(p.shortcuts.begin(), p.shortcuts.end(),
+                                                                         projects::ShortcutLookup(project));
                           },
                           [](const auto&) { return true; },
                       },
@@ -278,7 +250,7 @@ Place placeOfPointer(const Project& project, const std::string& pointer)
     return ProjectPlace{};
 }
 
-Place placeOfSelection(const Project& project, const editor::Selection& selection)
+Place placeOfSelection(const Project& project, const projects::Selection& selection)
 {
     if (!selection.shortcuts.empty()) {
         return ShortcutsPlace{{selection.shortcuts.begin(), selection.shortcuts.end()}};
@@ -306,29 +278,9 @@ Place placeOfSelection(const Project& project, const editor::Selection& selectio
     return ProjectPlace{};
 }
 
-editor::Selection existing(const Project& project, editor::Selection selection)
+projects::Selection selectionOfPlace(const Project& project, const Place& place)
 {
-    std::erase_if(selection.layers,
-                  [&](std::int64_t layer) { return layer < 0 || layer > project.network.depth() + 1; });
-    ShortcutLookup isThere(project);
-    std::erase_if(selection.shortcuts, [&](const projects::Shortcut& shortcut) { return !isThere(shortcut); });
-    const projects::Graph* graph = findGraph(project, selection.graph);
-    if (!graph) {
-        selection.graph.clear();
-        selection.nodes.clear();
-        selection.wires.clear();
-        return selection;
-    }
-    std::erase_if(selection.nodes, [&](projects::NodeId node) { return !graph->find(node); });
-    std::erase_if(selection.wires, [&](const projects::Wire& wire) {
-        return std::find(graph->wires.begin(), graph->wires.end(), wire) == graph->wires.end();
-    });
-    return selection;
-}
-
-editor::Selection selectionOfPlace(const Project& project, const Place& place)
-{
-    editor::Selection selection;
+    projects::Selection selection;
     if (const auto* layers = std::get_if<LayersPlace>(&place)) {
         selection.layers = {layers->layers.begin(), layers->layers.end()};
     } else if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {

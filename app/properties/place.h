@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/canvas.h"
+#include "projects/commands/selection.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
 
@@ -58,10 +58,8 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, La
 [[nodiscard]] Place placeOfPointer(const projects::Project& project, const std::string& pointer);
 
 /// Shortcuts before layers: they are what one looks at closest.
-[[nodiscard]] Place placeOfSelection(const projects::Project& project, const editor::Selection& selection);
-/// What is left of it in the project: an edit may have removed some.
-[[nodiscard]] editor::Selection existing(const projects::Project& project, editor::Selection selection);
+[[nodiscard]] Place placeOfSelection(const projects::Project& project, const projects::Selection& selection);
 /// What the depth canvas can mark of it.
-[[nodiscard]] editor::Selection selectionOfPlace(const projects::Project& project, const Place& place);
+[[nodiscard]] projects::Selection selectionOfPlace(const projects::Project& project, const Place& place);
 
 } // namespace residua::app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/depth/depth_names.h"
 #include "projects/depth/stream_start.h"
 #include "projects/model/topology.h"
 
@@ -232,17 +232,17 @@ Result<projects::Edit> setSources(const Project& project, std::int64_t module, c
         bool whole = false;
         const qlonglong source = word.toLongLong(&whole);
         if (!whole || source < 0 || source >= module) {
-            return Error{"layer " + editor::moduleName(project, module), "cannot read “" + word.toStdString() +
-                                                                             "”: expected numbers from 0 to " +
-                                                                             std::to_string(module - 1)};
+            return Error{"layer " + projects::moduleName(project, module), "cannot read “" + word.toStdString() +
+                                                                               "”: expected numbers from 0 to " +
+                                                                               std::to_string(module - 1)};
         }
         wanted.insert(source);
     }
     const auto& mix = std::get<DepthMix>(project.topology.wiring);
-    const auto now = sourcesOf(mix, module, editor::modulesOf(project));
+    const auto now = sourcesOf(mix, module, projects::modulesOf(project));
     const std::set<std::int64_t> present(now.begin(), now.end());
     projects::EditGroup group{Text::tr("Set what layer %1 reads")
-                                  .arg(QString::fromStdString(editor::moduleName(project, module)))
+                                  .arg(QString::fromStdString(projects::moduleName(project, module)))
                                   .toStdString(),
                               {}};
     for (const std::int64_t source : wanted) {
@@ -294,11 +294,11 @@ std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
     if (!mix) {
         return {};
     }
-    const std::int64_t each = editor::modulesPerLayer(project);
+    const std::int64_t each = projects::modulesPerLayer(project);
     std::vector<Property> properties;
     for (std::int64_t module = (layer - 1) * each + 1; module <= layer * each; ++module) {
         QStringList sources;
-        for (const std::int64_t source : sourcesOf(*mix, module, editor::modulesOf(project))) {
+        for (const std::int64_t source : sourcesOf(*mix, module, projects::modulesOf(project))) {
             sources << QString::number(source);
         }
         Property property;

@@ -2,7 +2,7 @@
 // What a node reads, an input a row: the wires of a graph for the keyboard and for screen readers.
 #include "app/properties/property_list.h"
 
-#include "editor/block/block_edits.h"
+#include "projects/commands/graph_edits.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
@@ -92,9 +92,9 @@ Property inputProperty(const Graph& graph, const NodePlace& place, const std::st
         projects::EditGroup group{Text::tr("Wire input %1").arg(QString::fromStdString(input.port)).toStdString(), {}};
         if (index > 0) {
             group.edits =
-                editor::wireEdits(*now, place.graph, {sources.at(static_cast<std::size_t>(index - 1)), input});
+                projects::wireEdits(*now, place.graph, {sources.at(static_cast<std::size_t>(index - 1)), input});
         } else if (wired != now->wires.end()) {
-            group.edits = editor::removeEdits(place.graph, {}, {*wired});
+            group.edits = projects::removeEdits(place.graph, {}, {*wired});
         }
         return projects::Edit{std::move(group)};
     };

@@ -2,7 +2,7 @@
 #include "app/start/arc_thumbnail.h"
 
 #include "app/look/theme.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/depth/depth_names.h"
 
 #include <QPainter>
 #include <QPainterPath>
@@ -21,7 +21,7 @@ constexpr double kLargestBox = 16;
 std::vector<projects::Shortcut> shortcutsOf(const projects::Project& project)
 {
     std::vector<projects::Shortcut> shortcuts;
-    const std::int64_t depth = editor::modulesOf(project);
+    const std::int64_t depth = projects::modulesOf(project);
     if (const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring)) {
         for (std::int64_t target = 1; target <= depth + 1; ++target) {
             for (const std::int64_t source : sourcesOf(*mix, target, depth)) {
@@ -43,7 +43,7 @@ bool learned(const projects::Project& project)
 ArcThumbnail::ArcThumbnail(const projects::Project& project, const Look& look, QWidget* parent)
     : QWidget(parent),
       m_look(look),
-      m_depth(editor::modulesOf(project)),
+      m_depth(projects::modulesOf(project)),
       m_learned(learned(project)),
       m_shortcuts(shortcutsOf(project))
 {

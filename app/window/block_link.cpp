@@ -11,6 +11,7 @@
 #include "app/window/document_link.h"
 #include "app/window/workspace.h"
 #include "editor/block/block_canvas.h"
+#include "projects/commands/layer_edits.h"
 
 #include <QToolButton>
 
@@ -107,7 +108,8 @@ bool BlockLink::takeNode(const PaletteItem& item, QWidget* target, QPoint positi
 void BlockLink::removeNode(const NodePlace& place)
 {
     const QString title = tr("Delete %1").arg(titleOf(m_session.project(), place));
-    m_documents.applyEdit(projects::EditGroup{title.toStdString(), editor::removeEdits(place.graph, {place.node}, {})});
+    m_documents.applyEdit(
+        projects::EditGroup{title.toStdString(), projects::removeEdits(place.graph, {place.node}, {})});
     m_documents.choose(GraphPlace{place.graph});
 }
 
@@ -128,8 +130,7 @@ void BlockLink::openSavePopup()
 {
     const projects::Network& network = m_session.project().network;
     const projects::GraphRef& ref = m_workspace.blockCanvas().graph();
-    const std::string name = editor::freeName(
-        ref.substr(ref.find(':') + 1), [&](const std::string& taken) { return network.findBlock(taken) != nullptr; });
+    const std::string name = projects::freeBlockName(network, ref.substr(ref.find(':') + 1));
     const auto inLayer = layer();
     QWidget& button = m_workspace.blockBar().saveButton();
     m_save->open(button.mapToGlobal(QPoint(button.width(), button.height() + 4)), QString::fromStdString(name),

@@ -84,7 +84,7 @@ QAction* CanvasActions::add(QMenu& menu, const Words& words)
 
 void CanvasActions::addAlignments(QMenu& menu)
 {
-    using editor::Alignment;
+    using projects::Alignment;
     const std::pair<Alignment, Words> kinds[] = {
         {Alignment::Left, {"alignLeft", tr("&Left edges"), {}, tr("Bring the selected nodes to one left edge")}},
         {Alignment::Centre, {"alignCentre", tr("&Centres"), {}, tr("Bring the selected nodes above each other")}},

@@ -72,7 +72,7 @@ void DocumentLink::refresh()
     if (!m_session.isOpen()) {
         return;
     }
-    editor::Selection kept = existing(m_session.project(), m_selection);
+    projects::Selection kept = existing(m_session.project(), m_selection);
     if (!exists(m_session.project(), m_place)) {
         m_place = kept.empty() ? ProjectPlace{} : placeOfSelection(m_session.project(), kept);
     }

@@ -52,7 +52,7 @@ private:
     Workspace& m_workspace;
     DocumentSnapshot m_document; ///< as the views show it
     Place m_place;
-    editor::Selection m_selection; ///< of the canvases; it may hold more than the place can say
+    projects::Selection m_selection; ///< of the canvases; it may hold more than the place can say
     std::vector<engine::RunInfo> m_runs;
     QTimer m_soon;
 };

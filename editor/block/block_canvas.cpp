@@ -43,7 +43,7 @@ class BlockCanvasView final : public BlockCanvas {
 public:
     void setDocument(const projects::Document& document) override;
     void setTheme(Theme theme) override { m_theme = theme; }
-    void setSelection(const Selection& selection) override;
+    void setSelection(const projects::Selection& selection) override;
     void setHovered(std::optional<projects::Shortcut>) override {}
     void setLive(const LiveValues&) override {}
     using BlockCanvas::clearLive;
@@ -59,7 +59,7 @@ public:
     void duplicateSelection() override { m_desk.duplicate(seen()); }
     void tidy() override;
     void askTyping() override { ask(seen().centre(), std::nullopt); }
-    TypedAnswer typing(std::string_view text) const override;
+    projects::TypedAnswer typing(std::string_view text) const override;
     void enter(std::string_view text) override;
     void draw(float width, float height, float devicePixelRatio) override;
     std::vector<Request> takeRequests() override { return m_desk.takeRequests(); }
@@ -69,9 +69,9 @@ public:
 
     const GraphRef& graph() const override { return m_desk.ref(); }
     void addNode(const std::string& kind, std::optional<ScreenPoint> at) override;
-    void align(Alignment alignment) override { m_desk.align(alignment); }
+    void align(projects::Alignment alignment) override { m_desk.align(alignment); }
     std::optional<ScreenPoint> locateNode(NodeId node) const override;
-    std::optional<ScreenPoint> locatePort(const PortRef& port, PortSide side) const override;
+    std::optional<ScreenPoint> locatePort(const PortRef& port, projects::PortSide side) const override;
 
 private:
     enum class Gesture { None, Press, Pan, Map, BoxSelect, Move, Connect };
@@ -83,7 +83,7 @@ private:
         return layoutMinimap(scene().bounds(), m_view, m_width, m_height);
     }
     void lookAt(Point onMinimap);
-    void ask(Point sceneAt, std::optional<WireEnd> end);
+    void ask(Point sceneAt, std::optional<projects::WireEnd> end);
     void handleKeys();
     void handlePointer();
     void beginGesture(Point pointer);
@@ -104,10 +104,10 @@ private:
     Point m_pressedAt;
     BlockHit m_pressed;
     BlockHit m_hover;
-    Point m_moved;                   ///< of the selected nodes, so far
-    BlockWiring m_wiring;            ///< while Connect
-    Point m_addAt;                   ///< centre of the node that is being typed
-    std::optional<WireEnd> m_addEnd; ///< and what it is to be wired to
+    Point m_moved;                             ///< of the selected nodes, so far
+    BlockWiring m_wiring;                      ///< while Connect
+    Point m_addAt;                             ///< centre of the node that is being typed
+    std::optional<projects::WireEnd> m_addEnd; ///< and what it is to be wired to
     float m_width = 0;
     float m_height = 0;
     bool m_fitted = true; ///< shows everything when the canvas changes, until a person moves the view
@@ -122,7 +122,7 @@ void BlockCanvasView::setDocument(const projects::Document& document)
     }
 }
 
-void BlockCanvasView::setSelection(const Selection& selection)
+void BlockCanvasView::setSelection(const projects::Selection& selection)
 {
     const GraphRef before = graph();
     m_desk.setSelection(selection);
@@ -141,7 +141,7 @@ void BlockCanvasView::zoomToSelection()
 
 void BlockCanvasView::cancel()
 {
-    const Selection& selection = m_desk.selection();
+    const projects::Selection& selection = m_desk.selection();
     if (m_gesture != Gesture::None) {
         m_gesture = Gesture::None;
         m_desk.putBack();
@@ -167,7 +167,7 @@ void BlockCanvasView::lookAt(Point onMinimap)
     }
 }
 
-void BlockCanvasView::ask(Point sceneAt, std::optional<WireEnd> end)
+void BlockCanvasView::ask(Point sceneAt, std::optional<projects::WireEnd> end)
 {
     m_addAt = sceneAt;
     m_addEnd = std::move(end);
@@ -175,23 +175,17 @@ void BlockCanvasView::ask(Point sceneAt, std::optional<WireEnd> end)
     m_desk.request(AskTyping{{at.x, at.y}, {}});
 }
 
-TypedAnswer BlockCanvasView::typing(std::string_view text) const
+projects::TypedAnswer BlockCanvasView::typing(std::string_view text) const
 {
-    TypedAnswer answer;
-    for (NodeOffer& offer : offersFor(text)) {
-        answer.completions.push_back({std::move(offer.title), std::move(offer.summary)});
-    }
-    answer.valid = !answer.completions.empty();
-    answer.message = answer.valid ? "Enter adds " + answer.completions.front().text
-                                  : "no kind of node is called so; a formula makes an expression node";
-    return answer;
+    return projects::typedNode(m_desk.document(), text, {positionOf(m_addAt), m_addEnd}, m_desk.view()).answer;
 }
 
 void BlockCanvasView::enter(std::string_view text)
 {
-    if (const std::vector<NodeOffer> offers = offersFor(text); !offers.empty()) {
+    const auto typed = projects::typedNode(m_desk.document(), text, {positionOf(m_addAt), m_addEnd}, m_desk.view());
+    if (typed.change) {
         m_fitted = false;
-        m_desk.add(offers.front(), m_addAt, m_addEnd);
+        m_desk.perform(*typed.change);
     }
     m_addEnd.reset();
 }
@@ -453,7 +447,7 @@ std::optional<ScreenPoint> BlockCanvasView::locateNode(NodeId id) const
     return ScreenPoint{p.x, p.y};
 }
 
-std::optional<ScreenPoint> BlockCanvasView::locatePort(const PortRef& ref, PortSide side) const
+std::optional<ScreenPoint> BlockCanvasView::locatePort(const PortRef& ref, projects::PortSide side) const
 {
     const BlockPort* port = scene().port(ref, side);
     if (port == nullptr) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/block/block_edits.h"
 #include "editor/block/block_scene.h"
 #include "editor/canvas/canvas.h"
+#include "projects/commands/graph_edits.h"
 
 #include <memory>
 #include <optional>
@@ -19,10 +19,11 @@ public:
     [[nodiscard]] virtual const projects::GraphRef& graph() const = 0;
     /// Asks for a node of `kind` at a place on the screen, or where there is room near the middle of what is seen.
     virtual void addNode(const std::string& kind, std::optional<ScreenPoint> at) = 0;
-    virtual void align(Alignment alignment) = 0;
+    virtual void align(projects::Alignment alignment) = 0;
 
     [[nodiscard]] virtual std::optional<ScreenPoint> locateNode(projects::NodeId node) const = 0;
-    [[nodiscard]] virtual std::optional<ScreenPoint> locatePort(const projects::PortRef& port, PortSide side) const = 0;
+    [[nodiscard]] virtual std::optional<ScreenPoint> locatePort(const projects::PortRef& port,
+                                                                projects::PortSide side) const = 0;
     using Canvas::locate;
 };
 

@@ -235,33 +235,4 @@ std::vector<Point> layoutBlock(const std::vector<LayoutBox>& boxes, const std::v
     return Layering(boxes, links).places();
 }
 
-Point freePlace(const Rect& wanted, const std::vector<Rect>& taken)
-{
-    constexpr float kClear = 3 * kBlockGrid;
-    constexpr int kFurthest = 192;
-    const float width = wanted.right - wanted.left;
-    const float height = wanted.bottom - wanted.top;
-    const auto isFree = [&](Point at) {
-        const Rect room{at.x - kClear, at.y - kClear, at.x + width + kClear, at.y + height + kClear};
-        return std::ranges::none_of(taken, [&](const Rect& rect) { return rect.overlaps(room); });
-    };
-    const Point snapped{std::round(wanted.left / kBlockGrid) * kBlockGrid,
-                        std::round(wanted.top / kBlockGrid) * kBlockGrid};
-    // Ever farther, to the sides three times as far as up and down: there is more room beside a column of nodes than
-    // in it, and above or below it a node would be out of sight.
-    constexpr float kStep = 4 * kBlockGrid;
-    for (int ring = 0; ring <= kFurthest; ++ring) {
-        for (int rows = 0; 3 * rows <= ring; ++rows) {
-            const float dx = static_cast<float>(ring - 3 * rows) * kStep;
-            const float dy = static_cast<float>(rows) * kStep;
-            for (const Point d : {Point{dx, -dy}, Point{-dx, -dy}, Point{dx, dy}, Point{-dx, dy}}) {
-                if (const Point at{snapped.x + d.x, snapped.y + d.y}; isFree(at)) {
-                    return at;
-                }
-            }
-        }
-    }
-    return snapped;
-}
-
 } // namespace residua::editor

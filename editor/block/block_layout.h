@@ -2,14 +2,14 @@
 #pragma once
 
 #include "editor/canvas/viewport.h"
+#include "projects/commands/node_places.h"
 
 #include <cstddef>
 #include <vector>
 
 namespace residua::editor {
 
-/// Places of boxes snap to multiples of this, so that ports which belong above each other are so exactly.
-inline constexpr float kBlockGrid = 8;
+inline constexpr float kBlockGrid = projects::kNodeGrid;
 /// Between the rows of an automatic layout: room for three wires beside each other, and for a shape.
 inline constexpr float kBlockRowGap = 32;
 
@@ -30,8 +30,5 @@ struct LayoutLink {
 /// beside the boxes of each. Deterministic; wires of a cycle that lead back are overlooked. y grows downwards, 0 is
 /// the bottom of the lowest row; x is centred on 0.
 [[nodiscard]] std::vector<Point> layoutBlock(const std::vector<LayoutBox>& boxes, const std::vector<LayoutLink>& links);
-
-/// The place nearest to `wanted` at which a box of its size stays clear of `taken`.
-[[nodiscard]] Point freePlace(const Rect& wanted, const std::vector<Rect>& taken);
 
 } // namespace residua::editor

@@ -77,7 +77,8 @@ bool isHovered(const BlockPicture& picture, const BlockWire& wire)
     case BlockHit::Kind::Node:
         return hit.node == wire.wire.from.node || hit.node == wire.wire.to.node;
     case BlockHit::Kind::Port:
-        return (hit.side == PortSide::Output ? wire.wire.from : wire.wire.to) == projects::PortRef{hit.node, hit.port};
+        return (hit.side == projects::PortSide::Output ? wire.wire.from : wire.wire.to) ==
+               projects::PortRef{hit.node, hit.port};
     case BlockHit::Kind::Nothing:
         break;
     }
@@ -107,7 +108,7 @@ void paintWires(ImDrawList& list, const BlockPicture& picture)
 }
 
 void paintPort(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, const BlockPort& port,
-               PortSide side)
+               projects::PortSide side)
 {
     const ThemeColours& c = coloursOf(picture);
     if (picture.view.zoom() < kPortsFrom && picture.wanted != side) {
@@ -266,10 +267,10 @@ void paintNode(ImDrawList& list, const BlockPicture& picture, const BlockNode& n
     paintWords(list, picture, node);
     paintPortNames(list, picture, node);
     for (const BlockPort& port : node.inputs) {
-        paintPort(list, picture, node, port, PortSide::Input);
+        paintPort(list, picture, node, port, projects::PortSide::Input);
     }
     for (const BlockPort& port : node.outputs) {
-        paintPort(list, picture, node, port, PortSide::Output);
+        paintPort(list, picture, node, port, projects::PortSide::Output);
     }
 }
 
@@ -303,12 +304,12 @@ std::vector<std::string> wordsFor(const BlockScene& scene, const BlockHit& hit)
     if (hit.kind == BlockHit::Kind::Port) {
         const projects::PortRef ref{hit.node, hit.port};
         std::vector<std::string> lines{nameOf(scene, ref)};
-        if (hit.side == PortSide::Output) {
+        if (hit.side == projects::PortSide::Output) {
             lines.push_back(carriedBy(scene, ref));
             return lines;
         }
         const auto wire = std::ranges::find(scene.wires(), ref, [](const BlockWire& each) { return each.wire.to; });
-        const BlockPort* port = scene.port(ref, PortSide::Input);
+        const BlockPort* port = scene.port(ref, projects::PortSide::Input);
         lines.push_back(wire != scene.wires().end()
                             ? "reads " + nameOf(scene, wire->wire.from) + " " + carriedBy(scene, wire->wire.from)
                         : port != nullptr && port->state == BlockPort::State::Spare ? "one more input"
@@ -371,7 +372,7 @@ void paintWirePreview(ImDrawList& list, const BlockPicture& picture, const WireP
     const ThemeColours& c = coloursOf(picture);
     const bool good = !preview.check || (preview.check->possible && preview.check->fits);
     const ImU32 colour = imColour(good ? c.accent : c.error);
-    const bool up = picture.wanted == PortSide::Input;
+    const bool up = picture.wanted == projects::PortSide::Input;
     const float reach =
         std::clamp(std::abs(preview.pointer.y - preview.from.y) / 2, 20.0F, 90.0F) * (up ? -1.0F : 1.0F);
     list.AddBezierCubic(vec(preview.from), {preview.from.x, preview.from.y + reach},

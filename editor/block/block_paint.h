@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/block/block_edits.h"
 #include "editor/block/block_scene.h"
 #include "editor/canvas/canvas.h"
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/viewport.h"
+#include "projects/commands/graph_edits.h"
 #include "resources/colours.h"
 
 #include <imgui.h>
@@ -19,10 +19,10 @@ namespace residua::editor {
 struct BlockPicture {
     const BlockScene& scene;
     const Viewport& view;
-    const Selection& selection;
+    const projects::Selection& selection;
     BlockHit hovered;
-    std::optional<PortSide> wanted;       ///< the ports that a wire being drawn may end at
-    std::optional<projects::Wire> lifted; ///< a wire that was picked up, and is drawn elsewhere
+    std::optional<projects::PortSide> wanted; ///< the ports that a wire being drawn may end at
+    std::optional<projects::Wire> lifted;     ///< a wire that was picked up, and is drawn elsewhere
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;
@@ -33,7 +33,7 @@ struct WirePreview {
     Point from;    ///< on the screen
     Point pointer; ///< on the screen
     std::string title;
-    std::optional<WireCheck> check; ///< of the port under the pointer
+    std::optional<projects::WireCheck> check; ///< of the port under the pointer
 };
 
 void paintBlock(ImDrawList& list, const BlockPicture& picture);

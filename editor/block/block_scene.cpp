@@ -97,7 +97,8 @@ void BlockScene::rebuild(const projects::Document& document, const projects::Gra
     if (const projects::Graph* known = findGraph(document.project, graph)) {
         for (const Wire& wire : known->wires) {
             // A wire whose end is no more has no place; the problems list names it.
-            if (port(wire.from, PortSide::Output) == nullptr || port(wire.to, PortSide::Input) == nullptr) {
+            if (port(wire.from, projects::PortSide::Output) == nullptr ||
+                port(wire.to, projects::PortSide::Input) == nullptr) {
                 continue;
             }
             const projects::Shape* shape = shapeOf(wire.from);
@@ -157,10 +158,10 @@ void BlockScene::putAt(BlockNode& node, Point corner) const
 // Nodes that came without a place: above what feeds them, else below what they feed, else beside everything.
 void BlockScene::placeLate(const std::vector<std::size_t>& late)
 {
-    std::vector<Rect> taken;
+    std::vector<projects::Box> taken;
     for (std::size_t i = 0; i < m_nodes.size(); ++i) {
         if (std::ranges::find(late, i) == late.end()) {
-            taken.push_back(m_nodes[i].rect);
+            taken.push_back(boxOf(m_nodes[i].rect));
         }
     }
     for (const std::size_t i : late) {
@@ -169,10 +170,7 @@ void BlockScene::placeLate(const std::vector<std::size_t>& late)
         const float height = heightOf(node);
         Rect wanted{0, -height, width, 0};
         if (!taken.empty()) {
-            const Rect all = std::accumulate(taken.begin() + 1, taken.end(), taken.front(), [](Rect a, const Rect& b) {
-                return Rect{std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right),
-                            std::max(a.bottom, b.bottom)};
-            });
+            const Rect all = rectOf(std::accumulate(taken.begin() + 1, taken.end(), taken.front(), projects::around));
             wanted = {all.right + kBlockRowGap, all.bottom - height, all.right + kBlockRowGap + width, all.bottom};
         }
         for (const BlockWire& wire : m_wires) {
@@ -186,10 +184,10 @@ void BlockScene::placeLate(const std::vector<std::size_t>& late)
                 break;
             }
         }
-        const Point at = freePlace(wanted, taken);
+        const Point at = pointOf(freePlace(boxOf(wanted), taken));
         m_places[node.id] = at;
         putAt(node, at);
-        taken.push_back(node.rect);
+        taken.push_back(boxOf(node.rect));
     }
 }
 
@@ -203,7 +201,8 @@ void BlockScene::route()
     std::vector<RouteEnds> ends;
     for (const BlockWire& wire : m_wires) {
         const std::size_t bundle = bundles.emplace(wire.wire.from, bundles.size()).first->second;
-        ends.push_back({port(wire.wire.from, PortSide::Output)->at, port(wire.wire.to, PortSide::Input)->at, bundle});
+        ends.push_back({port(wire.wire.from, projects::PortSide::Output)->at,
+                        port(wire.wire.to, projects::PortSide::Input)->at, bundle});
     }
     // What only changes words leaves the ways as they are.
     if (boxes != m_routedBoxes || ends != m_routedEnds) {
@@ -239,19 +238,6 @@ std::map<NodeId, Point> BlockScene::tidied() const
     return places;
 }
 
-std::vector<projects::Edit> BlockScene::pins(const std::map<NodeId, Point>& moved) const
-{
-    std::vector<projects::Edit> edits;
-    for (const BlockNode& node : m_nodes) {
-        const auto to = moved.find(node.id);
-        if (to != moved.end() || !m_pinned.contains(node.id)) {
-            const Point at = to != moved.end() ? to->second : Point{node.rect.left, node.rect.top};
-            edits.emplace_back(projects::MoveNode{m_graph, node.id, projects::Position{at.x, at.y}});
-        }
-    }
-    return edits;
-}
-
 void BlockScene::shift(const std::set<NodeId>& nodes, Point by)
 {
     for (BlockNode& node : m_nodes) {
@@ -274,10 +260,11 @@ const BlockWire* BlockScene::wire(const Wire& wire) const
     return found == m_wires.end() ? nullptr : &*found;
 }
 
-const BlockPort* BlockScene::port(const PortRef& port, PortSide side) const
+const BlockPort* BlockScene::port(const PortRef& port, projects::PortSide side) const
 {
     const BlockNode* owner = node(port.node);
-    return owner == nullptr ? nullptr : portNamed(side == PortSide::Input ? owner->inputs : owner->outputs, port.port);
+    return owner == nullptr ? nullptr
+                            : portNamed(side == projects::PortSide::Input ? owner->inputs : owner->outputs, port.port);
 }
 
 const projects::Shape* BlockScene::shapeOf(const PortRef& output) const
@@ -319,8 +306,8 @@ BlockHit BlockScene::hitTest(Point point, float tolerance) const
     BlockHit hit;
     float nearest = reach;
     for (const BlockNode& node : m_nodes) {
-        for (const PortSide side : {PortSide::Input, PortSide::Output}) {
-            for (const BlockPort& port : side == PortSide::Input ? node.inputs : node.outputs) {
+        for (const projects::PortSide side : {projects::PortSide::Input, projects::PortSide::Output}) {
+            for (const BlockPort& port : side == projects::PortSide::Input ? node.inputs : node.outputs) {
                 const float distance = std::hypot(point.x - port.at.x, point.y - port.at.y);
                 if (distance <= nearest) {
                     nearest = distance;
@@ -334,14 +321,14 @@ BlockHit BlockScene::hitTest(Point point, float tolerance) const
     }
     for (auto node = m_nodes.rbegin(); node != m_nodes.rend(); ++node) {
         if (node->rect.contains(point)) {
-            return {BlockHit::Kind::Node, node->id, PortSide::Input, {}, {}};
+            return {BlockHit::Kind::Node, node->id, projects::PortSide::Input, {}, {}};
         }
     }
     nearest = tolerance;
     for (const BlockWire& wire : m_wires) {
         if (const float distance = distanceTo(wire.path, point); distance <= nearest) {
             nearest = distance;
-            hit = {BlockHit::Kind::Wire, {}, PortSide::Input, {}, wire.wire};
+            hit = {BlockHit::Kind::Wire, {}, projects::PortSide::Input, {}, wire.wire};
         }
     }
     return hit;
@@ -404,6 +391,15 @@ std::optional<NodeId> BlockScene::neighbour(NodeId from, Direction direction) co
         }
     }
     return best;
+}
+
+projects::GraphView viewOf(const BlockScene& scene, const std::optional<Rect>& inSight)
+{
+    projects::GraphView view{scene.graph(), {}, inSight ? std::optional(boxOf(*inSight)) : std::nullopt};
+    for (const BlockNode& node : scene.nodes()) {
+        view.boxes.emplace(node.id, boxOf(node.rect));
+    }
+    return view;
 }
 
 } // namespace residua::editor

@@ -3,7 +3,8 @@
 
 #include "editor/block/block_node.h"
 #include "editor/block/block_router.h"
-#include "projects/edit/edit.h"
+#include "projects/commands/graph_edits.h"
+#include "projects/commands/node_places.h"
 
 #include <map>
 #include <optional>
@@ -22,14 +23,26 @@ struct BlockWire {
     bool labelled = false;   ///< the one of its output's wires on which the shape is written
 };
 
-enum class PortSide { Input, Output };
+[[nodiscard]] inline projects::Position positionOf(Point at)
+{
+    return {at.x, at.y};
+}
+[[nodiscard]] inline projects::Box boxOf(const Rect& rect)
+{
+    return {rect.left, rect.top, rect.right, rect.bottom};
+}
+[[nodiscard]] inline Rect rectOf(const projects::Box& box)
+{
+    return {static_cast<float>(box.left), static_cast<float>(box.top), static_cast<float>(box.right),
+            static_cast<float>(box.bottom)};
+}
 
 /// What lies under a point of a block.
 struct BlockHit {
     enum class Kind { Nothing, Node, Port, Wire };
     Kind kind = Kind::Nothing;
     projects::NodeId node{}; ///< of a Node or a Port
-    PortSide side = PortSide::Input;
+    projects::PortSide side = projects::PortSide::Input;
     std::string port;
     projects::Wire wire;
 };
@@ -51,7 +64,7 @@ public:
     [[nodiscard]] const std::vector<BlockWire>& wires() const { return m_wires; }
     [[nodiscard]] const BlockNode* node(projects::NodeId id) const;
     [[nodiscard]] const BlockWire* wire(const projects::Wire& wire) const;
-    [[nodiscard]] const BlockPort* port(const projects::PortRef& port, PortSide side) const;
+    [[nodiscard]] const BlockPort* port(const projects::PortRef& port, projects::PortSide side) const;
     [[nodiscard]] const projects::Shape* shapeOf(const projects::PortRef& output) const;
     [[nodiscard]] Rect bounds() const;
     /// Nodes and wires that are at fault.
@@ -68,13 +81,9 @@ public:
     void shift(const std::set<projects::NodeId>& nodes, Point by);
     /// Where the automatic layout would put every node.
     [[nodiscard]] std::map<projects::NodeId, Point> tidied() const;
-    /// Writes the places of nodes that the document's layout does not have yet into it, so that what an edit makes of
-    /// the graph is laid out like that when it is opened again. `moved` are placed there instead.
-    [[nodiscard]] std::vector<projects::Edit> pins(const std::map<projects::NodeId, Point>& moved = {}) const;
 
-    /// The size of a node that is not there yet.
-    static constexpr float kNodeWidth = 176;
-    static constexpr float kCardHeight = 44;
+    static constexpr float kNodeWidth = projects::kNodeWidth; ///< at least
+    static constexpr float kCardHeight = projects::kNodeHeight;
 
 private:
     void place(const projects::Layout& layout);
@@ -93,5 +102,8 @@ private:
     std::vector<RouteEnds> m_routedEnds;
     std::vector<std::vector<Point>> m_paths;
 };
+
+/// Where its nodes are seen, and what of the graph is in sight.
+[[nodiscard]] projects::GraphView viewOf(const BlockScene& scene, const std::optional<Rect>& inSight = {});
 
 } // namespace residua::editor

@@ -13,14 +13,14 @@ void BlockWiring::begin(const BlockScene& scene, const BlockHit& pressed)
     m_check.reset();
     m_lifted.reset();
     m_fixed = {{pressed.node, pressed.port}, pressed.side};
-    if (pressed.side == PortSide::Output) {
+    if (pressed.side == projects::PortSide::Output) {
         return;
     }
     const auto wire =
         std::ranges::find(scene.wires(), m_fixed.port, [](const BlockWire& each) { return each.wire.to; });
     if (wire != scene.wires().end()) {
         m_lifted = wire->wire;
-        m_fixed = {wire->wire.from, PortSide::Output};
+        m_fixed = {wire->wire.from, projects::PortSide::Output};
     }
 }
 
@@ -34,7 +34,7 @@ std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& h
         end = PortRef{hover.node, hover.port};
     } else if (hover.kind == BlockHit::Kind::Node || hover.kind == BlockHit::Kind::Port) {
         const BlockNode& node = *scene.node(hover.node);
-        const bool inwards = wanted() == PortSide::Input;
+        const bool inwards = wanted() == projects::PortSide::Input;
         const std::vector<BlockPort>& ports = inwards ? node.inputs : node.outputs;
         auto port = std::ranges::find_if(ports, [](const BlockPort& p) { return p.state != BlockPort::State::Wired; });
         port = port == ports.end() || !inwards ? ports.begin() : port;
@@ -45,10 +45,11 @@ std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& h
     if (!end) {
         return std::nullopt;
     }
-    return wanted() == PortSide::Input ? Wire{m_fixed.port, *end} : Wire{*end, m_fixed.port};
+    return wanted() == projects::PortSide::Input ? Wire{m_fixed.port, *end} : Wire{*end, m_fixed.port};
 }
 
-const WireCheck& BlockWiring::check(const projects::Project& project, const projects::GraphRef& ref, const Wire& wire)
+const projects::WireCheck& BlockWiring::check(const projects::Project& project, const projects::GraphRef& ref,
+                                              const Wire& wire)
 {
     if (!m_check || m_check->first != wire) {
         m_check.emplace(wire, checkWire(project, ref, wire));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "editor/block/block_desk.h"
-#include "editor/block/block_edits.h"
 #include "editor/block/block_scene.h"
+#include "projects/commands/graph_edits.h"
 
 #include <optional>
 #include <string>
@@ -18,26 +18,26 @@ public:
     void begin(const BlockScene& scene, const BlockHit& pressed);
     void forgetChecks() { m_check.reset(); }
 
-    [[nodiscard]] const WireEnd& fixed() const { return m_fixed; }
+    [[nodiscard]] const projects::WireEnd& fixed() const { return m_fixed; }
     [[nodiscard]] const std::optional<projects::Wire>& lifted() const { return m_lifted; }
     /// The side of the ports at which it may end.
-    [[nodiscard]] PortSide wanted() const
+    [[nodiscard]] projects::PortSide wanted() const
     {
-        return m_fixed.side == PortSide::Output ? PortSide::Input : PortSide::Output;
+        return m_fixed.side == projects::PortSide::Output ? projects::PortSide::Input : projects::PortSide::Output;
     }
     /// The wire that would be drawn if the button were let go over `hover`. Anywhere on a node means its first input
     /// that waits for a wire.
     [[nodiscard]] std::optional<projects::Wire> over(const BlockScene& scene, const BlockHit& hover) const;
     /// Worked out once a wire.
-    [[nodiscard]] const WireCheck& check(const projects::Project& project, const projects::GraphRef& ref,
-                                         const projects::Wire& wire);
+    [[nodiscard]] const projects::WireCheck& check(const projects::Project& project, const projects::GraphRef& ref,
+                                                   const projects::Wire& wire);
     /// The first line beside the pointer.
     [[nodiscard]] std::string title(const BlockScene& scene, const std::optional<projects::Wire>& wire) const;
 
 private:
-    WireEnd m_fixed;
+    projects::WireEnd m_fixed;
     std::optional<projects::Wire> m_lifted;
-    std::optional<std::pair<projects::Wire, WireCheck>> m_check;
+    std::optional<std::pair<projects::Wire, projects::WireCheck>> m_check;
 };
 
 } // namespace residua::editor

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/commands/selection.h"
+#include "projects/commands/typing.h"
 #include "projects/edit/edit.h"
 #include "projects/model/topology.h"
 #include "resources/colours.h"
@@ -18,19 +20,6 @@
 namespace residua::editor {
 
 using Theme = resources::Theme;
-
-/// What is selected on a canvas: layers by number (0: the stem, depth + 1: the head), shortcuts; nodes and wires of one
-/// graph.
-struct Selection {
-    std::set<std::int64_t> layers;
-    std::set<projects::Shortcut> shortcuts;
-    std::set<projects::NodeId> nodes;
-    std::set<projects::Wire> wires = {};
-    projects::GraphRef graph = {}; ///< whose nodes and wires they are; empty: none is meant
-
-    [[nodiscard]] bool empty() const { return layers.empty() && shortcuts.empty() && nodes.empty() && wires.empty(); }
-    bool operator==(const Selection&) const = default;
-};
 
 /// What is told of weights that each feature or token has of its own.
 enum class LiveMeasure {
@@ -57,7 +46,7 @@ struct RequestEdit {
     projects::Edit edit;
 };
 struct SelectionChanged {
-    Selection selection;
+    projects::Selection selection;
 };
 /// To look inside: "stem", "head" or "block:<name>".
 struct OpenBlock {
@@ -82,17 +71,6 @@ struct EditSelection {};
 using Request =
     std::variant<RequestEdit, SelectionChanged, OpenBlock, LeaveBlock, HoverShortcut, AskTyping, EditSelection>;
 
-/// What a canvas answers to a text that is being typed.
-struct TypedAnswer {
-    struct Completion {
-        std::string text; ///< in place of what was typed
-        std::string detail;
-    };
-    std::vector<Completion> completions; ///< best first
-    std::string message;                 ///< what entering it does, or why it does nothing
-    bool valid = false;
-};
-
 enum class Spot {
     Centre, ///< of a layer's box
     Handle, ///< where a drag that adds a shortcut begins
@@ -111,7 +89,7 @@ public:
     /// Another project follows: what the view remembers of this one is forgotten.
     virtual void forget() {}
     virtual void setTheme(Theme theme) = 0;
-    virtual void setSelection(const Selection& selection) = 0;
+    virtual void setSelection(const projects::Selection& selection) = 0;
     virtual void setHovered(std::optional<projects::Shortcut> shortcut) = 0;
     /// Takes one port's weights; those of other ports stay.
     virtual void setLive(const LiveValues& live) = 0;
@@ -144,7 +122,7 @@ public:
 
     /// Asks for a field to type into, where a thing that is added would land (Tab, or a double click on empty ground).
     virtual void askTyping() {}
-    [[nodiscard]] virtual TypedAnswer typing(std::string_view) const { return {}; }
+    [[nodiscard]] virtual projects::TypedAnswer typing(std::string_view) const { return {}; }
     /// Asks for what typing() announced; nothing where it was not valid.
     virtual void enter(std::string_view) {}
 

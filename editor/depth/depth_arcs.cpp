@@ -113,7 +113,8 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
     }
     const bool runs = m_picture.weights.isActive(m_picture.scene.box(arc.shortcut.target)->layer);
     alpha *= runs ? 1.0 : 0.35;
-    if (const auto weight = weightOf(m_picture, arc, port.weights); weight && arc.kind != ShortcutKind::Pruned) {
+    if (const auto weight = weightOf(m_picture, arc, port.weights);
+        weight && arc.kind != projects::ShortcutKind::Pruned) {
         const double strength = m_picture.weights.scale().strength(*weight);
         const double faintest = kWeakest * m_fade;
         const resources::Rgb colour =
@@ -122,14 +123,14 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
                 1.0F + 3.5F * static_cast<float>(strength) + emphasis};
     }
     switch (arc.kind) {
-    case ShortcutKind::Stream:
+    case projects::ShortcutKind::Stream:
         return {imColour(c.muted, alpha), 2.0F + emphasis};
-    case ShortcutKind::Fixed:
+    case projects::ShortcutKind::Fixed:
         return {imColour(c.muted, 0.8 * alpha * m_fade), 1.3F + emphasis};
-    case ShortcutKind::Pruned:
+    case projects::ShortcutKind::Pruned:
         return {imColour(c.muted, 0.35 * alpha * m_fade), 1.0F + emphasis};
-    case ShortcutKind::Learned:
-    case ShortcutKind::Frozen:
+    case projects::ShortcutKind::Learned:
+    case projects::ShortcutKind::Frozen:
         break;
     }
     return {imColour(port.port->colour, 0.55 * alpha * m_fade), 1.4F + emphasis};
@@ -138,7 +139,8 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
 // One strand for each port that is shown, side by side.
 void Arcs::addStrands(const Arc& arc, std::vector<Strand>& strands) const
 {
-    const bool split = apart() && arc.kind != ShortcutKind::Pruned && arc.kind != ShortcutKind::Stream;
+    const bool split =
+        apart() && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream;
     const std::size_t count = split ? m_ports.size() : std::min<std::size_t>(m_ports.size(), 1);
     const float gap = kStrandGap / m_picture.view.zoom();
     for (std::size_t i = 0; i < count; ++i) {
@@ -178,12 +180,12 @@ std::vector<Strand> Arcs::worthDrawing(std::vector<Strand> strands) const
 
 void Arcs::paintStrand(const Strand& strand) const
 {
-    if (strand.arc->kind == ShortcutKind::Pruned) {
+    if (strand.arc->kind == projects::ShortcutKind::Pruned) {
         m_painter.dash(strand.shape, strand.stroke);
         return;
     }
     m_painter.stroke(strand.shape, strand.stroke);
-    if (strand.arc->kind == ShortcutKind::Frozen) {
+    if (strand.arc->kind == projects::ShortcutKind::Frozen) {
         const ImVec2 top = vec(m_picture.view.toScreen(strand.shape.at(0.5F)));
         m_list.AddRectFilled({top.x - 4, top.y - 4}, {top.x + 4, top.y + 4}, strand.stroke.colour, 1.5F);
     }

@@ -5,13 +5,14 @@
 #include "editor/depth/depth_paint.h"
 #include "editor/depth/depth_scene.h"
 #include "editor/depth/depth_steps.h"
-#include "editor/shortcuts/clipboard.h"
 #include "editor/shortcuts/folds.h"
-#include "editor/shortcuts/layer_edits.h"
 #include "editor/shortcuts/port_row.h"
 #include "editor/shortcuts/shortcut_canvas.h"
-#include "editor/shortcuts/shortcuts.h"
 #include "editor/shortcuts/weight_legend.h"
+#include "projects/commands/commands.h"
+#include "projects/commands/shortcut_cost.h"
+#include "projects/commands/shortcut_edits.h"
+#include "projects/depth/depth_names.h"
 
 #include <imgui.h>
 
@@ -41,7 +42,7 @@ public:
     void deleteSelection() override;
     void toggleFold() override;
     void groupSelection() override { requestTyping(typingPlace(), "group "); }
-    void ungroupSelection() override { requestEdit(ungroupEdit(document(), selection().layers)); }
+    void ungroupSelection() override { requestChange(ungroupLayers(document(), selection())); }
     void duplicateSelection() override;
     void askTyping() override { requestTyping(typingPlace(), {}); }
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
@@ -50,9 +51,8 @@ public:
 protected:
     void rebuild() override;
     Rect bounds() const override { return m_scene.bounds(); }
-    std::optional<Rect> areaOf(const Selection& selection) const override;
-    bool canChange(const Shortcut& shortcut) const override;
-    Selection everything() const override;
+    std::optional<Rect> areaOf(const projects::Selection& selection) const override;
+    projects::Selection everything() const override { return wholeStack(project()); }
     bool inGesture() const override { return m_gesture != Gesture::None; }
     bool giveUpGesture() override { return std::exchange(m_gesture, Gesture::None) != Gesture::None; }
     void handlePointer(Point pointer, bool inside) override;
@@ -132,7 +132,7 @@ void DepthCanvas::suit(float width, float height)
     }
 }
 
-std::optional<Rect> DepthCanvas::areaOf(const Selection& selection) const
+std::optional<Rect> DepthCanvas::areaOf(const projects::Selection& selection) const
 {
     std::optional<Rect> area;
     for (const std::int64_t layer : selection.layers) {
@@ -148,58 +148,20 @@ std::optional<Rect> DepthCanvas::areaOf(const Selection& selection) const
     return area;
 }
 
-bool DepthCanvas::canChange(const Shortcut& shortcut) const
-{
-    const Arc* arc = m_scene.arc(shortcut);
-    return arc != nullptr && arc->kind != ShortcutKind::Stream;
-}
-
-Selection DepthCanvas::everything() const
-{
-    Selection all;
-    for (std::int64_t layer = 0; layer <= m_scene.layers() + 1; ++layer) {
-        all.layers.insert(layer);
-    }
-    for (const Arc& arc : m_scene.arcs()) {
-        const auto members = m_scene.members(arc);
-        all.shortcuts.insert(members.begin(), members.end());
-    }
-    return all;
-}
-
 void DepthCanvas::toggleFold()
 {
     m_folds = toggled(project().network, std::move(m_folds), selection().layers);
     rebuild();
 }
 
-// Shortcuts are pruned; layers go only where no shortcut is selected with them.
 void DepthCanvas::deleteSelection()
 {
-    if (!selection().shortcuts.empty()) {
-        ShortcutCanvas::deleteSelection();
-    } else if (auto edit = removeLayersEdit(document(), selection().layers)) {
-        requestEdit(std::move(edit));
-        select({});
-    }
+    requestChange(projects::deleteSelection(document(), partOfStack(selection())));
 }
 
 void DepthCanvas::duplicateSelection()
 {
-    Fragment fragment = fragmentOf(project(), selection().layers, selection().shortcuts);
-    Selection where = selection();
-    if (fragment.stack.empty() && !fragment.shortcuts.empty()) {
-        // One layer on: in place they are there already.
-        std::int64_t first = fragment.shortcuts.front().source;
-        for (const Shortcut& shortcut : fragment.shortcuts) {
-            first = std::min(first, shortcut.source);
-        }
-        const std::int64_t each = modulesPerLayer(project());
-        where.layers = {(first + each - 1) / each + 1};
-    }
-    if (auto edit = pasteEdit(document(), where, fragment)) {
-        requestEdit(*std::move(edit));
-    }
+    requestChange(projects::duplicateSelection(document(), partOfStack(selection())));
 }
 
 // Where something that is typed has to do with the selection, or else in the middle.
@@ -292,7 +254,7 @@ bool DepthCanvas::overChip(Point pointer) const
 void DepthCanvas::handleKeys()
 {
     const auto extend = ImGui::GetIO().KeyShift ? Step::Extend : Step::Move;
-    const Selection before = selection();
+    const projects::Selection before = selection();
     if (pressed(ImGuiKey_LeftArrow)) {
         select(layerBeside(m_scene, before, -1, extend));
     } else if (pressed(ImGuiKey_RightArrow)) {
@@ -396,7 +358,7 @@ void DepthCanvas::click(const Hit& hit)
         return;
     }
     const bool additive = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
-    Selection chosen = additive ? selection() : Selection{};
+    projects::Selection chosen = additive ? selection() : projects::Selection{};
     // What was chosen whole before goes, all else comes.
     const auto toggle = [](auto& set, const auto& values) {
         const bool all = std::all_of(values.begin(), values.end(), [&set](const auto& v) { return set.contains(v); });
@@ -427,7 +389,7 @@ void DepthCanvas::selectBox(Point pointer)
 {
     const Rect area = between(view().toScene(m_pressedAt), view().toScene(pointer));
     const bool additive = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
-    Selection chosen = additive ? selection() : Selection{};
+    projects::Selection chosen = additive ? selection() : projects::Selection{};
     const auto layers = m_scene.layersIn(area);
     const auto shortcuts = m_scene.shortcutsIn(area);
     chosen.layers.insert(layers.begin(), layers.end());
@@ -455,13 +417,13 @@ DragPreview DepthCanvas::dragPreview(Point pointer) const
     const Arc* existing = m_scene.arc(shortcut);
     if (shortcut.source > shortcut.target) {
         drag.lines.emplace_back("a shortcut runs forward in depth");
-    } else if (existing != nullptr && existing->kind == ShortcutKind::Pruned) {
+    } else if (existing != nullptr && existing->kind == projects::ShortcutKind::Pruned) {
         drag.valid = true;
         drag.lines.emplace_back("brings the pruned shortcut back");
     } else if (existing != nullptr) {
         drag.lines.emplace_back("is there already");
     } else {
-        const CostLines cost = costLines(project(), m_sound, shortcut);
+        const projects::CostLines cost = costLines(project(), m_sound, shortcut);
         drag.valid = cost.possible;
         drag.lines.insert(drag.lines.end(), cost.lines.begin(), cost.lines.end());
     }

@@ -4,6 +4,7 @@
 #include "editor/canvas/paint_tools.h"
 #include "editor/shortcuts/arc_painter.h"
 #include "editor/shortcuts/weight_legend.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -200,19 +201,19 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
 {
     std::vector<std::string> lines{titleOf(picture, arc)};
     switch (arc.kind) {
-    case ShortcutKind::Stream:
+    case projects::ShortcutKind::Stream:
         lines.emplace_back("residual stream: the sum of all before it");
         break;
-    case ShortcutKind::Fixed:
+    case projects::ShortcutKind::Fixed:
         lines.emplace_back("fixed weight");
         break;
-    case ShortcutKind::Frozen:
+    case projects::ShortcutKind::Frozen:
         lines.emplace_back("frozen");
         break;
-    case ShortcutKind::Pruned:
+    case projects::ShortcutKind::Pruned:
         lines.emplace_back("pruned");
         break;
-    case ShortcutKind::Learned:
+    case projects::ShortcutKind::Learned:
         break;
     }
     if (arc.count > 1) {

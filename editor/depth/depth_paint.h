@@ -21,7 +21,7 @@ namespace residua::editor {
 struct DepthPicture {
     const DepthScene& scene;
     const Viewport& view;
-    const Selection& selection;
+    const projects::Selection& selection;
     const LiveWeights& weights;
     const projects::Project& project;
     const std::vector<DepthPort>& ports;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth/depth_scene.h"
 
+#include "projects/depth/depth_names.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -37,18 +39,18 @@ std::string noteFor(const projects::Topology& topology)
 }
 
 // What stands for a bundle: the liveliest of its kinds.
-ShortcutKind kindOfBundle(ShortcutKind a, ShortcutKind b)
+projects::ShortcutKind kindOfBundle(projects::ShortcutKind a, projects::ShortcutKind b)
 {
-    const auto rank = [](ShortcutKind kind) {
+    const auto rank = [](projects::ShortcutKind kind) {
         switch (kind) {
-        case ShortcutKind::Pruned:
+        case projects::ShortcutKind::Pruned:
             return 0;
-        case ShortcutKind::Stream:
-        case ShortcutKind::Fixed:
+        case projects::ShortcutKind::Stream:
+        case projects::ShortcutKind::Fixed:
             return 1;
-        case ShortcutKind::Frozen:
+        case projects::ShortcutKind::Frozen:
             return 2;
-        case ShortcutKind::Learned:
+        case projects::ShortcutKind::Learned:
             break;
         }
         return 3;
@@ -152,10 +154,10 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
 
 void DepthScene::addArcs(const DepthMix& mix)
 {
-    std::vector<DrawnShortcut> drawn;
+    std::vector<projects::DrawnShortcut> drawn;
     if (projects::isRunningSum(mix)) {
         for (std::int64_t target = 1; target <= m_modules + 1; ++target) {
-            drawn.push_back({{target - 1, target}, ShortcutKind::Stream});
+            drawn.push_back({{target - 1, target}, projects::ShortcutKind::Stream});
         }
     } else {
         drawn = drawnShortcuts(mix, m_modules);
@@ -168,18 +170,19 @@ void DepthScene::addArcs(const DepthMix& mix)
 }
 
 // One arc for all shortcuts between the same two boxes. Where nothing is folded that is one each.
-void DepthScene::bundle(std::vector<DrawnShortcut> drawn)
+void DepthScene::bundle(std::vector<projects::DrawnShortcut> drawn)
 {
     const auto ends = [this](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(s.source)); };
     if (m_boxes.size() < m_boxOf.size()) {
-        std::stable_sort(drawn.begin(), drawn.end(), [&](const DrawnShortcut& a, const DrawnShortcut& b) {
-            return ends(a.shortcut) < ends(b.shortcut);
-        });
+        std::stable_sort(drawn.begin(), drawn.end(),
+                         [&](const projects::DrawnShortcut& a, const projects::DrawnShortcut& b) {
+                             return ends(a.shortcut) < ends(b.shortcut);
+                         });
     }
-    for (const DrawnShortcut& each : drawn) {
+    for (const projects::DrawnShortcut& each : drawn) {
         const auto [target, source] = ends(each.shortcut);
         if (target == source) {
-            m_boxes[target].inside += each.kind == ShortcutKind::Pruned ? 0 : 1;
+            m_boxes[target].inside += each.kind == projects::ShortcutKind::Pruned ? 0 : 1;
             continue;
         }
         if (!m_arcs.empty() && ends(m_arcs.back().shortcut) == std::pair(target, source)) {
@@ -422,7 +425,7 @@ Arc DepthScene::preview(const Shortcut& shortcut) const
     const Rect& to = box(shortcut.target)->rect;
     return {{from.left + from.width() * 0.75F, to.left + to.width() * 0.25F, heightOf(shortcut)},
             shortcut,
-            ShortcutKind::Learned,
+            projects::ShortcutKind::Learned,
             0,
             1};
 }
@@ -432,7 +435,7 @@ std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
     std::vector<Shortcut> found;
     for (const Arc& arc : m_arcs) {
         // Taken by its top, so that a box drawn over a few arcs does not pick up all that pass below.
-        if (arc.kind != ShortcutKind::Stream && area.contains(arc.at(0.5F))) {
+        if (arc.kind != projects::ShortcutKind::Stream && area.contains(arc.at(0.5F))) {
             found.insert(found.end(), members(arc).begin(), members(arc).end());
         }
     }

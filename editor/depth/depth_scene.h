@@ -4,7 +4,7 @@
 #include "editor/canvas/arc_shape.h"
 #include "editor/canvas/geometry.h"
 #include "editor/shortcuts/folds.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/commands/shortcut_edits.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"
@@ -40,7 +40,7 @@ struct LayerBox {
 /// those between the same two boxes.
 struct Arc : ArcShape {
     projects::Shortcut shortcut; ///< the first of them
-    ShortcutKind kind = ShortcutKind::Learned;
+    projects::ShortcutKind kind = projects::ShortcutKind::Learned;
     std::uint32_t firstMember = 0; ///< in DepthScene::members()
     std::uint32_t count = 1;
 };
@@ -123,7 +123,7 @@ private:
     void addBoxes(const projects::Project& project, const std::vector<LayerRun>& folds);
     void addBox(LayerBox box, float width, float gap);
     void addArcs(const projects::DepthMix& mix);
-    void bundle(std::vector<DrawnShortcut> drawn);
+    void bundle(std::vector<projects::DrawnShortcut> drawn);
     void addBrackets(const std::vector<projects::LayerGroup>& groups);
     void place();
     void index();

@@ -8,7 +8,8 @@
 
 namespace residua::editor {
 
-Selection layerBeside(const DepthScene& scene, const Selection& selection, std::int64_t by, Step step)
+projects::Selection layerBeside(const DepthScene& scene, const projects::Selection& selection, std::int64_t by,
+                                Step step)
 {
     const std::int64_t head = scene.layers() + 1;
     const auto& layers = selection.layers;
@@ -18,7 +19,7 @@ Selection layerBeside(const DepthScene& scene, const Selection& selection, std::
             scene.boxesOf(std::clamp(by < 0 ? *layers.begin() : *layers.rbegin(), std::int64_t{0}, head));
         next = std::clamp(by < 0 ? boxes.front().layer - 1 : boxes.back().lastLayer + 1, std::int64_t{0}, head);
     }
-    Selection chosen = step == Step::Extend ? selection : Selection{};
+    projects::Selection chosen = step == Step::Extend ? selection : projects::Selection{};
     const auto reached = scene.boxesOf(next);
     for (std::int64_t layer = reached.front().layer; layer <= reached.back().lastLayer; ++layer) {
         chosen.layers.insert(layer);
@@ -26,7 +27,7 @@ Selection layerBeside(const DepthScene& scene, const Selection& selection, std::
     return chosen;
 }
 
-Selection shortcutBeside(const DepthScene& scene, const Selection& selection, std::ptrdiff_t by)
+projects::Selection shortcutBeside(const DepthScene& scene, const projects::Selection& selection, std::ptrdiff_t by)
 {
     const auto& shortcuts = selection.shortcuts;
     const LayerBox* box = nullptr;
@@ -48,7 +49,7 @@ Selection shortcutBeside(const DepthScene& scene, const Selection& selection, st
         }
     }
     at = std::clamp(at + by, std::ptrdiff_t{-1}, static_cast<std::ptrdiff_t>(into.size()) - 1);
-    Selection chosen;
+    projects::Selection chosen;
     if (at < 0) {
         chosen.layers.insert(box->layer);
     } else {

@@ -5,7 +5,7 @@
 #include "editor/matrix/matrix_paint.h"
 #include "editor/matrix/matrix_scene.h"
 #include "editor/shortcuts/shortcut_canvas.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/commands/shortcut_edits.h"
 
 #include <imgui.h>
 
@@ -24,7 +24,7 @@ constexpr float kRowsGap = 20; ///< between the ports and the measures
 
 class MatrixCanvas final : public ShortcutCanvas {
 public:
-    void setSelection(const Selection& selection) override;
+    void setSelection(const projects::Selection& selection) override;
     void askTyping() override { requestTyping({width() / 2, top()}, {}); }
     std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
     std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
@@ -32,9 +32,8 @@ public:
 protected:
     void rebuild() override;
     Rect bounds() const override { return m_scene.bounds(); }
-    std::optional<Rect> areaOf(const Selection& selection) const override;
-    bool canChange(const Shortcut& shortcut) const override { return isRead(m_scene.cell(shortcut)); }
-    Selection everything() const override;
+    std::optional<Rect> areaOf(const projects::Selection& selection) const override;
+    projects::Selection everything() const override { return everyShortcut(project()); }
     bool inGesture() const override { return m_stroking; }
     bool leftButtonPans() const override { return m_space == Space::Pans; }
     bool giveUpGesture() override;
@@ -91,7 +90,7 @@ void MatrixCanvas::rebuild()
     }
 }
 
-void MatrixCanvas::setSelection(const Selection& selection)
+void MatrixCanvas::setSelection(const projects::Selection& selection)
 {
     ShortcutCanvas::setSelection(selection);
     if (selection.shortcuts.size() == 1 && m_scene.cell(*selection.shortcuts.begin()) != MatrixCell::Outside) {
@@ -99,26 +98,13 @@ void MatrixCanvas::setSelection(const Selection& selection)
     }
 }
 
-std::optional<Rect> MatrixCanvas::areaOf(const Selection& selection) const
+std::optional<Rect> MatrixCanvas::areaOf(const projects::Selection& selection) const
 {
     std::optional<Rect> area;
     for (const Shortcut& shortcut : selection.shortcuts) {
         include(area, m_scene.rectOf(shortcut));
     }
     return area;
-}
-
-Selection MatrixCanvas::everything() const
-{
-    Selection all;
-    for (std::int64_t target = 1; target <= m_scene.size(); ++target) {
-        for (std::int64_t source = 0; source < target; ++source) {
-            if (isRead(m_scene.cell({source, target}))) {
-                all.shortcuts.insert({source, target});
-            }
-        }
-    }
-    return all;
 }
 
 bool MatrixCanvas::giveUpGesture()
@@ -258,7 +244,7 @@ void MatrixCanvas::moveCursor(std::int64_t down, std::int64_t right)
     }
     m_cursor = m_cursor ? to : from;
     reveal(m_scene.rectOf(*m_cursor));
-    Selection selection;
+    projects::Selection selection;
     if (isRead(m_scene.cell(*m_cursor))) {
         selection.shortcuts.insert(*m_cursor);
     }
@@ -312,7 +298,7 @@ void MatrixCanvas::beginStroke(Point pointer)
     }
     m_cursor = m_hover;
     if (ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl) { // selects, and changes nothing
-        Selection chosen = selection();
+        projects::Selection chosen = selection();
         if (isRead(m_scene.cell(*m_hover)) && !chosen.shortcuts.insert(*m_hover).second) {
             chosen.shortcuts.erase(*m_hover);
         }
@@ -355,7 +341,7 @@ void MatrixCanvas::endStroke()
     const bool adds = stroke.does == MatrixStroke::Does::Add;
     if (auto edit = adds ? addEdit(project(), cells) : pruneEdit(project(), cells)) {
         requestEdit(std::move(edit));
-        select(adds ? Selection{{}, {cells.begin(), cells.end()}, {}} : Selection{});
+        select(adds ? projects::Selection{{}, {cells.begin(), cells.end()}, {}} : projects::Selection{});
     }
 }
 

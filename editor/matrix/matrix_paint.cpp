@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/matrix/matrix_paint.h"
 
-#include "editor/shortcuts/shortcuts.h"
 #include "editor/shortcuts/weight_legend.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <cmath>

@@ -40,7 +40,7 @@ struct MatrixBlocks {
 struct MatrixPicture {
     const MatrixScene& scene;
     const Viewport& view;
-    const Selection& selection;
+    const projects::Selection& selection;
     const LiveWeights& weights;
     const projects::Project& project;
     const MatrixStroke& stroke;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/matrix/matrix_scene.h"
 
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/commands/shortcut_edits.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,17 +31,17 @@ std::string noteFor(const projects::Project& project)
     return {};
 }
 
-MatrixCell cellOf(ShortcutKind kind)
+MatrixCell cellOf(projects::ShortcutKind kind)
 {
     switch (kind) {
-    case ShortcutKind::Frozen:
+    case projects::ShortcutKind::Frozen:
         return MatrixCell::Frozen;
-    case ShortcutKind::Pruned:
+    case projects::ShortcutKind::Pruned:
         return MatrixCell::Pruned;
-    case ShortcutKind::Learned:
+    case projects::ShortcutKind::Learned:
         return MatrixCell::Learned;
-    case ShortcutKind::Fixed:
-    case ShortcutKind::Stream:
+    case projects::ShortcutKind::Fixed:
+    case projects::ShortcutKind::Stream:
         break;
     }
     return MatrixCell::Fixed;
@@ -82,7 +83,7 @@ void MatrixScene::fill(const DepthMix& mix)
             }
         }
     }
-    for (const DrawnShortcut& drawn : drawnShortcuts(mix, m_depth)) {
+    for (const projects::DrawnShortcut& drawn : drawnShortcuts(mix, m_depth)) {
         at(drawn.shortcut) = cellOf(drawn.kind);
     }
 }

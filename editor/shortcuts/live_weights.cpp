@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/live_weights.h"
 
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,7 +116,7 @@ PortWeights LiveWeights::port(std::string_view name, LiveMeasure measure) const
         const auto grid = grids.find(key);
         return grid == grids.end() ? nullptr : &grid->second;
     };
-    return {find(name), find(kFinalPort)};
+    return {find(name), find(projects::kFinalPort)};
 }
 
 } // namespace residua::editor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/port_row.h"
 
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/shortcut_canvas.h"
 
-#include "editor/shortcuts/clipboard.h"
-#include "editor/shortcuts/layer_edits.h"
-#include "editor/shortcuts/shortcuts.h"
-#include "editor/shortcuts/typing.h"
+#include "projects/commands/commands.h"
+#include "projects/commands/typing.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace residua::editor {
 namespace {
@@ -53,57 +50,37 @@ void ShortcutCanvas::zoomToSelection()
     }
 }
 
-std::vector<projects::Shortcut> ShortcutCanvas::changeableSelection() const
-{
-    std::vector<projects::Shortcut> shortcuts;
-    std::copy_if(m_selection.shortcuts.begin(), m_selection.shortcuts.end(), std::back_inserter(shortcuts),
-                 [this](const projects::Shortcut& shortcut) { return canChange(shortcut); });
-    return shortcuts;
-}
-
 void ShortcutCanvas::deleteSelection()
 {
-    if (auto edit = pruneEdit(project(), changeableSelection())) {
-        requestEdit(std::move(edit));
-        select({});
-    }
+    requestChange(projects::pruneShortcuts(m_document, m_selection));
 }
 
 void ShortcutCanvas::toggleFrozen()
 {
-    requestEdit(freezeEdit(project(), changeableSelection()));
+    requestChange(projects::toggleFrozen(m_document, partOfStack(m_selection)));
 }
 
 std::string ShortcutCanvas::copied() const
 {
-    return toClipboard(fragmentOf(project(), m_selection.layers, m_selection.shortcuts));
+    return projects::copied(m_document, partOfStack(m_selection));
 }
 
 Status ShortcutCanvas::paste(std::string_view text)
 {
-    const auto fragment = fromClipboard(text);
-    if (!fragment) {
-        return fragment.error();
-    }
-    auto edit = pasteEdit(m_document, m_selection, *fragment);
-    if (!edit) {
-        return edit.error();
-    }
-    requestEdit(*std::move(edit));
-    return Done{};
+    const auto pasted = projects::paste(m_document, partOfStack(m_selection), text);
+    requestChange(pasted);
+    return pasted ? Status(Done{}) : Status(pasted.error());
 }
 
-TypedAnswer ShortcutCanvas::typing(std::string_view text) const
+projects::TypedAnswer ShortcutCanvas::typing(std::string_view text) const
 {
     return typed(m_document, m_selection, text).answer;
 }
 
 void ShortcutCanvas::enter(std::string_view text)
 {
-    Typed meant = typed(m_document, m_selection, text);
-    if (meant.edit) {
-        requestEdit(std::move(meant.edit));
-        select(std::move(meant.selection));
+    if (const projects::Typed meant = typed(m_document, m_selection, text); meant.change) {
+        requestChange(*meant.change);
     }
 }
 
@@ -132,7 +109,17 @@ void ShortcutCanvas::requestEdit(std::optional<projects::Edit> edit)
     }
 }
 
-void ShortcutCanvas::select(Selection selection)
+void ShortcutCanvas::requestChange(const Result<projects::DocumentChange>& change)
+{
+    if (change) {
+        requestEdit(change->edit);
+        if (change->selection) {
+            select(*change->selection);
+        }
+    }
+}
+
+void ShortcutCanvas::select(projects::Selection selection)
 {
     if (selection != m_selection) {
         m_selection = std::move(selection);

@@ -24,7 +24,7 @@ class ShortcutCanvas : public Canvas {
 public:
     void setDocument(const projects::Document& document) final;
     void setTheme(Theme theme) final { m_theme = theme; }
-    void setSelection(const Selection& selection) override { m_selection = selection; }
+    void setSelection(const projects::Selection& selection) override { m_selection = selection; }
     void setHovered(std::optional<projects::Shortcut> shortcut) final { m_hoveredElsewhere = shortcut; }
     void setLive(const LiveValues& live) final { m_weights.take(live, project()); }
     void clearLive() final { m_weights.clear(); }
@@ -37,7 +37,7 @@ public:
     void cancel() final;
     std::string copied() const final;
     Status paste(std::string_view text) final;
-    TypedAnswer typing(std::string_view text) const final;
+    projects::TypedAnswer typing(std::string_view text) const final;
     void enter(std::string_view text) final;
     void draw(float width, float height, float devicePixelRatio) final;
     std::vector<Request> takeRequests() final { return std::exchange(m_requests, {}); }
@@ -48,10 +48,8 @@ protected:
     virtual void rebuild() = 0;
     [[nodiscard]] virtual Rect bounds() const = 0;
     /// What `selection` covers; nullopt where it covers nothing here.
-    [[nodiscard]] virtual std::optional<Rect> areaOf(const Selection& selection) const = 0;
-    /// Whether there is such a shortcut, and it can be pruned or frozen.
-    [[nodiscard]] virtual bool canChange(const projects::Shortcut& shortcut) const = 0;
-    [[nodiscard]] virtual Selection everything() const = 0;
+    [[nodiscard]] virtual std::optional<Rect> areaOf(const projects::Selection& selection) const = 0;
+    [[nodiscard]] virtual projects::Selection everything() const = 0;
     [[nodiscard]] virtual bool inGesture() const = 0;
     /// Ends a gesture without its effect; false where there was none.
     virtual bool giveUpGesture() = 0;
@@ -79,7 +77,7 @@ protected:
     [[nodiscard]] const projects::Document& document() const { return m_document; }
     [[nodiscard]] const projects::Project& project() const { return m_document.project; }
     [[nodiscard]] const Viewport& view() const { return m_view; }
-    [[nodiscard]] const Selection& selection() const { return m_selection; }
+    [[nodiscard]] const projects::Selection& selection() const { return m_selection; }
     [[nodiscard]] const LiveWeights& weights() const { return m_weights; }
     [[nodiscard]] Theme theme() const { return m_theme; }
     [[nodiscard]] float width() const { return m_width; }
@@ -96,7 +94,8 @@ protected:
     void request(Request request);
     void requestTyping(Point onScreen, const std::string& text);
     void requestEdit(std::optional<projects::Edit> edit);
-    void select(Selection selection);
+    void requestChange(const Result<projects::DocumentChange>& change);
+    void select(projects::Selection selection);
     /// Tells other views of what the pointer is over.
     void hover(std::optional<projects::Shortcut> shortcut);
     [[nodiscard]] ScreenPoint onScreen(Point scenePoint) const;
@@ -111,11 +110,10 @@ private:
     void movePointer();
     bool beginMoving();
     void continueMoving();
-    [[nodiscard]] std::vector<projects::Shortcut> changeableSelection() const;
 
     projects::Document m_document;
     Viewport m_view;
-    Selection m_selection;
+    projects::Selection m_selection;
     LiveWeights m_weights;
     Theme m_theme = Theme::Light;
     std::vector<Request> m_requests;

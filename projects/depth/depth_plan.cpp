@@ -74,17 +74,6 @@ MixPort DepthPlan::portOf(const DepthReader& reader, int output) const
                                        : ports[static_cast<std::size_t>(output)];
 }
 
-std::string DepthPlan::moduleName(std::int64_t module) const
-{
-    if (module == modules + 1) {
-        return "out";
-    }
-    if (module == 0 || modules == layers) {
-        return std::to_string(module);
-    }
-    return std::to_string((module + 1) / 2) + (module % 2 == 1 ? "a" : "f");
-}
-
 DepthPlan planOf(const DepthMix& mix, std::int64_t layers)
 {
     DepthPlan plan;

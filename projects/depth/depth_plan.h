@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace residua::projects {
@@ -50,9 +49,6 @@ struct DepthPlan {
 
     /// Whose mix `output` of a reader is.
     [[nodiscard]] MixPort portOf(const DepthReader& reader, int output) const;
-    /// "0" for the stack's input, "3" for layer 3, "3a" and "3f" for its attention and its FFN where both are modules,
-    /// "out" for the final output.
-    [[nodiscard]] std::string moduleName(std::int64_t module) const;
 };
 [[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers);
 

@@ -39,8 +39,8 @@ QPoint RandomHand::pointOn(CanvasWidget& canvas)
         if (graph && !graph->nodes.empty()) {
             const projects::Node& node = oneOf(graph->nodes);
             point = what == 0   ? block.locateNode(node.id)
-                    : what == 1 ? block.locatePort({node.id, "out"}, editor::PortSide::Output)
-                                : block.locatePort({node.id, "in"}, editor::PortSide::Input);
+                    : what == 1 ? block.locatePort({node.id, "out"}, projects::PortSide::Output)
+                                : block.locatePort({node.id, "in"}, projects::PortSide::Input);
         }
     } else if (project.network.depth() > 0) {
         const std::int64_t layer = below(static_cast<qsizetype>(project.network.depth() + 1));

@@ -91,7 +91,7 @@ private slots:
         QVERIFY(m_window->documents().place() == Place(NodePlace{kRef, added}));
 
         // Its output has 64 features where `down` still takes what `up` makes: wiring it there is no fault …
-        drag(port({*node("up"), "out"}, editor::PortSide::Output), port({added, "in"}, editor::PortSide::Input));
+        drag(port({*node("up"), "out"}, projects::PortSide::Output), port({added, "in"}, projects::PortSide::Input));
         QTRY_VERIFY(wired({*node("up"), "out"}, {added, "in"}));
         // … but a sum of both is: the canvas draws the wire all the same, and says what is wrong.
         QTest::keyClick(block().surface(), Qt::Key_Tab);
@@ -100,8 +100,8 @@ private slots:
         QTest::keyClick(typing, Qt::Key_Return);
         QTRY_VERIFY(node("multiply").has_value());
         const NodeId product = *node("multiply");
-        drag(port({*node("up"), "out"}, editor::PortSide::Output), port({product, "in1"}, editor::PortSide::Input));
-        drag(port({added, "out"}, editor::PortSide::Output), port({product, "in2"}, editor::PortSide::Input));
+        drag(port({*node("up"), "out"}, projects::PortSide::Output), port({product, "in1"}, projects::PortSide::Input));
+        drag(port({added, "out"}, projects::PortSide::Output), port({product, "in2"}, projects::PortSide::Input));
         QTRY_VERIFY(wired({added, "out"}, {product, "in2"}));
         const auto problems = projects::validate(project());
         QVERIFY(std::ranges::any_of(problems, [](const projects::Problem& problem) {
@@ -119,8 +119,8 @@ private slots:
     {
         openBlock();
         const projects::Project before = project();
-        drag(port({*node("down"), "out"}, editor::PortSide::Output),
-             port({*node("up"), "in"}, editor::PortSide::Input));
+        drag(port({*node("down"), "out"}, projects::PortSide::Output),
+             port({*node("up"), "in"}, projects::PortSide::Input));
         QTest::qWait(1);
         QCOMPARE(project(), before);
     }
@@ -130,11 +130,11 @@ private slots:
         openBlock();
         const PortRef input{*node("input"), "out"};
         const PortRef down{*node("down"), "in"};
-        drag(port(input, editor::PortSide::Output), port(down, editor::PortSide::Input));
+        drag(port(input, projects::PortSide::Output), port(down, projects::PortSide::Input));
         QTRY_VERIFY(wired(input, down));
         QVERIFY(!wired({*node("relu"), "out"}, down));
         // And a wire that is picked up at its end and dropped beside it is gone.
-        const QPoint end = port(down, editor::PortSide::Input);
+        const QPoint end = port(down, projects::PortSide::Input);
         drag(end, QPoint(30, 30));
         QTRY_VERIFY(!wired(input, down));
     }
@@ -170,7 +170,7 @@ private slots:
         openBlock();
         emit block().requested(
             editor::SelectionChanged{{{}, {}, {*node("up"), *node("relu"), *node("down")}, {}, kRef}});
-        for (const editor::Alignment alignment : {editor::Alignment::Left, editor::Alignment::Top}) {
+        for (const projects::Alignment alignment : {projects::Alignment::Left, projects::Alignment::Top}) {
             canvas().align(alignment); // the second moves what the first had selected
             block().refresh();
             const auto before = m_window->session().document().layout;
@@ -344,7 +344,7 @@ private:
         const auto id = node(name);
         return id ? pointOf(canvas().locateNode(*id)) : QPoint();
     }
-    QPoint port(const PortRef& ref, editor::PortSide side) const
+    QPoint port(const PortRef& ref, projects::PortSide side) const
     {
         settle(block(), [&] { return pointOf(canvas().locatePort(ref, side)); });
         return pointOf(canvas().locatePort(ref, side));

@@ -100,7 +100,7 @@ private slots:
 
     void aSelectionOfBothKindsOutlastsAnEdit()
     {
-        const editor::Selection both{{2, 3}, {{0, 1}, {1, 2}}, {}};
+        const projects::Selection both{{2, 3}, {{0, 1}, {1, 2}}, {}};
         emit m_depth->requested(editor::SelectionChanged{both});
         m_window->documents().applyEdit(projects::SetShortcutState{{0, 1}, projects::ShortcutState::Frozen});
         QCoreApplication::processEvents();

@@ -3,7 +3,7 @@
 //   bench_window -platform offscreen
 // There the canvases draw no frame (bench_canvas has those); the panels do. Prints medians with their targets.
 #include "app/window/document_link.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/commands/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 
@@ -41,7 +41,7 @@ public:
         const std::filesystem::path path = newProject(project);
         openWindow({1440, 900});
         m_window->openProject(path);
-        for (const auto& drawn : editor::drawnShortcuts(mix, layers)) {
+        for (const auto& drawn : projects::drawnShortcuts(mix, layers)) {
             m_all.push_back(drawn.shortcut);
         }
         idle();
@@ -67,23 +67,23 @@ public:
         documents.choose(ShortcutsPlace{m_all});
         pair(
             "all shortcuts frozen, all selected", kEdit,
-            [&] { perform(*editor::freezeEdit(history.project(), m_all)); }, undo);
+            [&] { perform(*projects::freezeEdit(history.project(), m_all)); }, undo);
         documents.choose(SectionPlace{Section::Topology});
         pair(
             "all shortcuts frozen, the wiring in the inspector", kEdit,
-            [&] { perform(*editor::freezeEdit(history.project(), m_all)); }, undo);
+            [&] { perform(*projects::freezeEdit(history.project(), m_all)); }, undo);
         documents.choose(ProjectPlace{});
         pair(
             "all shortcuts of a rule pruned", kEdit,
             [&] {
-                perform(*editor::pruneEdit(history.project(), {m_all.begin(), m_all.end() - 1}));
+                perform(*projects::pruneEdit(history.project(), {m_all.begin(), m_all.end() - 1}));
             },
             undo);
         perform(projects::RemoveShortcut{m_all.front()}); // an explicit set from here on
         pair(
             "all shortcuts of an explicit set taken out", kEdit,
             [&] {
-                perform(*editor::pruneEdit(history.project(), {m_all.begin() + 1, m_all.end() - 1}));
+                perform(*projects::pruneEdit(history.project(), {m_all.begin() + 1, m_all.end() - 1}));
             },
             undo);
         undo();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_layout.h"
 #include "editor/block/block_scene.h"
-#include "editor/block/node_search.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
@@ -25,6 +24,7 @@ using residua::projects::GraphRef;
 using residua::projects::MoveNode;
 using residua::projects::Node;
 using residua::projects::NodeId;
+using residua::projects::PortSide;
 using residua::projects::Position;
 using residua::projects::RemoveNode;
 using residua::projects::RemoveWire;
@@ -226,7 +226,7 @@ private slots:
                 edit = AddWire{kRef, {{anyNode(), "out"}, {anyNode(), "in1"}}};
             }
             const bool pinned = random() % 2 == 0; // as the canvas does it, or as another view
-            EditGroup group{"", pinned ? scene.pins() : std::vector<Edit>{}};
+            EditGroup group{"", pinned ? keepPlaces(document, viewOf(scene)) : std::vector<Edit>{}};
             group.edits.push_back(std::move(edit));
             if (!applyEdit(document, group).ok()) {
                 continue; // refused: there already
@@ -241,7 +241,7 @@ private slots:
     {
         Document document = documentWith("transformer");
         BlockScene scene = sceneOf(document);
-        EditGroup group{"", scene.pins()};
+        EditGroup group{"", keepPlaces(document, viewOf(scene))};
         group.edits.emplace_back(RemoveNode{kRef, idOf(document, "norm_attention")});
         apply(document, group);
         scene.rebuild(document, kRef);
@@ -254,7 +254,8 @@ private slots:
         Document document = documentWith("mlp");
         BlockScene scene = sceneOf(document);
         const auto before = placesOf(scene);
-        const auto inverse = applyEdit(document, EditGroup{"", scene.pins({{idOf(document, "up"), {400, -96}}})});
+        const auto inverse = applyEdit(
+            document, EditGroup{"", keepPlaces(document, viewOf(scene), {{idOf(document, "up"), {400, -96}}})});
         QVERIFY(inverse.ok());
         scene.rebuild(document, kRef);
         QCOMPARE(nodeOf(scene, "up").rect.left, 400.0F);
@@ -269,15 +270,14 @@ private slots:
         std::mt19937 random(11);
         for (int round = 0; round < 20; ++round) {
             Document document = documentWith(round % 2 == 0 ? "transformer" : "transformer-qkv");
-            std::vector<Rect> taken;
+            std::vector<residua::projects::Box> taken;
             const BlockScene before = sceneOf(document);
             for (const BlockNode& node : before.nodes()) {
                 const Point wanted{static_cast<float>(random() % 900), static_cast<float>(random() % 700)};
-                const float width = node.rect.right - node.rect.left;
-                const float height = node.rect.bottom - node.rect.top;
-                const Point at = freePlace({wanted.x, wanted.y, wanted.x + width, wanted.y + height}, taken);
-                taken.push_back({at.x, at.y, at.x + width, at.y + height});
-                apply(document, MoveNode{kRef, node.id, Position{at.x, at.y}});
+                const auto box = movedTo(boxOf(node.rect), positionOf(wanted));
+                const Position at = freePlace(box, taken);
+                taken.push_back(movedTo(box, at));
+                apply(document, MoveNode{kRef, node.id, at});
             }
             const BlockScene scene = sceneOf(document);
             QCOMPARE(overlaps(scene), 0);
@@ -365,20 +365,6 @@ private slots:
         QCOMPARE(scene.nodes().size(), std::size_t{1024});
         QCOMPARE(scene.wires().front().path.size(), std::size_t{2}); // straight: ways would take too long
         QCOMPARE(scene.tidied().size(), std::size_t{1024});
-    }
-
-    void nodesAreFoundByWhatIsTyped()
-    {
-        QVERIFY(offersFor("").size() > 10);
-        QCOMPARE(offersFor("  GELU ").front().kind, std::string("activation"));
-        QCOMPARE(std::get<std::string>(offersFor("tanh").front().params.at("function")), std::string("tanh"));
-        QCOMPARE(offersFor("rms").front().kind, std::string("rms_norm"));
-        QCOMPARE(offersFor("linear").front().kind, std::string("linear"));
-        QVERIFY(offersFor("no such thing").empty());
-        const auto offers = offersFor("x * sigmoid(y)");
-        QCOMPARE(offers.size(), std::size_t(1));
-        QCOMPARE(std::get<std::string>(offers.front().params.at("formula")), std::string("x * sigmoid(y)"));
-        QVERIFY(offersFor("x * (").empty());
     }
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/canvas/viewport.h"
 #include "editor/depth/depth_scene.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/commands/shortcut_cost.h"
+#include "projects/commands/shortcut_edits.h"
 #include "projects/model/project.h"
 #include "tests/support/test_program.h"
 
@@ -18,6 +19,7 @@ using residua::projects::GateKind;
 using residua::projects::MixFeeds;
 using residua::projects::Project;
 using residua::projects::Shortcut;
+using residua::projects::ShortcutKind;
 using residua::projects::ShortcutState;
 
 namespace {

@@ -4,7 +4,7 @@
 #include "editor/matrix/matrix_canvas.h"
 #include "editor/matrix/matrix_scene.h"
 #include "editor/shortcuts/live_weights.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/depth/depth_names.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/support/test_program.h"
 

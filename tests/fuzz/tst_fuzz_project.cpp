@@ -5,12 +5,12 @@
 #include "editor/depth/depth_scene.h"
 #include "editor/matrix/matrix_scene.h"
 #include "editor/shortcuts/folds.h"
-#include "editor/shortcuts/shortcuts.h"
-#include "editor/shortcuts/typing.h"
 #include "engine/data/dataset.h"
 #include "engine/data/project_bounds.h"
 #include "projects/base/utf8.h"
 #include "projects/check/validate.h"
+#include "projects/commands/shortcut_cost.h"
+#include "projects/commands/typing.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/diff/diff.h"
@@ -104,13 +104,13 @@ void draw(const Document& document)
         (void)block.pins();
         (void)block.faults();
     }
-    editor::Selection selection;
+    projects::Selection selection;
     selection.layers = {1, 2};
     for (const char* text : {"3:7", "i:i+2", "2 mlp", "ancre-ingoing", "group x"}) {
-        (void)editor::typed(document, selection, text);
+        (void)projects::typed(document, selection, text);
     }
     const auto sound = soundProject(project);
-    (void)editor::costLines(project, sound ? std::optional(*sound) : std::nullopt, {1, 3});
+    (void)projects::costLines(project, sound ? std::optional(*sound) : std::nullopt, {1, 3});
 }
 
 QString judge(const Project& project, const Project& original)

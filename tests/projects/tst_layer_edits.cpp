@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layers and shortcuts copied, pasted, removed, named and typed: what the edits leave of the document.
-#include "editor/shortcuts/clipboard.h"
-#include "editor/shortcuts/layer_edits.h"
-#include "editor/shortcuts/shortcuts.h"
-#include "editor/shortcuts/typing.h"
+#include "projects/commands/clipboard.h"
+#include "projects/commands/layer_edits.h"
+#include "projects/commands/typing.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
@@ -12,24 +11,20 @@
 #include <algorithm>
 
 using namespace residua;
-using namespace residua::editor;
-using projects::DepthMix;
-using projects::Document;
-using projects::ExplicitSources;
-using projects::Shortcut;
+using namespace residua::projects;
 
 namespace {
 
-Document stackOf(std::vector<projects::StackSegment> stack, std::vector<Shortcut> shortcuts)
+Document stackOf(std::vector<StackSegment> stack, std::vector<Shortcut> shortcuts)
 {
-    Document document{projects::findExample("linear-ancre")->project, {}};
+    Document document{findExample("linear-ancre")->project, {}};
     auto& network = document.project.network;
     network.blocks.resize(1);
     network.blocks.front().name = "a";
     network.blocks.push_back({"b", "", network.blocks.front().graph});
     network.stack = std::move(stack);
     DepthMix mix;
-    mix.weight = projects::WeightKind::Scalar;
+    mix.weight = WeightKind::Scalar;
     std::sort(shortcuts.begin(), shortcuts.end());
     mix.sources = ExplicitSources{std::move(shortcuts)};
     document.project.topology.wiring = std::move(mix);
@@ -47,13 +42,13 @@ const std::vector<Shortcut>& sourcesOf(const Document& document)
 }
 
 /// Applies the edit, checks that its inverse brings back every byte, and leaves it applied.
-void perform(Document& document, const projects::Edit& edit)
+void perform(Document& document, const Edit& edit)
 {
     const Document before = document;
-    const auto inverse = projects::applyEdit(document, edit);
+    const auto inverse = applyEdit(document, edit);
     QVERIFY2(inverse.ok(), inverse ? "" : inverse.error().text().c_str());
     Document back = document;
-    QVERIFY(projects::applyEdit(back, *inverse).ok());
+    QVERIFY(applyEdit(back, *inverse).ok());
     QVERIFY(back == before);
 }
 
@@ -66,7 +61,7 @@ private slots:
     void whatIsInsertedMovesWhatFollows()
     {
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {0, 5}, {4, 5}});
-        std::get<DepthMix>(document.project.topology.wiring).states[{1, 4}] = projects::ShortcutState::Frozen;
+        std::get<DepthMix>(document.project.topology.wiring).states[{1, 4}] = ShortcutState::Frozen;
         document.layout.groups = {{"early", 1, 2}, {"across", 2, 3}};
         document.project.stages.stages = {{0, 2.0, {1, 4}}};
         perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {1, 2}, {})));
@@ -75,7 +70,7 @@ private slots:
         QCOMPARE(sourcesOf(document),
                  (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {2, 5}, {1, 6}, {5, 6}, {0, 7}, {6, 7}}));
         QVERIFY(mixOf(document).states.contains({1, 6}));
-        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"early", 1, 2}, {"across", 2, 5}}));
+        QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"early", 1, 2}, {"across", 2, 5}}));
         QCOMPARE(document.project.stages.stages.front().always, (std::vector<std::int64_t>{1, 6}));
     }
 
@@ -85,10 +80,10 @@ private slots:
             stackOf({{"a", 2}, {"b", 1}, {"a", 2}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 5}, {5, 6}});
         document.layout.groups = {{"gone", 3, 3}, {"late", 3, 5}};
         perform(document, *removeLayersEdit(document, {0, 3}));
-        QCOMPARE(document.project.network.stack, (std::vector<projects::StackSegment>{{"a", 4}}));
+        QCOMPARE(document.project.network.stack, (std::vector<StackSegment>{{"a", 4}}));
         // Layer 4 read 3 alone: it reads the one before it now.
         QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {1, 4}, {3, 4}, {4, 5}}));
-        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"late", 3, 4}}));
+        QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"late", 3, 4}}));
         QVERIFY(!removeLayersEdit(document, {0, 5, 9}));
     }
 
@@ -96,9 +91,9 @@ private slots:
     {
         Document document = stackOf({{"a", 3}}, {{0, 2}, {1, 4}, {3, 6}});
         auto& mix = std::get<DepthMix>(document.project.topology.wiring);
-        mix.feeds = projects::MixFeeds::ResidualBesideBranch;
-        mix.entry = projects::StackEntry::Full;
-        mix.sites = projects::MixSites::Both;
+        mix.feeds = MixFeeds::ResidualBesideBranch;
+        mix.entry = StackEntry::Full;
+        mix.sites = MixSites::Both;
         Document shorter = document;
         perform(shorter, *removeLayersEdit(shorter, {1}));
         QCOMPARE(sourcesOf(shorter), (std::vector<Shortcut>{{1, 4}})); // 3a to 3f were 2a to 2f
@@ -109,8 +104,8 @@ private slots:
     void theClipboardKeepsAFragment()
     {
         Document document = stackOf({{"a", 2}, {"b", 2}}, {{0, 1}, {1, 2}, {1, 3}, {2, 4}});
-        std::get<DepthMix>(document.project.topology.wiring).states[{1, 3}] = projects::ShortcutState::Frozen;
-        const Fragment fragment = fragmentOf(document.project, {1, 3}, {});
+        std::get<DepthMix>(document.project.topology.wiring).states[{1, 3}] = ShortcutState::Frozen;
+        const StackFragment fragment = fragmentOf(document.project, {1, 3}, {});
         QCOMPARE(fragment.shortcuts, (std::vector<Shortcut>{{1, 2}}));
         const auto read = fromClipboard(toClipboard(fragment));
         QVERIFY(read.ok());
@@ -127,8 +122,8 @@ private slots:
     {
         Document document =
             stackOf({{"a", 6}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {0, 3}, {1, 4}});
-        const Fragment fragment = fragmentOf(document.project, {}, {{0, 3}, {1, 4}});
-        const auto edit = pasteEdit(document, {.layers = {3}, .shortcuts = {}, .nodes = {}}, fragment);
+        const StackFragment fragment = fragmentOf(document.project, {}, {{0, 3}, {1, 4}});
+        const auto edit = pasteEdit(document, {.layers = {3}}, fragment);
         QVERIFY(edit.ok());
         perform(document, *edit);
         const auto& sources = sourcesOf(document);
@@ -158,10 +153,10 @@ private slots:
         document.layout.groups = {{"all", -kFar, kFar}, {"none", kFar, kFar}};
         perform(document, insertLayersEdit(document, 2, {{document.project.network.blocks[1]}, {{"b", 2}}, {}, {}}));
         QCOMPARE(document.project.network.depth(), std::int64_t{6});
-        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"all", 1, 6}}));
+        QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"all", 1, 6}}));
         QCOMPARE(sourcesOf(document).back(), (Shortcut{kFar - 1, kFar}));
         perform(document, *removeLayersEdit(document, {2}));
-        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"all", 1, 5}}));
+        QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"all", 1, 5}}));
         QCOMPARE(sourcesOf(document).back().target, std::int64_t{5});
     }
 
@@ -169,9 +164,9 @@ private slots:
     {
         Document document = stackOf({{"a", 6}}, {});
         perform(document, *groupEdit(document, {0, 2, 4}, "middle"));
-        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"middle", 2, 4}}));
+        QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"middle", 2, 4}}));
         perform(document, *groupEdit(document, {2, 3, 4}, "core"));
-        QCOMPARE(document.layout.groups, (std::vector<projects::LayerGroup>{{"core", 2, 4}}));
+        QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"core", 2, 4}}));
         QVERIFY(!ungroupEdit(document, {1, 5}));
         perform(document, *ungroupEdit(document, {3}));
         QVERIFY(document.layout.groups.empty());
@@ -203,12 +198,12 @@ private slots:
         QFETCH(bool, valid);
         QFETCH(QString, says);
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}});
-        const Typed typed = editor::typed(document, {}, text.toStdString());
+        const Typed typed = residua::projects::typed(document, {}, text.toStdString());
         QCOMPARE(typed.answer.valid, valid);
         QVERIFY2(QString::fromStdString(typed.answer.message).contains(says), typed.answer.message.c_str());
-        QCOMPARE(typed.edit.has_value(), valid);
-        if (typed.edit) {
-            perform(document, *typed.edit);
+        QCOMPARE(typed.change.has_value(), valid);
+        if (typed.change) {
+            perform(document, typed.change->edit);
         }
     }
 
@@ -219,7 +214,7 @@ private slots:
         QVERIFY(!completions.empty());
         QVERIFY(completions.front().text.starts_with("ancre"));
         QVERIFY(typed(document, {}, "zzz").answer.completions.empty());
-        QVERIFY(typed(document, {.layers = {2, 3}, .shortcuts = {}, .nodes = {}}, "group core").answer.valid);
+        QVERIFY(typed(document, {.layers = {2, 3}}, "group core").answer.valid);
     }
 };
 

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/shortcuts/clipboard.h"
+#include "projects/commands/clipboard.h"
 
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/commands/shortcut_edits.h"
+#include "projects/depth/depth_names.h"
 #include "projects/file/json.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace residua::editor {
+namespace residua::projects {
 namespace {
 
 constexpr const char* kName = "Residua clipboard";
 
-using projects::DepthMix;
-using projects::ExplicitSources;
-using projects::Shortcut;
-
 /// How far shortcuts move so that the first source is the first selected layer.
-std::int64_t shiftFor(const projects::Project& project, const Selection& selection, const Fragment& fragment)
+std::int64_t shiftFor(const Project& project, const Selection& selection, const StackFragment& fragment)
 {
     const auto layer = selection.layers.begin();
     if (layer == selection.layers.end() || *layer > project.network.depth()) {
@@ -30,10 +27,9 @@ std::int64_t shiftFor(const projects::Project& project, const Selection& selecti
     return *layer * modulesPerLayer(project) - first;
 }
 
-Result<projects::Edit> pasteShortcuts(const projects::Document& document, const Selection& selection,
-                                      const Fragment& fragment)
+Result<Edit> pasteShortcuts(const Document& document, const Selection& selection, const StackFragment& fragment)
 {
-    const projects::Project& project = document.project;
+    const Project& project = document.project;
     const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
     if (mix == nullptr) {
         return Error{"clipboard",
@@ -41,10 +37,10 @@ Result<projects::Edit> pasteShortcuts(const projects::Document& document, const 
     }
     const std::int64_t shift = shiftFor(project, selection, fragment);
     const std::vector<DrawnShortcut> there = drawnShortcuts(*mix, modulesOf(project));
-    projects::Document trial = document;
-    projects::EditGroup group{"Paste shortcuts", {}};
-    const auto attempt = [&](projects::Edit edit) {
-        const bool done = projects::applyEdit(trial, edit).ok();
+    Document trial = document;
+    EditGroup group{"Paste shortcuts", {}};
+    const auto attempt = [&](Edit edit) {
+        const bool done = applyEdit(trial, edit).ok();
         if (done) {
             group.edits.push_back(std::move(edit));
         }
@@ -55,25 +51,25 @@ Result<projects::Edit> pasteShortcuts(const projects::Document& document, const 
         const bool present = std::any_of(there.begin(), there.end(), [&here](const DrawnShortcut& each) {
             return each.shortcut == here && each.kind != ShortcutKind::Pruned;
         });
-        const bool added = !present && attempt(projects::AddShortcut{here});
+        const bool added = !present && attempt(AddShortcut{here});
         if (const auto state = fragment.states.find(copied); added && state != fragment.states.end()) {
-            attempt(projects::SetShortcutState{here, state->second});
+            attempt(SetShortcutState{here, state->second});
         }
     }
     if (group.edits.empty()) {
         return Error{"clipboard", "its shortcuts are there already or reach beyond the stack"};
     }
-    return projects::Edit{std::move(group)};
+    return Edit{std::move(group)};
 }
 
 } // namespace
 
-std::string toClipboard(const Fragment& fragment)
+std::string toClipboard(const StackFragment& fragment)
 {
     if (fragment.empty()) {
         return {};
     }
-    projects::Project project;
+    Project project;
     project.name = kName;
     project.network.blocks = fragment.blocks;
     project.network.stack = fragment.stack;
@@ -81,16 +77,16 @@ std::string toClipboard(const Fragment& fragment)
     mix.sources = ExplicitSources{fragment.shortcuts};
     mix.states = fragment.states;
     project.topology.wiring = std::move(mix);
-    return projects::toJson(project);
+    return toJson(project);
 }
 
-Result<Fragment> fromClipboard(std::string_view text)
+Result<StackFragment> fromClipboard(std::string_view text)
 {
-    auto project = projects::projectFromJson(text);
+    auto project = projectFromJson(text);
     if (!project || project->name != kName) {
         return Error{"clipboard", "holds no layers or shortcuts: copy some first"};
     }
-    Fragment fragment;
+    StackFragment fragment;
     fragment.blocks = std::move(project->network.blocks);
     fragment.stack = std::move(project->network.stack);
     if (auto* mix = std::get_if<DepthMix>(&project->topology.wiring)) {
@@ -105,8 +101,7 @@ Result<Fragment> fromClipboard(std::string_view text)
     return fragment;
 }
 
-Result<projects::Edit> pasteEdit(const projects::Document& document, const Selection& selection,
-                                 const Fragment& fragment)
+Result<Edit> pasteEdit(const Document& document, const Selection& selection, const StackFragment& fragment)
 {
     if (fragment.empty()) {
         return Error{"clipboard", "holds no layers or shortcuts: copy some first"};
@@ -119,4 +114,4 @@ Result<projects::Edit> pasteEdit(const projects::Document& document, const Selec
     return insertLayersEdit(document, after, fragment);
 }
 
-} // namespace residua::editor
+} // namespace residua::projects

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace residua::editor {
+namespace residua::projects {
 
 /// Something that a typed text may mean: a node of a kind, one of its choices ("relu"), or an expression node with the
 /// text as its formula.
@@ -16,11 +16,11 @@ struct NodeOffer {
     std::string kind;
     std::string title;
     std::string summary;
-    std::map<std::string, projects::ParamValue> params = {};
+    std::map<std::string, ParamValue> params = {};
 };
 
 /// All kinds for an empty text; else those whose title, key, category or summary has every word of it, titles that
 /// begin with it first. A text that reads as a formula over at least one name offers an expression node.
 [[nodiscard]] std::vector<NodeOffer> offersFor(std::string_view text);
 
-} // namespace residua::editor
+} // namespace residua::projects

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/shortcuts/layer_edits.h"
+#include "projects/commands/layer_edits.h"
 
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/base/free_name.h"
+#include "projects/commands/shortcut_edits.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-namespace residua::editor {
+namespace residua::projects {
 namespace {
-
-using projects::DepthMix;
-using projects::Document;
-using projects::Edit;
-using projects::ExplicitSources;
-using projects::Network;
-using projects::Project;
-using projects::Shortcut;
-using projects::StackSegment;
 
 /// Where a number goes; nullopt: it is gone.
 using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
@@ -62,7 +55,7 @@ void renumber(DepthMix& mix, const Renumber& to)
         }
         sources->shortcuts = std::move(kept);
     }
-    std::map<Shortcut, projects::ShortcutState> states;
+    std::map<Shortcut, ShortcutState> states;
     for (const auto& [shortcut, state] : mix.states) {
         if (const auto other = moved(shortcut, to)) {
             states.emplace(*other, state);
@@ -75,7 +68,7 @@ void renumber(DepthMix& mix, const Renumber& to)
 void giveSources(DepthMix& mix, const std::set<std::int64_t>& targets)
 {
     auto* sources = std::get_if<ExplicitSources>(&mix.sources);
-    if (sources == nullptr || mix.feeds == projects::MixFeeds::ResidualBesideBranch) {
+    if (sources == nullptr || mix.feeds == MixFeeds::ResidualBesideBranch) {
         return; // what runs along the row feeds it
     }
     auto& list = sources->shortcuts;
@@ -86,7 +79,7 @@ void giveSources(DepthMix& mix, const std::set<std::int64_t>& targets)
     }
 }
 
-void settle(DepthMix& mix)
+void sortSources(DepthMix& mix)
 {
     if (auto* sources = std::get_if<ExplicitSources>(&mix.sources)) {
         auto& list = sources->shortcuts;
@@ -100,13 +93,13 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
 {
     const Project& project = document.project;
     if (mix != nullptr) {
-        settle(*mix);
+        sortSources(*mix);
         if (*mix != std::get<DepthMix>(project.topology.wiring)) {
-            edits.emplace_back(projects::SetTopology{{project.topology.preset, *mix}});
+            edits.emplace_back(SetTopology{{project.topology.preset, *mix}});
         }
     }
-    std::vector<projects::LayerGroup> groups;
-    for (projects::LayerGroup group : document.layout.groups) {
+    std::vector<LayerGroup> groups;
+    for (LayerGroup group : document.layout.groups) {
         std::optional<std::int64_t> first;
         std::optional<std::int64_t> last;
         const std::int64_t end = std::min(group.last, project.network.depth()); // a file may hold any number
@@ -121,10 +114,10 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
         }
     }
     if (groups != document.layout.groups) {
-        edits.emplace_back(projects::SetLayerGroups{std::move(groups)});
+        edits.emplace_back(SetLayerGroups{std::move(groups)});
     }
-    projects::StageSchedule schedule = project.stages;
-    for (projects::Stage& stage : schedule.stages) {
+    StageSchedule schedule = project.stages;
+    for (Stage& stage : schedule.stages) {
         std::vector<std::int64_t> always;
         for (const std::int64_t layer : stage.always) {
             if (const auto to = layerTo(layer)) {
@@ -134,7 +127,7 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
         stage.always = std::move(always);
     }
     if (schedule != project.stages) {
-        edits.emplace_back(projects::SetStages{std::move(schedule)});
+        edits.emplace_back(SetStages{std::move(schedule)});
     }
 }
 
@@ -145,12 +138,12 @@ std::optional<DepthMix> mixOf(const Project& project)
 }
 
 /// Names, in `network`, of the fragment's blocks: those that it has already, or new ones, which `edits` then puts.
-std::map<std::string, std::string> adoptBlocks(const Network& network, const Fragment& fragment,
+std::map<std::string, std::string> adoptBlocks(const Network& network, const StackFragment& fragment,
                                                std::vector<Edit>& edits)
 {
     std::map<std::string, std::string> names;
     Network grown = network;
-    for (projects::Block block : fragment.blocks) {
+    for (Block block : fragment.blocks) {
         const auto same = std::find_if(network.blocks.begin(), network.blocks.end(), [&block](const auto& each) {
             return each.graph == block.graph && each.preset == block.preset;
         });
@@ -162,7 +155,7 @@ std::map<std::string, std::string> adoptBlocks(const Network& network, const Fra
         names[block.name] = name;
         block.name = name;
         grown.blocks.push_back(block);
-        edits.emplace_back(projects::PutBlock{std::move(block)});
+        edits.emplace_back(PutBlock{std::move(block)});
     }
     return names;
 }
@@ -176,16 +169,13 @@ std::string counted(const std::string& verb, std::size_t layers)
 
 std::string freeBlockName(const Network& network, const std::string& name)
 {
-    std::string free = name;
-    for (int i = 2; network.findBlock(free) != nullptr; ++i) {
-        free = name + std::to_string(i);
-    }
-    return free;
+    return freeName(name, [&network](const std::string& taken) { return network.findBlock(taken) != nullptr; });
 }
 
-Fragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers, const std::set<Shortcut>& shortcuts)
+StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers,
+                         const std::set<Shortcut>& shortcuts)
 {
-    Fragment fragment;
+    StackFragment fragment;
     const auto mix = mixOf(project);
     std::vector<DrawnShortcut> drawn;
     if (mix) {
@@ -205,7 +195,7 @@ Fragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers
         }
         const bool known = std::any_of(fragment.blocks.begin(), fragment.blocks.end(),
                                        [&](const auto& block) { return block.name == taken.back(); });
-        if (const projects::Block* block = project.network.findBlock(taken.back()); block != nullptr && !known) {
+        if (const Block* block = project.network.findBlock(taken.back()); block != nullptr && !known) {
             fragment.blocks.push_back(*block);
         }
     }
@@ -223,17 +213,17 @@ Fragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers
         }
         fragment.shortcuts.push_back(*kept);
         if (found.kind == ShortcutKind::Frozen) {
-            fragment.states[*kept] = projects::ShortcutState::Frozen;
+            fragment.states[*kept] = ShortcutState::Frozen;
         }
     }
     return fragment;
 }
 
-Edit insertLayersEdit(const Document& document, std::int64_t after, const Fragment& fragment)
+Edit insertLayersEdit(const Document& document, std::int64_t after, const StackFragment& fragment)
 {
     const Project& project = document.project;
     std::vector<std::string> added = blocksOfLayers(fragment.stack);
-    projects::EditGroup group{counted("Insert", added.size()), {}};
+    EditGroup group{counted("Insert", added.size()), {}};
     const auto names = adoptBlocks(project.network, fragment, group.edits);
     for (std::string& block : added) {
         if (const auto name = names.find(block); name != names.end()) {
@@ -243,7 +233,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const Fragme
     std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
     after = std::clamp<std::int64_t>(after, 0, static_cast<std::int64_t>(blocks.size()));
     blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(after), added.begin(), added.end());
-    group.edits.emplace_back(projects::SetStack{stackOf(blocks)});
+    group.edits.emplace_back(SetStack{stackOf(blocks)});
 
     const auto count = static_cast<std::int64_t>(added.size());
     const std::int64_t each = modulesPerLayer(project);
@@ -291,8 +281,8 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
     if (kept.size() == blocks.size()) {
         return std::nullopt;
     }
-    projects::EditGroup group{counted("Remove", blocks.size() - kept.size()), {}};
-    group.edits.emplace_back(projects::SetStack{stackOf(kept)});
+    EditGroup group{counted("Remove", blocks.size() - kept.size()), {}};
+    group.edits.emplace_back(SetStack{stackOf(kept)});
     const Renumber layerTo = [&newNumber](std::int64_t layer) -> std::optional<std::int64_t> {
         const auto found = newNumber.find(layer);
         return found == newNumber.end() ? std::nullopt : std::optional(found->second);
@@ -334,24 +324,24 @@ std::optional<Edit> groupEdit(const Document& document, const std::set<std::int6
     if (from == layers.end() || from == beyond || name.empty()) {
         return std::nullopt;
     }
-    const projects::LayerGroup group{name, *from, *std::prev(beyond)};
-    std::vector<projects::LayerGroup> groups = document.layout.groups;
+    const LayerGroup group{name, *from, *std::prev(beyond)};
+    std::vector<LayerGroup> groups = document.layout.groups;
     std::erase_if(groups, [&](const auto& g) { return g.first == group.first && g.last == group.last; });
     groups.push_back(group);
-    return projects::EditGroup{"Group layers as “" + name + "”", {projects::SetLayerGroups{std::move(groups)}}};
+    return EditGroup{"Group layers as “" + name + "”", {SetLayerGroups{std::move(groups)}}};
 }
 
 std::optional<Edit> ungroupEdit(const Document& document, const std::set<std::int64_t>& layers)
 {
-    std::vector<projects::LayerGroup> groups = document.layout.groups;
-    const auto taken = std::erase_if(groups, [&layers](const projects::LayerGroup& group) {
+    std::vector<LayerGroup> groups = document.layout.groups;
+    const auto taken = std::erase_if(groups, [&layers](const LayerGroup& group) {
         const auto first = layers.lower_bound(group.first);
         return first != layers.end() && *first <= group.last;
     });
     if (taken == 0) {
         return std::nullopt;
     }
-    return projects::EditGroup{"Ungroup layers", {projects::SetLayerGroups{std::move(groups)}}};
+    return EditGroup{"Ungroup layers", {SetLayerGroups{std::move(groups)}}};
 }
 
-} // namespace residua::editor
+} // namespace residua::projects

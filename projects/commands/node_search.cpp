@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block/node_search.h"
+#include "projects/commands/node_search.h"
 
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace residua::editor {
+namespace residua::projects {
 namespace {
 
 std::string lower(std::string_view text)
@@ -18,7 +18,7 @@ std::string lower(std::string_view text)
 }
 
 // Smaller is better; nullopt where a word is nowhere.
-std::optional<int> rankOf(const projects::NodeKind& kind, const std::string& text)
+std::optional<int> rankOf(const NodeKind& kind, const std::string& text)
 {
     const std::string title = lower(kind.title);
     const std::string everything = title + " " + kind.key + " " + lower(kind.category) + " " + lower(kind.summary);
@@ -35,16 +35,16 @@ std::optional<int> rankOf(const projects::NodeKind& kind, const std::string& tex
 }
 
 // "gelu" means an activation; what a kind's first parameter chooses among is what people call it.
-void addChoices(const projects::NodeKind& kind, const std::string& text, std::vector<std::pair<int, NodeOffer>>& found)
+void addChoices(const NodeKind& kind, const std::string& text, std::vector<std::pair<int, NodeOffer>>& found)
 {
     if (text.empty() || kind.params.empty()) {
         return;
     }
-    const projects::ParamSpec& first = kind.params.front();
+    const ParamSpec& first = kind.params.front();
     for (const std::string& choice : first.choices) {
         if (choice.starts_with(text)) {
             NodeOffer offer{kind.key, choice, kind.title + ": " + kind.summary};
-            if (projects::ParamValue(choice) != first.defaultValue) {
+            if (ParamValue(choice) != first.defaultValue) {
                 offer.params.emplace(first.name, choice);
             }
             found.emplace_back(choice == text ? 0 : 1, std::move(offer));
@@ -55,8 +55,8 @@ void addChoices(const projects::NodeKind& kind, const std::string& text, std::ve
 // Something with an operator or a call in it: a bare word is a search.
 bool isFormula(std::string_view text)
 {
-    const auto expression = projects::parseExpression(text);
-    return expression && expression->op != projects::Op::Name && !projects::namesIn(*expression).empty();
+    const auto expression = parseExpression(text);
+    return expression && expression->op != Op::Name && !namesIn(*expression).empty();
 }
 
 } // namespace
@@ -68,7 +68,7 @@ std::vector<NodeOffer> offersFor(std::string_view text)
                                            : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
     const std::string wanted = lower(text);
     std::vector<std::pair<int, NodeOffer>> found;
-    for (const projects::NodeKind& kind : projects::nodeKinds()) {
+    for (const NodeKind& kind : nodeKinds()) {
         if (const auto rank = rankOf(kind, wanted)) {
             found.emplace_back(wanted.empty() ? 0 : *rank, NodeOffer{kind.key, kind.title, kind.summary});
         }
@@ -88,4 +88,4 @@ std::vector<NodeOffer> offersFor(std::string_view text)
     return offers;
 }
 
-} // namespace residua::editor
+} // namespace residua::projects

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/shortcuts/typing.h"
+#include "projects/commands/typing.h"
 
-#include "editor/shortcuts/layer_edits.h"
-#include "editor/shortcuts/shortcuts.h"
+#include "projects/commands/layer_edits.h"
+#include "projects/commands/shortcut_cost.h"
+#include "projects/commands/shortcut_edits.h"
+#include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
 #include "projects/model/shortcut_text.h"
 
@@ -13,12 +15,8 @@
 #include <utility>
 #include <vector>
 
-namespace residua::editor {
+namespace residua::projects {
 namespace {
-
-using projects::Document;
-using projects::Project;
-using projects::Shortcut;
 
 constexpr std::string_view kGroup = "group ";
 constexpr std::int64_t kMostAtOnce = 512; ///< layers of one typed line
@@ -70,14 +68,14 @@ Typed refused(std::string why)
 Typed typedShortcuts(const Document& document, std::string_view text)
 {
     const Project& project = document.project;
-    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
     if (mix == nullptr) {
         return refused("“" + project.topology.preset + "” wires depth without shortcuts: type a wiring such as ancre");
     }
     const std::int64_t modules = modulesOf(project);
-    auto shortcuts = projects::shortcutsFrom(joined(text), modules);
+    auto shortcuts = shortcutsFrom(joined(text), modules);
     if (!shortcuts && mix->finalMix) { // into the final output, which has no letter
-        if (auto withFinal = projects::shortcutsFrom(joined(text), modules + 1)) {
+        if (auto withFinal = shortcutsFrom(joined(text), modules + 1)) {
             shortcuts = std::move(withFinal);
         }
     }
@@ -86,7 +84,7 @@ Typed typedShortcuts(const Document& document, std::string_view text)
     }
     std::vector<Shortcut> missing;
     for (const Shortcut& shortcut : *shortcuts) {
-        const auto sources = projects::sourcesOf(*mix, shortcut.target, modules);
+        const auto sources = sourcesOf(*mix, shortcut.target, modules);
         if (std::find(sources.begin(), sources.end(), shortcut.source) == sources.end()) {
             missing.push_back(shortcut);
         }
@@ -95,9 +93,9 @@ Typed typedShortcuts(const Document& document, std::string_view text)
         return refused(shortcuts->size() == 1 ? "is there already" : "are all there already");
     }
     Typed typed;
-    typed.edit = addEdit(project, missing);
+    auto edit = addEdit(project, missing);
     Document trial = document;
-    if (const auto done = projects::applyEdit(trial, *typed.edit); !done) {
+    if (const auto done = applyEdit(trial, *edit); !done) {
         return refused(done.error().message);
     }
     typed.answer.valid = true;
@@ -105,39 +103,38 @@ Typed typedShortcuts(const Document& document, std::string_view text)
     if (const std::string cost = costOfChange(project, trial.project); !cost.empty()) {
         typed.answer.message += ": " + cost;
     }
-    typed.selection.shortcuts = {missing.begin(), missing.end()};
+    typed.change = DocumentChange{*std::move(edit), Selection{.shortcuts = {missing.begin(), missing.end()}}};
     return typed;
 }
 
-Typed typedTopology(const Document& document, const projects::TopologyPreset& preset)
+Typed typedTopology(const Document& document, const TopologyPreset& preset)
 {
     Typed typed;
     typed.answer.valid = document.project.topology.wiring != preset.wiring;
     typed.answer.message = typed.answer.valid ? "wires the stack as " + preset.title + ": " + preset.summary
                                               : "is how the stack is wired already";
     if (typed.answer.valid) {
-        typed.edit =
-            projects::EditGroup{"Wire as " + preset.title, {projects::SetTopology{{preset.name, preset.wiring}}}};
+        typed.change = DocumentChange{EditGroup{"Wire as " + preset.title, {SetTopology{{preset.name, preset.wiring}}}},
+                                      Selection{}};
     }
     return typed;
 }
 
 /// The project's block of that name, or a preset's.
-std::optional<projects::Block> blockNamed(const Project& project, const std::string& name)
+std::optional<Block> blockNamed(const Project& project, const std::string& name)
 {
-    if (const projects::Block* block = project.network.findBlock(name)) {
+    if (const Block* block = project.network.findBlock(name)) {
         return *block;
     }
-    for (const projects::BlockPreset& preset : projects::blockPresets()) {
+    for (const BlockPreset& preset : blockPresets()) {
         if (preset.name == name) {
-            return projects::Block{preset.name, preset.name, preset.graph};
+            return Block{preset.name, preset.name, preset.graph};
         }
     }
     return std::nullopt;
 }
 
-Typed typedLayers(const Document& document, const Selection& selection, std::int64_t count,
-                  const projects::Block& block)
+Typed typedLayers(const Document& document, const Selection& selection, std::int64_t count, const Block& block)
 {
     if (count < 1 || count > kMostAtOnce) {
         return refused("expected 1 to " + std::to_string(kMostAtOnce) + " layers");
@@ -145,23 +142,25 @@ Typed typedLayers(const Document& document, const Selection& selection, std::int
     const std::int64_t depth = document.project.network.depth();
     const std::int64_t after = selection.layers.empty() ? depth : std::min(*selection.layers.rbegin(), depth);
     Typed typed;
-    typed.edit = insertLayersEdit(document, after, {{block}, {{block.name, count}}, {}, {}});
+    DocumentChange change{insertLayersEdit(document, after, {{block}, {{block.name, count}}, {}, {}}), Selection{}};
     typed.answer.valid = true;
     typed.answer.message = "inserts " + counted(static_cast<std::size_t>(count), "layer") + " of " + block.name +
                            (after == depth ? " at the end" : " behind layer " + std::to_string(after));
     for (std::int64_t layer = after + 1; layer <= after + count; ++layer) {
-        typed.selection.layers.insert(layer);
+        change.selection->layers.insert(layer);
     }
+    typed.change = std::move(change);
     return typed;
 }
 
 Typed typedGroup(const Document& document, const Selection& selection, std::string_view name)
 {
     Typed typed;
-    typed.edit = groupEdit(document, selection.layers, std::string(trimmed(name)));
-    typed.answer.valid = typed.edit.has_value();
-    typed.selection = selection;
-    typed.answer.message = typed.edit                 ? "names the selected layers"
+    if (auto edit = groupEdit(document, selection.layers, std::string(trimmed(name)))) {
+        typed.change = DocumentChange{*std::move(edit)};
+    }
+    typed.answer.valid = typed.change.has_value();
+    typed.answer.message = typed.change               ? "names the selected layers"
                            : selection.layers.empty() ? "select layers first"
                                                       : "type a name for the selected layers";
     return typed;
@@ -172,13 +171,13 @@ std::vector<TypedAnswer::Completion> completionsFor(const Document& document, co
 {
     std::vector<TypedAnswer::Completion> all{{"i:i+2", "every shortcut over two layers"},
                                              {"0:L", "from the stack's input to the last layer"}};
-    for (const auto& preset : projects::topologyPresets(document.project.network.depth())) {
+    for (const auto& preset : topologyPresets(document.project.network.depth())) {
         all.push_back({preset.name, preset.title + ", a wiring"});
     }
-    for (const projects::Block& block : document.project.network.blocks) {
+    for (const Block& block : document.project.network.blocks) {
         all.push_back({block.name, "a layer of this block"});
     }
-    for (const projects::BlockPreset& preset : projects::blockPresets()) {
+    for (const BlockPreset& preset : blockPresets()) {
         if (document.project.network.findBlock(preset.name) == nullptr) {
             all.push_back({preset.name, preset.title + ", a layer"});
         }
@@ -202,7 +201,7 @@ Typed understood(const Document& document, const Selection& selection, std::stri
     if (small.starts_with(kGroup)) {
         return typedGroup(document, selection, text.substr(kGroup.size()));
     }
-    for (const auto& preset : projects::topologyPresets(document.project.network.depth())) {
+    for (const auto& preset : topologyPresets(document.project.network.depth())) {
         if (lower(preset.name) == small || lower(preset.title) == small) {
             return typedTopology(document, preset);
         }
@@ -228,4 +227,22 @@ Typed typed(const Document& document, const Selection& selection, std::string_vi
     return result;
 }
 
-} // namespace residua::editor
+Typed typedNode(const Document& document, std::string_view text, const NodeSpot& spot, const GraphView& seen)
+{
+    Typed result;
+    const std::vector<NodeOffer> offers = offersFor(text);
+    for (const NodeOffer& offer : offers) {
+        result.answer.completions.push_back({offer.title, offer.summary});
+    }
+    if (!offers.empty()) {
+        if (auto change = addNode(document, offers.front(), spot, seen)) {
+            result.change = *std::move(change);
+        }
+    }
+    result.answer.valid = result.change.has_value();
+    result.answer.message = result.answer.valid ? "Enter adds " + offers.front().title
+                                                : "no kind of node is called so; a formula makes an expression node";
+    return result;
+}
+
+} // namespace residua::projects

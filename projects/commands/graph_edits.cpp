@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block/block_edits.h"
+#include "projects/commands/graph_edits.h"
 
+#include "projects/base/free_name.h"
 #include "projects/model/places.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
@@ -8,14 +9,8 @@
 #include <algorithm>
 #include <utility>
 
-namespace residua::editor {
+namespace residua::projects {
 namespace {
-
-using projects::Edit;
-using projects::Graph;
-using projects::Node;
-using projects::NodeId;
-using projects::Wire;
 
 constexpr const char* kShare = "share";
 
@@ -33,13 +28,13 @@ std::string withoutNumber(std::string name)
     return name;
 }
 
-const Wire* feedOf(const Graph& graph, const projects::PortRef& input)
+const Wire* feedOf(const Graph& graph, const PortRef& input)
 {
     const auto found = std::ranges::find(graph.wires, input, &Wire::to);
     return found == graph.wires.end() ? nullptr : &*found;
 }
 
-std::string nameOf(const Graph& graph, const projects::PortRef& port)
+std::string nameOf(const Graph& graph, const PortRef& port)
 {
     const Node* node = graph.find(port.node);
     return (node != nullptr ? node->name : std::string("?")) + "." + port.port;
@@ -52,7 +47,7 @@ Node newNode(const Graph& graph, const std::string& kind)
     return {graph.nextId(), kind, freeName(kind, [&](const std::string& name) { return hasNode(graph, name); }), {}};
 }
 
-WireCheck checkWire(const projects::Project& project, const projects::GraphRef& ref, const Wire& wire)
+WireCheck checkWire(const Project& project, const GraphRef& ref, const Wire& wire)
 {
     WireCheck check;
     const Graph* graph = findGraph(project, ref);
@@ -68,7 +63,7 @@ WireCheck checkWire(const projects::Project& project, const projects::GraphRef& 
         check.message = "is there already";
         return check;
     }
-    projects::Project changed = project;
+    Project changed = project;
     Graph& drawn = *findGraph(changed, ref);
     std::erase_if(drawn.wires, [&](const Wire& each) { return each.to == wire.to; });
     drawn.wires.insert(std::ranges::lower_bound(drawn.wires, wire), wire);
@@ -77,7 +72,7 @@ WireCheck checkWire(const projects::Project& project, const projects::GraphRef& 
         return check;
     }
     check.possible = true;
-    const projects::ResolvedGraph shapes = resolveGraph(changed, ref);
+    const ResolvedGraph shapes = resolveGraph(changed, ref);
     if (const auto carried = shapes.outputs.find(wire.from); carried != shapes.outputs.end()) {
         check.carries = carried->second.text();
     }
@@ -93,43 +88,43 @@ WireCheck checkWire(const projects::Project& project, const projects::GraphRef& 
     return check;
 }
 
-std::vector<Edit> wireEdits(const Graph& graph, const projects::GraphRef& ref, const Wire& wire,
+std::vector<Edit> wireEdits(const Graph& graph, const GraphRef& ref, const Wire& wire,
                             const std::optional<Wire>& instead)
 {
     std::vector<Edit> edits;
     const Wire* before = feedOf(graph, wire.to);
     if (instead && (before == nullptr || *instead != *before)) {
-        edits.emplace_back(projects::RemoveWire{ref, *instead});
+        edits.emplace_back(RemoveWire{ref, *instead});
     }
     if (before != nullptr) {
-        edits.emplace_back(projects::RemoveWire{ref, *before});
+        edits.emplace_back(RemoveWire{ref, *before});
     }
-    edits.emplace_back(projects::AddWire{ref, wire});
+    edits.emplace_back(AddWire{ref, wire});
     return edits;
 }
 
-std::vector<Edit> removeEdits(const projects::GraphRef& ref, const std::set<NodeId>& nodes, const std::set<Wire>& wires)
+std::vector<Edit> removeEdits(const GraphRef& ref, const std::set<NodeId>& nodes, const std::set<Wire>& wires)
 {
     std::vector<Edit> edits;
     for (const Wire& wire : wires) {
         if (!nodes.contains(wire.from.node) && !nodes.contains(wire.to.node)) {
-            edits.emplace_back(projects::RemoveWire{ref, wire});
+            edits.emplace_back(RemoveWire{ref, wire});
         }
     }
     for (const NodeId node : nodes) {
-        edits.emplace_back(projects::RemoveNode{ref, node});
+        edits.emplace_back(RemoveNode{ref, node});
     }
     return edits;
 }
 
-projects::BlockFile fragmentOf(const Graph& graph, const std::set<NodeId>& nodes, const std::map<NodeId, Point>& places)
+BlockFile fragmentOf(const Graph& graph, const std::set<NodeId>& nodes, const std::map<NodeId, Position>& places)
 {
-    projects::BlockFile fragment;
+    BlockFile fragment;
     for (const Node& node : graph.nodes) {
         if (nodes.contains(node.id)) {
             fragment.block.graph.nodes.push_back(node);
             if (const auto at = places.find(node.id); at != places.end()) {
-                fragment.positions[node.id] = {at->second.x, at->second.y};
+                fragment.positions[node.id] = at->second;
             }
         }
     }
@@ -141,7 +136,7 @@ projects::BlockFile fragmentOf(const Graph& graph, const std::set<NodeId>& nodes
     return fragment;
 }
 
-Insertion insertEdits(const Graph& graph, const projects::GraphRef& ref, const projects::BlockFile& fragment, Point by)
+Insertion insertEdits(const Graph& graph, const GraphRef& ref, const BlockFile& fragment, Position by)
 {
     Insertion insertion;
     Graph grown = graph;
@@ -165,60 +160,21 @@ Insertion insertEdits(const Graph& graph, const projects::GraphRef& ref, const p
                 share->second = renamed->second;
             }
         }
-        std::optional<projects::Position> position;
+        std::optional<Position> position;
         if (const auto at = fragment.positions.find(original); at != fragment.positions.end()) {
-            position = projects::Position{at->second.x + by.x, at->second.y + by.y};
+            position = Position{at->second.x + by.x, at->second.y + by.y};
         }
-        insertion.edits.emplace_back(projects::AddNode{ref, node, position});
+        insertion.edits.emplace_back(AddNode{ref, node, position});
         insertion.nodes.insert(copy);
     }
     for (const Wire& wire : fragment.block.graph.wires) {
         const auto from = ids.find(wire.from.node);
         const auto to = ids.find(wire.to.node);
         if (from != ids.end() && to != ids.end()) {
-            insertion.edits.emplace_back(
-                projects::AddWire{ref, {{from->second, wire.from.port}, {to->second, wire.to.port}}});
+            insertion.edits.emplace_back(AddWire{ref, {{from->second, wire.from.port}, {to->second, wire.to.port}}});
         }
     }
     return insertion;
 }
 
-std::map<NodeId, Point> aligned(const std::map<NodeId, Rect>& nodes, Alignment alignment)
-{
-    std::map<NodeId, Point> places;
-    if (nodes.empty()) {
-        return places;
-    }
-    Rect all = nodes.begin()->second;
-    for (const auto& [id, r] : nodes) {
-        all = {std::min(all.left, r.left), std::min(all.top, r.top), std::max(all.right, r.right),
-               std::max(all.bottom, r.bottom)};
-    }
-    for (const auto& [id, r] : nodes) {
-        Point at{r.left, r.top};
-        switch (alignment) {
-        case Alignment::Left:
-            at.x = all.left;
-            break;
-        case Alignment::Centre:
-            at.x = all.centre().x - (r.right - r.left) / 2;
-            break;
-        case Alignment::Right:
-            at.x = all.right - (r.right - r.left);
-            break;
-        case Alignment::Top:
-            at.y = all.top;
-            break;
-        case Alignment::Middle:
-            at.y = all.centre().y - (r.bottom - r.top) / 2;
-            break;
-        case Alignment::Bottom:
-            at.y = all.bottom - (r.bottom - r.top);
-            break;
-        }
-        places.emplace(id, at);
-    }
-    return places;
-}
-
-} // namespace residua::editor
+} // namespace residua::projects

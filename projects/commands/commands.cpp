@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/commands/commands.h"
+
+#include "projects/commands/clipboard.h"
+#include "projects/commands/graph_commands.h"
+#include "projects/commands/layer_edits.h"
+#include "projects/commands/shortcut_edits.h"
+#include "projects/depth/depth_names.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace residua::projects {
+namespace {
+
+const Error kNothing{"selection", "nothing is selected"};
+
+bool meansGraph(const Selection& selection)
+{
+    return !selection.graph.empty();
+}
+
+bool isRunningSum(const Project& project)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    return mix != nullptr && isRunningSum(*mix);
+}
+
+/// The selected shortcuts that the wiring has.
+std::vector<Shortcut> shortcutsOf(const Project& project, const Selection& selection)
+{
+    std::vector<Shortcut> shortcuts;
+    std::copy_if(selection.shortcuts.begin(), selection.shortcuts.end(), std::back_inserter(shortcuts),
+                 ShortcutLookup(project));
+    return shortcuts;
+}
+
+Error noShortcuts(const Project& project, const std::string& verb)
+{
+    return isRunningSum(project) ? Error{"topology", "“" + project.topology.preset +
+                                                         "” is a running sum: no shortcut " + "of it can be " + verb}
+                                 : Error{"selection", "no shortcut that can be " + verb + " is selected"};
+}
+
+} // namespace
+
+Result<DocumentChange> deleteSelection(const Document& document, const Selection& selection, const GraphView& seen)
+{
+    if (meansGraph(selection)) {
+        return deleteNodes(document, selection, seen);
+    }
+    if (!selection.shortcuts.empty()) {
+        return isRunningSum(document.project) ? noShortcuts(document.project, "pruned")
+                                              : pruneShortcuts(document, selection);
+    }
+    if (auto edit = removeLayersEdit(document, selection.layers)) {
+        return DocumentChange{*std::move(edit), Selection{}};
+    }
+    return kNothing;
+}
+
+Result<DocumentChange> pruneShortcuts(const Document& document, const Selection& selection)
+{
+    if (auto edit = pruneEdit(document.project, shortcutsOf(document.project, selection))) {
+        return DocumentChange{*std::move(edit), Selection{}};
+    }
+    return Error{"selection", "no shortcut that can be pruned is selected"};
+}
+
+Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection)
+{
+    if (!isRunningSum(document.project)) {
+        if (auto edit = freezeEdit(document.project, shortcutsOf(document.project, selection))) {
+            return DocumentChange{*std::move(edit)};
+        }
+    }
+    return noShortcuts(document.project, "frozen");
+}
+
+std::string copied(const Document& document, const Selection& selection, const GraphView& seen)
+{
+    return meansGraph(selection) ? copiedNodes(document, selection, seen)
+                                 : toClipboard(fragmentOf(document.project, selection.layers, selection.shortcuts));
+}
+
+Result<DocumentChange> paste(const Document& document, const Selection& selection, std::string_view text,
+                             const GraphView& seen)
+{
+    if (meansGraph(selection)) {
+        return pasteNodes(document, text, seen);
+    }
+    const auto fragment = fromClipboard(text);
+    if (!fragment) {
+        return fragment.error();
+    }
+    auto edit = pasteEdit(document, selection, *fragment);
+    if (!edit) {
+        return edit.error();
+    }
+    return DocumentChange{*std::move(edit)};
+}
+
+Result<DocumentChange> duplicateSelection(const Document& document, const Selection& selection, const GraphView& seen)
+{
+    if (meansGraph(selection)) {
+        return duplicateNodes(document, selection, seen);
+    }
+    const StackFragment fragment = fragmentOf(document.project, selection.layers, selection.shortcuts);
+    if (fragment.empty()) {
+        return kNothing;
+    }
+    Selection where = selection;
+    if (fragment.stack.empty()) {
+        // One layer on: in place they are there already.
+        std::int64_t first = fragment.shortcuts.front().source;
+        for (const Shortcut& shortcut : fragment.shortcuts) {
+            first = std::min(first, shortcut.source);
+        }
+        const std::int64_t each = modulesPerLayer(document.project);
+        where.layers = {(first + each - 1) / each + 1};
+    }
+    auto edit = pasteEdit(document, where, fragment);
+    if (!edit) {
+        return edit.error();
+    }
+    return DocumentChange{*std::move(edit)};
+}
+
+Result<DocumentChange> ungroupLayers(const Document& document, const Selection& selection)
+{
+    if (auto edit = ungroupEdit(document, selection.layers)) {
+        return DocumentChange{*std::move(edit)};
+    }
+    return Error{"selection", "no layer of a group is selected"};
+}
+
+} // namespace residua::projects

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/commands/document_change.h"
+#include "projects/commands/node_places.h"
+
+#include <string>
+#include <string_view>
+
+// What the menus, the keys, the outline and the canvases do to what is selected. A command is a function of the
+// document and the selection; the error says why there is nothing to be done. A selection that names a graph means its
+// nodes and wires (partOfGraph), any other layers and shortcuts (partOfStack). `seen` is how that graph is seen.
+namespace residua::projects {
+
+/// Takes nodes and wires out of their graph; prunes shortcuts; takes layers out where no shortcut is selected with
+/// them. Of a running sum no shortcut can be pruned: it is drawn as a stream.
+[[nodiscard]] Result<DocumentChange> deleteSelection(const Document& document, const Selection& selection,
+                                                     const GraphView& seen = {});
+/// Prunes shortcuts alone, of a running sum too: the matrix shows its terms.
+[[nodiscard]] Result<DocumentChange> pruneShortcuts(const Document& document, const Selection& selection);
+/// Freezes the selected shortcuts, or thaws them where all are frozen.
+[[nodiscard]] Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection);
+
+/// As text for the system's clipboard; empty where nothing is selected.
+[[nodiscard]] std::string copied(const Document& document, const Selection& selection, const GraphView& seen = {});
+/// Adds what copied() gave, here or in another window.
+[[nodiscard]] Result<DocumentChange> paste(const Document& document, const Selection& selection, std::string_view text,
+                                           const GraphView& seen = {});
+/// The selection once more, beside itself.
+[[nodiscard]] Result<DocumentChange> duplicateSelection(const Document& document, const Selection& selection,
+                                                        const GraphView& seen = {});
+
+/// Takes the name from every group that has one of the selected layers. They are named by typing (typing.h).
+[[nodiscard]] Result<DocumentChange> ungroupLayers(const Document& document, const Selection& selection);
+
+} // namespace residua::projects

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/commands/selection.h"
+#include "projects/edit/edit.h"
+
+#include <optional>
+
+namespace residua::projects {
+
+/// What a command makes of a document.
+struct DocumentChange {
+    Edit edit;
+    std::optional<Selection> selection = {}; ///< what is selected then; nullopt: as before
+};
+
+} // namespace residua::projects

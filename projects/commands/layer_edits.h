@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/edit/edit.h"
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+// Edits of whole layers. Shortcuts, groups and always-kept layers behind the place keep to their layers.
+namespace residua::projects {
+
+/// Layers out of a stack with the shortcuts between them, to be put somewhere else; or shortcuts alone.
+struct StackFragment {
+    std::vector<Block> blocks;       ///< that the layers are made of
+    std::vector<StackSegment> stack; ///< empty: shortcuts alone
+    /// Where there are layers, their modules numbered from 1 (modulesOf); else as they were.
+    std::vector<Shortcut> shortcuts;
+    std::map<Shortcut, ShortcutState> states;
+
+    [[nodiscard]] bool empty() const { return stack.empty() && shortcuts.empty(); }
+};
+
+/// Layers 1..L of `layers`; where there are none, `shortcuts` that are read or pruned.
+[[nodiscard]] StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers,
+                                       const std::set<Shortcut>& shortcuts);
+
+/// Puts the fragment's layers behind layer `after` (0: first). Where the sources are an explicit set they bring
+/// their shortcuts, and one that reads nothing reads the layer before it.
+[[nodiscard]] Edit insertLayersEdit(const Document& document, std::int64_t after, const StackFragment& fragment);
+/// nullopt where none of `layers` is in the stack.
+[[nodiscard]] std::optional<Edit> removeLayersEdit(const Document& document, const std::set<std::int64_t>& layers);
+
+/// Names the run from the first to the last of `layers`, in place of a group of just that run.
+[[nodiscard]] std::optional<Edit> groupEdit(const Document& document, const std::set<std::int64_t>& layers,
+                                            const std::string& name);
+/// Takes the name from every group that has one of `layers`.
+[[nodiscard]] std::optional<Edit> ungroupEdit(const Document& document, const std::set<std::int64_t>& layers);
+
+/// "name", or "name2" and so on where a block of the network has that name already.
+[[nodiscard]] std::string freeBlockName(const Network& network, const std::string& name);
+
+} // namespace residua::projects

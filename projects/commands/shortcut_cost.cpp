@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/commands/shortcut_cost.h"
+
+#include "projects/cost/cost.h"
+#include "projects/depth/depth_names.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace residua::projects {
+namespace {
+
+std::string inUnits(double value, const char* unit)
+{
+    static constexpr std::array<const char*, 5> kPrefixes{"", "k", "M", "G", "T"};
+    std::size_t prefix = 0;
+    while (std::abs(value) >= 1000 && prefix + 1 < kPrefixes.size()) {
+        value /= 1000;
+        ++prefix;
+    }
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%+.4g %s%s", value, kPrefixes[prefix], unit);
+    return text.data();
+}
+
+std::vector<std::string> figuresOf(const Cost& cost, const Project& project)
+{
+    const bool tokens = isLanguage(project.data);
+    return {inUnits(static_cast<double>(cost.parameters), cost.parameters < 1000 ? "parameters" : " parameters"),
+            inUnits(cost.forwardFlops, tokens ? "FLOP per token" : "FLOP per sample"),
+            inUnits(cost.activationBytes, "B of activations")};
+}
+
+} // namespace
+
+CostLines costLines(const Project& project, const std::optional<SoundProject>& sound, const Shortcut& shortcut)
+{
+    if (!sound) {
+        const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+        const bool possible = mix != nullptr && shortcut.target <= modulesOf(project) + (mix->finalMix ? 1 : 0);
+        return {{"its cost is not known: the network has errors"}, possible};
+    }
+    const auto cost = costOfShortcut(*sound, shortcut);
+    return cost ? CostLines{figuresOf(*cost, project), true} : CostLines{{cost.error().message}, false};
+}
+
+std::string costOfChange(const Project& before, const Project& after)
+{
+    const auto old = costOf(before);
+    const auto now = costOf(after);
+    if (!old || !now) {
+        return {};
+    }
+    Cost added;
+    added.parameters = now->total.parameters - old->total.parameters;
+    added.forwardFlops = now->total.forwardFlops - old->total.forwardFlops;
+    added.activationBytes = now->total.activationBytes - old->total.activationBytes;
+    std::string text;
+    for (const std::string& figure : figuresOf(added, after)) {
+        text += (text.empty() ? "" : ", ") + figure;
+    }
+    return text;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/check/sound_project.h"
+#include "projects/model/project.h"
+#include "projects/model/topology.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// What adding `shortcut` costs, a figure a line, as far as `sound`, the same project, is there to tell; or why it
+/// cannot be added.
+struct CostLines {
+    std::vector<std::string> lines;
+    bool possible = false;
+};
+[[nodiscard]] CostLines costLines(const Project& project, const std::optional<SoundProject>& sound,
+                                  const Shortcut& shortcut);
+
+/// What `after` costs more than `before`, in one line; empty where that cannot be known.
+[[nodiscard]] std::string costOfChange(const Project& before, const Project& after);
+
+} // namespace residua::projects

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/commands/shortcut_edits.h"
+
+#include "projects/depth/depth_names.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+ShortcutKind kindOf(const DepthMix& mix, const Shortcut& shortcut)
+{
+    if (const auto found = mix.states.find(shortcut); found != mix.states.end()) {
+        return found->second == ShortcutState::Pruned ? ShortcutKind::Pruned : ShortcutKind::Frozen;
+    }
+    return mix.weight == WeightKind::Fixed ? ShortcutKind::Fixed : ShortcutKind::Learned;
+}
+
+bool hasState(const DepthMix& mix, const Shortcut& shortcut, ShortcutState state)
+{
+    const auto found = mix.states.find(shortcut);
+    return found != mix.states.end() && found->second == state;
+}
+
+std::optional<Edit> grouped(const std::string& title, std::vector<Edit> edits)
+{
+    if (edits.empty()) {
+        return std::nullopt;
+    }
+    if (edits.size() == 1) {
+        return std::move(edits.front());
+    }
+    return EditGroup{title + " " + std::to_string(edits.size()) + " shortcuts", std::move(edits)};
+}
+
+} // namespace
+
+std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t depth)
+{
+    std::vector<DrawnShortcut> drawn;
+    for (std::int64_t target = 1; target <= depth + 1; ++target) {
+        for (const std::int64_t source : sourcesOf(mix, target, depth)) {
+            drawn.push_back({{source, target}, kindOf(mix, {source, target})});
+        }
+    }
+    const auto read = static_cast<std::ptrdiff_t>(drawn.size());
+    for (const auto& [shortcut, state] : mix.states) {
+        const bool inside = shortcut.source >= 0 && shortcut.source < shortcut.target && shortcut.target <= depth + 1;
+        if (state == ShortcutState::Pruned && inside) {
+            drawn.push_back({shortcut, ShortcutKind::Pruned});
+        }
+    }
+    std::inplace_merge(drawn.begin(), drawn.begin() + read, drawn.end(),
+                       [](const auto& a, const auto& b) { return a.shortcut < b.shortcut; });
+    return drawn;
+}
+
+ShortcutLookup::ShortcutLookup(const Project& project)
+    : m_mix(std::get_if<DepthMix>(&project.topology.wiring)), m_modules(modulesOf(project))
+{
+}
+
+bool ShortcutLookup::operator()(const Shortcut& shortcut)
+{
+    if (m_mix == nullptr || shortcut.target < 1 || shortcut.target > m_modules + 1) {
+        return false;
+    }
+    if (shortcut.target != m_target) {
+        m_target = shortcut.target;
+        m_sources = sourcesOf(*m_mix, m_target, m_modules);
+    }
+    return std::binary_search(m_sources.begin(), m_sources.end(), shortcut.source) || m_mix->states.contains(shortcut);
+}
+
+std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return std::nullopt;
+    }
+    const bool isExplicit = std::holds_alternative<ExplicitSources>(mix->sources);
+    std::vector<Edit> edits;
+    for (const Shortcut& shortcut : shortcuts) {
+        if (isExplicit) {
+            edits.emplace_back(RemoveShortcut{shortcut});
+        } else if (!hasState(*mix, shortcut, ShortcutState::Pruned)) {
+            edits.emplace_back(SetShortcutState{shortcut, ShortcutState::Pruned});
+        }
+    }
+    return grouped("Prune", std::move(edits));
+}
+
+std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return std::nullopt;
+    }
+    std::vector<Edit> edits;
+    for (const Shortcut& shortcut : shortcuts) {
+        if (hasState(*mix, shortcut, ShortcutState::Pruned)) {
+            edits.emplace_back(SetShortcutState{shortcut, std::nullopt});
+        } else {
+            edits.emplace_back(AddShortcut{shortcut});
+        }
+    }
+    return grouped("Add", std::move(edits));
+}
+
+std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return std::nullopt;
+    }
+    const bool allFrozen = std::all_of(shortcuts.begin(), shortcuts.end(), [mix](const Shortcut& shortcut) {
+        return hasState(*mix, shortcut, ShortcutState::Frozen);
+    });
+    const auto state = allFrozen ? std::nullopt : std::optional(ShortcutState::Frozen);
+    std::vector<Edit> edits;
+    for (const Shortcut& shortcut : shortcuts) {
+        edits.emplace_back(SetShortcutState{shortcut, state});
+    }
+    return grouped(allFrozen ? "Thaw" : "Freeze", std::move(edits));
+}
+
+} // namespace residua::projects

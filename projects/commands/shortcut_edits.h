@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/edit/edit.h"
+#include "projects/model/project.h"
+#include "projects/model/topology.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Which shortcuts a wiring has, and the edits that change them.
+namespace residua::projects {
+
+/// How a shortcut is drawn.
+enum class ShortcutKind {
+    Stream, ///< the plain residual sum, drawn as one step of the stream
+    Fixed,  ///< a weight that is not trained
+    Learned,
+    Frozen, ///< learned, held at its value
+    Pruned, ///< taken out of a wider set; shown so that it can come back
+};
+
+struct DrawnShortcut {
+    Shortcut shortcut;
+    ShortcutKind kind = ShortcutKind::Learned;
+};
+
+/// All that are read, and the pruned ones, ordered by target and source. Never Stream.
+[[nodiscard]] std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t depth);
+
+/// Modules of the deepest stack whose shortcuts are listed one by one for people: more would not fit the memory.
+inline constexpr std::int64_t kDeepestListed = 2048;
+
+/// Tells of shortcuts whether a reader has them, or had them before they were pruned. Asked target by target, it
+/// answers for thousands at the price of one list for each target.
+class ShortcutLookup {
+public:
+    explicit ShortcutLookup(const Project& project);
+    [[nodiscard]] bool operator()(const Shortcut& shortcut);
+
+private:
+    const DepthMix* m_mix;
+    std::int64_t m_modules;
+    std::int64_t m_target = 0;
+    std::vector<std::int64_t> m_sources; ///< of the target
+};
+
+/// One edit for all of `shortcuts`; nullopt where there are none or the wiring has no shortcuts. In an explicit set a
+/// pruned shortcut is taken out; in a rule (all, dilated …) it is an exception to it.
+[[nodiscard]] std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
+/// Adds them, or brings them back where they were pruned.
+[[nodiscard]] std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
+/// Freezes them, or thaws them if all are frozen.
+[[nodiscard]] std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
+
+} // namespace residua::projects

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/depth/depth_names.h"
+
+#include "projects/model/text_forms.h"
+
+namespace residua::projects {
+
+std::vector<std::string> portsOf(const Topology& topology)
+{
+    const auto* mix = std::get_if<DepthMix>(&topology.wiring);
+    if (mix == nullptr || mix->ports == MixPorts::Input) {
+        return {""};
+    }
+    if (mix->ports == MixPorts::Qkv) {
+        return {"q", "k", "v"};
+    }
+    return {"q", "k", "v", "residual"};
+}
+
+std::int64_t modulesPerLayer(const Project& project)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    return mix == nullptr ? 1 : mixedModules(*mix, 1);
+}
+
+std::int64_t modulesOf(const Project& project)
+{
+    return project.network.depth() * modulesPerLayer(project);
+}
+
+std::string moduleName(const Project& project, std::int64_t module)
+{
+    if (module == modulesOf(project) + 1) {
+        return "out";
+    }
+    if (module == 0 || modulesPerLayer(project) == 1) {
+        return std::to_string(module);
+    }
+    return std::to_string((module + 1) / 2) + (module % 2 == 1 ? "a" : "f");
+}
+
+std::string nameOf(const Shortcut& shortcut)
+{
+    return textOf(shortcut);
+}
+
+} // namespace residua::projects

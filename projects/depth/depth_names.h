@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/project.h"
+#include "projects/model/topology.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// What people call the parts of a topology: its modules, its shortcuts and its mix ports.
+namespace residua::projects {
+
+/// The name that recorded weights give the final output's mix where the layers have several.
+inline constexpr const char* kFinalPort = "final";
+/// Ports of a layer that read a mix of their own: one without a name, or q, k, v, residual.
+[[nodiscard]] std::vector<std::string> portsOf(const Topology& topology);
+
+/// K, what i and j of i:j number from 1: the layers, or both halves of each (mixedModules).
+[[nodiscard]] std::int64_t modulesOf(const Project& project);
+/// Layers with modules of their own in the order of the stack: 1, or 2 where both halves have one.
+[[nodiscard]] std::int64_t modulesPerLayer(const Project& project);
+/// "0" for the stack's input, "3" for layer 3, "3a" and "3f" for its attention and its FFN where both are modules,
+/// "out" for the final output.
+[[nodiscard]] std::string moduleName(const Project& project, std::int64_t module);
+
+/// "3:7".
+[[nodiscard]] std::string nameOf(const Shortcut& shortcut);
+
+} // namespace residua::projects

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the commands make of a document and a selection, without a view.
+#include "projects/commands/commands.h"
+#include "projects/commands/graph_commands.h"
+#include "projects/commands/node_places.h"
+#include "projects/commands/node_search.h"
+#include "projects/commands/typing.h"
+#include "projects/library/presets.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+const GraphRef kRef = "block:b";
+
+/// Four layers of a preset's block that read every layer before them, with learned weights.
+Document blockOf(const std::string& preset)
+{
+    Document document;
+    document.project.network.width = 64;
+    const auto& presets = blockPresets();
+    const auto found = std::ranges::find(presets, preset, &BlockPreset::name);
+    document.project.network.blocks.push_back(Block{"b", preset, found->graph});
+    document.project.network.stack = {{"b", 4}};
+    DepthMix mix;
+    mix.weight = WeightKind::Scalar;
+    document.project.topology = {"custom", mix};
+    return document;
+}
+
+const Graph& graphOf(const Document& document)
+{
+    return *findGraph(document.project, kRef);
+}
+
+NodeId idOf(const Document& document, const std::string& name)
+{
+    return std::ranges::find(graphOf(document).nodes, name, &Node::name)->id;
+}
+
+bool has(const Document& document, const std::string& name)
+{
+    return std::ranges::find(graphOf(document).nodes, name, &Node::name) != graphOf(document).nodes.end();
+}
+
+const DepthMix& mixOf(const Document& document)
+{
+    return std::get<DepthMix>(document.project.topology.wiring);
+}
+
+/// The nodes one above the other, as a view might show them.
+GraphView viewOf(const Document& document)
+{
+    GraphView view{kRef, {}, Box{-1000, -1000, 1000, 1000}};
+    double top = 0;
+    for (const Node& node : graphOf(document).nodes) {
+        view.boxes.emplace(node.id, Box{0, top, kNodeWidth, top + kNodeHeight});
+        top -= 2 * kNodeHeight;
+    }
+    return view;
+}
+
+/// Applies what a command gave, and checks that its inverse brings everything back.
+void perform(Document& document, const Result<DocumentChange>& change)
+{
+    QVERIFY2(change.ok(), change ? "" : change.error().text().c_str());
+    const Document before = document;
+    const auto inverse = applyEdit(document, change->edit);
+    QVERIFY2(inverse.ok(), inverse ? "" : inverse.error().text().c_str());
+    Document back = document;
+    QVERIFY(applyEdit(back, *inverse).ok());
+    QVERIFY(back == before);
+}
+
+} // namespace
+
+class TestCommands : public QObject {
+    Q_OBJECT
+
+private slots:
+    void deleteTakesNodesShortcutsOrLayers()
+    {
+        Document document = blockOf("transformer");
+        const Wire lone{{idOf(document, "input"), "out"}, {idOf(document, "norm_attention"), "in"}};
+        const Selection nodes{.nodes = {idOf(document, "gate"), idOf(document, "up")}, .wires = {lone}, .graph = kRef};
+        const auto withoutNodes = deleteSelection(document, nodes);
+        perform(document, withoutNodes);
+        QCOMPARE(titleOf(withoutNodes->edit), std::string("Delete 2 nodes"));
+        QVERIFY(!has(document, "gate") && !has(document, "up"));
+        QVERIFY(std::ranges::find(graphOf(document).wires, lone) == graphOf(document).wires.end());
+        QCOMPARE(withoutNodes->selection, std::optional(Selection{.graph = kRef}));
+
+        // Shortcuts are pruned; layers that are selected with them stay.
+        perform(document, deleteSelection(document, {.layers = {2}, .shortcuts = {{1, 3}}}));
+        QCOMPARE(mixOf(document).states.at({1, 3}), ShortcutState::Pruned);
+        QCOMPARE(document.project.network.depth(), std::int64_t{4});
+        perform(document, deleteSelection(document, {.layers = {2}}));
+        QCOMPARE(document.project.network.depth(), std::int64_t{3});
+    }
+
+    void deleteSaysWhyThereIsNothingToBeDone()
+    {
+        Document document = blockOf("mlp");
+        QCOMPARE(deleteSelection(document, {}).error().message, std::string("nothing is selected"));
+        QVERIFY(!deleteSelection(document, {.layers = {0}}).ok()); // the stem stays
+        QVERIFY(!deleteSelection(document, {.shortcuts = {{3, 9}}}).ok());
+        QVERIFY(!deleteSelection(document, {.graph = kRef}).ok());
+        document.project.topology = {};
+        const Selection step{.shortcuts = {{1, 2}}};
+        const auto refused = deleteSelection(document, step);
+        QVERIFY(refused.error().message.find("running sum") != std::string::npos);
+        QVERIFY(!toggleFrozen(document, step).ok());
+        QVERIFY(pruneShortcuts(document, step).ok()); // the matrix shows the terms of the sum
+    }
+
+    void shortcutsAreFrozenAndThawed()
+    {
+        Document document = blockOf("mlp");
+        const Selection two{.shortcuts = {{0, 2}, {1, 3}}};
+        perform(document, toggleFrozen(document, {.shortcuts = {{0, 2}}}));
+        perform(document, toggleFrozen(document, two)); // not all are
+        QCOMPARE(mixOf(document).states.size(), std::size_t{2});
+        const auto thaw = toggleFrozen(document, two);
+        perform(document, thaw);
+        QVERIFY(mixOf(document).states.empty());
+        QVERIFY(!thaw->selection); // as before
+        QVERIFY(!toggleFrozen(document, {}).ok());
+    }
+
+    void nodesThatStayKeepTheirPlaces()
+    {
+        Document document = blockOf("mlp");
+        const GraphView seen = viewOf(document);
+        const NodeId up = idOf(document, "up");
+        const NodeId down = idOf(document, "down");
+        perform(document, deleteSelection(document, {.nodes = {up}, .graph = kRef}, seen));
+        const auto& places = document.layout.positions.at(kRef);
+        QCOMPARE(places.at(down), seen.boxes.at(down).corner());
+        QVERIFY(!places.contains(up));
+        QVERIFY(keepPlaces(document, viewOf(document)).empty()); // all have one now
+    }
+
+    void copiesHaveNamesWiresAndSharedWeightsOfTheirOwn()
+    {
+        Document document = blockOf("transformer-qkv");
+        const Selection three{
+            .nodes = {idOf(document, "norm_q"), idOf(document, "norm_k"), idOf(document, "attention")}, .graph = kRef};
+        GraphView seen = viewOf(document);
+        const auto twice = duplicateSelection(document, three, seen);
+        perform(document, twice);
+        QCOMPARE(titleOf(twice->edit), std::string("Duplicate 3 nodes"));
+        const Wire copy{{idOf(document, "norm_k2"), "out"}, {idOf(document, "attention2"), "k"}};
+        QVERIFY(std::ranges::find(graphOf(document).wires, copy) != graphOf(document).wires.end());
+        QCOMPARE(std::get<std::string>(graphOf(document).find(idOf(document, "norm_k2"))->params.at("share")),
+                 std::string("norm_q2"));
+
+        const std::string text = copied(document, *twice->selection, seen);
+        QVERIFY(!paste(document, {.graph = kRef}, "no nodes", seen).ok());
+        seen.inSight = Box{5000, 5000, 5400, 5400}; // elsewhere than where they were copied
+        perform(document, paste(document, {.graph = kRef}, text, seen));
+        const Position at = document.layout.positions.at(kRef).at(idOf(document, "attention3"));
+        QVERIFY(at.x > 4000 && at.y > 4000);
+        QVERIFY(!paste(document, {}, text).ok()); // nodes are no layers
+        QVERIFY(copied(document, {}).empty());
+    }
+
+    void shortcutsAreDuplicatedOneLayerOn()
+    {
+        Document document = blockOf("mlp");
+        std::get<DepthMix>(document.project.topology.wiring).sources =
+            ExplicitSources{{{0, 1}, {1, 2}, {0, 2}, {2, 3}, {3, 4}}};
+        perform(document, duplicateSelection(document, {.shortcuts = {{0, 2}}}));
+        QVERIFY(std::ranges::count(std::get<ExplicitSources>(mixOf(document).sources).shortcuts, Shortcut{1, 3}) == 1);
+        perform(document, duplicateSelection(document, {.layers = {1, 2}}));
+        QCOMPARE(document.project.network.depth(), std::int64_t{6});
+        QVERIFY(!duplicateSelection(document, {}).ok());
+    }
+
+    void aNodeThatIsTypedIsWiredToWhereItWasAsked()
+    {
+        Document document = blockOf("mlp");
+        const NodeSpot spot{{300, -40}, WireEnd{{idOf(document, "input"), "out"}, PortSide::Output}};
+        const Typed typed = typedNode(document, "rms", spot, viewOf(document));
+        QVERIFY(typed.answer.valid);
+        perform(document, *typed.change);
+        const NodeId norm = idOf(document, "rms_norm");
+        QCOMPARE(typed.change->selection->nodes, std::set<NodeId>{norm});
+        const Wire wire{{idOf(document, "input"), "out"}, {norm, "in"}};
+        QVERIFY(std::ranges::find(graphOf(document).wires, wire) != graphOf(document).wires.end());
+        const Box box = movedTo({0, 0, kNodeWidth, kNodeHeight}, document.layout.positions.at(kRef).at(norm));
+        for (const auto& [id, other] : viewOf(blockOf("mlp")).boxes) {
+            QVERIFY(!box.overlaps(other));
+        }
+        QVERIFY(!typedNode(document, "no such thing", spot, viewOf(document)).answer.valid);
+    }
+
+    void nodesAreAligned()
+    {
+        Document document = blockOf("mlp");
+        GraphView seen = viewOf(document);
+        const Selection two{.nodes = {idOf(document, "up"), idOf(document, "down")}, .graph = kRef};
+        perform(document, alignNodes(document, two, Alignment::Top, seen));
+        const auto& places = document.layout.positions.at(kRef);
+        QCOMPARE(places.at(idOf(document, "up")).y, places.at(idOf(document, "down")).y);
+        QVERIFY(!alignNodes(document, {.nodes = {idOf(document, "up")}, .graph = kRef}, Alignment::Top, seen).ok());
+    }
+
+    void aFreePlaceIsNearAndOnTheGrid()
+    {
+        const Box wanted = nodeBoxAround({101, 51});
+        QVERIFY(wanted.contains({101, 51}));
+        const Position alone = freePlace(wanted, {});
+        QVERIFY(std::abs(alone.x - wanted.left) <= kNodeGrid / 2 && std::abs(alone.y - wanted.top) <= kNodeGrid / 2);
+        const Position beside = freePlace(wanted, {wanted});
+        QVERIFY(!movedTo(wanted, beside).overlaps(wanted));
+        QCOMPARE(beside.x - kNodeGrid * std::round(beside.x / kNodeGrid), 0.0);
+    }
+
+    void everythingIsWhatAViewShows()
+    {
+        Document document = blockOf("mlp");
+        std::get<DepthMix>(document.project.topology.wiring).states[{0, 2}] = ShortcutState::Pruned;
+        const Selection all = wholeStack(document.project);
+        QCOMPARE(all.layers.size(), std::size_t{6}); // with stem and head
+        QCOMPARE(all.shortcuts.size(), std::size_t{15});
+        QCOMPARE(everyShortcut(document.project).shortcuts.size(), std::size_t{14}); // one is not read
+        QVERIFY(everyShortcut(document.project).layers.empty());
+        QCOMPARE(everyNode(document.project, kRef).nodes.size(), graphOf(document).nodes.size());
+        document.project.topology = {};
+        QCOMPARE(wholeStack(document.project).shortcuts.size(), std::size_t{5}); // the steps of the stream
+    }
+
+    void aSelectionIsCutToWhatAViewShows()
+    {
+        const Document document = blockOf("mlp");
+        const NodeId up = idOf(document, "up");
+        const Selection both{.layers = {2}, .shortcuts = {{0, 1}}, .nodes = {up}, .graph = kRef};
+        QCOMPARE(partOfStack(both), (Selection{.layers = {2}, .shortcuts = {{0, 1}}}));
+        QCOMPARE(partOfGraph(both, kRef), (Selection{.nodes = {up}, .graph = kRef}));
+        QCOMPARE(partOfGraph(both, "stem"), (Selection{.graph = "stem"}));
+        Selection gone = both;
+        gone.layers.insert(9);
+        gone.shortcuts.insert({4, 9});
+        gone.nodes.insert(NodeId{999});
+        QCOMPARE(existing(document.project, gone), both);
+        gone.graph = "block:gone";
+        QCOMPARE(existing(document.project, gone), partOfStack(both));
+    }
+
+    void aWireIsCheckedBeforeItIsDrawn()
+    {
+        const Document document = blockOf("transformer");
+        const auto check = [&](const char* from, const char* to, const char* port) {
+            return checkWire(document.project, kRef, {{idOf(document, from), "out"}, {idOf(document, to), port}});
+        };
+        const WireCheck good = check("input", "norm_ffn", "in");
+        QVERIFY(good.possible && good.fits);
+        QCOMPARE(good.carries, std::string("[batch, time, 64]"));
+        QVERIFY(good.message.find("instead of add_attention.out") != std::string::npos);
+        const WireCheck wide = check("up", "branch", "in3");
+        QVERIFY(wide.possible && !wide.fits);
+        QVERIFY(wide.message.find("192") != std::string::npos);
+        const WireCheck round = check("down", "norm_ffn", "in");
+        QVERIFY(!round.possible);
+        QVERIFY(round.message.find("cycle") != std::string::npos);
+        QVERIFY(!check("up", "up", "in").possible);
+        QVERIFY(!check("input", "norm_attention", "in").possible); // is there
+    }
+
+    void nodesAreFoundByWhatIsTyped()
+    {
+        QVERIFY(offersFor("").size() > 10);
+        QCOMPARE(offersFor("  GELU ").front().kind, std::string("activation"));
+        QCOMPARE(std::get<std::string>(offersFor("tanh").front().params.at("function")), std::string("tanh"));
+        QCOMPARE(offersFor("rms").front().kind, std::string("rms_norm"));
+        QCOMPARE(offersFor("linear").front().kind, std::string("linear"));
+        QVERIFY(offersFor("no such thing").empty());
+        const auto offers = offersFor("x * sigmoid(y)");
+        QCOMPARE(offers.size(), std::size_t(1));
+        QCOMPARE(std::get<std::string>(offers.front().params.at("formula")), std::string("x * sigmoid(y)"));
+        QVERIFY(offersFor("x * (").empty());
+    }
+};
+
+RESIDUA_TEST(TestCommands)
+#include "tst_commands.moc"
