@@ -18,7 +18,7 @@ set(RESIDUA_MODULE_FOLDERS
 set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes library schema diff edit schedule file check cost transfer studies commands)
 set(RESIDUA_FOLDER_ORDER_engine
-  api theory files runs results data runtime ops graph depth network observe transfer train session)
+  api theory files runs results data runtime ops graph depth network observe train transfer session)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot pareto heatmap runs)
 
