@@ -5,6 +5,7 @@
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 namespace residua::projects {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/places.h"
 #include "projects/model/project.h"
-#include "projects/nodes/shape.h"
 
 #include <cstdint>
 #include <set>
