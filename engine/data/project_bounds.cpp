@@ -230,7 +230,8 @@ std::vector<ProjectBound> boundsOf(const Project& project, std::span<const std::
 {
     std::vector<ProjectBound> bounds;
     const auto data = Dataset::outline(project);
-    if (!data || !*data || (*data)->shape.inputs > kLargestDimension || !projects::soundProject(project)) {
+    if (!data || !*data || (*data)->schema.input().shape.features() > kLargestDimension ||
+        !projects::soundProject(project)) {
         return bounds;
     }
     addShortcutBounds(project, steps, bounds);

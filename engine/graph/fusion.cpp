@@ -28,9 +28,10 @@ private:
 };
 
 /// The step that makes `slot` by a product without bias, if nothing but one reader wants it.
-std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, std::size_t slot, std::size_t output)
+std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, std::size_t slot,
+                                               std::span<const std::size_t> outputs)
 {
-    std::ptrdiff_t readers = slot == output ? 1 : 0;
+    std::ptrdiff_t readers = std::ranges::count(outputs, slot);
     for (const ProgramStep& step : steps) {
         readers += std::ranges::count(step.in, slot);
     }
@@ -43,10 +44,10 @@ std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, 
 }
 
 /// Makes one step of a SwiGLU and its two products, where they fit.
-void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::size_t output)
+void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::span<const std::size_t> outputs)
 {
-    const auto gate = soleProduct(steps, swiglu.in[0], output);
-    const auto up = soleProduct(steps, swiglu.in[1], output);
+    const auto gate = soleProduct(steps, swiglu.in[0], outputs);
+    const auto up = soleProduct(steps, swiglu.in[1], outputs);
     if (gate == steps.end() || up == steps.end() || gate->in != up->in) {
         return;
     }
@@ -75,11 +76,11 @@ at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const
     return swiglu(in[0], in[1]);
 }
 
-void fuse(std::vector<ProgramStep>& steps, std::size_t output)
+void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs)
 {
     for (ProgramStep& step : steps) {
         if (dynamic_cast<const SwigluOperator*>(step.run.get())) {
-            fuseGatedLinear(steps, step, output);
+            fuseGatedLinear(steps, step, outputs);
         }
     }
     std::erase_if(steps, [](const ProgramStep& step) { return !step.run; });

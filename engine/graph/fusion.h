@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace residua::engine {
@@ -42,8 +43,8 @@ struct ProgramStep {
 };
 
 /// Rewrites a program so that it computes the same in fewer passes over memory: a SwiGLU whose gate and up are products
-/// of one input without bias, read by nothing else, becomes one step. `output` is the slot that leaves the graph. To be
-/// called before last readers are marked.
-void fuse(std::vector<ProgramStep>& steps, std::size_t output);
+/// of one input without bias, read by nothing else, becomes one step. `outputs` are the slots that leave the graph. To
+/// be called before last readers are marked.
+void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs);
 
 } // namespace residua::engine

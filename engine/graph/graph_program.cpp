@@ -7,6 +7,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/alias.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <iterator>
@@ -31,7 +32,7 @@ public:
     Result<GraphProgram> run()
     {
         const ResolvedGraph resolved =
-            projects::resolveGraph(m_graph, m_setting.ref, m_setting.sizes, m_setting.entering);
+            projects::resolveGraph(m_graph, m_setting.ref, m_setting.sizes, m_setting.entering, m_setting.fedByPass);
         if (!resolved.errors.empty()) {
             return resolved.errors.begin()->second;
         }
@@ -42,10 +43,11 @@ public:
                 return added.error();
             }
         }
-        if (!m_hasOutput) {
+        addOutputs();
+        if (m_program.m_outputs.empty()) {
             return Error{m_setting.ref, "the graph has no output node"};
         }
-        fuse(m_program.m_steps, m_program.m_output);
+        fuse(m_program.m_steps, m_program.m_outputs);
         markLastReaders();
         const auto& all = m_setting.plan.all();
         for (std::size_t i = before; i < all.size(); ++i) {
@@ -55,18 +57,37 @@ public:
     }
 
 private:
-    /// Input nodes take the first slots, in the order of the document.
+    /// Input nodes take the first slots, in the order of the document; those that the pass feeds come after the others.
     void addInputs(const ResolvedGraph& resolved)
     {
-        for (const Node& node : m_graph.nodes) {
-            if (projects::roleOf(node) == NodeRole::GraphInput) {
-                m_program.m_inputPorts.push_back(projects::graphPortOf(node));
-                define(node.id, m_setting.entering);
+        for (const bool byPass : {false, true}) {
+            for (const Node& node : m_graph.nodes) {
+                const std::string port = projects::graphPortOf(node);
+                const auto shape = m_setting.fedByPass.find(port);
+                const bool isFed = shape != m_setting.fedByPass.end();
+                if (projects::roleOf(node) == NodeRole::GraphInput && isFed == byPass) {
+                    (byPass ? m_program.m_fedByPass : m_program.m_inputPorts).push_back(port);
+                    define(node.id, byPass ? shape->second : m_setting.entering);
+                }
             }
         }
         std::vector<NodeId> order;
         std::ranges::transform(resolved.nodes, std::back_inserter(order), &ResolvedNode::id);
         m_writers = projects::residualWriters(m_graph, order);
+    }
+
+    void addOutputs()
+    {
+        for (const bool first : {true, false}) {
+            for (const Node& node : m_graph.nodes) {
+                const std::string port = projects::graphPortOf(node);
+                const auto slot = m_outputs.find(node.id);
+                if (slot != m_outputs.end() && (port == "output") == first) {
+                    m_program.m_outputs.push_back(slot->second);
+                    m_program.m_outputPorts.push_back({port, m_shapes[slot->second]});
+                }
+            }
+        }
     }
 
     std::size_t define(NodeId node, const Shape& shape)
@@ -86,9 +107,7 @@ private:
         case NodeRole::GraphInput:
             return Done{};
         case NodeRole::GraphOutput:
-            m_program.m_output = slots.front();
-            m_program.m_outputShape = node.in.front();
-            m_hasOutput = true;
+            m_outputs.emplace(node.id, slots.front());
             return Done{};
         default:
             return build(graph, node, slots);
@@ -142,7 +161,9 @@ private:
     void markLastReaders()
     {
         std::vector<bool> read(m_shapes.size(), false);
-        read[m_program.m_output] = true;
+        for (const std::size_t slot : m_program.m_outputs) {
+            read[slot] = true;
+        }
         for (auto step = m_program.m_steps.rbegin(); step != m_program.m_steps.rend(); ++step) {
             for (const std::size_t slot : step->in) {
                 if (!read[slot]) {
@@ -160,8 +181,8 @@ private:
     std::vector<Shape> m_shapes; ///< by slot
     std::set<NodeId> m_writers;
     std::map<std::string, std::vector<at::Tensor>> m_norms;
+    std::map<NodeId, std::size_t> m_outputs; ///< the slot that each output node reads
     GraphProgram m_program;
-    bool m_hasOutput = false;
 };
 
 Result<GraphProgram> GraphProgram::compile(const projects::Graph& graph, const GraphSetting& setting)
@@ -178,7 +199,23 @@ std::vector<Operator*> GraphProgram::operators() const
     return result;
 }
 
-at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, const Pass& pass, projects::Activations activations)
+std::vector<at::Tensor> GraphProgram::runAll(std::span<const at::Tensor> inputs, const Pass& pass,
+                                             projects::Activations activations)
+{
+    if (!m_fedByPass.empty()) {
+        std::vector<at::Tensor> all(inputs.begin(), inputs.end());
+        for (const std::string& port : m_fedByPass) {
+            const auto found = pass.inputs.find(port);
+            TORCH_CHECK(found != pass.inputs.end(), "the pass does not feed the port ", port);
+            all.push_back(found->second);
+        }
+        return runOn(all, pass, activations);
+    }
+    return runOn(inputs, pass, activations);
+}
+
+std::vector<at::Tensor> GraphProgram::runOn(std::span<const at::Tensor> inputs, const Pass& pass,
+                                            projects::Activations activations)
 {
     if (!at::GradMode::is_enabled()) {
         return runSteps(inputs, pass);
@@ -205,7 +242,7 @@ at::Tensor GraphProgram::run(std::span<const at::Tensor> inputs, const Pass& pas
     return runSteps(entering, pass);
 }
 
-at::Tensor GraphProgram::runSteps(std::span<const at::Tensor> inputs, const Pass& pass)
+std::vector<at::Tensor> GraphProgram::runSteps(std::span<const at::Tensor> inputs, const Pass& pass)
 {
     std::ranges::copy(inputs, m_slots.begin());
     for (const ProgramStep& step : m_steps) {
@@ -214,9 +251,12 @@ at::Tensor GraphProgram::runSteps(std::span<const at::Tensor> inputs, const Pass
             m_slots[slot].reset();
         }
     }
-    at::Tensor result = std::move(m_slots[m_output]);
+    std::vector<at::Tensor> results;
+    for (const std::size_t slot : m_outputs) {
+        results.push_back(m_slots[slot]);
+    }
     std::ranges::fill(m_slots, at::Tensor());
-    return result;
+    return results;
 }
 
 } // namespace residua::engine

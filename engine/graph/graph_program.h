@@ -11,6 +11,7 @@
 #include "projects/nodes/shape.h"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,11 +24,18 @@ struct GraphSetting {
     projects::GraphRef ref; ///< for the places of errors
     std::string prefix;     ///< of parameter names: "stem.", "layers.3.", "head."
     const projects::Sizes& sizes;
-    projects::Shape entering; ///< of every input port
+    projects::Shape entering;                         ///< of every input port but these:
+    std::map<std::string, projects::Shape> fedByPass; ///< input ports that Pass::inputs feeds, by name
     InitPlan& plan;
     RotaryTables& rotaryTables;
     projects::NodeId tiedNode{}; ///< the node that uses `tied` as its weight, where that is defined
     at::Tensor tied;
+};
+
+/// A port through which a value leaves a graph.
+struct OutputPort {
+    std::string name;
+    projects::Shape shape;
 };
 
 /// A graph as a list of steps over numbered slots, made once; running it looks nothing up and frees each value after
@@ -36,28 +44,39 @@ class GraphProgram {
 public:
     [[nodiscard]] static Result<GraphProgram> compile(const projects::Graph& graph, const GraphSetting& setting);
 
-    /// Names of the graph's input ports, in the order in which run takes them.
+    /// Names of the input ports whose values run takes, in its order.
     [[nodiscard]] const std::vector<std::string>& inputPorts() const { return m_inputPorts; }
-    /// The value at the output port. One tensor per input port. The program must outlive the backward of it.
-    /// `activations` says whether what the backward needs of the graph's inside is kept, or computed again from the
-    /// inputs. Gradients have the same bits either way: those of an input's readers are summed before they meet what
-    /// else reads that tensor.
+    /// The port "output" before all others, which are in the document's order.
+    [[nodiscard]] const std::vector<OutputPort>& outputPorts() const { return m_outputPorts; }
+    /// The values at the output ports. One tensor per input port; a port that the pass feeds must be among
+    /// Pass::inputs. The program must outlive the backward of the values. `activations` says whether what the backward
+    /// needs of the graph's inside is kept, or computed again from the inputs. Gradients have the same bits either way:
+    /// those of an input's readers are summed before they meet what else reads that tensor.
+    [[nodiscard]] std::vector<at::Tensor> runAll(std::span<const at::Tensor> inputs, const Pass& pass,
+                                                 projects::Activations activations = projects::Activations::Keep);
+    /// The same, where the first output is all that is wanted.
     [[nodiscard]] at::Tensor run(std::span<const at::Tensor> inputs, const Pass& pass,
-                                 projects::Activations activations = projects::Activations::Keep);
+                                 projects::Activations activations = projects::Activations::Keep)
+    {
+        return runAll(inputs, pass, activations).front();
+    }
     /// Its operators, in the order in which they run.
     [[nodiscard]] std::vector<Operator*> operators() const;
-    /// What arrives at the output port.
-    [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
+    /// What arrives at the first output port.
+    [[nodiscard]] const projects::Shape& outputShape() const { return m_outputPorts.front().shape; }
 
 private:
     friend class GraphCompiler;
-    [[nodiscard]] at::Tensor runSteps(std::span<const at::Tensor> inputs, const Pass& pass);
+    [[nodiscard]] std::vector<at::Tensor> runOn(std::span<const at::Tensor> inputs, const Pass& pass,
+                                                projects::Activations activations);
+    [[nodiscard]] std::vector<at::Tensor> runSteps(std::span<const at::Tensor> inputs, const Pass& pass);
 
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
+    std::vector<std::string> m_fedByPass;  ///< the ports of the slots after those
     std::vector<ProgramStep> m_steps;
-    std::size_t m_output = 0;
+    std::vector<OutputPort> m_outputPorts;
+    std::vector<std::size_t> m_outputs; ///< their slots
     std::vector<at::Tensor> m_slots;
-    projects::Shape m_outputShape;
     std::vector<at::Tensor> m_parameters; ///< those that its nodes made
 };
 

@@ -78,7 +78,8 @@ public:
     {
         TORCH_CHECK(!at::GradMode::is_enabled(), "what is computed again has no second derivative");
         variable_list result(num_outputs());
-        if (!grads[0].defined()) {
+        const auto given = std::ranges::find_if(grads, [](const at::Tensor& grad) { return grad.defined(); });
+        if (given == grads.end()) {
             return result;
         }
         TORCH_CHECK(m_run, "a layer's inputs were freed by an earlier backward pass");
@@ -102,13 +103,24 @@ public:
         if (wanted.empty()) {
             return result;
         }
-        at::Tensor output;
+        variable_list outputs;
         {
             const at::AutoGradMode record(true);
-            const RandomStateOf as(grads[0].device(), m_state);
-            output = m_run(m_inputs);
+            const RandomStateOf as(given->device(), m_state);
+            outputs = m_run(m_inputs);
         }
-        variable_list found = torch::autograd::grad({output}, wanted, {grads[0]}, std::nullopt, false, true);
+        variable_list roots;
+        variable_list rootGrads;
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            if (grads[i].defined() && outputs[i].requires_grad()) {
+                roots.push_back(outputs[i]);
+                rootGrads.push_back(grads[i]);
+            }
+        }
+        if (roots.empty()) {
+            return result;
+        }
+        variable_list found = torch::autograd::grad(roots, wanted, rootGrads, std::nullopt, false, true);
         for (std::size_t i = 0; i < found.size(); ++i) {
             result[places[i]] = std::move(found[i]);
         }
@@ -132,8 +144,8 @@ private:
 
 } // namespace
 
-at::Tensor runRecomputed(Rerun run, std::span<const at::Tensor> inputs, std::span<const at::Tensor> parameters,
-                         const Pass& pass)
+variable_list runRecomputed(Rerun run, std::span<const at::Tensor> inputs, std::span<const at::Tensor> parameters,
+                            const Pass& pass)
 {
     variable_list all(inputs.begin(), inputs.end());
     all.insert(all.end(), parameters.begin(), parameters.end());
@@ -141,18 +153,22 @@ at::Tensor runRecomputed(Rerun run, std::span<const at::Tensor> inputs, std::spa
         return run(inputs);
     }
     const at::Tensor state = pass.training() ? randomState(inputs.front().device()) : at::Tensor();
-    at::Tensor output;
+    variable_list outputs;
     {
         const at::NoGradGuard noGrad;
-        output = run(inputs);
+        outputs = run(inputs);
     }
-    if (std::ranges::any_of(inputs, [&](const at::Tensor& input) { return output.is_same(input); })) {
-        output = output.detach(); // A function that hands its input through: the input keeps its own history.
+    variable_list taken(inputs.begin(), inputs.end()); // tensors that have a history already, or soon will
+    for (at::Tensor& output : outputs) {
+        if (std::ranges::any_of(taken, [&](const at::Tensor& other) { return output.is_same(other); })) {
+            output = output.detach();
+        }
+        taken.push_back(output);
     }
     auto node = std::make_shared<RecomputeNode>(std::move(run), inputs, parameters, state);
     node->set_next_edges(torch::autograd::collect_next_edges(all));
-    torch::autograd::set_history(output, node);
-    return output;
+    torch::autograd::set_history(outputs, node);
+    return outputs;
 }
 
 } // namespace residua::engine

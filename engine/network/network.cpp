@@ -160,6 +160,7 @@ private:
                              .prefix = prefix,
                              .sizes = m_sizes,
                              .entering = entering,
+                             .fedByPass = {},
                              .plan = m_network->m_plan,
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},

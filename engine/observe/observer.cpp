@@ -31,17 +31,10 @@ double Throughput::unitsPerSecond() const
     return seconds > 0 ? units / seconds : 0;
 }
 
-Observer::Observer(CompiledNetwork& network, std::int64_t every) : m_network(network), m_every(every) {}
-
-bool Observer::due(std::int64_t step, std::int64_t lastStep) const
-{
-    return m_every > 0 && (step % m_every == 0 || step == lastStep);
-}
-
-LayerMagnitudes* Observer::magnitudesFor(std::int64_t step, std::int64_t lastStep)
+LayerMagnitudes* Observer::magnitudes()
 {
     m_magnitudes.clear();
-    return due(step, lastStep) ? &m_magnitudes : nullptr;
+    return &m_magnitudes;
 }
 
 std::vector<Matrix> Observer::observe(std::int64_t step)
@@ -51,6 +44,7 @@ std::vector<Matrix> Observer::observe(std::int64_t step)
     if (std::optional<Matrix> magnitudes = m_magnitudes.matrix(step)) {
         matrices.push_back(std::move(*magnitudes));
     }
+    m_magnitudes.clear();
     return matrices;
 }
 

@@ -27,22 +27,20 @@ private:
     std::deque<Point> m_points;
 };
 
-/// Looks at a network while it trains, at the plan's cadence. Engine thread.
+/// Looks at a network while it trains. Engine thread.
 class Observer {
 public:
-    /// `every` 0: never. The network must outlive it.
-    Observer(CompiledNetwork& network, std::int64_t every);
+    /// The network must outlive it.
+    explicit Observer(CompiledNetwork& network) : m_network(network) {}
 
-    /// Whether the state after `step` is to be looked at: the first, every so many, and the last.
-    [[nodiscard]] bool due(std::int64_t step, std::int64_t lastStep) const;
-    /// What the passes of `step` are to tell the layers' magnitudes; null where it is not due.
-    [[nodiscard]] LayerMagnitudes* magnitudesFor(std::int64_t step, std::int64_t lastStep);
-    /// Its mixing coefficients, and the layers' magnitudes where its passes told them. Waits for the device.
+    /// What the passes of the step before an observation tell the layers' magnitudes.
+    [[nodiscard]] LayerMagnitudes* magnitudes();
+    /// Its mixing coefficients, and the layers' magnitudes where passes told them since the last observation. Waits for
+    /// the device.
     [[nodiscard]] std::vector<Matrix> observe(std::int64_t step);
 
 private:
     CompiledNetwork& m_network;
-    std::int64_t m_every = 0;
     LayerMagnitudes m_magnitudes;
 };
 

@@ -109,7 +109,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->m_pauseAt = command.pauseAfter;
     run->guarded([&] { run->announce(); });
-    run->guarded([&] { run->observe(); });
+    run->guarded([&] { run->keep(run->m_loop.observe()); });
     return run;
 }
 
@@ -168,7 +168,7 @@ void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> ch
     }
     if (!checkpoint) {
         m_sink(Notice{m_id, "the run had no checkpoint yet and begins again"});
-        guarded([this] { observe(); });
+        guarded([this] { keep(m_loop.observe()); });
     }
     const std::int64_t done = checkpoint.value_or(0);
     if (opened.otherData) {
@@ -182,22 +182,21 @@ ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter write
     : m_id(id),
       m_sink(sink),
       m_device(std::move(device)),
-      m_trainer(std::move(trainer)),
-      m_recorder(std::move(writer), m_device, lastStep()),
-      m_observer(m_trainer->network(), m_trainer->project().training.observeEvery)
+      m_loop(std::move(trainer)),
+      m_recorder(std::move(writer), m_device, m_loop.lastStep())
 {
     m_pending.run = id;
 }
 
 void ActiveRun::announce()
 {
-    m_sink(RunStarted{m_id, m_recorder.directory(), m_trainer->stepsDone(), lastStep(), m_trainer->parameterCount(),
-                      m_device, m_trainer->unitsPerStep(),
-                      projects::isLanguage(m_trainer->project().data) ? Unit::Token : Unit::Sample});
-    if (const std::string warning = memoryWarning(m_trainer->project(), m_device); !warning.empty()) {
+    m_sink(RunStarted{m_id, m_recorder.directory(), trainer().stepsDone(), m_loop.lastStep(),
+                      trainer().parameterCount(), m_device, trainer().unitsPerStep(),
+                      projects::isLanguage(trainer().project().data) ? Unit::Token : Unit::Sample});
+    if (const std::string warning = memoryWarning(trainer().project(), m_device); !warning.empty()) {
         m_sink(Notice{m_id, warning});
     }
-    for (const std::string& note : m_trainer->dataset().notes()) {
+    for (const std::string& note : trainer().dataset().notes()) {
         m_sink(Notice{m_id, note});
     }
     if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
@@ -209,7 +208,7 @@ void ActiveRun::announce()
 void ActiveRun::tellNotes()
 {
     for (const std::string& note : m_recorder.takeNotes()) {
-        m_recorder.event(m_trainer->stepsDone(), "store", note);
+        m_recorder.event(trainer().stepsDone(), "store", note);
         m_sink(Notice{m_id, note});
     }
 }
@@ -220,72 +219,52 @@ void ActiveRun::guarded(const std::function<void()>& work)
         return;
     }
     if (const auto failure = attempt(work)) {
-        fail(describe(*failure, m_trainer->project(), m_device));
+        fail(describe(*failure, trainer().project(), m_device));
     }
 }
 
 void ActiveRun::advance()
 {
     guarded([this] {
-        const projects::TrainingPlan& plan = m_trainer->project().training;
-        LayerMagnitudes* const magnitudes = m_observer.magnitudesFor(m_trainer->stepsDone() + 1, lastStep());
-        if (const Status stepped = m_trainer->step(magnitudes); !stepped) {
-            failKept(stepped.error());
+        StepOutcome outcome = m_loop.advance();
+        keep(std::move(outcome.matrices));
+        if (outcome.validation) {
+            m_pending.validations.push_back(*outcome.validation);
+        }
+        if (!outcome.status) {
+            failKept(outcome.status.error());
             return;
         }
-        const std::int64_t step = m_trainer->stepsDone();
-        const bool last = step >= lastStep();
-        if (m_observer.due(step, lastStep())) {
-            observe();
-        }
-        if (plan.validateEvery > 0 && (step % plan.validateEvery == 0 || last)) {
-            if (const Status validated = validate(); !validated) {
-                failKept(validated.error());
-                return;
-            }
-        }
-        if (last) {
+        if (outcome.due.last) {
             finish(RunStatus::Finished);
             return;
         }
-        if (plan.checkpointEvery > 0 && step % plan.checkpointEvery == 0) {
+        if (outcome.due.checkpoint) {
             writeCheckpoint();
         }
-        if (step == m_pauseAt) {
+        if (trainer().stepsDone() == m_pauseAt) {
             enterPause();
             return;
         }
-        const auto interval = m_trainer->device().is_cpu() ? kPublishOnCpu : kPublishOnGpu;
-        if (m_trainer->recordsFull() || Clock::now() - m_published >= interval) {
+        const auto interval = trainer().device().is_cpu() ? kPublishOnCpu : kPublishOnGpu;
+        if (trainer().recordsFull() || Clock::now() - m_published >= interval) {
             publish();
         }
     });
 }
 
-void ActiveRun::observe()
+void ActiveRun::keep(std::vector<Matrix> matrices)
 {
-    for (Matrix& matrix : m_observer.observe(m_trainer->stepsDone())) {
+    for (Matrix& matrix : matrices) {
         m_recorder.matrix(matrix);
         std::erase_if(m_pending.matrices, [&](const Matrix& older) { return older.name == matrix.name; });
         m_pending.matrices.push_back(std::move(matrix));
     }
 }
 
-Status ActiveRun::validate()
-{
-    const Result<std::optional<double>> loss = m_trainer->validate();
-    if (!loss) {
-        return loss.error();
-    }
-    if (*loss) {
-        m_pending.validations.push_back({m_trainer->stepsDone(), **loss});
-    }
-    return Done{};
-}
-
 void ActiveRun::publish()
 {
-    m_pending.steps = m_trainer->takeRecords();
+    m_pending.steps = trainer().takeRecords();
     const auto bad = std::find_if(m_pending.steps.begin(), m_pending.steps.end(), [](const StepRecord& record) {
         return !std::isfinite(record.loss) || !std::isfinite(record.gradientNorm);
     });
@@ -300,13 +279,13 @@ void ActiveRun::publish()
         m_throughput.add(record);
     }
     m_pending.unitsPerSecond = m_throughput.unitsPerSecond();
-    m_pending.peakBytes = peakBytes(m_trainer->device());
-    m_recorder.add(m_pending, diverged ? diverged->step - 1 : m_trainer->stepsDone());
+    m_pending.peakBytes = peakBytes(trainer().device());
+    m_recorder.add(m_pending, diverged ? diverged->step - 1 : trainer().stepsDone());
     m_sink(std::exchange(m_pending, {}));
     m_pending.run = m_id;
     m_published = Clock::now();
     if (diverged) {
-        fail(divergence(*diverged, m_trainer->project().training, m_checkpointStep));
+        fail(divergence(*diverged, trainer().project().training, m_checkpointStep));
         return;
     }
     if (const Status written = m_recorder.flushIfDue(); !written) {
@@ -318,7 +297,7 @@ void ActiveRun::publish()
 void ActiveRun::writeCheckpoint()
 {
     publish(); // a checkpoint never holds a state whose losses were not looked at
-    const std::int64_t step = m_trainer->stepsDone();
+    const std::int64_t step = trainer().stepsDone();
     if (m_state == State::Ended || step == m_checkpointStep) {
         return;
     }
@@ -328,7 +307,7 @@ void ActiveRun::writeCheckpoint()
         return;
     }
     tellNotes();
-    if (const Status written = m_trainer->writeCheckpoint(m_recorder.directory()); !written) {
+    if (const Status written = trainer().writeCheckpoint(m_recorder.directory()); !written) {
         fail(written.error());
         return;
     }
@@ -345,12 +324,12 @@ void ActiveRun::enterPause()
     }
     m_state = State::Paused;
     m_pauseAt = 0;
-    m_recorder.event(m_trainer->stepsDone(), "paused", "");
+    m_recorder.event(trainer().stepsDone(), "paused", "");
     if (const Status written = m_recorder.flush(RunStatus::Paused); !written) {
         fail(written.error());
         return;
     }
-    m_sink(RunPaused{m_id, m_trainer->stepsDone()});
+    m_sink(RunPaused{m_id, trainer().stepsDone()});
 }
 
 void ActiveRun::leavePause()
@@ -359,7 +338,7 @@ void ActiveRun::leavePause()
         return;
     }
     m_state = State::Running;
-    m_recorder.event(m_trainer->stepsDone(), "continued", "");
+    m_recorder.event(trainer().stepsDone(), "continued", "");
     if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
         fail(written.error());
         return;
@@ -387,7 +366,7 @@ void ActiveRun::goOn()
 void ActiveRun::goOnFor(std::int64_t steps)
 {
     guarded([&] {
-        m_pauseAt = m_trainer->stepsDone() + std::max<std::int64_t>(steps, 1);
+        m_pauseAt = trainer().stepsDone() + std::max<std::int64_t>(steps, 1);
         leavePause();
     });
 }
@@ -408,14 +387,14 @@ void ActiveRun::finish(RunStatus status)
     if (m_state == State::Ended) {
         return;
     }
-    m_recorder.event(m_trainer->stepsDone(), toString(status), "");
+    m_recorder.event(trainer().stepsDone(), toString(status), "");
     if (const Status written = m_recorder.flush(status); !written) {
         fail(written.error());
         return;
     }
     tellNotes();
     m_state = State::Ended;
-    m_sink(RunEnded{m_id, status, m_trainer->stepsDone(), {}});
+    m_sink(RunEnded{m_id, status, trainer().stepsDone(), {}});
 }
 
 void ActiveRun::failKept(const Error& error)

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "engine/observe/observer.h"
 #include "engine/session/recorder.h"
 #include "engine/session/run_use.h"
-#include "engine/train/trainer.h"
+#include "engine/session/training_loop.h"
 #include "projects/base/result.h"
 
 #include <chrono>
@@ -14,11 +13,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace residua::engine {
 
-/// A run from its first step to its end: trains, looks, records, tells. Nothing throws: what the engine's libraries
-/// throw ends the run as Failed. Engine thread.
+/// A run from its first step to its end: advances its TrainingLoop, keeps the records, tells what was found, and does
+/// what a person asks for between two steps. The clock decides how often it tells, and nothing else. Nothing throws:
+/// what the engine's libraries throw ends the run as Failed. Engine thread.
 class ActiveRun {
 public:
     /// Both announce themselves with RunStarted. An error leaves nothing new on disk.
@@ -54,8 +55,7 @@ private:
     void tellNotes();
     /// Runs `work`, unless the run has ended; what it throws ends the run.
     void guarded(const std::function<void()>& work);
-    void observe();
-    [[nodiscard]] Status validate();
+    void keep(std::vector<Matrix> matrices);
     /// Takes what waits on the device, checks it, tells and records it. The run has ended where it was not finite.
     void publish();
     void writeCheckpoint();
@@ -67,14 +67,13 @@ private:
     void failKept(const Error& error);
     /// Ends without one: what is in memory cannot be trusted.
     void fail(const Error& error);
-    [[nodiscard]] std::int64_t lastStep() const { return m_trainer->project().training.steps; }
+    [[nodiscard]] Trainer& trainer() { return m_loop.trainer(); }
 
     RunId m_id{};
     const EventSink& m_sink;
     std::string m_device;
-    std::unique_ptr<Trainer> m_trainer;
+    TrainingLoop m_loop;
     Recorder m_recorder;
-    Observer m_observer;
     Throughput m_throughput;
     State m_state = State::Running;
     Progress m_pending; ///< found since the last publish

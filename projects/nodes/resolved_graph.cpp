@@ -85,8 +85,9 @@ std::string cycleText(const Graph& graph, const std::set<NodeId>& stuck)
 /// Works out one graph, node by node.
 class Resolver {
 public:
-    Resolver(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering)
-        : m_graph(graph), m_ref(ref), m_sizes(sizes), m_entering(entering)
+    Resolver(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering,
+             const std::map<std::string, Shape>& others)
+        : m_graph(graph), m_ref(ref), m_sizes(sizes), m_entering(entering), m_others(others)
     {
         for (const Wire& wire : graph.wires) {
             m_feeds.emplace(wire.to, wire);
@@ -130,7 +131,8 @@ private:
             return;
         }
         if (kind.traits.role == NodeRole::GraphInput) {
-            resolved.out = {m_entering};
+            const auto other = m_others.find(graphPortOf(node));
+            resolved.out = {other == m_others.end() ? m_entering : other->second};
         } else if (Result<std::vector<Shape>> out = kind.shapeRule(resolved.params, resolved.in)) {
             resolved.out = *std::move(out);
         } else {
@@ -189,6 +191,7 @@ private:
     const GraphRef& m_ref;
     const Result<Sizes>& m_sizes;
     const Shape& m_entering;
+    const std::map<std::string, Shape>& m_others;
     std::map<PortRef, Wire> m_feeds;
     std::map<NodeId, const Node*> m_nodes;
     ResolvedGraph m_result;
@@ -223,9 +226,10 @@ ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref)
     return graph ? resolveGraph(*graph, ref, sizesOf(project), entering(project, ref)) : ResolvedGraph{};
 }
 
-ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering)
+ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering,
+                           const std::map<std::string, Shape>& others)
 {
-    return Resolver(graph, ref, sizes, entering).run();
+    return Resolver(graph, ref, sizes, entering, others).run();
 }
 
 std::set<NodeId> residualWriters(const Graph& graph, const std::vector<NodeId>& order)

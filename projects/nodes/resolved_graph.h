@@ -38,9 +38,9 @@ struct ResolvedGraph {
 
 /// The graph of a project; empty for one that is not there.
 [[nodiscard]] ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref);
-/// A graph that every input port of which is given `entering`. `ref` is its name in errors.
+/// A graph whose input ports are given `entering`, but for the ports in `others`. `ref` is its name in errors.
 [[nodiscard]] ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes,
-                                         const Shape& entering);
+                                         const Shape& entering, const std::map<std::string, Shape>& others = {});
 
 /// The nodes in an order in which each comes after what feeds it; an error names a cycle's nodes.
 [[nodiscard]] Result<std::vector<NodeId>> topologicalOrder(const Graph& graph);

@@ -11,6 +11,7 @@
 #include "engine/observe/observer.h"
 #include "engine/runtime/device.h"
 #include "engine/session/recorder.h"
+#include "engine/session/training_loop.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 
@@ -130,7 +131,7 @@ class Recording {
 public:
     Recording(engine::Trainer& trainer, engine::RunWriter writer, const Options& options)
         : m_trainer(trainer),
-          m_observer(trainer.network(), trainer.project().training.observeEvery),
+          m_observer(trainer.network()),
           m_recorder(std::move(writer), options.device, options.steps)
     {
     }
@@ -139,7 +140,7 @@ public:
     {
         const double start = now();
         const std::int64_t step = m_trainer.stepsDone();
-        if (m_observer.due(step, m_trainer.project().training.steps)) {
+        if (engine::dueAfter(m_trainer.project().training, step).observation) {
             for (const engine::Matrix& matrix : m_observer.observe(step)) {
                 m_recorder.matrix(matrix);
             }

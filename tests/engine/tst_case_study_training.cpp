@@ -89,8 +89,8 @@ private slots:
         QVERIFY(data.ok());
         engine::Batch all;
         (*data)->fillAll(all, engine::Split::Train);
-        const theory::DenseMatrix x = columnsOf(all.inputs, all.batch, (*data)->shape().inputs);
-        const theory::DenseMatrix y = columnsOf(all.outputs, all.batch, (*data)->shape().outputs);
+        const theory::DenseMatrix x = columnsOf(all.inputs, all.batch, (*data)->schema().input().shape.features());
+        const theory::DenseMatrix y = columnsOf(all.outputs, all.batch, (*data)->schema().target().shape.features());
         theory::LinearNetwork network = networkOf(member);
         // The engine's loss is the paper's over the samples, and so is its gradient.
         const auto samples = static_cast<double>(all.batch);

@@ -27,6 +27,7 @@
 #include <ATen/ops/sin.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
 
 #include <QtTest>
 
@@ -182,6 +183,7 @@ private Q_SLOTS:
                                            .prefix = "layers.1.",
                                            .sizes = *sizes,
                                            .entering = {{projects::kBatch, projects::kTime, project.network.width}},
+                                           .fedByPass = {},
                                            .plan = plan,
                                            .rotaryTables = tables,
                                            .tiedNode = {},
@@ -194,6 +196,59 @@ private Q_SLOTS:
             }
         }
         QFAIL("no such parameter");
+    }
+
+    /// x·m leaves by one port and x + m by another; m enters with the pass. The same whether the inside is kept or not.
+    void graphsHavePortsByName()
+    {
+        using Params = std::map<std::string, projects::ParamValue>;
+        const projects::Graph graph = projects::GraphBuilder()
+                                          .node("side", "output", Params{{"port", std::string("side")}})
+                                          .node("mask", "input", Params{{"port", std::string("mask")}})
+                                          .node("input", "input")
+                                          .node("product", "expression", Params{{"formula", std::string("x*m")}})
+                                          .node("sum", "expression", Params{{"formula", std::string("x+m")}})
+                                          .node("output", "output")
+                                          .wire("input", "product.x")
+                                          .wire("mask", "product.m")
+                                          .wire("input", "sum.x")
+                                          .wire("mask", "sum.m")
+                                          .wire("product", "output")
+                                          .wire("sum", "side")
+                                          .build();
+        const projects::Shape shape{{projects::kBatch, 3}};
+        const projects::Sizes sizes;
+        const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
+        engine::InitPlan plan(*compute, {}, 5, 1);
+        engine::RotaryTables tables;
+        auto program = engine::GraphProgram::compile(graph, {.ref = "block:ports",
+                                                             .prefix = "",
+                                                             .sizes = sizes,
+                                                             .entering = shape,
+                                                             .fedByPass = {{"mask", shape}},
+                                                             .plan = plan,
+                                                             .rotaryTables = tables,
+                                                             .tiedNode = {},
+                                                             .tied = {}});
+        QVERIFY2(program.ok(), program ? "" : program.error().text().c_str());
+        QCOMPARE(program->inputPorts(), std::vector<std::string>{"input"});
+        QCOMPARE(program->outputPorts().size(), std::size_t{2});
+        QCOMPARE(program->outputPorts()[0].name, std::string("output"));
+        QCOMPARE(program->outputPorts()[1].name, std::string("side"));
+        for (const auto activations : {projects::Activations::Keep, projects::Activations::Recompute}) {
+            const at::Tensor x = randomTensor({2, 3}, 1).requires_grad_(true);
+            engine::Pass pass = kTraining;
+            QVERIFY_EXCEPTION_THROWN((void)program->runAll({&x, 1}, pass, activations), c10::Error);
+            const at::Tensor m = randomTensor({2, 3}, 2).requires_grad_(true);
+            pass.inputs["mask"] = m;
+            const std::vector<at::Tensor> out = program->runAll({&x, 1}, pass, activations);
+            QVERIFY(at::equal(out[0], x * m) && at::equal(out[1], x + m));
+            (out[0] * 2 + out[1] * 3).sum().backward();
+            QVERIFY(distance(x.grad(), m * 2 + 3) < 1e-12);
+            QVERIFY(distance(m.grad(), x * 2 + 3) < 1e-12);
+            program->runAll({&x, 1}, pass, activations)[1].sum().backward(); // of one port alone
+            QVERIFY(distance(x.grad(), m * 2 + 4) < 1e-12);
+        }
     }
 
     /// A stream depends on the seed, the step and its name, and on nothing else.

@@ -5,6 +5,7 @@
 #include "engine/observe/observer.h"
 #include "engine/session/failure.h"
 #include "engine/session/recorder.h"
+#include "engine/session/training_loop.h"
 #include "engine/train/optimiser.h"
 #include "engine/train/trainer.h"
 #include "tests/support/test_program.h"
@@ -75,6 +76,37 @@ class TestTrainer : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    /// What is due is decided by the step's number and the plan alone.
+    void whatIsDueAfterAStep_data()
+    {
+        QTest::addColumn<qint64>("step");
+        QTest::addColumn<bool>("observation");
+        QTest::addColumn<bool>("validation");
+        QTest::addColumn<bool>("checkpoint");
+        QTest::addColumn<bool>("last");
+        QTest::newRow("nothing") << qint64{1} << false << false << false << false;
+        QTest::newRow("one of them") << qint64{2} << true << false << false << false;
+        QTest::newRow("all") << qint64{12} << true << true << true << false;
+        QTest::newRow("the last step") << qint64{13} << true << true << false << true; // its checkpoint is the end's
+        QTest::newRow("beyond") << qint64{16} << true << true << false << true;
+    }
+    void whatIsDueAfterAStep()
+    {
+        QFETCH(qint64, step);
+        QFETCH(bool, observation);
+        QFETCH(bool, validation);
+        QFETCH(bool, checkpoint);
+        QFETCH(bool, last);
+        projects::TrainingPlan plan;
+        plan.steps = 13;
+        plan.observeEvery = 2;
+        plan.validateEvery = 3;
+        plan.checkpointEvery = 4;
+        QVERIFY(dueAfter(plan, step) == (Due{observation, validation, checkpoint, last}));
+        plan.observeEvery = plan.validateEvery = plan.checkpointEvery = 0;
+        QVERIFY(dueAfter(plan, step) == (Due{false, false, false, last}));
+    }
+
     void adamFollowsItsFormula_data()
     {
         QTest::addColumn<bool>("decays");

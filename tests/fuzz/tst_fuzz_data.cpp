@@ -116,7 +116,7 @@ private:
 
     void use(const Dataset& dataset, std::mt19937_64& random) const
     {
-        const std::int64_t vocabulary = dataset.shape().vocabulary;
+        const std::int64_t vocabulary = dataset.schema().input().vocabulary;
         Batch batch;
         std::vector<std::int64_t> seen{-1, 0, vocabulary, std::numeric_limits<std::int64_t>::max()};
         for (const Split split : {Split::Train, Split::Validation, Split::Test}) {

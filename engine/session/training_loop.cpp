@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/session/training_loop.h"
+
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+bool isTurn(std::int64_t every, std::int64_t step)
+{
+    return every > 0 && step % every == 0;
+}
+
+} // namespace
+
+Due dueAfter(const projects::TrainingPlan& plan, std::int64_t step)
+{
+    Due due;
+    due.last = step >= plan.steps;
+    due.observation = isTurn(plan.observeEvery, step) || (plan.observeEvery > 0 && due.last);
+    due.validation = isTurn(plan.validateEvery, step) || (plan.validateEvery > 0 && due.last);
+    due.checkpoint = isTurn(plan.checkpointEvery, step) && !due.last;
+    return due;
+}
+
+TrainingLoop::TrainingLoop(std::unique_ptr<Trainer> trainer)
+    : m_trainer(std::move(trainer)), m_observer(m_trainer->network())
+{
+}
+
+StepOutcome TrainingLoop::advance()
+{
+    StepOutcome outcome;
+    const std::int64_t step = m_trainer->stepsDone() + 1;
+    const Due due = dueAfter(m_trainer->project().training, step);
+    outcome.status = m_trainer->step(due.observation ? m_observer.magnitudes() : nullptr);
+    if (!outcome.status) {
+        return outcome;
+    }
+    outcome.due = due;
+    if (due.observation) {
+        outcome.matrices = observe();
+    }
+    if (due.validation) {
+        const Result<std::optional<double>> loss = m_trainer->validate();
+        if (!loss) {
+            outcome.status = loss.error();
+        } else if (*loss) {
+            outcome.validation = ValidationRecord{step, **loss};
+        }
+    }
+    return outcome;
+}
+
+} // namespace residua::engine
