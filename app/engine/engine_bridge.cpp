@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -29,15 +30,7 @@ void merge(engine::Progress& progress, engine::Progress next)
 {
     progress.steps.insert(progress.steps.end(), next.steps.begin(), next.steps.end());
     progress.validations.insert(progress.validations.end(), next.validations.begin(), next.validations.end());
-    for (engine::Matrix& matrix : next.matrices) {
-        const auto same = std::find_if(progress.matrices.begin(), progress.matrices.end(),
-                                       [&](const engine::Matrix& older) { return older.name == matrix.name; });
-        if (same == progress.matrices.end()) {
-            progress.matrices.push_back(std::move(matrix));
-        } else {
-            *same = std::move(matrix);
-        }
-    }
+    std::move(next.matrices.begin(), next.matrices.end(), std::back_inserter(progress.matrices));
     progress.unitsPerSecond = next.unitsPerSecond;
     progress.peakBytes = std::max(progress.peakBytes, next.peakBytes);
 }

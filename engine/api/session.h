@@ -125,7 +125,7 @@ struct RunStarted {
 struct Progress {
     RunId run{};
     std::vector<StepRecord> steps;
-    std::vector<Matrix> matrices; ///< the newest of each name
+    std::vector<Matrix> matrices; ///< by step
     std::vector<ValidationRecord> validations;
     double unitsPerSecond = 0;  ///< tokens/s or samples/s over the last seconds
     std::int64_t peakBytes = 0; ///< peak memory: the device's, or the process's on the CPU

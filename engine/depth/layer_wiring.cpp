@@ -40,7 +40,7 @@ struct Maker {
 LayerWiringResult LayerWiring::create(const projects::Wiring& wiring, LayerStack layers, std::int64_t width,
                                       InitPlan& plan)
 {
-    return std::visit(Maker{layers, width, parameters}, wiring);
+    return std::visit(Maker{layers, width, plan}, wiring);
 }
 
 Matrix unfolded(const std::vector<std::vector<float>>& weights, std::int64_t step)

@@ -60,6 +60,14 @@ OperatorResult buildFlatten(const NodeContext&)
     return makeOperator([](const Inputs& in, const Pass&) { return in[0].flatten(1); });
 }
 
+OperatorResult buildImage(const NodeContext& node)
+{
+    const std::vector<std::int64_t> shape{-1, projects::paramInt(node.params, "channels"),
+                                          projects::paramInt(node.params, "height"),
+                                          projects::paramInt(node.params, "width")};
+    return makeOperator([shape](const Inputs& in, const Pass&) { return in[0].reshape(shape); });
+}
+
 /// A formula over tensors. Numbers are tensors of no dimension, which any type absorbs.
 class Formula {
 public:
@@ -142,8 +150,8 @@ OperatorResult buildExpression(const NodeContext& node)
 }
 
 constexpr NodeBuilderEntry kTable[] = {
-    {"add", buildAdd},         {"multiply", buildMultiply},     {"concat", buildConcat},
-    {"flatten", buildFlatten}, {"expression", buildExpression},
+    {"add", buildAdd},     {"multiply", buildMultiply}, {"concat", buildConcat},
+    {"image", buildImage}, {"flatten", buildFlatten},   {"expression", buildExpression},
 };
 
 } // namespace

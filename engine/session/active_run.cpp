@@ -257,7 +257,6 @@ void ActiveRun::keep(std::vector<Matrix> matrices)
 {
     for (Matrix& matrix : matrices) {
         m_recorder.matrix(matrix);
-        std::erase_if(m_pending.matrices, [&](const Matrix& older) { return older.name == matrix.name; });
         m_pending.matrices.push_back(std::move(matrix));
     }
 }

@@ -45,9 +45,8 @@ private slots:
         merge(progress, next);
         QCOMPARE(progress.steps.size(), std::size_t(2));
         QCOMPARE(progress.steps.back().step, std::int64_t(2));
-        QCOMPARE(progress.matrices.size(), std::size_t(2));
-        QCOMPARE(progress.matrices[0].step, std::int64_t(2)); // the newest of each name
-        QCOMPARE(progress.matrices[1].step, std::int64_t(1));
+        QCOMPARE(progress.matrices.size(), std::size_t(3)); // each is a frame of the heatmap
+        QCOMPARE(progress.matrices.back().step, std::int64_t(2));
         QCOMPARE(progress.validations.size(), std::size_t(1));
         QCOMPARE(progress.unitsPerSecond, 7.0);
         QCOMPARE(progress.peakBytes, std::int64_t(10));

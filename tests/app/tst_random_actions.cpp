@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Random use of the window: RESIDUA_RANDOM_ACTIONS actions (300) from RESIDUA_RANDOM_SEED (1).
+// Random use of the window: RESIDUA_RANDOM_ACTIONS actions (300) from RESIDUA_RANDOM_SEED (another one each time, which
+// is printed).
 #include "app/outline/outline_model.h"
 #include "engine/runs/run_writer.h"
 #include "projects/check/validate.h"
@@ -14,6 +15,7 @@
 #include <QElapsedTimer>
 
 #include <algorithm>
+#include <random>
 #include <string>
 
 using namespace residua;
@@ -102,7 +104,8 @@ private slots:
     {
         const QAbstractItemModelTester tester(&m_window->workspace().outlineModel(),
                                               QAbstractItemModelTester::FailureReportingMode::QtTest);
-        const int seed = numberFrom("RESIDUA_RANDOM_SEED", 1);
+        const int seed = numberFrom("RESIDUA_RANDOM_SEED", static_cast<int>(std::random_device{}() % 1'000'000));
+        qInfo("RESIDUA_RANDOM_SEED=%d does this again", seed);
         const int actions = numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
         RandomHand hand(*m_window, static_cast<unsigned>(seed));
         QElapsedTimer clock;

@@ -2,8 +2,11 @@
 // Every topology of the library can be trained, and costs what the document says.
 #include "network_harness.h"
 #include "projects/check/capability.h"
+#include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
+#include "projects/nodes/node_kinds.h"
+#include "tests/projects/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
@@ -13,6 +16,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <map>
 
 using namespace residua;
 using namespace residua::tests;
@@ -65,6 +69,62 @@ private Q_SLOTS:
         network->loss(batch, kEvaluation).backward();
         const GradientCheck check = checkGradients(*network, batch, 2, kEvaluation);
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
+    }
+
+    /// Every kind stands in a block of some document that is sound and trains.
+    void nodeKinds_data()
+    {
+        QTest::addColumn<QString>("language"); // a block of a language model; empty: one of vectors
+        QTest::addColumn<QString>("vectors");
+        const std::map<std::string, const char*> language{
+            {"attention", "x input; a attention heads=2; y output; x > a.q; x > a.k; x > a.v; a > y"},
+            {"conv1d", "x input; a conv1d; y output; x > a; a > y"},
+            {"position_embedding", "x input; a position_embedding; y output; x > a; a > y"},
+            {"token_embedding", "x input; a linear; y output; x > a; a > y"}, // in the stem
+        };
+        const char* const image = "x input; i image channels=1 height=2 width=3; c conv2d out=1; f flatten; y output; "
+                                  "x > i; i > c; c > f; f > y";
+        const char* const patches = "x input; i image channels=6 height=1 width=1; p patchify patch=1; m mean_pool; "
+                                    "y output; x > i; i > p; p > m; m > y";
+        const std::map<std::string, const char*> vectors{
+            {"add", "x input; a linear; s add; y output; x > a; x > s.in1; a > s.in2; s > y"},
+            {"multiply", "x input; a linear; s multiply; y output; x > a; x > s.in1; a > s.in2; s > y"},
+            {"concat", "x input; s concat; a linear; y output; x > s.in1; x > s.in2; s > a; a > y"},
+            {"expression", "x input; e expression; y output; x > e.x; x > e.y; e > y"},
+            {"swiglu", "x input; a linear; s swiglu; y output; x > a; a > s.gate; x > s.up; s > y"},
+            {"image", image},
+            {"conv2d", image},
+            {"flatten", image},
+            {"patchify", patches},
+            {"mean_pool", patches},
+        };
+        for (const projects::NodeKind& kind : projects::nodeKinds()) {
+            const auto sequence = language.find(kind.key);
+            const auto other = vectors.find(kind.key);
+            const QString usual = QStringLiteral("x input; a %1; y output; x > a; a > y")
+                                      .arg(kind.traits.role == projects::NodeRole::GraphInput ||
+                                                   kind.traits.role == projects::NodeRole::GraphOutput
+                                               ? QStringLiteral("linear")
+                                               : QString::fromStdString(kind.key));
+            QTest::newRow(kind.key.c_str()) << QString(sequence == language.end() ? "" : sequence->second)
+                                            << (other == vectors.end() ? usual : QString(other->second));
+        }
+    }
+    void nodeKinds()
+    {
+        QFETCH(QString, language);
+        QFETCH(QString, vectors);
+        Project project = language.isEmpty() ? tinyVectors("linear", "plain", 2) : tinyLanguage("mlp", "plain", 2);
+        project.network.blocks.front().graph = graphFrom((language.isEmpty() ? vectors : language).toStdString());
+        for (const projects::Problem& problem : projects::validate(project)) {
+            QVERIFY2(!projects::hasErrors({problem}), problem.text().c_str());
+        }
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        const engine::DeviceBatch batch = randomBatch(project, 3, 4, 5);
+        network->loss(batch, kEvaluation).backward();
+        const GradientCheck check = checkGradients(*network, batch, 2, kEvaluation);
+        QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
 
     /// At the start these are the plain residual network.

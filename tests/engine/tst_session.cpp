@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 using namespace residua;
 using namespace residua::engine;
@@ -53,7 +54,7 @@ private slots:
         QCOMPARE(ended.step, 12);
         std::vector<std::int64_t> steps;
         std::vector<std::int64_t> validated;
-        std::vector<std::int64_t> observed;
+        std::map<std::string, std::vector<std::int64_t>> observed;
         for (const Progress& progress : probe.all<Progress>()) {
             QVERIFY(progress.run == kFirst);
             for (const StepRecord& record : progress.steps) {
@@ -65,13 +66,18 @@ private slots:
                 validated.push_back(record.step);
             }
             for (const Matrix& matrix : progress.matrices) {
-                observed.push_back(matrix.step);
+                observed[matrix.name].push_back(matrix.step);
             }
         }
         QCOMPARE(steps, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
         QCOMPARE(validated, (std::vector<std::int64_t>{6, 12}));
-        QVERIFY(!observed.empty());
-        QCOMPARE(observed.back(), 12);
+        const auto reader = RunReader::open(started.runDirectory);
+        QVERIFY(reader.ok());
+        QVERIFY(reader->matrixNames().size() > 1);
+        for (const std::string& name : reader->matrixNames()) { // every one that is stored is told
+            QCOMPARE(observed[name], reader->matrixSteps(name));
+            QCOMPARE(observed[name].back(), 12);
+        }
         std::vector<std::int64_t> written;
         for (const CheckpointWritten& checkpoint : probe.all<CheckpointWritten>()) {
             written.push_back(checkpoint.step);
