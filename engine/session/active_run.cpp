@@ -65,7 +65,7 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
     return {"step " + std::to_string(record.step), text.str()};
 }
 
-/// What to go on from. Nothing for a run that was cut off before its first checkpoint: its seeds begin it again.
+/// What to go on from. Nothing for a run that was cut off before its first checkpoint: it begins again.
 Result<std::optional<LoadedCheckpoint>> checkpointToResume(const ResumeRun& command, RunStatus status,
                                                            std::vector<std::string>& notes)
 {

@@ -18,8 +18,8 @@
 namespace residua::engine {
 
 /// A run from its first step to its end: advances its TrainingLoop, keeps the records, tells what was found, and does
-/// what a person asks for between two steps. The clock decides how often it tells, and nothing else. Nothing throws:
-/// what the engine's libraries throw ends the run as Failed. Engine thread.
+/// what a person asks for between two steps. The clock decides how often it reads the losses that wait on the device
+/// and tells them. Nothing throws: what the engine's libraries throw ends the run as Failed. Engine thread.
 class ActiveRun {
 public:
     /// Both announce themselves with RunStarted. An error leaves nothing new on disk.

@@ -46,7 +46,7 @@ protected:
     Optimiser(double clipNorm, std::vector<NamedParameter>& parameters, std::vector<Moment> kinds);
 
     /// The parameters of one decay that have a gradient, and their moments: moments[kind][index]. Kept from step to
-    /// step so that its memory is.
+    /// step, so that its memory is used again.
     struct Group {
         std::vector<at::Tensor> parameters;
         std::vector<at::Tensor> gradients;

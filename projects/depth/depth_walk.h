@@ -81,7 +81,7 @@ struct MixSite {
 /// Gives the mix; an error ends the walk.
 using Mixer = std::function<Result<BranchSum>(const MixSite& site)>;
 
-/// Walks the layers as the trunk runs them (engine/depth/depth_trunk.cpp), with sums in the place of tensors.
+/// Walks the layers as the engine runs them (engine/depth/mix_wiring.cpp), with sums in the place of tensors.
 class Walk {
 public:
     Walk(const DepthMix& mix, std::int64_t layers, std::int64_t features, BranchUnit unit, const UnrolledDepth* wanted,
