@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/depth/depth_weights.h"
 
+#include "engine/api/matrix_name.h"
 #include "engine/depth/token_weights.h"
 #include "engine/runtime/fixed_bits.h"
 
@@ -22,6 +23,9 @@
 namespace residua::engine {
 
 using projects::DepthMix;
+using projects::DepthPlan;
+using projects::DepthReader;
+using projects::DepthTerm;
 using projects::NormaliseOver;
 using projects::Shortcut;
 using projects::ShortcutState;
@@ -40,10 +44,10 @@ bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
 /// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
 class CoefficientWeights final : public DepthWeights {
 public:
-    CoefficientWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width, InitPlan& plan)
-        : m_mix(mix), m_readers(readers), m_terms(termsOf(readers)), m_perFeature(mix.weight == WeightKind::PerFeature)
+    CoefficientWeights(const DepthMix& mix, const DepthPlan& depth, std::int64_t width, InitPlan& plan)
+        : m_mix(mix), m_depth(depth), m_perFeature(mix.weight == WeightKind::PerFeature)
     {
-        for (const DepthReader& reader : readers) {
+        for (const DepthReader& reader : depth.readers) {
             m_rows = std::max(m_rows, reader.target);
             m_outputs = std::max<std::int64_t>(m_outputs, reader.outputs);
             m_blocks.push_back(reader.terms());
@@ -53,7 +57,7 @@ public:
         makeMasks(plan.compute());
         if (mix.gate.kind != projects::GateKind::None) {
             std::int64_t mixes = 0;
-            for (const DepthReader& reader : readers) {
+            for (const DepthReader& reader : depth.readers) {
                 m_firstMix.push_back(mixes);
                 mixes += reader.outputs;
             }
@@ -66,7 +70,7 @@ public:
         m_applied = applied();
         m_weights.clear();
         for (const at::Tensor& block : m_applied.split_with_sizes(m_blocks)) {
-            const DepthReader& reader = m_readers[m_weights.size()];
+            const DepthReader& reader = m_depth.readers[m_weights.size()];
             std::vector<std::int64_t> shape{reader.outputs, static_cast<std::int64_t>(reader.sources.size())};
             if (m_perFeature) {
                 shape.push_back(m_applied.size(1));
@@ -87,7 +91,7 @@ public:
             result.gateInput = raw ? kernels::GateInput::raw : kernels::GateInput::normalised;
             const bool one = m_mix.gate.reluGradAtZero == projects::ReluGradAtZero::One;
             result.reluGradAtZero = one ? kernels::ReluGradAtZero::one : kernels::ReluGradAtZero::zero;
-            result.gateVectors = m_gate.narrow(0, m_firstMix[index], m_readers[index].outputs);
+            result.gateVectors = m_gate.narrow(0, m_firstMix[index], m_depth.readers[index].outputs);
         }
         return result;
     }
@@ -112,17 +116,14 @@ private:
             const at::Tensor p = m_applied.clamp_min(std::numeric_limits<float>::min());
             return sumOfAll(p * at::log(p)) * -weight;
         }
-        const auto rows = std::ranges::count_if(m_readers, [](const DepthReader& r) { return !r.sources.empty(); });
+        const auto rows =
+            std::ranges::count_if(m_depth.readers, [](const DepthReader& r) { return !r.sources.empty(); });
         return at::rsub(sumOfAll(at::pow(m_applied, q)), static_cast<double>(rows)) * (weight / (q - 1));
     }
 
     void makeCoefficient(std::int64_t width, InitPlan& plan, Decay decay)
     {
-        std::vector<double> start;
-        for (const DepthTerm& term : m_terms) {
-            start.push_back(startOf(m_mix, m_readers[term.reader], term.source));
-        }
-        at::Tensor values = at::tensor(start, at::kDouble);
+        at::Tensor values = at::tensor(m_depth.start, at::kDouble);
         if (m_perFeature) {
             values = values.unsqueeze(1).expand({-1, width});
         }
@@ -137,8 +138,8 @@ private:
     {
         std::vector<std::int64_t> cells;
         std::vector<std::int64_t> frozen;
-        for (const DepthTerm& term : m_terms) {
-            const std::int64_t target = m_readers[term.reader].target;
+        for (const DepthTerm& term : m_depth.terms) {
+            const std::int64_t target = m_depth.readers[term.reader].target;
             cells.push_back((term.output * m_rows + target - 1) * m_rows + term.source);
             frozen.push_back(hasState(m_mix, {term.source, target}, ShortcutState::Frozen) ? 1 : 0);
         }
@@ -172,8 +173,7 @@ private:
     }
 
     const DepthMix m_mix;
-    const std::vector<DepthReader>& m_readers;
-    const std::vector<DepthTerm> m_terms;
+    const DepthPlan& m_depth;
     const bool m_perFeature;
     std::int64_t m_rows = 0; ///< the highest target; entries are fewer
     std::int64_t m_outputs = 1;
@@ -201,17 +201,17 @@ std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
     const at::Tensor all = at::cat(kinds).to(at::kCPU, at::kFloat);
     const float* values = all.const_data_ptr<float>();
     std::vector<Matrix> result;
-    static constexpr const char* kNames[] = {"mix", "coefficient", "spread"};
+    static constexpr const char* kNames[] = {matrix::kMix, matrix::kCoefficient, matrix::kSpread};
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-        addMatrices(result, kNames[kind], m_readers, m_terms, {values, m_terms.size()}, step);
-        values += m_terms.size();
+        addMatrices(result, kNames[kind], m_depth, {values, m_depth.terms.size()}, step);
+        values += m_depth.terms.size();
     }
     return result;
 }
 
 } // namespace
 
-Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, const std::vector<DepthReader>& readers,
+Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, const DepthPlan& depth,
                                                            std::int64_t width, InitPlan& plan)
 {
     if (mix.normalise != NormaliseOver::None && !(mix.temperature > 0)) {
@@ -224,9 +224,9 @@ Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, 
         break;
     case WeightKind::DepthAttention:
     case WeightKind::PerToken:
-        return makeTokenWeights(mix, readers, width, plan);
+        return makeTokenWeights(mix, depth, width, plan);
     }
-    return std::unique_ptr<DepthWeights>(std::make_unique<CoefficientWeights>(mix, readers, width, plan));
+    return std::unique_ptr<DepthWeights>(std::make_unique<CoefficientWeights>(mix, depth, width, plan));
 }
 
 } // namespace residua::engine

@@ -31,7 +31,7 @@ public:
 
     /// Starts a forward pass: computes from the parameters, once, what is the same for the whole pass.
     virtual void begin() = 0;
-    /// The weights of reader `index` (as in readersOf) in this pass; it has a source. Readers ask in their order.
+    /// The weights of reader `index` (of the plan) in this pass; it has a source. Readers ask in their order.
     [[nodiscard]] virtual MixWeights of(std::size_t index, const DepthReading& reading) = 0;
     /// Ends a forward pass: lets go of what was kept for further readers.
     virtual void end() {}
@@ -42,9 +42,9 @@ public:
 
     /// Makes the topology's parameters. Fixed and learned weights: "topology.coefficient" (those of all readers one
     /// after another, each [outputs, sources] or, per feature, [outputs, sources, d]) and "topology.gate" ([mixes, d]).
-    /// Made for each token: see token_weights.h. `readers` must outlive it.
+    /// Made for each token: see token_weights.h. `depth` must outlive it.
     [[nodiscard]] static Result<std::unique_ptr<DepthWeights>>
-    create(const projects::DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width, InitPlan& plan);
+    create(const projects::DepthMix& mix, const projects::DepthPlan& depth, std::int64_t width, InitPlan& plan);
 };
 
 } // namespace residua::engine

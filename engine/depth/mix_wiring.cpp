@@ -7,10 +7,12 @@
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace residua::engine {
 
 using projects::DepthMix;
+using projects::DepthReader;
 using projects::MixFeeds;
 using projects::MixPorts;
 using projects::StackEntry;
@@ -77,9 +79,9 @@ public:
     MixWiring(const DepthMix& mix, LayerStack layers, const Compute& compute)
         : m_mix(mix),
           m_layers(std::move(layers)),
-          m_modules(shifted() ? m_layers.size() / 2 : m_layers.size()),
-          m_compute(compute),
-          m_readers(readersOf(mix, static_cast<std::int64_t>(m_modules)))
+          m_depth(projects::planOf(mix, static_cast<std::int64_t>(m_layers.size()) / (splitsLayers(mix) ? 2 : 1))),
+          m_modules(static_cast<std::size_t>(m_depth.modules)),
+          m_compute(compute)
     {
     }
 
@@ -92,11 +94,11 @@ public:
                 return ports.error();
             }
             m_ports.push_back(std::move(*ports));
-            if (m_mix.feeds == MixFeeds::LayerInput && m_readers[layer].sources.empty()) {
+            if (m_mix.feeds == MixFeeds::LayerInput && m_depth.readers[layer].sources.empty()) {
                 return Error{"topology · " + layerPlace(layer), "reads no entry of the stack; it needs at least one"};
             }
         }
-        Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(m_mix, m_readers, width, plan);
+        Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(m_mix, m_depth, width, plan);
         if (!weights) {
             return weights.error();
         }
@@ -119,7 +121,7 @@ public:
             entries.put(static_cast<std::int64_t>(layer) + 1, full ? output : branch);
             output = full ? entries.newest() : output;
         }
-        if (m_readers.size() > m_modules) {
+        if (m_depth.readers.size() > m_modules) {
             output = mixOf(stack, entries, m_modules).front();
         }
         m_weights->end();
@@ -134,19 +136,16 @@ private:
     [[nodiscard]] Result<std::vector<std::size_t>> matchPorts(const std::vector<std::string>& ports,
                                                               const std::string& place) const
     {
-        static const std::vector<std::string> kPorts{"q", "k", "v", "residual"};
-        const std::size_t mixes = m_mix.ports == MixPorts::Input ? 1 : m_mix.ports == MixPorts::Qkv ? 3 : 4;
         std::vector<std::size_t> result;
-        for (const std::string& port : ports) {
-            const auto index = static_cast<std::size_t>(std::ranges::find(kPorts, port) - kPorts.begin());
-            if (mixes == 1) {
-                result.push_back(0);
-            } else if (index < mixes) {
-                result.push_back(index);
-            } else if (index < kPorts.size()) {
+        for (const std::string& name : ports) {
+            const std::optional<projects::MixPort> port = projects::mixPortFrom(name);
+            const auto mixed = std::ranges::find(m_depth.ports, port.value_or(projects::MixPort::Final));
+            if (mixed != m_depth.ports.end()) {
+                result.push_back(static_cast<std::size_t>(mixed - m_depth.ports.begin()));
+            } else if (m_depth.ports.size() == 1 || port == projects::MixPort::Residual) {
                 result.push_back(0); // The residual of a topology that mixes q, k and v alone is the query's.
             } else {
-                return Error{place, "the topology feeds q, k and v apart, but the block has the port " + port};
+                return Error{place, "the topology feeds q, k and v apart, but the block has the port " + name};
             }
         }
         return result;
@@ -155,9 +154,9 @@ private:
     std::vector<at::Tensor> mixOf(DepthStack& stack, Entries& entries, std::size_t reader,
                                   std::span<const at::Tensor> base = {})
     {
-        const std::vector<std::size_t> sources = entries.indices(m_readers[reader]);
+        const std::vector<std::size_t> sources = entries.indices(m_depth.readers[reader]);
         const MixWeights weights = m_weights->of(reader, {stack, sources, entries.newest()});
-        return stack.mix(sources, weights, m_readers[reader].outputs, base);
+        return stack.mix(sources, weights, m_depth.readers[reader].outputs, base);
     }
 
     at::Tensor runLayer(std::size_t layer, const std::vector<at::Tensor>& mixes, const Pass& pass)
@@ -187,7 +186,7 @@ private:
     {
         const at::Tensor branch = shifted() ? runShifted(layer, output, pass) : runLayer(layer, {output}, pass);
         const at::Tensor base[] = {branch};
-        output = m_readers[layer].sources.empty() ? branch : mixOf(stack, entries, layer, base).front();
+        output = m_depth.readers[layer].sources.empty() ? branch : mixOf(stack, entries, layer, base).front();
         return branch;
     }
 
@@ -209,9 +208,9 @@ private:
 
     const DepthMix m_mix;
     LayerStack m_layers;
+    const projects::DepthPlan m_depth;
     const std::size_t m_modules; ///< K: what the mixes number
     const Compute m_compute;
-    const std::vector<DepthReader> m_readers;
     std::vector<std::vector<std::size_t>> m_ports; ///< of each module
     std::unique_ptr<DepthWeights> m_weights;
 };

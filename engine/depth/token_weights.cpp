@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/depth/token_weights.h"
 
+#include "engine/api/matrix_name.h"
 #include "engine/ops/fused.h"
 #include "engine/runtime/fixed_bits.h"
 
@@ -20,6 +21,8 @@
 namespace residua::engine {
 
 using projects::DepthMix;
+using projects::DepthPlan;
+using projects::DepthReader;
 using projects::NormaliseOver;
 using projects::WeightKind;
 
@@ -30,8 +33,8 @@ constexpr double kNormEpsilon = 1e-6;
 /// Runs what its subclass says of one reader, and keeps the last pass's weights for the matrices.
 class TokenWeights : public DepthWeights {
 public:
-    TokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, const Compute& compute)
-        : m_mix(mix), m_readers(readers), m_compute(compute), m_weights(readers.size())
+    TokenWeights(const DepthMix& mix, const DepthPlan& depth, const Compute& compute)
+        : m_mix(mix), m_depth(depth), m_compute(compute), m_weights(depth.readers.size())
     {
     }
 
@@ -56,8 +59,8 @@ public:
         const at::NoGradGuard noGrad;
         std::vector<at::Tensor> means;
         std::vector<at::Tensor> spreads;
-        for (std::size_t r = 0; r < m_readers.size(); ++r) {
-            if (m_readers[r].sources.empty()) {
+        for (std::size_t r = 0; r < m_depth.readers.size(); ++r) {
+            if (m_depth.readers[r].sources.empty()) {
                 continue;
             }
             if (!m_weights[r].defined()) {
@@ -66,12 +69,12 @@ public:
             means.push_back(m_weights[r].mean(2).flatten());
             spreads.push_back(m_weights[r].std(2, /*unbiased=*/false).flatten());
         }
-        const std::vector<DepthTerm> terms = termsOf(m_readers);
         const at::Tensor both = at::cat({at::cat(means), at::cat(spreads)}).to(at::kCPU, at::kFloat);
         const float* const values = both.const_data_ptr<float>();
+        const std::size_t terms = m_depth.terms.size();
         std::vector<Matrix> result;
-        addMatrices(result, "mix", m_readers, terms, {values, terms.size()}, step);
-        addMatrices(result, "spread", m_readers, terms, {values + terms.size(), terms.size()}, step);
+        addMatrices(result, matrix::kMix, m_depth, {values, terms}, step);
+        addMatrices(result, matrix::kSpread, m_depth, {values + terms, terms}, step);
         return result;
     }
 
@@ -79,30 +82,26 @@ protected:
     /// [outputs, sources, tokens] in the parameters' type.
     [[nodiscard]] virtual at::Tensor logits(std::size_t index, const DepthReading& reading) = 0;
 
-    [[nodiscard]] const DepthReader& reader(std::size_t index) const { return m_readers[index]; }
+    [[nodiscard]] const DepthReader& reader(std::size_t index) const { return m_depth.readers[index]; }
     [[nodiscard]] const Compute& compute() const { return m_compute; }
 
 private:
     const DepthMix m_mix;
-    const std::vector<DepthReader>& m_readers;
+    const DepthPlan& m_depth;
     const Compute m_compute;
     std::vector<at::Tensor> m_weights; ///< of each reader in the last pass, [outputs, sources, tokens]
 };
 
 class PerTokenWeights final : public TokenWeights {
 public:
-    PerTokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width, InitPlan& plan)
-        : TokenWeights(mix, readers, plan.compute()),
+    PerTokenWeights(const DepthMix& mix, const DepthPlan& depth, std::int64_t width, InitPlan& plan)
+        : TokenWeights(mix, depth, plan.compute()),
           m_ones(at::ones({width}, at::TensorOptions(compute().device).dtype(compute().parameterType)))
     {
         const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
-        for (const DepthReader& reader : readers) {
-            std::vector<double> start;
-            for (int o = 0; o < reader.outputs; ++o) {
-                for (const std::int64_t source : reader.sources) {
-                    start.push_back(startOf(mix, reader, source));
-                }
-            }
+        const at::Tensor starts = at::tensor(depth.start, at::kDouble);
+        std::int64_t first = 0;
+        for (const DepthReader& reader : depth.readers) {
             const std::int64_t h = reader.terms();
             const std::string prefix = "topology." + std::to_string(reader.target) + ".";
             if (h == 0) {
@@ -112,7 +111,8 @@ public:
             const at::Tensor hidden =
                 plan.add(prefix + "hidden", {h, width}, {.role = Role::Matrix, .values = {}, .follows = "gelu"}, decay);
             m_perceptrons.push_back({hidden, plan.addConstant(prefix + "mix", {h, h}, 0, decay),
-                                     plan.addValues(prefix + "bias", at::tensor(start, at::kDouble), decay)});
+                                     plan.addValues(prefix + "bias", starts.narrow(0, first, h).clone(), decay)});
+            first += h;
         }
     }
 
@@ -168,10 +168,10 @@ public:
 
 class AttentionWeights final : public TokenWeights {
 public:
-    AttentionWeights(const DepthMix& mix, const std::vector<DepthReader>& readers, std::int64_t width, InitPlan& plan)
-        : TokenWeights(mix, readers, plan.compute())
+    AttentionWeights(const DepthMix& mix, const DepthPlan& depth, std::int64_t width, InitPlan& plan)
+        : TokenWeights(mix, depth, plan.compute())
     {
-        for (const DepthReader& reader : readers) {
+        for (const DepthReader& reader : depth.readers) {
             m_firstMix.push_back(m_mixes);
             m_mixes += reader.outputs;
         }
@@ -236,8 +236,8 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const DepthMix& mix, const std::vector<DepthReader>& readers,
-                                                       std::int64_t width, InitPlan& plan)
+Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const DepthMix& mix, const DepthPlan& depth, std::int64_t width,
+                                                       InitPlan& plan)
 {
     if (mix.gate.kind != projects::GateKind::None) {
         return Error{"topology · gate", "weights made for each token take no gate"};
@@ -247,9 +247,9 @@ Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const DepthMix& mix, cons
         return Error{"topology · normalise", "weights made for each token are normalised over the sources"};
     }
     if (attends) {
-        return std::unique_ptr<DepthWeights>(std::make_unique<AttentionWeights>(mix, readers, width, plan));
+        return std::unique_ptr<DepthWeights>(std::make_unique<AttentionWeights>(mix, depth, width, plan));
     }
-    return std::unique_ptr<DepthWeights>(std::make_unique<PerTokenWeights>(mix, readers, width, plan));
+    return std::unique_ptr<DepthWeights>(std::make_unique<PerTokenWeights>(mix, depth, width, plan));
 }
 
 } // namespace residua::engine

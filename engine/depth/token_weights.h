@@ -16,8 +16,7 @@ namespace residua::engine {
 /// RMSNorm(x_i)⊙w⟩/τ) over its sources. "topology.query" [mixes, d] from 0, "topology.norm" [mixes, d] from 1.
 ///
 /// Their matrix is "mix", the mean over the tokens of the last pass.
-[[nodiscard]] Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const projects::DepthMix& mix,
-                                                                     const std::vector<DepthReader>& readers,
-                                                                     std::int64_t width, InitPlan& plan);
+[[nodiscard]] Result<std::unique_ptr<DepthWeights>>
+makeTokenWeights(const projects::DepthMix& mix, const projects::DepthPlan& depth, std::int64_t width, InitPlan& plan);
 
 } // namespace residua::engine

@@ -66,7 +66,7 @@ void addTensors(std::vector<CoefficientTensor>& tensors, const std::string& kind
             numbers[t] = static_cast<float>(values.at(t, f));
         }
         std::vector<Matrix> matrices;
-        addMatrices(matrices, kind, learned.plan.readers, learned.plan.terms, numbers, learned.step);
+        addMatrices(matrices, kind, learned.plan, numbers, learned.step);
         for (std::size_t m = 0; m < matrices.size(); ++m) {
             const Matrix& matrix = matrices[m];
             if (f == 0) {

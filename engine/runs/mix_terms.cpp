@@ -12,37 +12,23 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-/// Whose mix the output of a reader is, where layers have `most` mixes.
-projects::MixPort portOf(const DepthReader& reader, int output, int most)
-{
-    static const std::vector<projects::MixPort> ports = portsOf(projects::MixPorts::QkvResidual);
-    if (most == 1) {
-        return projects::MixPort::Input;
-    }
-    return reader.outputs == 1 ? projects::MixPort::Final : ports[static_cast<std::size_t>(output)];
-}
-
 } // namespace
 
-void addMatrices(std::vector<Matrix>& result, const std::string& kind, const std::vector<DepthReader>& readers,
-                 const std::vector<DepthTerm>& terms, std::span<const float> values, std::int64_t step)
+void addMatrices(std::vector<Matrix>& result, const std::string& kind, const projects::DepthPlan& plan,
+                 std::span<const float> values, std::int64_t step)
 {
-    std::int64_t rows = 0;
-    int most = 1;
-    for (const DepthReader& reader : readers) {
-        rows = std::max(rows, reader.target);
-        most = std::max(most, reader.outputs);
-    }
-    for (std::size_t t = 0; t < terms.size(); ++t) {
-        const DepthReader& reader = readers[terms[t].reader];
-        const std::string name = MatrixName{kind, portOf(reader, terms[t].output, most)}.text();
+    const std::int64_t rows = plan.readers.empty() ? 0 : plan.readers.back().target;
+    for (std::size_t t = 0; t < plan.terms.size(); ++t) {
+        const projects::DepthTerm& term = plan.terms[t];
+        const projects::DepthReader& reader = plan.readers[term.reader];
+        const std::string name = MatrixName{kind, plan.portOf(reader, term.output)}.text();
         auto matrix = std::ranges::find(result, name, &Matrix::name);
         if (matrix == result.end()) {
             result.push_back(
                 {name, step, rows, rows, std::vector<float>(static_cast<std::size_t>(rows * rows), kNone)});
             matrix = result.end() - 1;
         }
-        matrix->values[static_cast<std::size_t>((reader.target - 1) * rows + terms[t].source)] = values[t];
+        matrix->values[static_cast<std::size_t>((reader.target - 1) * rows + term.source)] = values[t];
     }
 }
 

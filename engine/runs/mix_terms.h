@@ -12,15 +12,9 @@
 /// The places of mixing weights in recorded matrices. Private to the engine.
 namespace residua::engine {
 
-using projects::DepthReader;
-using projects::DepthTerm;
-using projects::readersOf;
-using projects::startOf;
-using projects::termsOf;
-
-/// Adds to `result` the matrices "<kind>" (one per port where readers have several) of a value per term; NaN where
-/// there is no shortcut.
-void addMatrices(std::vector<Matrix>& result, const std::string& kind, const std::vector<DepthReader>& readers,
-                 const std::vector<DepthTerm>& terms, std::span<const float> values, std::int64_t step);
+/// Adds to `result` the matrices of `kind` (one per port where layers have several) of a value per term of the plan;
+/// NaN where there is no shortcut.
+void addMatrices(std::vector<Matrix>& result, const std::string& kind, const projects::DepthPlan& plan,
+                 std::span<const float> values, std::int64_t step);
 
 } // namespace residua::engine

@@ -16,41 +16,7 @@ bool isPruned(const DepthMix& mix, Shortcut shortcut)
     return state != mix.states.end() && state->second == ShortcutState::Pruned;
 }
 
-} // namespace
-
-DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
-{
-    DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules), 1};
-    if (reader.middle && !isPruned(mix, {reader.middle->first, target})) {
-        reader.sources.push_back(reader.middle->first);
-        std::ranges::sort(reader.sources);
-    }
-    reader.outputs = target <= modules ? static_cast<int>(portsOf(mix.ports).size()) : 1;
-    return reader;
-}
-
-std::vector<DepthReader> readersOf(const DepthMix& mix, std::int64_t modules)
-{
-    std::vector<DepthReader> readers;
-    for (std::int64_t target = 1; target <= modules + (mix.finalMix ? 1 : 0); ++target) {
-        readers.push_back(readerOf(mix, target, modules));
-    }
-    return readers;
-}
-
-std::vector<DepthTerm> termsOf(const std::vector<DepthReader>& readers)
-{
-    std::vector<DepthTerm> terms;
-    for (std::size_t r = 0; r < readers.size(); ++r) {
-        for (int o = 0; o < readers[r].outputs; ++o) {
-            for (const std::int64_t source : readers[r].sources) {
-                terms.push_back({r, o, source});
-            }
-        }
-    }
-    return terms;
-}
-
+/// The coefficient with which a reader weighs an entry at first.
 double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source)
 {
     switch (mix.init) {
@@ -64,6 +30,19 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
         return 1.0 / static_cast<double>(reader.target);
     }
     return 1;
+}
+
+} // namespace
+
+DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
+{
+    DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules), 1};
+    if (reader.middle && !isPruned(mix, {reader.middle->first, target})) {
+        reader.sources.push_back(reader.middle->first);
+        std::ranges::sort(reader.sources);
+    }
+    reader.outputs = target <= modules ? static_cast<int>(portsOf(mix.ports).size()) : 1;
+    return reader;
 }
 
 MixPort DepthPlan::portOf(const DepthReader& reader, int output) const
@@ -81,10 +60,15 @@ DepthPlan planOf(const DepthMix& mix, std::int64_t layers)
     plan.modules = mixedModules(mix, layers);
     plan.runningSum = isRunningSum(mix);
     plan.ports = portsOf(mix.ports);
-    plan.readers = readersOf(mix, plan.modules);
-    plan.terms = termsOf(plan.readers);
-    for (const DepthTerm& term : plan.terms) {
-        plan.start.push_back(startOf(mix, plan.readers[term.reader], term.source));
+    for (std::int64_t target = 1; target <= plan.modules + (mix.finalMix ? 1 : 0); ++target) {
+        const std::size_t number = plan.readers.size();
+        const DepthReader& reader = plan.readers.emplace_back(readerOf(mix, target, plan.modules));
+        for (int output = 0; output < reader.outputs; ++output) {
+            for (const std::int64_t source : reader.sources) {
+                plan.terms.push_back({number, output, source});
+                plan.start.push_back(startOf(mix, reader, source));
+            }
+        }
     }
     return plan;
 }

@@ -52,11 +52,8 @@ struct DepthPlan {
 };
 [[nodiscard]] DepthPlan planOf(const DepthMix& mix, std::int64_t layers);
 
-/// Its parts, of so many modules. Of a deep stack the whole is large: every layer reads every one before it.
+/// One reader of it, of so many modules: of a deep stack the whole is large, for every layer reads every one before it.
 [[nodiscard]] DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules);
-[[nodiscard]] std::vector<DepthReader> readersOf(const DepthMix& mix, std::int64_t modules);
-[[nodiscard]] std::vector<DepthTerm> termsOf(const std::vector<DepthReader>& readers);
-[[nodiscard]] double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source);
 
 /// A number per term and feature: value(t, f) is values[t · features + f]. One feature where all weigh alike.
 struct MixNumbers {

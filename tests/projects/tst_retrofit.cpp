@@ -37,13 +37,13 @@ DepthMix mixNamed(const std::string& name, std::int64_t depth)
 /// Weights that no rule makes: of each term another, and of each feature.
 MixNumbers unevenWeights(const DepthMix& mix, std::int64_t layers, std::int64_t features)
 {
-    const auto readers = readersOf(mix, mixedModules(mix, layers));
+    const DepthPlan plan = planOf(mix, layers);
     MixNumbers coefficients{features, {}};
-    const std::size_t count = termsOf(readers).size() * static_cast<std::size_t>(features);
+    const std::size_t count = plan.terms.size() * static_cast<std::size_t>(features);
     for (std::size_t i = 0; i < count; ++i) {
         coefficients.values.push_back(0.3 + 0.9 * std::sin(static_cast<double>(i) + 1));
     }
-    return appliedWeights(mix, readers, coefficients);
+    return appliedWeights(mix, plan, coefficients);
 }
 
 bool alike(const BranchSum& a, const BranchSum& b)
@@ -209,7 +209,7 @@ private slots:
                     continue;
                 }
                 ++kept;
-                MixNumbers all = appliedWeights(to, readersOf(to, mixedModules(to, kLayers)), *coefficients);
+                MixNumbers all = appliedWeights(to, planOf(to, kLayers), *coefficients);
                 if (all.features < features) {
                     MixNumbers wide{features, {}};
                     for (const double value : all.values) {
