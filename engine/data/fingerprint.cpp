@@ -217,8 +217,8 @@ std::string parametersOf(const Generator& generator)
 {
     std::ostringstream text;
     text.precision(17);
-    projects::Fields<Generator>::visit([&](projects::Key key, auto member) {
-        text << (text.tellp() > 0 ? ", " : "") << key.name << ' ';
+    projects::Fields<Generator>::visit([&](const projects::Field& field, auto member) {
+        text << (text.tellp() > 0 ? ", " : "") << field.key << ' ';
         if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(generator.*member)>>) {
             text << projects::nameOf(generator.*member);
         } else {
@@ -255,7 +255,7 @@ struct Source {
         text.precision(17);
         text << parametersOf(generator) << ", validation " << project.data.validationFraction << ", test "
              << project.data.testFraction << ", seed " << project.seeds.data;
-        reader.add(DataPart{std::string(projects::alternativeOf(project.data.source)), 0, 0, text.str()});
+        reader.add(DataPart{std::string(projects::nameOf(project.data.source)), 0, 0, text.str()});
         return Done{};
     }
 };

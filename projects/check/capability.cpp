@@ -11,10 +11,12 @@ constexpr std::int64_t kMostMixedLayers = 511;
 
 class Missing {
 public:
-    void when(bool condition, const std::string& path, const std::string& place, const std::string& what)
+    explicit Missing(const Project& project) : m_problems(project) {}
+
+    void when(bool condition, const std::string& path, const std::string& what)
     {
         if (condition) {
-            m_problems.error(path, place, what + " cannot be trained yet");
+            m_problems.error(path, what + " cannot be trained yet");
         }
     }
     std::vector<Problem> take() { return m_problems.take(); }
@@ -41,16 +43,15 @@ void checkTopology(const Project& project, Missing& missing)
 
 std::vector<Problem> unsupported(const Project& project)
 {
-    Missing missing;
+    Missing missing(project);
     checkTopology(project, missing);
     const auto* const gate = std::get_if<BranchGate>(&project.topology.wiring);
-    missing.when(gate && gate->kind == BranchGateKind::ValueResidual &&
-                     project.training.activations == Activations::Recompute,
-                 "/training/activations", "training · activations",
-                 "a value residual, whose layers share their values, with activations computed again");
+    missing.when(
+        gate && gate->kind == BranchGateKind::ValueResidual && project.training.activations == Activations::Recompute,
+        "/training/activations", "a value residual, whose layers share their values, with activations computed again");
     missing.when(project.initialisation.lowRank != LowRankMethod::Baseline, "/initialisation/low_rank",
-                 "initialisation · low rank", "a low-rank initialisation other than the baseline");
-    missing.when(!project.stages.stages.empty() || project.stages.fullModelSteps > 0, "/schedule", "schedule",
+                 "a low-rank initialisation other than the baseline");
+    missing.when(!project.stages.stages.empty() || project.stages.fullModelSteps > 0, "/schedule",
                  "a network in stages");
     return missing.take();
 }

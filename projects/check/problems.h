@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What the parts of validate() share. Private to this folder.
@@ -18,20 +20,19 @@ namespace residua::projects {
 /// millions, and nobody reads on. How many more there are is then the last of them.
 class Problems {
 public:
+    explicit Problems(const Project& project) : m_project(project) {}
+
     void error(const std::string& path, const std::string& place, const std::string& message);
     void warning(const std::string& path, const std::string& place, const std::string& message);
+    /// Of a field, whose place is in the words of the schema.
+    void error(const std::string& path, const std::string& message);
+    void warning(const std::string& path, const std::string& message);
 
-    /// "got 0, expected at least 1"; not a number fails too.
-    void atLeast(const std::string& path, const std::string& place, double value, double minimum);
-    void atLeast(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum);
-    /// minimum ≤ value ≤ maximum.
-    void within(const std::string& path, const std::string& place, double value, double minimum, double maximum);
-    void within(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum,
-                std::int64_t maximum);
-    /// 0 ≤ value < 1.
-    void belowOne(const std::string& path, const std::string& place, double value);
-    /// value > 0 and finite.
-    void positive(const std::string& path, const std::string& place, double value);
+    /// An error for each field at or below the pointer that holds a number outside its range in the schema.
+    void checkRanges(std::string_view pointer);
+    /// minimum ≤ value ≤ maximum, ends that depend on other fields. Says nothing where the range was refused already.
+    void within(const std::string& path, double value, double minimum, double maximum);
+    void within(const std::string& path, std::int64_t value, std::int64_t minimum, std::int64_t maximum);
 
     /// The first of them, as an error of its own.
     [[nodiscard]] std::optional<Error> firstError() const;
@@ -46,6 +47,8 @@ private:
     };
     static void add(Kept& kept, Problem problem);
 
+    const Project& m_project;
+    std::set<std::string> m_outOfRange; ///< pointers
     Kept m_errors;
     Kept m_warnings;
 };
@@ -55,7 +58,7 @@ void validateNetwork(const Project& project, Problems& problems);
 void validateTopology(const Project& project, Problems& problems);
 void validateTraining(const Project& project, Problems& problems);
 /// Of the training plan, what says how large a step is.
-void validateStepSizes(const TrainingPlan& plan, Problems& problems);
+void validateStepSizes(Problems& problems);
 
 /// The blocks that layers are made of, each once, in document order.
 [[nodiscard]] std::vector<const Block*> usedBlocks(const Network& network);

@@ -11,10 +11,10 @@ Result<SoundProject> soundProject(Project project)
     if (const Result<Sizes> sizes = sizesOf(project); !sizes) {
         return sizes.error();
     }
-    Problems problems;
+    Problems problems(project);
     validateNetwork(project, problems);
     validateTopology(project, problems);
-    validateStepSizes(project.training, problems);
+    validateStepSizes(problems);
     if (std::optional<Error> error = problems.firstError()) {
         return *std::move(error);
     }

@@ -4,9 +4,9 @@
 #include "projects/check/capability.h"
 #include "projects/check/problems.h"
 #include "projects/model/text_forms.h"
+#include "projects/schema/fields.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -19,7 +19,7 @@ std::string Problem::text() const
 
 std::vector<Problem> validate(const Project& project)
 {
-    Problems problems;
+    Problems problems(project);
     validateData(project, problems);
     validateNetwork(project, problems);
     validateTopology(project, problems);
@@ -45,49 +45,38 @@ void Problems::warning(const std::string& path, const std::string& place, const 
     add(m_warnings, {Severity::Warning, path, place, message});
 }
 
-void Problems::atLeast(const std::string& path, const std::string& place, double value, double minimum)
+void Problems::error(const std::string& path, const std::string& message)
 {
-    if (!(value >= minimum && std::isfinite(value))) {
-        error(path, place, "got " + numberText(value) + ", expected at least " + numberText(minimum));
+    error(path, placeOfField(m_project, path), message);
+}
+
+void Problems::warning(const std::string& path, const std::string& message)
+{
+    warning(path, placeOfField(m_project, path), message);
+}
+
+void Problems::checkRanges(std::string_view pointer)
+{
+    for (const FieldEntry& entry : fieldsOutOfRange(m_project, pointer)) {
+        const auto* const whole = std::get_if<std::int64_t>(&entry.value);
+        const std::string got = whole != nullptr ? std::to_string(*whole) : numberText(std::get<double>(entry.value));
+        error(entry.pointer, entry.place, "got " + got + ", expected " + textOf(entry.field.more.range));
+        m_outOfRange.insert(entry.pointer);
     }
 }
 
-void Problems::atLeast(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum)
+void Problems::within(const std::string& path, double value, double minimum, double maximum)
 {
-    if (value < minimum) {
-        error(path, place, "got " + std::to_string(value) + ", expected at least " + std::to_string(minimum));
+    if (!(value >= minimum && value <= maximum) && !m_outOfRange.contains(path)) {
+        error(path, "got " + numberText(value) + ", expected " + numberText(minimum) + " to " + numberText(maximum));
     }
 }
 
-void Problems::within(const std::string& path, const std::string& place, double value, double minimum, double maximum)
+void Problems::within(const std::string& path, std::int64_t value, std::int64_t minimum, std::int64_t maximum)
 {
-    if (!(value >= minimum && value <= maximum)) {
-        error(path, place,
-              "got " + numberText(value) + ", expected " + numberText(minimum) + " to " + numberText(maximum));
-    }
-}
-
-void Problems::within(const std::string& path, const std::string& place, std::int64_t value, std::int64_t minimum,
-                      std::int64_t maximum)
-{
-    if (value < minimum || value > maximum) {
-        error(path, place,
-              "got " + std::to_string(value) + ", expected " + std::to_string(minimum) + " to " +
-                  std::to_string(maximum));
-    }
-}
-
-void Problems::belowOne(const std::string& path, const std::string& place, double value)
-{
-    if (!(value >= 0 && value < 1)) {
-        error(path, place, "got " + numberText(value) + ", expected at least 0 and below 1");
-    }
-}
-
-void Problems::positive(const std::string& path, const std::string& place, double value)
-{
-    if (!(value > 0 && std::isfinite(value))) {
-        error(path, place, "got " + numberText(value) + ", expected more than 0");
+    if ((value < minimum || value > maximum) && !m_outOfRange.contains(path)) {
+        error(path, "got " + std::to_string(value) + ", expected " + std::to_string(minimum) + " to " +
+                        std::to_string(maximum));
     }
 }
 

@@ -214,7 +214,7 @@ void checkObjective(const Project& project, Problems& problems)
 {
     const bool nextToken = project.network.objective == Objective::NextToken;
     if (nextToken != isLanguage(project.data)) {
-        problems.error("/network/objective", "network · objective",
+        problems.error("/network/objective",
                        nextToken ? "the next token is predicted from token sequences, the data is vectors"
                                  : "a squared error needs target vectors, the data is token sequences");
     }
@@ -243,22 +243,20 @@ void checkBlocks(const Project& project, Problems& problems)
 
 void checkStack(const Network& network, Problems& problems)
 {
+    problems.checkRanges("/network/stack");
     if (network.stack.empty()) {
-        problems.error("/network/stack", "network · stack", "has no layers");
+        problems.error("/network/stack", "has no layers");
     }
     for (std::size_t i = 0; i < network.stack.size(); ++i) {
         const StackSegment& segment = network.stack[i];
         const std::string path = "/network/stack/" + std::to_string(i);
-        const std::string place = "network · stack · segment " + std::to_string(i + 1);
         if (!network.findBlock(segment.block)) {
-            problems.error(path + "/block", place, "there is no block " + segment.block);
+            problems.error(path + "/block", "there is no block " + segment.block);
         }
-        problems.atLeast(path + "/repeat", place + " · repeat", segment.repeat, 1);
     }
     if (network.depth() > kMaxLayers) {
-        problems.error("/network/stack", "network · stack",
-                       "got " + std::to_string(network.depth()) + " layers, expected at most " +
-                           std::to_string(kMaxLayers));
+        problems.error("/network/stack", "got " + std::to_string(network.depth()) + " layers, expected at most " +
+                                             std::to_string(kMaxLayers));
     }
 }
 
@@ -269,10 +267,9 @@ void checkTie(const Project& project, Problems& problems)
         return;
     }
     const std::string path = "/network/tie_head";
-    const std::string place = "network · tied head";
     const std::optional<TiedNodes> tied = tiedNodes(project.network);
     if (!tied) {
-        problems.error(path, place, "expected a token_embedding in the stem and a linear in the head to share a table");
+        problems.error(path, "expected a token_embedding in the stem and a linear in the head to share a table");
         return;
     }
     const ResolvedGraph stem = resolveGraph(project, kStem);
@@ -291,9 +288,8 @@ void checkTie(const Project& project, Problems& problems)
     const std::int64_t rows = paramInt(*params, "vocab");
     if (rows != logits->second.features() || embedded->second.features() != read->second.features()) {
         const auto pair = [](std::int64_t a, std::int64_t b) { return std::to_string(a) + " × " + std::to_string(b); };
-        problems.error(path, place,
-                       "the table is " + pair(rows, embedded->second.features()) + ", the head's weight " +
-                           pair(logits->second.features(), read->second.features()));
+        problems.error(path, "the table is " + pair(rows, embedded->second.features()) + ", the head's weight " +
+                                 pair(logits->second.features(), read->second.features()));
     }
 }
 
@@ -302,7 +298,7 @@ void checkTie(const Project& project, Problems& problems)
 void validateNetwork(const Project& project, Problems& problems)
 {
     const Network& network = project.network;
-    problems.within("/network/width", "network · width", network.width, 1, 1'000'000);
+    problems.checkRanges("/network/width");
     if (sizesOf(project)) {
         GraphCheck(project, kStem, "/network/stem", entryShape(project), problems).run();
         checkBlocks(project, problems);

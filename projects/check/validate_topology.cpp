@@ -28,7 +28,6 @@ public:
 
     void run()
     {
-        checkNumbers();
         checkSources();
         checkCombination();
         checkTokenWeights();
@@ -48,30 +47,22 @@ private:
         m_problems.warning(kPath + key, "topology" + place, message);
     }
 
-    void checkNumbers()
-    {
-        m_problems.positive(kPath + "/temperature", "topology · temperature", m_mix.temperature);
-        m_problems.positive(kPath + "/tsallis/q", "topology · Tsallis q", m_mix.tsallis.q);
-        m_problems.atLeast(kPath + "/tsallis/weight", "topology · Tsallis weight", m_mix.tsallis.weight, 0.0);
-        m_problems.atLeast(kPath + "/block_layers", "topology · layers per entry", m_mix.blockLayers, 1);
-    }
+    void error(const std::string& key, const std::string& message) { m_problems.error(kPath + key, message); }
+    void warning(const std::string& key, const std::string& message) { m_problems.warning(kPath + key, message); }
 
     void checkSources()
     {
         if (const auto* const ends = std::get_if<FirstAndLast>(&m_mix.sources)) {
-            m_problems.atLeast(kPath + "/sources/k", "topology · sources · k", ends->k, 1);
             if (ends->k >= 1 && ends->k >= m_depth - 2) {
                 // A sum of one entry is that entry.
                 const bool sumsAtLast = m_mix.finalMix && ends->k == m_depth - 2;
-                warning("/sources/k", " · sources · k",
-                        "with k + 2 ≥ " + std::to_string(m_depth) + " every layer reads the full stack" +
-                            (sumsAtLast ? ", and only the final output a sum" : ""));
+                m_problems.warning(kPath + "/sources/k", "with k + 2 ≥ " + std::to_string(m_depth) +
+                                                             " every layer reads the full stack" +
+                                                             (sumsAtLast ? ", and only the final output a sum" : ""));
             }
-        } else if (const auto* const steps = std::get_if<Dilated>(&m_mix.sources)) {
-            m_problems.atLeast(kPath + "/sources/dilation", "topology · sources · dilation", steps->dilation, 1);
-            m_problems.atLeast(kPath + "/sources/period", "topology · sources · period", steps->period, 1);
+        } else if (std::holds_alternative<Dilated>(m_mix.sources)) {
             if (m_mix.entry == StackEntry::Branch) {
-                warning("/sources", " · sources",
+                warning("/sources",
                         "dilated sources of a stack of branches leave branches out of the sum; DenseFormer stacks full "
                         "outputs");
             }
@@ -106,23 +97,22 @@ private:
     void checkCombination()
     {
         if (m_mix.feeds == MixFeeds::ResidualBesideBranch && m_mix.ports != MixPorts::Input) {
-            error("/ports", " · ports",
+            error("/ports",
                   "mixes of their own for q, k and v feed the layer's input, not the residual beside its branch");
         }
         if (m_mix.blockLayers > 1 &&
             (m_mix.entry == StackEntry::Full || m_mix.feeds == MixFeeds::ResidualBesideBranch)) {
-            error("/block_layers", " · layers per entry",
-                  "got " + std::to_string(m_mix.blockLayers) +
-                      ", expected 1: only branches that layers read are summed");
+            error("/block_layers", "got " + std::to_string(m_mix.blockLayers) +
+                                       ", expected 1: only branches that layers read are summed");
         }
         if (m_mix.tsallis.weight > 0 && (m_mix.normalise == NormaliseOver::None || m_mix.weight == WeightKind::Fixed)) {
-            error("/tsallis/weight", " · Tsallis weight", "the entropy is that of learned, normalised coefficients");
+            error("/tsallis/weight", "the entropy is that of learned, normalised coefficients");
         }
         if (m_mix.normalise == NormaliseOver::None && m_mix.init == MixInit::Zero &&
             m_mix.feeds == MixFeeds::LayerInput && m_mix.weight != WeightKind::DepthAttention) {
             const bool fixed = m_mix.weight == WeightKind::Fixed;
             const std::string message = "every layer reads a sum with weights of 0";
-            fixed ? error("/init", " · init", message) : warning("/init", " · init", message + " at first");
+            fixed ? error("/init", message) : warning("/init", message + " at first");
         }
     }
 
@@ -134,30 +124,29 @@ private:
             return;
         }
         if (m_mix.gate.kind != GateKind::None) {
-            error("/gate", " · gate", "weights made for each token take no gate");
+            error("/gate", "weights made for each token take no gate");
         }
         if (attends && m_mix.normalise != NormaliseOver::Sources) {
-            error("/normalise", " · normalise", "attention over depth is a softmax over the sources");
+            error("/normalise", "attention over depth is a softmax over the sources");
         } else if (m_mix.normalise == NormaliseOver::Targets) {
-            error("/normalise", " · normalise", "weights made for each token are normalised over the sources or not");
+            error("/normalise", "weights made for each token are normalised over the sources or not");
         }
         if (m_mix.tsallis.weight > 0) {
-            error("/tsallis/weight", " · Tsallis weight", "weights made for each token have no coefficients");
+            error("/tsallis/weight", "weights made for each token have no coefficients");
         }
     }
 
     void checkSites()
     {
         if (m_mix.sites != MixSites::Mhsa && !splitsLayers(m_mix)) {
-            error("/sites", " · sites",
-                  "shortcuts beside the branches bridge FFN inputs, layers that read mixes do not");
+            error("/sites", "shortcuts beside the branches bridge FFN inputs, layers that read mixes do not");
         }
         for (const Block* const block : usedBlocks(m_network)) {
             if (!splitsLayers(m_mix)) {
                 return;
             }
             if (const Result<BlockHalves> halves = splitAtFfn(*block); !halves) {
-                error("/sites", " · sites", halves.error().place + " " + halves.error().message);
+                error("/sites", halves.error().place + " " + halves.error().message);
             }
         }
     }
@@ -167,9 +156,9 @@ private:
         const bool apart = m_mix.ports != MixPorts::Input;
         for (const Block* const block : usedBlocks(m_network)) {
             if (apart && !hasInputPort(block->graph, "q")) {
-                error("/ports", " · ports", "block " + block->name + " has one input port, expected q, k and v");
+                error("/ports", "block " + block->name + " has one input port, expected q, k and v");
             } else if (m_mix.ports == MixPorts::QkvResidual && !hasInputPort(block->graph, "residual")) {
-                error("/ports", " · ports", "block " + block->name + " has no port residual");
+                error("/ports", "block " + block->name + " has no port residual");
             }
         }
     }
@@ -250,33 +239,23 @@ void check(const DepthMix& mix, const Network& network, Problems& problems)
 
 void check(const MultiStream& wiring, const Network&, Problems& problems)
 {
-    problems.within(kPath + "/streams", "topology · streams", wiring.streams, 1, 64);
-    problems.within(kPath + "/sinkhorn_iterations", "topology · Sinkhorn iterations", wiring.sinkhornIterations, 1,
-                    10'000);
-    problems.within(kPath + "/dynamic_scale", "topology · dynamic scale", wiring.dynamicScale, 0, 1000);
     if (wiring.constraint == StreamConstraint::DoublyStochastic && wiring.streams == 1) {
-        problems.error(kPath + "/streams", "topology · streams", "got 1, expected at least 2 to mix");
+        problems.error(kPath + "/streams", "got 1, expected at least 2 to mix");
     }
 }
 
 void check(const BranchGate& wiring, const Network& network, Problems& problems)
 {
-    problems.within(kPath + "/rank", "topology · rank", wiring.rank, 1, 1'000'000);
-    problems.within(kPath + "/window", "topology · window", wiring.window, 1, kMaxLayers);
-    problems.within(kPath + "/keep_probability", "topology · keep probability", wiring.keepProbability, 0, 1);
-    problems.within(kPath + "/bias", "topology · gate bias", wiring.bias, -100, 100);
     for (const Block* const block : usedBlocks(network)) {
         if (wiring.kind != BranchGateKind::ValueResidual) {
             break;
         }
         if (const auto attentions = std::ranges::count(block->graph.nodes, NodeRole::Attention, roleOf);
             attentions == 0) {
-            problems.error(kPath + "/gate", "topology · gate",
-                           "block " + block->name + " has no attention whose values could be mixed");
+            problems.error(kPath + "/gate", "block " + block->name + " has no attention whose values could be mixed");
         } else if (attentions > 1) {
-            problems.error(kPath + "/gate", "topology · gate",
-                           "block " + block->name + " has " + std::to_string(attentions) +
-                               " attentions, expected one whose values are mixed");
+            problems.error(kPath + "/gate", "block " + block->name + " has " + std::to_string(attentions) +
+                                                " attentions, expected one whose values are mixed");
         }
     }
 }
@@ -287,6 +266,7 @@ void check(const Concatenation&, const Network&, Problems&) {}
 
 void validateTopology(const Project& project, Problems& problems)
 {
+    problems.checkRanges("/topology");
     if (project.network.depth() > kMaxLayers) {
         return; // the stack is refused, and bounds mean little
     }

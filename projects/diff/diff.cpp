@@ -64,13 +64,6 @@ std::string Differ::join(const std::string& place, const std::string& part)
     return place.empty() ? part : place + " · " + part;
 }
 
-std::string Differ::spoken(std::string_view key)
-{
-    std::string text(key);
-    std::replace(text.begin(), text.end(), '_', ' ');
-    return text;
-}
-
 std::string Differ::withUnit(std::string value, std::string_view unit)
 {
     return unit.empty() ? value : value + " " + std::string(unit);
@@ -108,12 +101,6 @@ std::string Differ::spokenValue(const std::vector<Shortcut>& values)
         text += (text.empty() ? "" : " ") + textOf(value);
     }
     return text.empty() ? "none" : text;
-}
-
-void Differ::compare(const Topology& a, const Topology& b, const std::string& place, std::string_view unit)
-{
-    compare(a.preset, b.preset, join(place, "preset"), unit);
-    compare(a.wiring, b.wiring, place, unit); // "topology · weight": the wiring is what a topology is
 }
 
 void Differ::compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const std::string&,

@@ -13,8 +13,8 @@
 
 namespace residua::projects {
 
-/// Private to projects: compares described values field by field. Places and values are as people say them:
-/// "per_feature" reads "per feature", a length has its unit.
+/// Private to projects: compares described values field by field. Places and values are in the words
+/// of the schema: "per_feature" reads "per feature", a length has its unit.
 class Differ {
 public:
     [[nodiscard]] std::vector<Change> take() && { return std::move(m_changes); }
@@ -22,8 +22,15 @@ public:
     template <Described T>
     void compareFields(const T& a, const T& b, const std::string& place)
     {
-        Fields<T>::visit(
-            [&](Key key, auto member) { compare(a.*member, b.*member, join(place, spoken(key.name)), key.unit); });
+        Fields<T>::visit([&](const Field& field, auto member) {
+            const std::string own = join(place, std::string(field.title));
+            if constexpr (Alternating<std::remove_cvref_t<decltype(a.*member)>>) {
+                const bool leftOut = field.more.inPlaces == InPlaces::LeftOut;
+                compareAlternatives(a.*member, b.*member, own, leftOut ? place : own);
+            } else {
+                compare(a.*member, b.*member, own, field.more.unit);
+            }
+        });
     }
 
 private:
@@ -39,18 +46,18 @@ private:
                  const std::string& place, std::string_view unit);
     void compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const std::string& place,
                  std::string_view unit);
-    void compare(const Topology& a, const Topology& b, const std::string& place, std::string_view unit);
     void compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const std::string& place,
                  std::string_view unit);
 
+    /// `below` is the place that fields of the alternative have.
     template <Alternating V>
-    void compare(const V& a, const V& b, const std::string& place, std::string_view)
+    void compareAlternatives(const V& a, const V& b, const std::string& place, const std::string& below)
     {
         if (a.index() != b.index()) {
             changed(place, summary(a), summary(b));
             return;
         }
-        std::visit([&]<class T>(const T& before) { compareFields(before, std::get<T>(b), place); }, a);
+        std::visit([&]<class T>(const T& before) { compareFields(before, std::get<T>(b), below); }, a);
     }
 
     template <class T>
@@ -73,7 +80,6 @@ private:
     void removed(const std::string& place, std::string what = {});
 
     static std::string join(const std::string& place, const std::string& part);
-    static std::string spoken(std::string_view key);
     static std::string withUnit(std::string value, std::string_view unit);
 
     static std::string spokenValue(bool value) { return value ? "on" : "off"; }
@@ -86,7 +92,7 @@ private:
     template <Named E>
     static std::string spokenValue(E value)
     {
-        return spoken(nameOf(value));
+        return std::string(choiceOf(value).title);
     }
 
     /// "first and last (k 2)": the alternative, and its values where they are not the defaults.
@@ -95,18 +101,18 @@ private:
     {
         const auto details = []<class T>(const T& alternative) {
             std::string text;
-            Fields<T>::visit([&](Key key, auto member) {
+            Fields<T>::visit([&](const Field& field, auto member) {
                 if constexpr (requires { spokenValue(alternative.*member); }) {
                     if (kInline<T> || alternative.*member != T{}.*member) {
-                        text += (text.empty() ? "" : ", ") + spoken(key.name) + " " +
-                                withUnit(spokenValue(alternative.*member), key.unit);
+                        text += (text.empty() ? "" : ", ") + std::string(field.title) + " " +
+                                withUnit(spokenValue(alternative.*member), field.more.unit);
                     }
                 }
             });
             return text;
         };
         const std::string text = std::visit(details, value);
-        return spoken(alternativeOf(value)) + (text.empty() ? "" : " (" + text + ")");
+        return std::string(choiceOf(value).title) + (text.empty() ? "" : " (" + text + ")");
     }
 
     std::map<std::string, std::string> m_renamedBlocks; ///< from the names in a to those in b

@@ -18,8 +18,8 @@ constexpr std::int64_t kDeepestExplicit = 1024;
 
 Error noMix(const Topology& topology)
 {
-    return {kPlace, "has no shortcuts to edit: it is a " + std::string(alternativeOf(topology.wiring)) +
-                        "; expected a depth_mix"};
+    return {kPlace,
+            "has no shortcuts to edit: it is a " + std::string(nameOf(topology.wiring)) + "; expected a depth_mix"};
 }
 
 /// What a rule reads now, one by one; nullopt where the sources are an explicit set already. Pruned shortcuts stay in

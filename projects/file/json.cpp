@@ -12,8 +12,8 @@ template <>
 struct Fields<BlockFile> {
     static constexpr void visit(auto&& v)
     {
-        v("block", &BlockFile::block);
-        v("positions", &BlockFile::positions);
+        v({"block", "block", "The block that the file keeps."}, &BlockFile::block);
+        v({"positions", "positions", "Where its nodes stand."}, &BlockFile::positions);
     }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/schema/field.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,40 +12,20 @@
 
 namespace residua::projects {
 
-/// Private to projects: how a struct is described once for whoever walks a document (the file's reader and
-/// writer, the diff, the random documents of the tests). The descriptions are in describe_data.h, _network.h,
-/// _topology.h, _training.h and _project.h: a new field is a line there, and is then read, written, compared and
-/// tested.
+/// Private to projects: how a struct is described once for whoever walks a document (the file's reader and writer, the
+/// diff, the checks of ranges, fields.h for all others, and the random documents of the tests). The descriptions are in
+/// describe_data.h, _network.h, _topology.h, _training.h and _project.h: a new field is a line there, and all of them
+/// know it.
 
-template <std::size_t N>
-using NameList = std::array<std::string_view, N>;
-
-enum class Need { Optional, Required };
-
-/// A field's key in the file. What people read is the same words with spaces.
-struct Key {
-    std::string_view name;
-    std::string_view unit;
-    Need need = Need::Optional;
-
-    constexpr Key(const char* keyName, const char* unitName = "", Need isNeeded = Need::Optional)
-        : name(keyName), unit(unitName), need(isNeeded)
-    {
-    }
-};
-
-/// `static constexpr void visit(auto&& visitor)` calls `visitor(Key, &T::member)` for each field, in the file's order.
+/// `static constexpr void visit(auto&& visitor)` calls `visitor(Field, &T::member)` for each field, in the file's
+/// order.
 template <class T>
 struct Fields;
 
-/// `static constexpr std::array names`, one per enumerator from 0 on.
-template <class E>
-struct EnumNames;
-
-/// `static constexpr std::array names`, one per alternative of a variant of described structs. In the file
-/// an alternative is an object whose first key, "kind", holds its name.
-template <class V>
-struct Alternatives;
+/// `static constexpr Choice all[]`: of an enumeration one per enumerator from 0 on, of a variant of described structs
+/// one per alternative. In the file an alternative is an object whose first key, "kind", holds its name.
+template <class T>
+struct Choices;
 inline constexpr std::string_view kKindKey = "kind";
 
 /// Values that are written on one line, as one thing to people.
@@ -76,13 +58,13 @@ template <class T>
 [[nodiscard]] consteval bool describesAll()
 {
     std::size_t described = 0;
-    Fields<T>::visit([&](Key, auto) { ++described; });
+    Fields<T>::visit([&](const Field&, auto) { ++described; });
     return described == memberCount<T>();
 }
 
 struct AnyVisitor {
     template <class M>
-    void operator()(Key, M) const
+    void operator()(const Field&, M) const
     {
     }
 };
@@ -95,26 +77,42 @@ concept Described = requires(AnyVisitor visitor)
 template <class E>
 concept Named = std::is_enum_v<E> && requires
 {
-    EnumNames<E>::names.size();
+    Choices<E>::all[0];
 };
 template <class V>
-concept Alternating = requires
+concept Alternating = !std::is_enum_v<V> && requires
 {
-    Alternatives<V>::names.size();
+    Choices<V>::all[0];
 };
 
+/// The names of Choices<T>, in their order.
+template <class T>
+inline constexpr auto kNamesOf = [] {
+    std::array<std::string_view, std::size(Choices<T>::all)> names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        names[i] = Choices<T>::all[i].name;
+    }
+    return names;
+}();
+
 template <Named E>
-[[nodiscard]] constexpr std::string_view nameOf(E value)
+[[nodiscard]] constexpr Choice choiceOf(E value)
 {
     const auto at = static_cast<std::size_t>(value);
-    return at < EnumNames<E>::names.size() ? EnumNames<E>::names[at] : std::string_view("?");
+    return at < std::size(Choices<E>::all) ? Choices<E>::all[at] : Choice{"?", "?"};
 }
 
 template <Alternating V>
-[[nodiscard]] constexpr std::string_view alternativeOf(const V& value)
+[[nodiscard]] constexpr Choice choiceOf(const V& value)
 {
-    static_assert(Alternatives<V>::names.size() == std::variant_size_v<V>);
-    return Alternatives<V>::names[value.index()];
+    static_assert(std::size(Choices<V>::all) == std::variant_size_v<V>);
+    return Choices<V>::all[value.index()];
+}
+
+template <class T>
+[[nodiscard]] constexpr std::string_view nameOf(const T& value)
+{
+    return choiceOf(value).name;
 }
 
 } // namespace residua::projects

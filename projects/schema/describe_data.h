@@ -7,110 +7,185 @@
 namespace residua::projects {
 
 template <>
-struct EnumNames<TokeniserKind> {
-    static constexpr NameList<3> names{"bytes", "characters", "sentence_piece"};
+struct Choices<TokeniserKind> {
+    static constexpr Choice all[] = {
+        {"bytes", "bytes"}, {"characters", "characters"}, {"sentence_piece", "SentencePiece"}};
 };
 template <>
-struct EnumNames<TokenWidth> {
-    static constexpr NameList<3> names{"detect", "uint16", "uint32"};
+struct Choices<TokenWidth> {
+    static constexpr Choice all[] = {{"detect", "detect"}, {"uint16", "uint16"}, {"uint32", "uint32"}};
 };
 template <>
-struct EnumNames<LinearTarget> {
-    static constexpr NameList<4> names{"identity", "random", "scaled_rotation", "diagonal"};
+struct Choices<LinearTarget> {
+    static constexpr Choice all[] = {{"identity", "identity"},
+                                     {"random", "random"},
+                                     {"scaled_rotation", "scaled rotation"},
+                                     {"diagonal", "diagonal, 1 to 0"}};
 };
 
 template <>
 struct Fields<Tokeniser> {
     static constexpr void visit(auto&& v)
     {
-        v("kind", &Tokeniser::kind);
-        v("model", &Tokeniser::model);
-        v({"vocabulary", "tokens"}, &Tokeniser::vocabulary);
+        v({"kind", "kind", "How text becomes tokens."}, &Tokeniser::kind);
+        v({"model",
+           "model file",
+           "The SentencePiece model; a relative path starts at the project.",
+           {.form = TextForm::Path}},
+          &Tokeniser::model);
+        v({"vocabulary",
+           "vocabulary",
+           "Rows of the embedding table; bytes always have 256.",
+           {.unit = "tokens", .range = Range::within(2, 10'000'000)}},
+          &Tokeniser::vocabulary);
     }
 };
 template <>
 struct Fields<TextData> {
     static constexpr void visit(auto&& v)
     {
-        v("path", &TextData::path);
-        v("tokeniser", &TextData::tokeniser);
+        v({"path",
+           "file or folder",
+           "A UTF-8 text, or a folder of *.txt; a relative path starts at the project.",
+           {.form = TextForm::Path}},
+          &TextData::path);
+        v({"tokeniser", "tokeniser", "How the text is cut into tokens.", {.group = "tokens"}}, &TextData::tokeniser);
     }
 };
 template <>
 struct Fields<JsonLinesData> {
     static constexpr void visit(auto&& v)
     {
-        v("path", &JsonLinesData::path);
-        v("field", &JsonLinesData::field);
-        v("tokeniser", &JsonLinesData::tokeniser);
+        v({"path",
+           "file",
+           "One JSON object per line; a relative path starts at the project.",
+           {.form = TextForm::Path}},
+          &JsonLinesData::path);
+        v({"field", "key", "The key that holds the text of a line."}, &JsonLinesData::field);
+        v({"tokeniser", "tokeniser", "How the text is cut into tokens.", {.group = "tokens"}},
+          &JsonLinesData::tokeniser);
     }
 };
 template <>
 struct Fields<TokenFileData> {
     static constexpr void visit(auto&& v)
     {
-        v("path", &TokenFileData::path);
-        v("validation_path", &TokenFileData::validationPath);
-        v("token_width", &TokenFileData::tokenWidth);
-        v({"vocabulary", "tokens"}, &TokenFileData::vocabulary);
+        v({"path", "file", "Token ids, as nanoGPT and llm.c write them.", {.form = TextForm::Path}},
+          &TokenFileData::path);
+        v({"validation_path",
+           "validation file",
+           "Token ids to validate on; empty: split off from the first.",
+           {.form = TextForm::Path}},
+          &TokenFileData::validationPath);
+        v({"token_width", "token width", "How wide a token is in the file; detect goes by the file's header."},
+          &TokenFileData::tokenWidth);
+        v({"vocabulary",
+           "vocabulary",
+           "Rows of the embedding table.",
+           {.unit = "tokens", .range = Range::within(2, 10'000'000)}},
+          &TokenFileData::vocabulary);
     }
 };
 template <>
 struct Fields<SyntheticLanguage> {
     static constexpr void visit(auto&& v)
     {
-        v({"vocabulary", "tokens"}, &SyntheticLanguage::vocabulary);
-        v("levels", &SyntheticLanguage::levels);
-        v("tokens", &SyntheticLanguage::tokens);
+        v({"vocabulary",
+           "vocabulary",
+           "Distinct tokens of the language.",
+           {.unit = "tokens", .range = Range::within(11, 1'000'000)}},
+          &SyntheticLanguage::vocabulary);
+        v({"levels",
+           "levels",
+           "Nesting depth of agreement: more levels reward a deeper network.",
+           {.range = Range::within(1, 64)}},
+          &SyntheticLanguage::levels);
+        v({"tokens", "length", "Tokens that are generated.", {.unit = "tokens", .range = Range::atLeast(1)}},
+          &SyntheticLanguage::tokens);
     }
 };
 template <>
 struct Fields<LinearRegression> {
     static constexpr void visit(auto&& v)
     {
-        v("dim", &LinearRegression::dim);
-        v("samples", &LinearRegression::samples);
-        v("target", &LinearRegression::target);
+        v({"dim", "dimension", "Features of x and of y.", {.unit = "features", .range = Range::within(1, 100'000)}},
+          &LinearRegression::dim);
+        v({"samples",
+           "samples",
+           "Pairs of x and y; as many as the dimension make X orthogonal.",
+           {.range = Range::atLeast(1)}},
+          &LinearRegression::samples);
+        v({"target", "target", "The matrix T of Y = T X.", {.paper = "diagonal (ANCRe, B.1)"}},
+          &LinearRegression::target);
     }
 };
 template <>
 struct Fields<LowRankRegression> {
     static constexpr void visit(auto&& v)
     {
-        v("dim", &LowRankRegression::dim);
-        v("rank", &LowRankRegression::rank);
-        v("samples", &LowRankRegression::samples);
-        v("noise", &LowRankRegression::noise);
-        v("target", &LowRankRegression::target);
+        v({"dim",
+           "dimension",
+           "Features of x and of y.",
+           {.unit = "features", .range = Range::within(1, 100'000), .paper = "100 (DCA, fig. 1)"}},
+          &LowRankRegression::dim);
+        v({"rank", "rank", "Rank of the matrix A of y = A x.", {.range = Range::atLeast(1), .paper = "3"}},
+          &LowRankRegression::rank);
+        v({"samples", "samples", "Pairs of x and y.", {.range = Range::atLeast(1)}}, &LowRankRegression::samples);
+        v({"noise", "noise", "Standard deviation added to the target.", {.range = Range::atLeast(0)}},
+          &LowRankRegression::noise);
+        v({"target", "target", "The matrix whose part in a random subspace of that rank is A."},
+          &LowRankRegression::target);
     }
 };
 template <>
 struct Fields<BooleanPolynomial> {
     static constexpr void visit(auto&& v)
     {
-        v("dim", &BooleanPolynomial::dim);
-        v("variables", &BooleanPolynomial::variables);
-        v("degree", &BooleanPolynomial::degree);
-        v("terms_per_degree", &BooleanPolynomial::termsPerDegree);
+        v({"dim",
+           "dimension",
+           "Features of x, each −1 or 1.",
+           {.unit = "features", .range = Range::within(1, 100'000), .paper = "100 (RaPTr, D.3)"}},
+          &BooleanPolynomial::dim);
+        v({"variables",
+           "variables",
+           "The target depends on the first so many features.",
+           {.range = Range::atLeast(1), .paper = "20"}},
+          &BooleanPolynomial::variables);
+        v({"degree", "degree", "The highest degree of a term.", {.range = Range::atLeast(1), .paper = "10"}},
+          &BooleanPolynomial::degree);
+        v({"terms_per_degree",
+           "terms per degree",
+           "Products of each degree that the target sums up.",
+           {.range = Range::within(1, 1'000'000), .paper = "20"}},
+          &BooleanPolynomial::termsPerDegree);
     }
 };
 template <>
-struct Alternatives<Source> {
-    static constexpr NameList<7> names{"text",
-                                       "json_lines",
-                                       "token_file",
-                                       "synthetic_language",
-                                       "linear_regression",
-                                       "low_rank_regression",
-                                       "boolean_polynomial"};
+struct Choices<Source> {
+    static constexpr Choice all[] = {{"text", "text"},
+                                     {"json_lines", "JSON Lines"},
+                                     {"token_file", "token file"},
+                                     {"synthetic_language", "synthetic language"},
+                                     {"linear_regression", "linear regression"},
+                                     {"low_rank_regression", "low-rank regression"},
+                                     {"boolean_polynomial", "Boolean polynomial"}};
 };
 template <>
 struct Fields<DataSource> {
     static constexpr void visit(auto&& v)
     {
-        v("source", &DataSource::source);
-        v("validation_fraction", &DataSource::validationFraction);
-        v("test_fraction", &DataSource::testFraction);
+        v({"source", "source", "Files, or a generator that needs nothing downloaded.", {.inPlaces = InPlaces::LeftOut}},
+          &DataSource::source);
+        v({"validation_fraction",
+           "validation share",
+           "Share of the examples held back to validate on.",
+           {.range = Range::halfOpen(0, 1), .group = "split"}},
+          &DataSource::validationFraction);
+        v({"test_fraction",
+           "test share",
+           "Share of the examples held back for the end.",
+           {.range = Range::halfOpen(0, 1)}},
+          &DataSource::testFraction);
     }
 };
 

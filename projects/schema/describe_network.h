@@ -7,8 +7,10 @@
 namespace residua::projects {
 
 template <>
-struct EnumNames<Objective> {
-    static constexpr NameList<3> names{"next_token", "half_squared_error", "mean_squared_error"};
+struct Choices<Objective> {
+    static constexpr Choice all[] = {{"next_token", "next token"},
+                                     {"half_squared_error", "half squared error"},
+                                     {"mean_squared_error", "mean squared error"}};
 };
 template <>
 inline constexpr bool kInline<Node> = true;
@@ -24,27 +26,29 @@ template <>
 struct Fields<Node> {
     static constexpr void visit(auto&& v)
     {
-        v({"id", "", Need::Required}, &Node::id);
-        v({"kind", "", Need::Required}, &Node::kind);
-        v({"name", "", Need::Required}, &Node::name);
-        v("params", &Node::params);
+        v({"id", "id", "What wires call the node by.", {.need = Need::Required}}, &Node::id);
+        v({"kind", "kind", "What the node computes: a key of the table of kinds.", {.need = Need::Required}},
+          &Node::kind);
+        v({"name", "name", "What people call the node; unique within the graph.", {.need = Need::Required}},
+          &Node::name);
+        v({"params", "parameters", "Settings of the node that are not its kind's defaults."}, &Node::params);
     }
 };
 template <>
 struct Fields<Graph> {
     static constexpr void visit(auto&& v)
     {
-        v("nodes", &Graph::nodes);
-        v("wires", &Graph::wires);
+        v({"nodes", "nodes", "The operations of the graph.", {.item = "node"}}, &Graph::nodes);
+        v({"wires", "wires", "What feeds what: \"node.port > node.port\".", {.item = "wire"}}, &Graph::wires);
     }
 };
 template <>
 struct Fields<Block> {
     static constexpr void visit(auto&& v)
     {
-        v({"name", "", Need::Required}, &Block::name);
-        v("preset", &Block::preset);
-        v("graph", &Block::graph);
+        v({"name", "name", "What layers call the block.", {.need = Need::Required}}, &Block::name);
+        v({"preset", "preset", "The preset that the block came from; empty for one of your own."}, &Block::preset);
+        v({"graph", "graph", "What the block computes."}, &Block::graph);
     }
 };
 template <>
@@ -53,21 +57,31 @@ template <>
 struct Fields<StackSegment> {
     static constexpr void visit(auto&& v)
     {
-        v({"block", "", Need::Required}, &StackSegment::block);
-        v({"repeat", "layers"}, &StackSegment::repeat);
+        v({"block", "block", "What the layers are made of.", {.need = Need::Required}}, &StackSegment::block);
+        v({"repeat",
+           "layers",
+           "Neighbouring layers of this block.",
+           {.unit = "layers", .range = Range::within(1, kMaxLayers), .paper = "8, 12, 24, 24 (LLaMA 60M to 1B)"}},
+          &StackSegment::repeat);
     }
 };
 template <>
 struct Fields<Network> {
     static constexpr void visit(auto&& v)
     {
-        v({"width", "features"}, &Network::width);
-        v("stem", &Network::stem);
-        v("blocks", &Network::blocks);
-        v("stack", &Network::stack);
-        v("head", &Network::head);
-        v("tie_head", &Network::tieHead);
-        v("objective", &Network::objective);
+        v({"width",
+           "width",
+           "Features of every stack entry; formulas call it d.",
+           {.unit = "features", .range = Range::within(1, 1'000'000)}},
+          &Network::width);
+        v({"stem", "stem", "The graph that makes the stack's input."}, &Network::stem);
+        v({"blocks", "blocks", "The graphs that layers are made of.", {.item = "block"}}, &Network::blocks);
+        v({"stack", "stack", "The layers in their order, as segments of one block each.", {.item = "segment"}},
+          &Network::stack);
+        v({"head", "head", "The graph that makes the objective's argument."}, &Network::head);
+        v({"tie_head", "tied head", "The head's last linear shares the stem's embedding table."}, &Network::tieHead);
+        v({"objective", "objective", "What is minimised.", {.paper = "half squared error (ANCRe §3)"}},
+          &Network::objective);
     }
 };
 

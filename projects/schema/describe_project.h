@@ -14,16 +14,17 @@ template <>
 struct Fields<Project> {
     static constexpr void visit(auto&& v)
     {
-        v("name", &Project::name);
-        v("description", &Project::description);
-        v("data", &Project::data);
-        v("network", &Project::network);
-        v("topology", &Project::topology);
-        v("initialisation", &Project::initialisation);
-        v("training", &Project::training);
-        v("schedule", &Project::stages);
-        v("seeds", &Project::seeds);
-        v("sweeps", &Project::sweeps);
+        v({"name", "name", "The project's name."}, &Project::name);
+        v({"description", "description", "One line for people."}, &Project::description);
+        v({"data", "data", "Where the examples come from and how they are split."}, &Project::data);
+        v({"network", "network", "Stem, stack and head."}, &Project::network);
+        v({"topology", "topology", "How depth is wired."}, &Project::topology);
+        v({"initialisation", "initialisation", "How weights start."}, &Project::initialisation);
+        v({"training", "training", "Steps, optimiser, rate and record."}, &Project::training);
+        v({"schedule", "schedule", "Which layers train when."}, &Project::stages);
+        v({"seeds", "seeds", "Every random draw comes from one of them."}, &Project::seeds);
+        v({"sweeps", "sweeps", "Studies of the project; they decide nothing that it trains.", {.item = "sweep"}},
+          &Project::sweeps);
     }
 };
 template <>
@@ -34,17 +35,17 @@ template <>
 struct Fields<LayerGroup> {
     static constexpr void visit(auto&& v)
     {
-        v({"name", "", Need::Required}, &LayerGroup::name);
-        v({"first", "", Need::Required}, &LayerGroup::first);
-        v({"last", "", Need::Required}, &LayerGroup::last);
+        v({"name", "name", "What the group is called.", {.need = Need::Required}}, &LayerGroup::name);
+        v({"first", "first layer", "Where the group begins, from 1.", {.need = Need::Required}}, &LayerGroup::first);
+        v({"last", "last layer", "Where the group ends.", {.need = Need::Required}}, &LayerGroup::last);
     }
 };
 template <>
 struct Fields<Layout> {
     static constexpr void visit(auto&& v)
     {
-        v("positions", &Layout::positions);
-        v("groups", &Layout::groups);
+        v({"positions", "positions", "Where nodes stand, by graph and node."}, &Layout::positions);
+        v({"groups", "groups", "Runs of layers under a name.", {.item = "group"}}, &Layout::groups);
     }
 };
 

@@ -16,25 +16,25 @@ template <>
 struct Fields<SweepValue> {
     static constexpr void visit(auto&& v)
     {
-        v("label", &SweepValue::label);
-        v({"value", "", Need::Required}, &SweepValue::value);
+        v({"label", "label", "What tables call the value; empty: its text."}, &SweepValue::label);
+        v({"value", "value", "A JSON value that the field takes.", {.need = Need::Required}}, &SweepValue::value);
     }
 };
 template <>
 struct Fields<SweepAxis> {
     static constexpr void visit(auto&& v)
     {
-        v({"field", "", Need::Required}, &SweepAxis::field);
-        v("label", &SweepAxis::label);
-        v("values", &SweepAxis::values);
+        v({"field", "field", "JSON pointer of the field that varies.", {.need = Need::Required}}, &SweepAxis::field);
+        v({"label", "label", "What tables call the field; empty: its last word."}, &SweepAxis::label);
+        v({"values", "values", "The values that it takes.", {.item = "value"}}, &SweepAxis::values);
     }
 };
 template <>
 struct Fields<Sweep> {
     static constexpr void visit(auto&& v)
     {
-        v({"name", "", Need::Required}, &Sweep::name);
-        v("axes", &Sweep::axes);
+        v({"name", "name", "What the sweep is called.", {.need = Need::Required}}, &Sweep::name);
+        v({"axes", "axes", "The fields that vary; the last varies fastest.", {.item = "axis"}}, &Sweep::axes);
     }
 };
 

@@ -1,69 +1,79 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/graph.h"
 #include "projects/model/topology.h"
 #include "projects/schema/describe.h"
 
 namespace residua::projects {
 
 template <>
-struct EnumNames<StackEntry> {
-    static constexpr NameList<2> names{"branch", "full"};
+struct Choices<StackEntry> {
+    static constexpr Choice all[] = {{"branch", "branch"}, {"full", "full output"}};
 };
 template <>
-struct EnumNames<MixPorts> {
-    static constexpr NameList<3> names{"input", "qkv", "qkv_residual"};
+struct Choices<MixPorts> {
+    static constexpr Choice all[] = {{"input", "input"}, {"qkv", "q, k, v"}, {"qkv_residual", "q, k, v, residual"}};
 };
 template <>
-struct EnumNames<MixFeeds> {
-    static constexpr NameList<2> names{"layer_input", "residual_beside_branch"};
+struct Choices<MixFeeds> {
+    static constexpr Choice all[] = {{"layer_input", "layer input"}, {"residual_beside_branch", "residual"}};
 };
 template <>
-struct EnumNames<MixSites> {
-    static constexpr NameList<3> names{"mhsa", "ffn", "both"};
+struct Choices<MixSites> {
+    static constexpr Choice all[] = {{"mhsa", "MHSA"}, {"ffn", "FFN"}, {"both", "both"}};
 };
 template <>
-struct EnumNames<WeightKind> {
-    static constexpr NameList<5> names{"fixed", "scalar", "per_feature", "depth_attention", "per_token"};
+struct Choices<WeightKind> {
+    static constexpr Choice all[] = {{"fixed", "fixed"},
+                                     {"scalar", "one number"},
+                                     {"per_feature", "per feature"},
+                                     {"depth_attention", "attention over depth"},
+                                     {"per_token", "per token"}};
 };
 template <>
-struct EnumNames<GateKind> {
-    static constexpr NameList<3> names{"none", "outside", "inside"};
+struct Choices<GateKind> {
+    static constexpr Choice all[] = {{"none", "none"}, {"outside", "outside"}, {"inside", "inside"}};
 };
 template <>
-struct EnumNames<GateInput> {
-    static constexpr NameList<2> names{"raw", "normalised"};
+struct Choices<GateInput> {
+    static constexpr Choice all[] = {{"raw", "raw entries"}, {"normalised", "normalised entries"}};
 };
 template <>
-struct EnumNames<ReluGradAtZero> {
-    static constexpr NameList<2> names{"one", "zero"};
+struct Choices<ReluGradAtZero> {
+    static constexpr Choice all[] = {{"one", "1"}, {"zero", "0"}};
 };
 template <>
-struct EnumNames<NormaliseOver> {
-    static constexpr NameList<3> names{"none", "sources", "targets"};
+struct Choices<NormaliseOver> {
+    static constexpr Choice all[] = {{"none", "no"}, {"sources", "over sources"}, {"targets", "over targets"}};
 };
 template <>
-struct EnumNames<MixInit> {
-    static constexpr NameList<4> names{"ones", "zero", "cascaded", "reciprocal"};
+struct Choices<MixInit> {
+    static constexpr Choice all[] = {
+        {"ones", "ones"}, {"zero", "zero (uniform)"}, {"cascaded", "cascaded"}, {"reciprocal", "1/j"}};
 };
 template <>
-struct EnumNames<ShortcutState> {
-    static constexpr NameList<2> names{"frozen", "pruned"};
+struct Choices<ShortcutState> {
+    static constexpr Choice all[] = {{"frozen", "frozen"}, {"pruned", "pruned"}};
 };
 template <>
-struct EnumNames<StreamWeights> {
-    static constexpr NameList<2> names{"static", "dynamic"};
+struct Choices<StreamWeights> {
+    static constexpr Choice all[] = {{"static", "static"}, {"dynamic", "dynamic"}};
 };
 template <>
-struct EnumNames<StreamConstraint> {
-    static constexpr NameList<2> names{"none", "doubly_stochastic"};
+struct Choices<StreamConstraint> {
+    static constexpr Choice all[] = {{"none", "free"}, {"doubly_stochastic", "doubly stochastic"}};
 };
 template <>
-struct EnumNames<BranchGateKind> {
-    static constexpr NameList<7> names{"highway",   "rezero",           "laurel_rw",     "laurel_lr",
-                                       "laurel_pa", "stochastic_depth", "value_residual"};
+struct Choices<BranchGateKind> {
+    static constexpr Choice all[] = {{"highway", "Highway"},
+                                     {"rezero", "ReZero"},
+                                     {"laurel_rw", "LAuReL-RW"},
+                                     {"laurel_lr", "LAuReL-LR"},
+                                     {"laurel_pa", "LAuReL-PA"},
+                                     {"stochastic_depth", "stochastic depth"},
+                                     {"value_residual", "value residual"}};
 };
-
 template <>
 inline constexpr bool kInline<AllSources> = true;
 template <>
@@ -74,7 +84,14 @@ template <>
 inline constexpr bool kInline<FirstAndLast> = true;
 template <>
 struct Fields<FirstAndLast> {
-    static constexpr void visit(auto&& v) { v("k", &FirstAndLast::k); }
+    static constexpr void visit(auto&& v)
+    {
+        v({"k",
+           "last k",
+           "Entries read singly; the middle is read as one sum.",
+           {.unit = "entries", .range = Range::atLeast(1), .paper = "2 (k-DCA)"}},
+          &FirstAndLast::k);
+    }
 };
 template <>
 inline constexpr bool kInline<Dilated> = true;
@@ -82,77 +99,168 @@ template <>
 struct Fields<Dilated> {
     static constexpr void visit(auto&& v)
     {
-        v("dilation", &Dilated::dilation);
-        v("period", &Dilated::period);
+        v({"dilation",
+           "dilation",
+           "Every so many-th entry is read, counted back from the reader.",
+           {.range = Range::atLeast(1), .paper = "4 (DenseFormer)"}},
+          &Dilated::dilation);
+        v({"period",
+           "period",
+           "Every so many-th layer mixes; the others read the last entry.",
+           {.range = Range::atLeast(1), .paper = "5 (DenseFormer)"}},
+          &Dilated::period);
     }
 };
 template <>
 struct Fields<ExplicitSources> {
-    static constexpr void visit(auto&& v) { v("shortcuts", &ExplicitSources::shortcuts); }
+    static constexpr void visit(auto&& v)
+    {
+        v({"shortcuts", "shortcuts", "The shortcuts i:j that there are."}, &ExplicitSources::shortcuts);
+    }
 };
 template <>
-struct Alternatives<SourceSet> {
-    static constexpr NameList<4> names{"all", "first_and_last", "dilated", "explicit"};
+struct Choices<SourceSet> {
+    static constexpr Choice all[] = {
+        {"all", "all"}, {"first_and_last", "first and last k"}, {"dilated", "dilated"}, {"explicit", "chosen i:j"}};
 };
 template <>
 struct Fields<Gate> {
     static constexpr void visit(auto&& v)
     {
-        v("kind", &Gate::kind);
-        v("input", &Gate::input);
-        v("relu_grad_at_zero", &Gate::reluGradAtZero);
+        v({"kind",
+           "kind",
+           "An input-dependent part of the weight: outside b + ReLU(wᵀG), inside ReLU(b + wᵀG).",
+           {.paper = "outside (GRN-v3, §3.1)"}},
+          &Gate::kind);
+        v({"input", "reads", "What the gate reads of an entry.", {.paper = "raw"}}, &Gate::input);
+        v({"relu_grad_at_zero", "ReLU slope at 0", "With 0, a gate that starts at w = 0 never learns."},
+          &Gate::reluGradAtZero);
     }
 };
 template <>
 struct Fields<Tsallis> {
     static constexpr void visit(auto&& v)
     {
-        v("q", &Tsallis::q);
-        v("weight", &Tsallis::weight);
+        v({"q", "q", "The order of the entropy.", {.range = Range::moreThan(0)}}, &Tsallis::q);
+        v({"weight", "weight", "Weight of the regulariser; 0 turns it off.", {.range = Range::atLeast(0)}},
+          &Tsallis::weight);
     }
 };
 template <>
 struct Fields<DepthMix> {
     static constexpr void visit(auto&& v)
     {
-        v("entry", &DepthMix::entry);
-        v("ports", &DepthMix::ports);
-        v("feeds", &DepthMix::feeds);
-        v("sites", &DepthMix::sites);
-        v("sources", &DepthMix::sources);
-        v("weight", &DepthMix::weight);
-        v("gate", &DepthMix::gate);
-        v("normalise", &DepthMix::normalise);
-        v("temperature", &DepthMix::temperature);
-        v("init", &DepthMix::init);
-        v("states", &DepthMix::states);
-        v("tsallis", &DepthMix::tsallis);
-        v("weight_decay", &DepthMix::weightDecay);
-        v("separate_norms", &DepthMix::separateNorms);
-        v("final_mix", &DepthMix::finalMix);
-        v("block_layers", &DepthMix::blockLayers);
+        v({"entry",
+           "entry",
+           "What a layer puts on the stack: its branch f(x) alone, or its full output.",
+           {.paper = "branch: GRN, DCA; full output: ANCRe, DenseFormer, MUDD", .group = "what is read"}},
+          &DepthMix::entry);
+        v({"ports",
+           "ports",
+           "Which ports of a layer have a mix of their own.",
+           {.paper = "q, k, v: DCA; with residual: MUDD"}},
+          &DepthMix::ports);
+        v({"feeds",
+           "mix feeds",
+           "The layer's input, or the residual beside its branch.",
+           {.paper = "beside the branch: ANCRe eq. 5"}},
+          &DepthMix::feeds);
+        v({"sites", "sites", "Where inside a transformer block the mix bridges.", {.paper = "MHSA (ANCRe, table 1)"}},
+          &DepthMix::sites);
+        v({"sources", "sources", "Which earlier entries a layer may read."}, &DepthMix::sources);
+        v({"weight",
+           "weight",
+           "What is learned for each shortcut.",
+           {.paper = "one number: GRN-v1, ANCRe; per feature: GRN-v2, -v3; per token: MUDD",
+            .group = "how it is weighed"}},
+          &DepthMix::weight);
+        v({"gate", "gate", "The part of a weight that depends on the input.", {.group = "gate"}}, &DepthMix::gate);
+        v({"normalise",
+           "normalise",
+           "A softmax over the sources of a target, or over the targets of a source.",
+           {.paper = "over sources: ANCRe ingoing, eq. 7", .group = "how it is weighed"}},
+          &DepthMix::normalise);
+        v({"temperature",
+           "temperature",
+           "τ of the softmax; small values choose sharply.",
+           {.range = Range::moreThan(0), .paper = "0.1; 0.01 (LLaMA)"}},
+          &DepthMix::temperature);
+        v({"init",
+           "start",
+           "Initial weights; zero under a softmax is uniform.",
+           {.paper = "ones: GRN; uniform: ANCRe"}},
+          &DepthMix::init);
+        v({"states", "states", "Shortcuts that are frozen or pruned."}, &DepthMix::states);
+        v({"tsallis",
+           "Tsallis entropy",
+           "A regulariser on the normalised coefficients (ANCRe §4).",
+           {.group = "Tsallis entropy"}},
+          &DepthMix::tsallis);
+        v({"weight_decay",
+           "weight decay",
+           "Whether mixing weights decay like any other.",
+           {.group = "how it is weighed"}},
+          &DepthMix::weightDecay);
+        v({"separate_norms", "separate norms", "A norm of its own for each of q, k and v."}, &DepthMix::separateNorms);
+        v({"final_mix",
+           "final mix",
+           "The final output reads a mix of its own over all entries; else it is the last layer's.",
+           {.group = "what is read"}},
+          &DepthMix::finalMix);
+        v({"block_layers",
+           "layers per entry",
+           "Neighbouring layers that share one stack entry.",
+           {.unit = "layers", .range = Range::atLeast(1)}},
+          &DepthMix::blockLayers);
     }
 };
 template <>
 struct Fields<MultiStream> {
     static constexpr void visit(auto&& v)
     {
-        v("streams", &MultiStream::streams);
-        v("weights", &MultiStream::weights);
-        v("constraint", &MultiStream::constraint);
-        v("sinkhorn_iterations", &MultiStream::sinkhornIterations);
-        v("dynamic_scale", &MultiStream::dynamicScale);
+        v({"streams",
+           "streams",
+           "Residual states that are kept side by side.",
+           {.range = Range::within(1, 64), .paper = "4 (Hyper-Connections)"}},
+          &MultiStream::streams);
+        v({"weights", "weights", "Learned numbers alone, or with a part that depends on the input."},
+          &MultiStream::weights);
+        v({"constraint", "mixing matrix", "How streams mix.", {.paper = "doubly stochastic: mHC"}},
+          &MultiStream::constraint);
+        v({"sinkhorn_iterations",
+           "Sinkhorn steps",
+           "Rounds that make the mixing matrix doubly stochastic.",
+           {.range = Range::within(1, 10'000), .paper = "20 (mHC)"}},
+          &MultiStream::sinkhornIterations);
+        v({"dynamic_scale",
+           "dynamic scale",
+           "Where the factor of the input-dependent part starts.",
+           {.range = Range::within(0, 1000), .paper = "0.01"}},
+          &MultiStream::dynamicScale);
     }
 };
 template <>
 struct Fields<BranchGate> {
     static constexpr void visit(auto&& v)
     {
-        v("gate", &BranchGate::kind);
-        v("rank", &BranchGate::rank);
-        v("window", &BranchGate::window);
-        v("keep_probability", &BranchGate::keepProbability);
-        v("bias", &BranchGate::bias);
+        v({"gate", "gate", "What weighs the residual or the branch of each layer."}, &BranchGate::kind);
+        v({"rank", "rank", "Inner width of LAuReL-LR and -PA.", {.range = Range::within(1, 1'000'000)}},
+          &BranchGate::rank);
+        v({"window",
+           "window",
+           "Earlier activations that LAuReL-PA mixes in.",
+           {.unit = "layers", .range = Range::within(1, kMaxLayers)}},
+          &BranchGate::window);
+        v({"keep_probability",
+           "keep probability",
+           "Of the last layer under stochastic depth; linear in the depth.",
+           {.range = Range::within(0, 1)}},
+          &BranchGate::keepProbability);
+        v({"bias",
+           "gate bias",
+           "Where Highway's gate starts, before its sigmoid; below 0 it carries its input.",
+           {.range = Range::within(-100, 100), .paper = "−2 (Highway)"}},
+          &BranchGate::bias);
     }
 };
 template <>
@@ -160,15 +268,19 @@ struct Fields<Concatenation> {
     static constexpr void visit(auto&&) {}
 };
 template <>
-struct Alternatives<Wiring> {
-    static constexpr NameList<4> names{"depth_mix", "multi_stream", "branch_gate", "concatenation"};
+struct Choices<Wiring> {
+    static constexpr Choice all[] = {{"depth_mix", "depth mix"},
+                                     {"multi_stream", "several streams"},
+                                     {"branch_gate", "branch gate"},
+                                     {"concatenation", "concatenation"}};
 };
 template <>
 struct Fields<Topology> {
     static constexpr void visit(auto&& v)
     {
-        v("preset", &Topology::preset);
-        v("wiring", &Topology::wiring);
+        v({"preset", "preset", "The wiring that people know by name from which this one came."}, &Topology::preset);
+        v({"wiring", "wiring", "The family of wirings that it is of.", {.inPlaces = InPlaces::LeftOut}},
+          &Topology::wiring);
     }
 };
 

@@ -1,150 +1,278 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/graph.h"
 #include "projects/model/training_plan.h"
 #include "projects/schema/describe.h"
 
 namespace residua::projects {
 
 template <>
-struct EnumNames<RateCurve> {
-    static constexpr NameList<4> names{"constant", "linear", "cosine", "inverse_square_root"};
+struct Choices<RateCurve> {
+    static constexpr Choice all[] = {{"constant", "constant"},
+                                     {"linear", "linear"},
+                                     {"cosine", "cosine"},
+                                     {"inverse_square_root", "inverse square root"}};
 };
 template <>
-struct EnumNames<Precision> {
-    static constexpr NameList<3> names{"fp32", "bf16", "fp64"};
+struct Choices<Precision> {
+    static constexpr Choice all[] = {{"fp32", "fp32"}, {"bf16", "bf16"}, {"fp64", "fp64"}};
 };
 template <>
-struct EnumNames<Determinism> {
-    static constexpr NameList<2> names{"fast", "deterministic"};
+struct Choices<Determinism> {
+    static constexpr Choice all[] = {{"fast", "fast"}, {"deterministic", "deterministic"}};
 };
 template <>
-struct EnumNames<Activations> {
-    static constexpr NameList<2> names{"keep", "recompute"};
+struct Choices<Activations> {
+    static constexpr Choice all[] = {{"keep", "keep"}, {"recompute", "compute again"}};
 };
 template <>
-struct EnumNames<BatchKind> {
-    static constexpr NameList<2> names{"random", "full"};
+struct Choices<BatchKind> {
+    static constexpr Choice all[] = {{"random", "random"}, {"full", "full set"}};
 };
 template <>
-struct EnumNames<DropAxis> {
-    static constexpr NameList<3> names{"layers", "heads", "mlp"};
+struct Choices<DropAxis> {
+    static constexpr Choice all[] = {{"layers", "layers"}, {"heads", "attention heads"}, {"mlp", "MLP parts"}};
 };
 template <>
-struct EnumNames<DropSampling> {
-    static constexpr NameList<2> names{"bernoulli", "fixed_size"};
+struct Choices<DropSampling> {
+    static constexpr Choice all[] = {{"bernoulli", "Bernoulli"}, {"fixed_size", "fixed size"}};
 };
 template <>
-struct EnumNames<DropScaling> {
-    static constexpr NameList<3> names{"square_root", "linear", "none"};
+struct Choices<DropScaling> {
+    static constexpr Choice all[] = {{"square_root", "square root"}, {"linear", "linear"}, {"none", "none"}};
 };
 template <>
-struct EnumNames<InitLaw> {
-    static constexpr NameList<5> names{"normal", "xavier_uniform", "kaiming_normal", "orthogonal", "identity"};
+struct Choices<InitLaw> {
+    static constexpr Choice all[] = {{"normal", "normal"},
+                                     {"xavier_uniform", "Xavier uniform"},
+                                     {"kaiming_normal", "Kaiming normal"},
+                                     {"orthogonal", "orthogonal"},
+                                     {"identity", "identity"}};
 };
 template <>
-struct EnumNames<LowRankMethod> {
-    static constexpr NameList<6> names{"baseline", "spectral", "lfai", "lfai_ws", "relu_svd", "nlra_exact"};
+struct Choices<LowRankMethod> {
+    static constexpr Choice all[] = {
+        {"baseline", "as any weight"}, {"spectral", "spectral"}, {"lfai", "LFAI"},
+        {"lfai_ws", "LFAI-WS"},        {"relu_svd", "ReLU-SVD"}, {"nlra_exact", "NLRA, exact gradient"}};
 };
-
 template <>
 struct Fields<AdamW> {
     static constexpr void visit(auto&& v)
     {
-        v("beta1", &AdamW::beta1);
-        v("beta2", &AdamW::beta2);
-        v("epsilon", &AdamW::epsilon);
-        v("weight_decay", &AdamW::weightDecay);
+        v({"beta1", "β₁", "Decay of the first moment.", {.range = Range::halfOpen(0, 1), .paper = "0.9"}},
+          &AdamW::beta1);
+        v({"beta2", "β₂", "Decay of the second moment.", {.range = Range::halfOpen(0, 1), .paper = "0.98"}},
+          &AdamW::beta2);
+        v({"epsilon", "ε", "Added to the denominator.", {.range = Range::moreThan(0)}}, &AdamW::epsilon);
+        v({"weight_decay",
+           "weight decay",
+           "Decoupled; mixing weights are left out unless the topology says otherwise.",
+           {.range = Range::atLeast(0), .paper = "0.1"}},
+          &AdamW::weightDecay);
     }
 };
 template <>
 struct Fields<Sgd> {
     static constexpr void visit(auto&& v)
     {
-        v("momentum", &Sgd::momentum);
-        v("weight_decay", &Sgd::weightDecay);
+        v({"momentum",
+           "momentum",
+           "Share of the last step that is kept.",
+           {.range = Range::halfOpen(0, 1), .paper = "0.9"}},
+          &Sgd::momentum);
+        v({"weight_decay",
+           "weight decay",
+           "Added to the gradient, in proportion to the weight.",
+           {.range = Range::atLeast(0)}},
+          &Sgd::weightDecay);
     }
 };
 template <>
-struct Alternatives<Optimiser> {
-    static constexpr NameList<2> names{"adamw", "sgd"};
+struct Choices<Optimiser> {
+    static constexpr Choice all[] = {{"adamw", "AdamW"}, {"sgd", "SGD"}};
 };
 template <>
 struct Fields<LearningRate> {
     static constexpr void visit(auto&& v)
     {
-        v("peak", &LearningRate::peak);
-        v({"warmup_steps", "steps"}, &LearningRate::warmupSteps);
-        v("curve", &LearningRate::curve);
-        v("final_fraction", &LearningRate::finalFraction);
+        v({"peak",
+           "peak",
+           "Rate at the end of the warm-up.",
+           {.range = Range::moreThan(0), .paper = "1.6e-3 (language), 1e-4 (BERT, DiT)"}},
+          &LearningRate::peak);
+        v({"warmup_steps",
+           "warm-up",
+           "Steps of the linear rise to the peak.",
+           {.unit = "steps", .range = Range::atLeast(0), .paper = "1000 steps"}},
+          &LearningRate::warmupSteps);
+        v({"curve", "curve", "How the rate falls after the warm-up.", {.paper = "inverse square root, cosine (LLaMA)"}},
+          &LearningRate::curve);
+        v({"final_fraction",
+           "final share",
+           "Rate at the end as a share of the peak (linear and cosine).",
+           {.range = Range::within(0, 1)}},
+          &LearningRate::finalFraction);
     }
 };
 template <>
 struct Fields<TrainingPlan> {
     static constexpr void visit(auto&& v)
     {
-        v({"steps", "steps"}, &TrainingPlan::steps);
-        v("batching", &TrainingPlan::batching);
-        v({"batch", "examples"}, &TrainingPlan::batch);
-        v({"accumulate", "micro-batches"}, &TrainingPlan::accumulate);
-        v({"sequence_length", "tokens"}, &TrainingPlan::sequenceLength);
-        v("optimiser", &TrainingPlan::optimiser);
-        v("learning_rate", &TrainingPlan::rate);
-        v("clip_norm", &TrainingPlan::clipNorm);
-        v("precision", &TrainingPlan::precision);
-        v("determinism", &TrainingPlan::determinism);
-        v("activations", &TrainingPlan::activations);
-        v({"validate_every", "steps"}, &TrainingPlan::validateEvery);
-        v({"validation_batches", "batches"}, &TrainingPlan::validationBatches);
-        v({"checkpoint_every", "steps"}, &TrainingPlan::checkpointEvery);
-        v({"keep_checkpoints", "checkpoints"}, &TrainingPlan::keepCheckpoints);
-        v({"keep_every", "steps"}, &TrainingPlan::keepEvery);
-        v({"keep_best", "checkpoints"}, &TrainingPlan::keepBest);
-        v({"observe_every", "steps"}, &TrainingPlan::observeEvery);
+        v({"steps",
+           "steps",
+           "Optimiser steps of the whole run.",
+           {.unit = "steps", .range = Range::atLeast(1), .group = "length and batches"}},
+          &TrainingPlan::steps);
+        v({"batching",
+           "batching",
+           "Random draws, or the full training set at every step.",
+           {.paper = "full batch in ANCRe §3"}},
+          &TrainingPlan::batching);
+        v({"batch",
+           "batch",
+           "Sequences of tokens, or vectors, in a micro-batch.",
+           {.unit = "examples", .range = Range::within(1, 10'000'000), .paper = "512 (LLaMA runs of ANCRe)"}},
+          &TrainingPlan::batch);
+        v({"accumulate",
+           "accumulate",
+           "Micro-batches whose gradients make one step.",
+           {.unit = "micro-batches", .range = Range::within(1, 1'000'000)}},
+          &TrainingPlan::accumulate);
+        v({"sequence_length",
+           "sequence length",
+           "Tokens of an example; language only.",
+           {.unit = "tokens", .range = Range::within(1, 10'000'000), .paper = "256 (LLaMA runs of ANCRe)"}},
+          &TrainingPlan::sequenceLength);
+        v({"optimiser",
+           "optimiser",
+           "AdamW with decoupled weight decay, or stochastic gradient descent.",
+           {.group = "optimiser"}},
+          &TrainingPlan::optimiser);
+        v({"learning_rate", "learning rate", "The rate against the step.", {.group = "learning rate"}},
+          &TrainingPlan::rate);
+        v({"clip_norm",
+           "clip norm",
+           "Global norm above which gradients are scaled down; 0 turns it off.",
+           {.range = Range::atLeast(0), .group = "arithmetic"}},
+          &TrainingPlan::clipNorm);
+        v({"precision", "precision", "Number format of the forward and backward pass.", {.paper = "bf16 (LLaMA runs)"}},
+          &TrainingPlan::precision);
+        v({"determinism", "determinism", "Deterministic runs give the same bits again; fast ones may not."},
+          &TrainingPlan::determinism);
+        v({"activations", "activations",
+           "Kept for the backward pass, or computed again in it: a third more arithmetic, and of each layer only the "
+           "output is kept; the results are the same."},
+          &TrainingPlan::activations);
+        v({"validate_every",
+           "validate every",
+           "Steps between two validations; 0: never.",
+           {.unit = "steps", .range = Range::atLeast(0), .group = "record"}},
+          &TrainingPlan::validateEvery);
+        v({"validation_batches",
+           "validation batches",
+           "Batches whose mean loss is a validation.",
+           {.unit = "batches", .range = Range::atLeast(1)}},
+          &TrainingPlan::validationBatches);
+        v({"checkpoint_every",
+           "checkpoint every",
+           "Steps between two checkpoints; 0: only at the end and on stop.",
+           {.unit = "steps", .range = Range::atLeast(0)}},
+          &TrainingPlan::checkpointEvery);
+        v({"keep_checkpoints",
+           "keep checkpoints",
+           "The newest so many stay; 0 keeps all.",
+           {.unit = "checkpoints", .range = Range::atLeast(0)}},
+          &TrainingPlan::keepCheckpoints);
+        v({"keep_every",
+           "keep every",
+           "Checkpoints of every so many steps stay too; 0: none.",
+           {.unit = "steps", .range = Range::atLeast(0)}},
+          &TrainingPlan::keepEvery);
+        v({"keep_best",
+           "keep best",
+           "So many of the least validation loss stay too; 0: none.",
+           {.unit = "checkpoints", .range = Range::atLeast(0)}},
+          &TrainingPlan::keepBest);
+        v({"observe_every",
+           "observe every",
+           "Steps between two recorded coefficient matrices.",
+           {.unit = "steps", .range = Range::atLeast(1)}},
+          &TrainingPlan::observeEvery);
     }
 };
 template <>
-inline constexpr bool kInline<Stage> = true;
-template <>
 inline constexpr std::size_t kMostOf<Stage> = 1024;
+
+template <>
+inline constexpr bool kInline<Stage> = true;
 template <>
 struct Fields<Stage> {
     static constexpr void visit(auto&& v)
     {
-        v("start", &Stage::start);
-        v({"average_length", "layers"}, &Stage::averageLength);
-        v("always", &Stage::always);
+        v({"start", "start", "The step from which it holds.", {.unit = "steps", .range = Range::atLeast(0)}},
+          &Stage::start);
+        v({"average_length",
+           "average length",
+           "Layers that train in a step, on average.",
+           {.unit = "layers", .range = Range::within(1, kMaxLayers)}},
+          &Stage::averageLength);
+        v({"always", "always", "Layers that train in every step, from 1."}, &Stage::always);
     }
 };
 template <>
 struct Fields<StageSchedule> {
     static constexpr void visit(auto&& v)
     {
-        v("stages", &StageSchedule::stages);
-        v("axis", &StageSchedule::axis);
-        v("sampling", &StageSchedule::sampling);
-        v("scaling", &StageSchedule::scaling);
-        v({"full_model_steps", "steps"}, &StageSchedule::fullModelSteps);
+        v({"stages",
+           "stages",
+           "From which step on how many layers train; none: all of them, always.",
+           {.item = "stage"}},
+          &StageSchedule::stages);
+        v({"axis", "axis", "What is left out of a step.", {.paper = "layers (RaPTr §4)", .group = "subnetworks"}},
+          &StageSchedule::axis);
+        v({"sampling",
+           "sampling",
+           "Each layer by itself, or always the same number.",
+           {.paper = "Bernoulli (RaPTr §2)"}},
+          &StageSchedule::sampling);
+        v({"scaling",
+           "branch scaling",
+           "How the kept branches make up for the missing ones.",
+           {.paper = "square root (RaPTr, appendix J)"}},
+          &StageSchedule::scaling);
+        v({"full_model_steps",
+           "full model steps",
+           "Steps with every layer before the first stage.",
+           {.unit = "steps", .range = Range::atLeast(0)}},
+          &StageSchedule::fullModelSteps);
     }
 };
 template <>
 struct Fields<Initialisation> {
     static constexpr void visit(auto&& v)
     {
-        v("law", &Initialisation::law);
-        v("scale", &Initialisation::scale);
-        v("scale_residual_by_depth", &Initialisation::scaleResidualByDepth);
-        v("low_rank", &Initialisation::lowRank);
+        v({"law", "law", "The distribution that weights are drawn from."}, &Initialisation::law);
+        v({"scale",
+           "scale",
+           "Standard deviation (normal), or gain.",
+           {.range = Range::within(0, 1000), .paper = "0.02 (GPT-2 style)"}},
+          &Initialisation::scale);
+        v({"scale_residual_by_depth", "scale by depth", "What writes to the residual starts at scale/√(2L)."},
+          &Initialisation::scaleResidualByDepth);
+        v({"low_rank", "low rank", "How U and V of a low-rank layer are found.", {.paper = "LFAI-WS (NLRA)"}},
+          &Initialisation::lowRank);
     }
 };
 template <>
 struct Fields<Seeds> {
     static constexpr void visit(auto&& v)
     {
-        v("data", &Seeds::data);
-        v("init", &Seeds::init);
-        v("order", &Seeds::order);
-        v("stages", &Seeds::stages);
+        v({"data", "data", "Seed of generated data and of the split.", {.range = Range::atLeast(0)}}, &Seeds::data);
+        v({"init", "initial weights", "Seed of the initial weights.", {.range = Range::atLeast(0)}}, &Seeds::init);
+        v({"order", "order of batches", "Seed of the order in which examples are seen.", {.range = Range::atLeast(0)}},
+          &Seeds::order);
+        v({"stages", "subnetworks", "Seed of subnetworks and dropout.", {.range = Range::atLeast(0)}}, &Seeds::stages);
     }
 };
 

@@ -53,7 +53,7 @@ private:
     template <Named E>
     bool read(const JsonValue& from, E& to, const Place& at)
     {
-        constexpr auto& names = EnumNames<E>::names;
+        constexpr auto& names = kNamesOf<E>;
         const std::size_t index = indexOf(from, names);
         to = static_cast<E>(index);
         return index < names.size() || unknownName(at, from, names);
@@ -68,7 +68,7 @@ private:
     template <Alternating V>
     bool read(const JsonValue& from, V& to, const Place& at)
     {
-        constexpr auto& names = Alternatives<V>::names;
+        constexpr auto& names = kNamesOf<V>;
         if (objectOf(from) == nullptr) {
             return unexpected(at, from, "an object with the key \"kind\"");
         }
@@ -145,14 +145,14 @@ private:
         if (!kindKey.empty()) {
             known.push_back(kindKey);
         }
-        Fields<T>::visit([&](Key key, auto) { known.push_back(key.name); });
+        Fields<T>::visit([&](const Field& field, auto) { known.push_back(field.key); });
         bool good = noStrangers(*object, known, at); // first: a misspelt key explains a missing one
-        Fields<T>::visit([&](Key key, auto member) {
-            const JsonValue* value = good ? findMember(from, key.name) : nullptr;
-            const Place here{&at, key.name};
+        Fields<T>::visit([&](const Field& field, auto member) {
+            const JsonValue* value = good ? findMember(from, field.key) : nullptr;
+            const Place here{&at, field.key};
             if (value != nullptr) {
                 good = read(*value, to.*member, here);
-            } else if (good && key.need == Need::Required) {
+            } else if (good && field.more.need == Need::Required) {
                 good = fail(here, "is missing");
             }
         });

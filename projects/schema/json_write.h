@@ -72,7 +72,9 @@ template <class T>
 void appendFields(JsonObject& object, const T& value)
 {
     static_assert(describesAll<T>(), "a member has no line in its describe_*.h");
-    Fields<T>::visit([&](Key key, auto member) { object.push_back({std::string(key.name), toTree(value.*member)}); });
+    Fields<T>::visit([&](const Field& field, auto member) {
+        object.push_back({std::string(field.key), toTree(value.*member)});
+    });
 }
 
 template <Described T>
@@ -86,7 +88,7 @@ JsonValue toTree(const T& value)
 template <Alternating V>
 JsonValue toTree(const V& value)
 {
-    JsonObject object{{std::string(kKindKey), {std::string(alternativeOf(value))}}};
+    JsonObject object{{std::string(kKindKey), {std::string(nameOf(value))}}};
     return std::visit(
         [&]<class T>(const T& alternative) -> JsonValue {
             appendFields(object, alternative);

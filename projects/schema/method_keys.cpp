@@ -21,17 +21,17 @@ void append(std::vector<std::string>& keys, const auto& names)
 std::string keyOf(const Wiring& wiring)
 {
     const auto* const gate = std::get_if<BranchGate>(&wiring);
-    return std::string(gate ? nameOf(gate->kind) : alternativeOf(wiring));
+    return std::string(gate ? nameOf(gate->kind) : nameOf(wiring));
 }
 
 std::string keyOf(const Source& source)
 {
-    return std::string(alternativeOf(source));
+    return std::string(nameOf(source));
 }
 
 std::string keyOf(const Optimiser& optimiser)
 {
-    return std::string(alternativeOf(optimiser));
+    return std::string(nameOf(optimiser));
 }
 
 std::string keyOf(Objective objective)
@@ -52,12 +52,12 @@ std::string keyOf(LowRankMethod method)
 std::vector<std::string> methodKeys()
 {
     std::vector<std::string> keys{"depth_mix", "multi_stream", "concatenation"};
-    append(keys, EnumNames<BranchGateKind>::names);
-    append(keys, Alternatives<Source>::names);
-    append(keys, Alternatives<Optimiser>::names);
-    append(keys, EnumNames<Objective>::names);
-    append(keys, EnumNames<InitLaw>::names);
-    append(keys, EnumNames<LowRankMethod>::names);
+    append(keys, kNamesOf<BranchGateKind>);
+    append(keys, kNamesOf<Source>);
+    append(keys, kNamesOf<Optimiser>);
+    append(keys, kNamesOf<Objective>);
+    append(keys, kNamesOf<InitLaw>);
+    append(keys, kNamesOf<LowRankMethod>);
     for (const TopologyPreset& preset : topologyPresets(1)) {
         keys.push_back(preset.name);
     }

@@ -304,9 +304,10 @@ void TestCost::invalidDocumentsGiveErrors()
 {
     Project project = languageProject("x input; y output; x > y");
     project.network.stack = {{"other", 2}};
-    QCOMPARE(costOf(project).error().text(), std::string("[network · stack · segment 1] there is no block other"));
+    QCOMPARE(costOf(project).error().text(), std::string("[network · segment 1 · block] there is no block other"));
     project.network.stack = {{"test", 5000}};
-    QCOMPARE(costOf(project).error().text(), std::string("[network · stack] got 5000 layers, expected at most 4096"));
+    QCOMPARE(costOf(project).error().text(),
+             std::string("[network · segment 1 · layers] got 5000, expected 1 to 4096"));
     project.network.stack = {{"test", 1}};
     project.network.blocks[0].graph.nodes[1].id = NodeId{1};
     QVERIFY(!costOf(project).ok());

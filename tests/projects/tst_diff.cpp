@@ -71,24 +71,28 @@ private slots:
         row("nothing", "", [](Project&) {});
         row("number", "~ training · learning rate · peak: 0.001 → 0.003",
             [](Project& p) { p.training.rate.peak = 3e-3; });
+        row("unit of examples", "~ training · batch: 16 examples → 8 examples",
+            [](Project& p) { p.training.batch = 8; });
+        row("family of wirings", "~ topology · wiring: depth mix → concatenation",
+            [](Project& p) { p.topology.wiring = Concatenation{}; });
         row("unit", "~ training · sequence length: 128 tokens → 256 tokens",
             [](Project& p) { p.training.sequenceLength = 256; });
         row("name", "~ training · precision: fp32 → bf16", [](Project& p) { p.training.precision = Precision::Bf16; });
-        row("flag", "~ network · tie head: off → on", [](Project& p) { p.network.tieHead = true; });
+        row("flag", "~ network · tied head: off → on", [](Project& p) { p.network.tieHead = true; });
         row("text", "~ description: none → first …", [](Project& p) { p.description = "first\nsecond"; });
-        row("alternative", "~ training · optimiser: adamw → sgd (momentum 0.9)", [](Project& p) {
+        row("alternative", "~ training · optimiser: AdamW → SGD (momentum 0.9)", [](Project& p) {
             p.training.optimiser = Sgd{0.9, 0.0};
         });
-        row("inside an alternative", "~ training · optimiser · beta2: 0.98 → 0.95",
+        row("inside an alternative", "~ training · optimiser · β₂: 0.98 → 0.95",
             [](Project& p) { p.training.optimiser = AdamW{.beta2 = 0.95}; });
-        row("data", "~ data · source: synthetic language → text (path corpus.txt)", [](Project& p) {
+        row("data", "~ data · source: synthetic language → text (file or folder corpus.txt)", [](Project& p) {
             p.data.source = TextData{"corpus.txt", {}};
         });
         row("topology", "~ topology · preset: plain → ancre\n~ topology · weight: fixed → per feature", [](Project& p) {
             p.topology.preset = "ancre";
             mixOf(p).weight = WeightKind::PerFeature;
         });
-        row("sources", "~ topology · sources: explicit (shortcuts 0:1 0:2) → first and last (k 4)",
+        row("sources", "~ topology · sources: chosen i:j (shortcuts 0:1 0:2) → first and last k (last k 4 entries)",
             [](Project& p) { mixOf(p).sources = FirstAndLast{4}; });
         row("shortcuts", "- topology · shortcut 0:2\n+ topology · shortcut 1:3", [](Project& p) {
             mixOf(p).sources = ExplicitSources{{{0, 1}, {1, 3}}};

@@ -87,12 +87,13 @@ void TestValidate::network_data()
         [](Project& p) {
             p.network.stack.push_back({"other", 1});
         },
-        "E /network/stack/1/block [network · stack · segment 2] there is no block other");
+        "E /network/stack/1/block [network · segment 2 · block] there is no block other");
     row(
         "repeat", [](Project& p) { p.network.stack[0].repeat = 0; },
-        "E /network/stack/0/repeat [network · stack · segment 1 · repeat] got 0, expected at least 1");
+        "E /network/stack/0/repeat [network · segment 1 · layers] got 0, expected 1 to 4096");
     row(
         "depth", [](Project& p) { p.network.stack[0].repeat = 5000; },
+        "E /network/stack/0/repeat [network · segment 1 · layers] got 5000, expected 1 to 4096\n"
         "E /network/stack [network · stack] got 5000 layers, expected at most 4096");
     row(
         "block names", [](Project& p) { p.network.blocks.push_back(p.network.blocks[0]); },
@@ -141,13 +142,13 @@ void TestValidate::dataAndTraining_data()
         [](Project& p) {
             p.data.source = TextData{"", {TokeniserKind::Characters, "", 64}};
         },
-        "E /data/source/path [data · path] names no file");
+        "E /data/source/path [data · file or folder] names no file");
     row(
         "no model",
         [](Project& p) {
             p.data.source = TextData{"a.txt", {TokeniserKind::SentencePiece, "", 64}};
         },
-        "E /data/source/tokeniser/model [data · tokeniser · model] names no SentencePiece model");
+        "E /data/source/tokeniser/model [data · tokeniser · model file] names no SentencePiece model");
     row(
         "fractions",
         [](Project& p) {
@@ -157,7 +158,7 @@ void TestValidate::dataAndTraining_data()
         "E /data [data] validation and test take 1 of the data, expected less than 1");
     row(
         "fraction", [](Project& p) { p.data.testFraction = -0.1; },
-        "E /data/test_fraction [data · test fraction] got -0.1, expected at least 0 and below 1");
+        "E /data/test_fraction [data · test share] got -0.1, expected at least 0 and below 1");
     row(
         "nothing to validate on", [](Project& p) { p.data.validationFraction = 0; },
         "E /training/validate_every [training · validate every] got 100 steps, expected 0 where no data is set apart "
@@ -183,7 +184,7 @@ void TestValidate::dataAndTraining_data()
         "100");
     row(
         "betas", [](Project& p) { p.training.optimiser = AdamW{.beta1 = 1.0}; },
-        "E /training/optimiser/beta1 [training · optimiser · beta1] got 1, expected at least 0 and below 1");
+        "E /training/optimiser/beta1 [training · optimiser · β₁] got 1, expected at least 0 and below 1");
     row(
         "momentum", [](Project& p) { p.training.optimiser = Sgd{.momentum = -1}; },
         "E /training/optimiser/momentum [training · optimiser · momentum] got -1, expected at least 0 and below 1");
@@ -195,7 +196,8 @@ void TestValidate::dataAndTraining_data()
         "E /training/batching [training · batching] the full set as one batch is for regression on a fixed set, the "
         "data is a language");
     row(
-        "seeds", [](Project& p) { p.seeds.order = -1; }, "E /seeds/order [seeds · order] got -1, expected at least 0");
+        "seeds", [](Project& p) { p.seeds.order = -1; },
+        "E /seeds/order [seeds · order of batches] got -1, expected at least 0");
     row(
         "initialisation", [](Project& p) { p.initialisation.scale = -1; },
         "E /initialisation/scale [initialisation · scale] got -1, expected 0 to 1000");

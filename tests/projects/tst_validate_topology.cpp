@@ -51,14 +51,15 @@ void TestValidateTopology::mistakesAreNamed_data()
         [](Project& p) {
             mixOf(p).tsallis = {0.0, 0.1};
         },
-        "E /topology/wiring/tsallis/q [topology · Tsallis q] got 0, expected more than 0");
+        "E /topology/wiring/tsallis/q [topology · Tsallis entropy · q] got 0, expected more than 0");
     row(
         "Tsallis of fixed weights",
         [](Project& p) {
             usePreset(p, "ancre-fixed");
             mixOf(p).tsallis.weight = 0.1;
         },
-        "E /topology/wiring/tsallis/weight [topology · Tsallis weight] the entropy is that of learned, normalised "
+        "E /topology/wiring/tsallis/weight [topology · Tsallis entropy · weight] the entropy is that of learned, "
+        "normalised "
         "coefficients");
     row(
         "shortcut bounds",
@@ -161,7 +162,7 @@ void TestValidateTopology::mistakesAreNamed_data()
             usePreset(p, "plain");
             mixOf(p).init = MixInit::Zero;
         },
-        "E /topology/wiring/init [topology · init] every layer reads a sum with weights of 0");
+        "E /topology/wiring/init [topology · start] every layer reads a sum with weights of 0");
     row(
         "ports that the block lacks",
         [](Project& p) {
@@ -180,21 +181,22 @@ void TestValidateTopology::mistakesAreNamed_data()
             usePreset(p, "plain");
             mixOf(p).sources = FirstAndLast{0};
         },
-        "E /topology/wiring/sources/k [topology · sources · k] got 0, expected at least 1");
+        "E /topology/wiring/sources/k [topology · sources · last k] got 0, expected at least 1");
     row(
         "k of the full stack",
         [](Project& p) {
             usePreset(p, "plain");
             mixOf(p).sources = FirstAndLast{7};
         },
-        "W /topology/wiring/sources/k [topology · sources · k] with k + 2 ≥ 8 every layer reads the full stack");
+        "W /topology/wiring/sources/k [topology · sources · last k] with k + 2 ≥ 8 every layer reads the full stack");
     row(
         "k of the full stack but for the output",
         [](Project& p) {
             usePreset(p, "plain");
             mixOf(p).sources = FirstAndLast{6};
         },
-        "W /topology/wiring/sources/k [topology · sources · k] with k + 2 ≥ 8 every layer reads the full stack, and "
+        "W /topology/wiring/sources/k [topology · sources · last k] with k + 2 ≥ 8 every layer reads the full stack, "
+        "and "
         "only the final output a sum");
     row(
         "k below the full stack",

@@ -54,7 +54,7 @@ public:
     template <Named E>
     void fill(E& value)
     {
-        value = static_cast<E>(below(EnumNames<E>::names.size()));
+        value = static_cast<E>(below(kNamesOf<E>.size()));
     }
 
     void fill(ParamValue& value)
@@ -228,7 +228,7 @@ private:
     template <class T>
     void fillFields(T& value)
     {
-        Fields<T>::visit([&](Key, auto member) {
+        Fields<T>::visit([&](const Field&, auto member) {
             if constexpr (!std::is_same_v<std::decay_t<decltype(value.*member)>, std::vector<Wire>>) {
                 fill(value.*member);
             }

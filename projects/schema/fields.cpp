@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/schema/fields.h"
+
+#include "projects/nodes/node_kinds.h"
+#include "projects/schema/describe_project.h"
+
+#include <algorithm>
+#include <map>
+#include <type_traits>
+
+namespace residua::projects {
+namespace {
+
+enum class Extent {
+    Document, ///< what a document holds
+    Schema,   ///< whatever a document can hold
+};
+
+/// Where a walk is.
+struct At {
+    std::string pointer;
+    std::string place;
+    std::string group;
+    bool isInList = false;
+    std::vector<std::pair<std::string, std::int64_t>> within;
+};
+
+template <class T>
+constexpr bool isList = false;
+template <class T>
+constexpr bool isList<std::vector<T>> = Described<T>;
+
+template <class T>
+constexpr bool isScalar = std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, double> ||
+                          std::is_same_v<T, std::string> || Named<T>;
+
+std::string joined(const std::string& place, std::string_view part)
+{
+    return place.empty() ? std::string(part) : place + " · " + std::string(part);
+}
+
+/// Whether one of the two is the other, or above it.
+bool areInLine(std::string_view a, std::string_view b)
+{
+    const std::string_view above = a.size() < b.size() ? a : b;
+    const std::string_view below = a.size() < b.size() ? b : a;
+    return below.starts_with(above) && (below.size() == above.size() || above.empty() || below[above.size()] == '/');
+}
+
+/// Calls `visit(field, at, value, default)` for each field at, above or below `target`. Values are references into the
+/// document, so that a visitor can set them.
+template <class Visit>
+class Walk {
+public:
+    Walk(std::string_view target, Extent extent, Visit visit)
+        : m_target(target), m_extent(extent), m_visit(std::move(visit))
+    {
+    }
+
+    template <class T>
+    void fields(T& owner, const std::remove_const_t<T>& defaults, const At& at)
+    {
+        std::string group = at.group;
+        Fields<std::remove_const_t<T>>::visit([&](const Field& field, auto member) {
+            if (!field.more.group.empty()) {
+                group = field.more.group;
+            }
+            At here{at.pointer + "/" + std::string(field.key), joined(at.place, field.title), group, at.isInList,
+                    at.within};
+            if (enters(here)) {
+                value(field, owner.*member, defaults.*member, here, at);
+            }
+        });
+    }
+
+    /// The place of the last field on the way to the target.
+    [[nodiscard]] const std::string& nearestPlace() const { return m_nearestPlace; }
+
+private:
+    bool enters(const At& here)
+    {
+        if (!areInLine(here.pointer, m_target)) {
+            return false;
+        }
+        if (here.pointer.size() <= m_target.size()) {
+            m_nearestPlace = here.place;
+        }
+        return true;
+    }
+
+    template <class T>
+    void value(const Field& field, T& value, const std::remove_const_t<T>& defaults, At& here, const At& owner)
+    {
+        using Value = std::remove_const_t<T>;
+        if constexpr (Alternating<Value>) {
+            alternatives(field, value, defaults, here, owner);
+        } else if constexpr (Described<Value>) {
+            fields(value, defaults, here);
+        } else if constexpr (isList<Value>) {
+            items(field, value, here, owner);
+        } else if constexpr (std::is_same_v<Value, std::map<std::string, ParamValue>>) {
+            for (auto& [name, param] : value) {
+                const Field named{{}, "parameter", "A setting of the node that is not its kind's default."};
+                const At at{here.pointer + "/" + pointerToken(name), joined(owner.place, name), here.group,
+                            here.isInList, here.within};
+                if (enters(at)) {
+                    m_visit(named, at, param, param);
+                }
+            }
+        } else {
+            m_visit(field, here, value, defaults);
+        }
+    }
+
+    template <class V>
+    void alternatives(const Field& field, V& value, const std::remove_const_t<V>& defaults, At& here, const At& owner)
+    {
+        const std::string pointer = here.pointer;
+        here.pointer += "/" + std::string(kKindKey);
+        if (areInLine(here.pointer, m_target)) {
+            m_visit(field, here, value, defaults);
+        }
+        At below{pointer, field.more.inPlaces == InPlaces::LeftOut ? owner.place : here.place, here.group,
+                 here.isInList, here.within};
+        const auto choose = [&]<std::size_t... I>(std::index_sequence<I...>)
+        {
+            (alternative<I>(value, defaults, below, here.pointer), ...);
+        };
+        choose(std::make_index_sequence<std::variant_size_v<std::remove_const_t<V>>>{});
+    }
+
+    template <std::size_t I, class V>
+    void alternative(V& value, const std::remove_const_t<V>& defaults, At below, const std::string& kind)
+    {
+        using Alternative = std::variant_alternative_t<I, std::remove_const_t<V>>;
+        below.within.emplace_back(kind, static_cast<std::int64_t>(I));
+        Alternative fresh{};
+        if (m_extent == Extent::Schema) {
+            fields(fresh, fresh, below);
+        } else if (auto* const held = std::get_if<I>(&value)) {
+            const auto* const same = std::get_if<I>(&defaults);
+            fields(*held, same != nullptr ? *same : fresh, below);
+        }
+    }
+
+    template <class List>
+    void items(const Field& field, List& list, const At& here, const At& owner)
+    {
+        using Item = typename std::remove_const_t<List>::value_type;
+        Item fresh{};
+        const auto visitItem = [&](auto& item, const std::string& index, const std::string& number) {
+            const std::string title = std::string(field.more.item) + " " + number;
+            const At at{here.pointer + "/" + index, joined(owner.place, title), title, true, here.within};
+            if (enters(at)) {
+                fields(item, fresh, at);
+            }
+        };
+        if (m_extent == Extent::Schema) {
+            visitItem(fresh, "N", "N");
+            return;
+        }
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            visitItem(list[i], std::to_string(i), std::to_string(i + 1));
+        }
+    }
+
+    std::string_view m_target;
+    Extent m_extent;
+    Visit m_visit;
+    std::string m_nearestPlace;
+};
+
+/// Returns the place of the last field on the way to the target.
+template <class P, class Visit>
+std::string walk(P& project, std::string_view target, Extent extent, Visit visit)
+{
+    Walk<Visit> steps(target, extent, std::move(visit));
+    steps.fields(project, Project{}, At{});
+    return steps.nearestPlace();
+}
+
+template <class T>
+FieldScalar scalarOf(const T& value)
+{
+    if constexpr (std::is_same_v<T, ParamValue>) {
+        return std::visit([](const auto& held) { return FieldScalar(held); }, value);
+    } else if constexpr (Named<T>) {
+        return static_cast<std::int64_t>(value);
+    } else if constexpr (Alternating<T>) {
+        return static_cast<std::int64_t>(value.index());
+    } else if constexpr (isScalar<T>) {
+        return value;
+    } else {
+        return std::monostate{};
+    }
+}
+
+FieldType typeOf(const FieldScalar& value)
+{
+    constexpr FieldType kTypes[] = {FieldType::Other, FieldType::Flag, FieldType::Integer, FieldType::Real,
+                                    FieldType::Text};
+    return kTypes[value.index()];
+}
+
+template <class T>
+FieldEntry entryOf(const Field& field, const At& at, const T& value, const T& defaults)
+{
+    FieldEntry entry{field, at.pointer,      at.place,           at.group,    FieldType::Other,
+                     {},    scalarOf(value), scalarOf(defaults), at.isInList, at.within};
+    if constexpr (Named<T> || Alternating<T>) {
+        entry.type = FieldType::Choice;
+        entry.choices = Choices<T>::all;
+    } else {
+        entry.type = typeOf(entry.value);
+    }
+    return entry;
+}
+
+std::vector<FieldEntry> entriesOf(const Project& project, std::string_view target, Extent extent)
+{
+    std::vector<FieldEntry> entries;
+    walk(project, target, extent, [&](const Field& field, const At& at, const auto& value, const auto& defaults) {
+        if (at.pointer.size() >= target.size()) { // not above it
+            entries.push_back(entryOf(field, at, value, defaults));
+        }
+    });
+    return entries;
+}
+
+template <class V, std::size_t... I>
+bool emplaceAlternative(V& variant, std::int64_t index, std::index_sequence<I...>)
+{
+    return (
+        (index == static_cast<std::int64_t>(I) && (variant.index() == I || (variant.template emplace<I>(), true))) ||
+        ...);
+}
+
+/// Whether `given` is of the field's type.
+template <class T>
+bool assign(T& to, const FieldScalar& given)
+{
+    const auto* const whole = std::get_if<std::int64_t>(&given);
+    if constexpr (Alternating<T>) {
+        return whole != nullptr && emplaceAlternative(to, *whole, std::make_index_sequence<std::variant_size_v<T>>{});
+    } else if constexpr (Named<T>) {
+        const bool known = whole != nullptr && *whole >= 0 && *whole < std::ssize(Choices<T>::all);
+        to = known ? static_cast<T>(*whole) : to;
+        return known;
+    } else if constexpr (isScalar<T>) {
+        if (const auto* const value = std::get_if<T>(&given)) {
+            to = *value;
+            return true;
+        }
+        if constexpr (std::is_same_v<T, double>) {
+            to = whole != nullptr ? static_cast<double>(*whole) : to;
+            return whole != nullptr;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+std::vector<FieldEntry> fieldsOf(const Project& project, std::string_view pointer)
+{
+    return entriesOf(project, pointer, Extent::Document);
+}
+
+std::optional<FieldEntry> findField(const Project& project, std::string_view pointer)
+{
+    for (FieldEntry& entry : fieldsOf(project, pointer)) {
+        if (entry.pointer == pointer) {
+            return std::move(entry);
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<FieldEntry> fieldsOutOfRange(const Project& project, std::string_view pointer)
+{
+    std::vector<FieldEntry> entries;
+    walk(project, pointer, Extent::Document,
+         [&](const Field& field, const At& at, const auto& value, const auto& defaults) {
+             using Value = std::remove_cvref_t<decltype(value)>;
+             if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, double>) {
+                 if (!field.more.range.contains(value)) {
+                     entries.push_back(entryOf(field, at, value, defaults));
+                 }
+             }
+         });
+    return entries;
+}
+
+std::string placeOfField(const Project& project, std::string_view pointer)
+{
+    return walk(project, pointer, Extent::Document, [](const Field&, const At&, const auto&, const auto&) {});
+}
+
+Status setField(Project& project, std::string_view pointer, const FieldScalar& value)
+{
+    Status status = Error{std::string(pointer), "there is no such field"};
+    walk(project, pointer, Extent::Document, [&](const Field&, const At& at, auto& held, const auto&) {
+        if (at.pointer == pointer) {
+            status = assign(held, value) ? Status(Done{}) : Error{at.place, "the value is not of the field's type"};
+        }
+    });
+    return status;
+}
+
+std::vector<FieldEntry> everyField()
+{
+    return entriesOf(Project{}, {}, Extent::Schema);
+}
+
+std::string wholeOf(const FieldEntry& entry)
+{
+    const std::string kind = "/" + std::string(kKindKey);
+    const bool chooses =
+        entry.type == FieldType::Choice && entry.field.key != kKindKey && entry.pointer.ends_with(kind);
+    return chooses ? entry.pointer.substr(0, entry.pointer.size() - kind.size()) : entry.pointer;
+}
+
+std::string pointerToken(std::string_view key)
+{
+    std::string token;
+    for (const char c : key) {
+        token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    }
+    return token;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+#include "projects/schema/field.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace residua::projects {
+
+/// The fields of a document one by one, for whoever shows, checks or sets them without knowing the structs. Pointers
+/// are JSON pointers into project.json (RFC 6901). Pure; any thread.
+
+enum class FieldType {
+    Flag,
+    Integer,
+    Real,
+    Text,
+    Choice, ///< one of the schema's choices; its value is the place among them
+    Other,  ///< a list, a map or a value of a form of its own
+};
+
+/// What a field holds. Nothing where it is of type Other.
+using FieldScalar = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+/// A field where it stands: its line in the schema, and what it holds.
+struct FieldEntry {
+    Field field;
+    std::string pointer; ///< "/training/learning_rate/peak"; of a choice of alternatives, "/data/source/kind"
+    std::string place;   ///< for people: "training · learning rate · peak"
+    std::string group;   ///< the heading that it stands under; may be empty
+    FieldType type = FieldType::Other;
+    std::span<const Choice> choices; ///< of a Choice
+    FieldScalar value;
+    FieldScalar defaultValue; ///< the member's initialiser
+    bool isInList = false;    ///< of an entry of a list, "/schedule/stages/0/start"
+    /// The alternatives that have the field: pointers of choices, each with the place among its choices.
+    std::vector<std::pair<std::string, std::int64_t>> within;
+};
+
+/// Those at `pointer` and below it, in the file's order; all of them for an empty one.
+[[nodiscard]] std::vector<FieldEntry> fieldsOf(const Project& project, std::string_view pointer = {});
+[[nodiscard]] std::optional<FieldEntry> findField(const Project& project, std::string_view pointer);
+/// Those that hold a number outside their range.
+[[nodiscard]] std::vector<FieldEntry> fieldsOutOfRange(const Project& project, std::string_view pointer);
+
+/// The field's words for people; of a part of the document too: "/schedule" is "schedule". Where `pointer` leads
+/// nowhere, those of what is nearest above it.
+[[nodiscard]] std::string placeOfField(const Project& project, std::string_view pointer);
+
+/// Sets a scalar field as it is, in its range or not; a choice of alternatives begins with the defaults of the new one.
+/// Errors where there is no such field, or the value is not of its type.
+[[nodiscard]] Status setField(Project& project, std::string_view pointer, const FieldScalar& value);
+
+/// Every field that a document can have, with its default as the value: all alternatives of each choice, and one entry
+/// of each list, whose index is written "N".
+[[nodiscard]] std::vector<FieldEntry> everyField();
+
+/// The pointer of all that changes with the field: of a choice of alternatives the part that it chooses,
+/// "/training/optimiser".
+[[nodiscard]] std::string wholeOf(const FieldEntry& entry);
+
+/// `key` as a token of a JSON pointer.
+[[nodiscard]] std::string pointerToken(std::string_view key);
+
+} // namespace residua::projects

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Writes the help's page of the fields to the file that is named; the build runs it.
+#include "projects/schema/field_reference.h"
+
+#include <fstream>
+
+int main(int argc, char** argv)
+{
+    if (argc != 2) {
+        return 2;
+    }
+    std::ofstream file(argv[1], std::ios::binary);
+    file << residua::projects::fieldReference();
+    return file.flush() ? 0 : 1;
+}

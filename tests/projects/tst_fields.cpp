@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The schema's lines against themselves, and against the validation and the file that follow from them.
+#include "projects/schema/fields.h"
+
+#include "projects/check/validate.h"
+#include "projects/edit/field_edit.h"
+#include "projects/library/presets.h"
+#include "projects/schema/field_reference.h"
+#include "projects/studies/sweep_grid.h"
+#include "tests/support/field_documents.h"
+#include "tests/support/random_document.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+/// Whether validation refuses the number that the field holds for its range.
+bool isRefused(const Project& project, const FieldEntry& entry)
+{
+    const std::string expected = "expected " + textOf(entry.field.more.range);
+    return std::ranges::any_of(validate(project), [&](const Problem& problem) {
+        return problem.severity == Severity::Error && problem.path == entry.pointer && problem.place == entry.place &&
+               problem.message.ends_with(expected);
+    });
+}
+
+} // namespace
+
+class TestFields : public QObject {
+    Q_OBJECT
+
+private slots:
+    void rangesSayWhatTheyHold()
+    {
+        QCOMPARE(textOf(Range{}), std::string("any number"));
+        QCOMPARE(textOf(Range::within(1, 10'000'000)), std::string("1 to 10000000"));
+        QCOMPARE(textOf(Range::atLeast(0.5)), std::string("at least 0.5"));
+        QCOMPARE(textOf(Range::moreThan(0)), std::string("more than 0"));
+        QCOMPARE(textOf(Range::halfOpen(0, 1)), std::string("at least 0 and below 1"));
+        QVERIFY(Range::halfOpen(0, 1).contains(0.0));
+        QVERIFY(!Range::halfOpen(0, 1).contains(1.0));
+        QVERIFY(!Range::moreThan(0).contains(0.0));
+        QVERIFY(!Range{}.contains(std::nan("")));
+        QVERIFY(!Range{}.contains(std::numeric_limits<double>::infinity()));
+    }
+
+    void linesBeginWithCapitalsButNamesStay()
+    {
+        QCOMPARE(headline("warm-up"), std::string("Warm-up"));
+        QCOMPARE(headline("per feature"), std::string("Per feature"));
+        for (const char* name : {"bf16", "q, k, v", "1/j", "β₁", "AdamW", "i:j", ""}) {
+            QCOMPARE(headline(name), std::string(name));
+        }
+    }
+
+    void everyFieldIsDescribed()
+    {
+        const std::vector<FieldEntry> fields = everyField();
+        QVERIFY(fields.size() > 90);
+        std::set<std::pair<std::string, decltype(FieldEntry::within)>> met;
+        for (const FieldEntry& entry : fields) {
+            const char* const name = entry.pointer.c_str();
+            QVERIFY2(!entry.field.title.empty() && !entry.field.help.empty(), name);
+            QVERIFY2(entry.field.help.ends_with('.') && entry.field.help.find(". ") == std::string_view::npos, name);
+            QVERIFY2(met.insert({entry.pointer, entry.within}).second, name);
+            QVERIFY2(!entry.field.more.unit.ends_with('.'), name);
+            for (const Choice& choice : entry.choices) {
+                QVERIFY2(!choice.name.empty() && !choice.title.empty(), name);
+            }
+            const bool number = entry.type == FieldType::Integer || entry.type == FieldType::Real;
+            QVERIFY2(number || entry.field.more.range == Range{}, name);
+        }
+    }
+
+    void everyDefaultIsInItsRange()
+    {
+        for (const FieldEntry& entry : everyField()) {
+            const Range& range = entry.field.more.range;
+            if (entry.isInList) {
+                continue; // whoever adds an entry says what it holds
+            }
+            if (const auto* const whole = std::get_if<std::int64_t>(&entry.defaultValue)) {
+                QVERIFY2(range.contains(*whole), entry.pointer.c_str());
+            } else if (const auto* const real = std::get_if<double>(&entry.defaultValue)) {
+                QVERIFY2(range.contains(*real), entry.pointer.c_str());
+            }
+        }
+    }
+
+    /// The value at an end of the range is taken and the one beyond refused, where the document's part is trained.
+    void validationHoldsEveryFieldToItsRange()
+    {
+        int ends = 0;
+        for (const FieldEntry& entry : everyField()) {
+            for (const tests::FieldEnd& end : tests::endsOf(entry)) {
+                Project project = tests::documentWith(entry);
+                const FieldEntry field = tests::fieldIn(project, entry);
+                QVERIFY2(setField(project, field.pointer, tests::numberFor(field, end.value)).ok(),
+                         field.pointer.c_str());
+                QVERIFY2(isRefused(project, field) == !end.accepted, field.pointer.c_str());
+                ++ends;
+            }
+        }
+        QVERIFY(ends > 100);
+    }
+
+    void everyFieldIsSetByItsPointer()
+    {
+        for (const FieldEntry& entry : everyField()) {
+            Project project = tests::documentWith(entry);
+            const FieldEntry field = tests::fieldIn(project, entry);
+            QCOMPARE(std::string(field.field.title), std::string(entry.field.title));
+            QCOMPARE(placeOfField(project, field.pointer), field.place);
+            if (field.type == FieldType::Other) {
+                QVERIFY2(!setField(project, field.pointer, std::int64_t{1}).ok(), field.pointer.c_str());
+                continue;
+            }
+            QVERIFY2(!setField(project, field.pointer, std::monostate{}).ok(), field.pointer.c_str());
+            const FieldScalar other = tests::otherValue(field);
+            QVERIFY2(setField(project, field.pointer, other).ok(), field.pointer.c_str());
+            QVERIFY2(findField(project, field.pointer)->value == other, field.pointer.c_str());
+        }
+    }
+
+    /// The same value, by the file's reader and by the schema's walk.
+    void aFieldSetInTheFileIsTheFieldOfThatPointer()
+    {
+        const Project project = findExample("ancre-language")->project;
+        const Result<Project> changed = withField(project, "/training/learning_rate/peak", {"0.25"});
+        QVERIFY(changed.ok());
+        QCOMPARE(std::get<double>(findField(*changed, "/training/learning_rate/peak")->value), 0.25);
+        for (const FieldEntry& entry : fieldsOf(project)) {
+            const auto* const whole = std::get_if<std::int64_t>(&entry.value);
+            if (entry.type == FieldType::Integer && whole != nullptr) {
+                const Result<Project> same = withField(project, entry.pointer, {std::to_string(*whole)});
+                QVERIFY2(same.ok() && *same == project, entry.pointer.c_str());
+            }
+        }
+    }
+
+    void anEditSetsOneFieldAndIsTakenBack()
+    {
+        Document document{findExample("ancre-language")->project, {}};
+        const Document before = document;
+        const auto edit = fieldEdit(document.project, "/training/optimiser/kind", std::int64_t{1});
+        QVERIFY(edit.ok());
+        const auto inverse = applyEdit(document, *edit);
+        QVERIFY(inverse.ok());
+        QVERIFY(std::holds_alternative<Sgd>(document.project.training.optimiser));
+        QVERIFY(applyEdit(document, *inverse).ok());
+        QVERIFY(document == before);
+        QVERIFY(!fieldEdit(document.project, "/training/optimiser/beta3", 0.5).ok());
+        QVERIFY(!fieldEdit(document.project, "/network/stem/nodes/0/name", std::string("x")).ok());
+        QVERIFY(!fieldEdit(document.project, "/training/steps", 0.5).ok());
+    }
+
+    void partsOfTheDocumentHavePlacesToo()
+    {
+        Project project = findExample("ancre-language")->project;
+        project.stages.stages = {{0, 2, {1}}};
+        QCOMPARE(placeOfField(project, "/schedule"), std::string("schedule"));
+        QCOMPARE(placeOfField(project, "/schedule/stages/0/start"), std::string("schedule · stage 1 · start"));
+        QCOMPARE(placeOfField(project, "/topology/wiring/temperature"), std::string("topology · temperature"));
+        QCOMPARE(placeOfField(project, "/data/source/tokens"), std::string("data · length"));
+        QCOMPARE(placeOfField(project, "/training/bacth"), std::string("training"));
+    }
+
+    void theReferenceHasEveryField()
+    {
+        const std::string page = fieldReference();
+        for (const FieldEntry& entry : everyField()) {
+            QVERIFY2(page.find("`" + entry.pointer + "`") != std::string::npos, entry.pointer.c_str());
+        }
+        QVERIFY(page.find("`/training/steps`: Optimiser steps of the whole run. At least 1, in steps; default 1000.") !=
+                std::string::npos);
+    }
+
+    /// What is said of a field is said in one place, by whoever finds the problem.
+    void problemsOfFieldsAreInTheWordsOfTheSchema()
+    {
+        for (std::uint32_t seed = 0; seed < 100; ++seed) {
+            const Project project = tests::RandomDocument(seed, tests::Values::Any).document().project;
+            for (const Problem& problem : validate(project)) {
+                const bool ofGraph = problem.path.starts_with("/network/blocks") ||
+                                     problem.path.starts_with("/network/stem") ||
+                                     problem.path.starts_with("/network/head");
+                const auto field = ofGraph ? std::nullopt : findField(project, problem.path);
+                if (field && field->type != FieldType::Other) {
+                    const bool isCount = problem.place == "document"; // of what is not listed
+                    QVERIFY2(isCount || problem.place == field->place,
+                             (problem.path + ": " + problem.place + ", " + field->place).c_str());
+                }
+            }
+        }
+    }
+};
+
+RESIDUA_TEST(TestFields)
+#include "tst_fields.moc"
