@@ -27,7 +27,7 @@ private:
 
 void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
 {
-    missing.when(!isRunningSum(mix) && mixedModules(mix, depth) > kMostMixedLayers, "/network/stack", "network · stack",
+    missing.when(!isRunningSum(mix) && mixedModules(mix, depth) > kMostMixedLayers, "/network/stack",
                  "a mix over more than 511 layers");
 }
 
