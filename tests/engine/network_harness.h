@@ -10,8 +10,14 @@
 
 namespace residua::tests {
 
-inline const engine::Pass kTraining{.mode = engine::Mode::Training};
-inline const engine::Pass kEvaluation{.mode = engine::Mode::Evaluation};
+[[nodiscard]] inline engine::Pass passIn(engine::Mode mode)
+{
+    engine::Pass pass;
+    pass.mode = mode;
+    return pass;
+}
+inline const engine::Pass kTraining = passIn(engine::Mode::Training);
+inline const engine::Pass kEvaluation = passIn(engine::Mode::Evaluation);
 
 /// What the document itself says of its examples.
 [[nodiscard]] engine::ExampleSchema examplesOf(const projects::Project& project);

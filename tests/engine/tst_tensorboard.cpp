@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 
+using namespace residua;
 using namespace residua::engine;
 namespace fs = std::filesystem;
 
