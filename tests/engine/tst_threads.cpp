@@ -103,7 +103,10 @@ Outcome outcomeOn(int threads, const Project& project)
         outcome.emplace_back("validation loss", at::full({}, **loss, at::kDouble));
     }
     const DeviceBatch batch = tests::randomBatch(project, kBatch, kTime, 7);
-    Pass pass{.mode = Mode::Training, .step = 1, .random = {1, 1}};
+    Pass pass;
+    pass.mode = Mode::Training;
+    pass.step = 1;
+    pass.random = {1, 1};
     LayerMagnitudes magnitudes;
     pass.magnitudes = &magnitudes;
     seedGenerators(c10::Device(c10::DeviceType::CPU), pass.random.generatorSeed());
