@@ -4,8 +4,8 @@
 #include "app/cli/result_file.h"
 #include "app/report/comparison.h"
 #include "app/report/report.h"
-#include "engine/results/run_reader.h"
 #include "engine/api/run_paths.h"
+#include "engine/results/run_reader.h"
 #include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
@@ -40,15 +40,15 @@ Exit runRuns(const Arguments& arguments, const Console& console)
     json list = json::array();
     for (const engine::RunInfo& run : engine::listRuns(folder)) {
         const std::string path = pathWithin(folder, run);
-        rows.push_back({path, engine::toString(run.status), grouped(run.step) + "/" + grouped(run.steps),
+        rows.push_back({path, engine::textOf(run.status), grouped(run.step) + "/" + grouped(run.steps),
                         lossText(run.loss), lossText(run.validationLoss), run.device, run.created});
         if (!run.message.empty()) {
-            failures += "\n" + path + " " + engine::toString(run.status) + ": " + run.message;
+            failures += "\n" + path + " " + engine::textOf(run.status) + ": " + run.message;
         }
         list.push_back({{"directory", run.directory},
                         {"path", path},
                         {"name", run.name},
-                        {"status", engine::toString(run.status)},
+                        {"status", engine::textOf(run.status)},
                         {"message", run.message},
                         {"step", run.step},
                         {"steps", run.steps},

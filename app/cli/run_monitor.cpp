@@ -95,7 +95,7 @@ public:
         if (m_bar) {
             m_bar->finish();
             m_console.value({{"event", "ended"},
-                             {"status", engine::toString(event.status)},
+                             {"status", engine::textOf(event.status)},
                              {"reason", reasonOf(event)},
                              {"step", event.step}});
         }

@@ -151,7 +151,7 @@ std::string Page::counts() const
         const auto count =
             std::ranges::count_if(m_runs, [&](const ComparedRun& run) { return run.info.status == status; });
         if (count > 0) {
-            text += divider + std::to_string(count) + " " + engine::toString(status);
+            text += divider + std::to_string(count) + " " + engine::textOf(status);
             divider = ", ";
         }
     }
@@ -161,7 +161,7 @@ std::string Page::counts() const
 /// How far a run is, in words.
 std::string progressOf(const engine::RunInfo& info)
 {
-    const std::string word = engine::toString(info.status);
+    const std::string word = engine::textOf(info.status);
     switch (info.status) {
     case engine::RunStatus::Finished:
         return word;

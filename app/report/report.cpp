@@ -155,7 +155,7 @@ std::string Page::head() const
 {
     std::ostringstream out;
     out << pageHead(m_info.name) << "<h1>" << escapeHtml(m_info.name) << "</h1><p class='sub'>"
-        << escapeHtml(engine::toString(m_info.status)) << " at step " << m_info.step << " of " << m_info.steps << " · "
+        << escapeHtml(engine::textOf(m_info.status)) << " at step " << m_info.step << " of " << m_info.steps << " · "
         << escapeHtml(m_info.device) << " · " << escapeHtml(m_info.created) << "</p>";
     if (!m_info.message.empty()) {
         out << "<p class='panel'>" << escapeHtml(m_info.message) << "</p>";

@@ -3,7 +3,7 @@
 
 namespace residua::engine {
 
-std::string toString(RunStatus status)
+std::string textOf(RunStatus status)
 {
     switch (status) {
     case RunStatus::Running:

@@ -87,7 +87,7 @@ enum class RunStatus {
     Failed,      ///< with an error; resumable from its last checkpoint
     Interrupted, ///< marked running, but no process holds it: killed
 };
-[[nodiscard]] std::string toString(RunStatus status);
+[[nodiscard]] std::string textOf(RunStatus status);
 
 /// Stands for a loss that there is not.
 inline constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();

@@ -40,7 +40,7 @@ Result<RunStatus> statusFrom(const std::string& text, const std::string& place)
 {
     for (const RunStatus status : {RunStatus::Running, RunStatus::Paused, RunStatus::Finished, RunStatus::Stopped,
                                    RunStatus::Failed, RunStatus::Interrupted}) {
-        if (text == toString(status)) {
+        if (text == textOf(status)) {
             return status;
         }
     }
@@ -141,7 +141,7 @@ Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
     const RunInfo& info = file.info;
     RecordJson json = {{"name", info.name},
                        {"created", info.created},
-                       {"status", toString(info.status)},
+                       {"status", textOf(info.status)},
                        {"message", info.message},
                        {"device", info.device},
                        {"step", info.step},

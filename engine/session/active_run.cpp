@@ -404,7 +404,7 @@ void ActiveRun::finish(RunStatus status)
     if (m_state == State::Ended) {
         return;
     }
-    m_recorder.event(m_trainer->stepsDone(), toString(status), "");
+    m_recorder.event(m_trainer->stepsDone(), textOf(status), "");
     if (const Status written = m_recorder.flush(status); !written) {
         fail(written.error());
         return;
@@ -430,7 +430,7 @@ void ActiveRun::fail(const Error& error)
     // Where the disk or the memory is what failed, this may not succeed either; the event below tells all the same.
     Status written = Done{};
     const auto failure = attempt([&] {
-        m_recorder.event(m_recorder.lastStep(), toString(RunStatus::Failed), error.text());
+        m_recorder.event(m_recorder.lastStep(), textOf(RunStatus::Failed), error.text());
         written = m_recorder.flush(RunStatus::Failed, error.text());
     });
     const bool recorded = written && !failure;

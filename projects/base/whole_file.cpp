@@ -119,8 +119,8 @@ Status writeFileAtomically(const fs::path& path, std::string_view bytes)
     }
     if (failure != 0) {
         ::unlink(temporary.c_str());
-        return Error{path.string(),
-                     "cannot be written: " + std::generic_category().message(failure) + (exists ? "; its earlier content is kept" : "")};
+        return Error{path.string(), "cannot be written: " + std::generic_category().message(failure) +
+                                        (exists ? "; its earlier content is kept" : "")};
     }
     // The new content is there whatever the folder says.
     (void)syncDirectory(target.has_parent_path() ? target.parent_path() : fs::path("."));
@@ -144,7 +144,9 @@ Status writeOutput(const fs::path& path, std::string_view bytes)
 
 Result<std::string> readFile(const fs::path& path)
 {
-    const auto failed = [&](int code) { return Error{path.string(), "cannot be read: " + std::generic_category().message(code)}; };
+    const auto failed = [&](int code) {
+        return Error{path.string(), "cannot be read: " + std::generic_category().message(code)};
+    };
     const auto opened = openRegularFile(path);
     if (!opened) {
         return opened.error();

@@ -429,14 +429,14 @@ private slots:
         const auto reader = RunReader::open(m_run);
         QVERIFY(reader);
         QCOMPARE(reader->metric(metric::kLoss).size(), 1u);
-        QCOMPARE(toString(reader->info()->status), toString(RunStatus::Running));
+        QCOMPARE(textOf(reader->info()->status), textOf(RunStatus::Running));
         goOn.give();
         written.await();
         QCOMPARE(reader->metric(metric::kLoss, 1), (std::vector<MetricPoint>{{2, record(2).loss}}));
         QCOMPARE(reader->info()->step, 2);
         ::kill(child, SIGKILL);
         QCOMPARE(exitOf(child), -1);
-        QCOMPARE(toString(reader->info()->status), toString(RunStatus::Interrupted));
+        QCOMPARE(textOf(reader->info()->status), textOf(RunStatus::Interrupted));
         const auto fresh = RunReader::open(m_run);
         QVERIFY(fresh);
         QCOMPARE(fresh->metric(metric::kLoss).size(), 2u);
@@ -454,7 +454,7 @@ private slots:
         info.message = "[step 3] the loss is not a number";
         QVERIFY(writer->update(info));
         const auto read = RunReader::open(m_run)->info();
-        QCOMPARE(toString(read->status), toString(RunStatus::Failed));
+        QCOMPARE(textOf(read->status), textOf(RunStatus::Failed));
         QCOMPARE(read->message, info.message);
         QCOMPARE(read->tags, std::vector<std::string>{"keep"});
         QCOMPARE(read->notes, std::string("written meanwhile"));
@@ -476,7 +476,7 @@ private slots:
         const auto runs = listRuns(m_folder);
         QCOMPARE(runs.size(), 4u);
         QCOMPARE(runs[0].name + runs[1].name + runs[2].name + runs[3].name, std::string("cbabroken"));
-        QCOMPARE(toString(runs[3].status), toString(RunStatus::Failed));
+        QCOMPARE(textOf(runs[3].status), textOf(RunStatus::Failed));
         QVERIFY(runs[3].message.find("run.json") != std::string::npos);
         QVERIFY(listRuns(m_folder / "missing").empty());
         QVERIFY(std::isnan(runs[3].loss) && std::isnan(runs[3].validationLoss)); // 0 would be the best of all
