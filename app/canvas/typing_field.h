@@ -2,26 +2,31 @@
 #pragma once
 
 #include "app/commands/typed_popup.h"
-#include "editor/canvas/canvas.h"
+#include "projects/commands/typing.h"
+
+#include <functional>
+#include <string_view>
 
 class QLabel;
 class QStandardItemModel;
 
 namespace residua::app {
 
-/// What a canvas asks to have typed: a field on it with the canvas's own completions below, best first, and a line that
-/// says what Enter does. Up and Down choose, Enter hands it over, Esc gives up. One canvas, one field.
+/// What a text means while it is being typed.
+using TypingMeaning = std::function<projects::Typed(std::string_view text)>;
+
+/// A field on a canvas to type into: completions below, best first, and a line that says what Enter does. Up and Down
+/// choose, Enter hands over what the text means, Esc gives up. One canvas, one field.
 class TypingField : public TypedPopup {
     Q_OBJECT
 public:
-    TypingField(editor::Canvas& canvas, QWidget* host);
+    explicit TypingField(QWidget* host);
 
     /// Near `at`, in the host's pixels, with `text` to begin with.
-    void open(QPoint at, const QString& text);
+    void open(QPoint at, const QString& text, TypingMeaning meaning);
 
 signals:
-    /// The canvas was told; it has requests now.
-    void entered();
+    void entered(const residua::projects::DocumentChange& change);
 
 private:
     void complete(const QString& text);
@@ -33,7 +38,7 @@ private:
     void rowChosen() override { m_chosen = true; }
     void take() override;
 
-    editor::Canvas& m_canvas;
+    TypingMeaning m_meaning;
     QStandardItemModel* m_completions;
     QLabel* m_message;
     QPoint m_at;           ///< where it was opened

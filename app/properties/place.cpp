@@ -172,8 +172,8 @@ bool exists(const Project& project, const Place& place)
                                                  [&](std::int64_t l) { return l >= 1 && l <= depth; });
                           },
                           [&](const ShortcutsPlace& p) {
-                              return !p.shortcuts.empty() &&
-                                     std::all_of(p.shortcuts.begin(), p.shortcuts.end(), projects::ShortcutLookup(project));
+                              return !p.shortcuts.empty() && std::all_of(p.shortcuts.begin(), p.shortcuts.end(),
+                                                                         projects::ShortcutLookup(project));
                           },
                           [](const auto&) { return true; },
                       },

@@ -233,8 +233,8 @@ Result<projects::Edit> setSources(const Project& project, std::int64_t module, c
         const qlonglong source = word.toLongLong(&whole);
         if (!whole || source < 0 || source >= module) {
             return Error{"layer " + projects::moduleName(project, module), "cannot read “" + word.toStdString() +
-                                                                             "”: expected numbers from 0 to " +
-                                                                             std::to_string(module - 1)};
+                                                                               "”: expected numbers from 0 to " +
+                                                                               std::to_string(module - 1)};
         }
         wanted.insert(source);
     }

@@ -66,8 +66,12 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, RunArchive
     connect(&m_watch, &QTimer::timeout, this, &RunLink::listRuns);
     connect(&session, &DocumentSession::opened, this, &RunLink::openAnew);
     connect(&session, &DocumentSession::changed, this, [this] {
-        if (m_session.isOpen() && m_session.project().topology != m_topology) {
-            m_workspace.outlineModel().clearLive();
+        if (!m_session.isOpen()) {
+            return;
+        }
+        const std::int64_t depth = m_session.project().network.depth();
+        if (m_session.project().topology != m_topology || std::exchange(m_depth, depth) != depth) {
+            clearLive(); // they are of another picture
         }
     });
     connect(&m_loader, &RunLoader::loaded, this, &RunLink::onLoaded);
@@ -121,8 +125,10 @@ void RunLink::openAnew()
     m_wanted.clear();
     m_marks.clear();
     m_pending.reset();
+    clearLive();
     if (m_session.isOpen()) {
         m_topology = m_session.project().topology;
+        m_depth = m_session.project().network.depth();
         m_watch.start();
     } else {
         m_watch.stop();
@@ -231,11 +237,7 @@ void RunLink::showNone()
 {
     m_shown.clear();
     m_workspace.heatmap().clear();
-    for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().clearLive();
-        canvas->refresh();
-    }
-    m_workspace.outlineModel().clearLive();
+    clearLive();
 }
 
 void RunLink::onProgress(const engine::Progress& progress)
@@ -300,12 +302,25 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
 void RunLink::tell(const std::vector<editor::LiveValues>& values)
 {
     for (const editor::LiveValues& live : values) {
-        for (CanvasWidget* canvas : m_workspace.canvases()) {
-            canvas->canvas().setLive(live);
-            canvas->refresh();
-        }
-        m_workspace.outlineModel().setLive(live);
+        m_live.take(live, m_session.project());
     }
+    publishLive();
+}
+
+void RunLink::clearLive()
+{
+    m_live.clear();
+    publishLive();
+}
+
+void RunLink::publishLive()
+{
+    const auto live = std::make_shared<const editor::LiveWeights>(m_live);
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        canvas->canvas().setLive(live);
+        canvas->refresh();
+    }
+    m_workspace.outlineModel().setLive(live);
 }
 
 /// The newest of a single feature's weights; what was shown of another goes.
@@ -314,10 +329,7 @@ void RunLink::tellFeature(int feature, const std::vector<engine::Matrix>& histor
     if (m_session.project().topology != m_topology) {
         return;
     }
-    for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().clearLive(editor::LiveMeasure::Feature);
-        canvas->refresh();
-    }
+    m_live.clear(editor::LiveMeasure::Feature);
     std::vector<editor::LiveValues> told;
     for (const auto& [port, matrix] : newestByPort(history)) {
         told.push_back(liveOf(port, *matrix, editor::LiveMeasure::Feature));

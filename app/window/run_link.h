@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/runs/run_loader.h"
-#include "editor/canvas/canvas.h"
+#include "editor/shortcuts/live_weights.h"
 #include "engine/api/session.h"
 
 #include <QObject>
@@ -67,6 +67,9 @@ private:
     [[nodiscard]] bool isHere(const std::filesystem::path& directory) const;
     void showProgress(const engine::Progress& progress);
     void tell(const std::vector<editor::LiveValues>& values);
+    void clearLive();
+    /// Gives every view the live weights as they are now.
+    void publishLive();
     void tellFeature(int feature, const std::vector<engine::Matrix>& history);
     void showWeights(const std::vector<engine::Matrix>& matrices);
     [[nodiscard]] bool isLive(const std::string& directory) const;
@@ -86,6 +89,8 @@ private:
     std::optional<engine::Progress> m_pending; ///< of the live run, while what is before it is being read
     std::int64_t m_featureStep = -1;           ///< the last checkpoint that the single feature shown was read from
     projects::Topology m_topology;             ///< under which the shown weights were learned
+    std::int64_t m_depth = 0;                  ///< layers of the document, as it was last seen
+    editor::LiveWeights m_live;                ///< that the views share
 };
 
 } // namespace residua::app

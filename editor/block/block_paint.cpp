@@ -77,7 +77,8 @@ bool isHovered(const BlockPicture& picture, const BlockWire& wire)
     case BlockHit::Kind::Node:
         return hit.node == wire.wire.from.node || hit.node == wire.wire.to.node;
     case BlockHit::Kind::Port:
-        return (hit.side == projects::PortSide::Output ? wire.wire.from : wire.wire.to) == projects::PortRef{hit.node, hit.port};
+        return (hit.side == projects::PortSide::Output ? wire.wire.from : wire.wire.to) ==
+               projects::PortRef{hit.node, hit.port};
     case BlockHit::Kind::Nothing:
         break;
     }

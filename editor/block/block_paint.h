@@ -21,8 +21,8 @@ struct BlockPicture {
     const Viewport& view;
     const projects::Selection& selection;
     BlockHit hovered;
-    std::optional<projects::PortSide> wanted;       ///< the ports that a wire being drawn may end at
-    std::optional<projects::Wire> lifted; ///< a wire that was picked up, and is drawn elsewhere
+    std::optional<projects::PortSide> wanted; ///< the ports that a wire being drawn may end at
+    std::optional<projects::Wire> lifted;     ///< a wire that was picked up, and is drawn elsewhere
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;

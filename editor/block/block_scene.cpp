@@ -97,7 +97,8 @@ void BlockScene::rebuild(const projects::Document& document, const projects::Gra
     if (const projects::Graph* known = findGraph(document.project, graph)) {
         for (const Wire& wire : known->wires) {
             // A wire whose end is no more has no place; the problems list names it.
-            if (port(wire.from, projects::PortSide::Output) == nullptr || port(wire.to, projects::PortSide::Input) == nullptr) {
+            if (port(wire.from, projects::PortSide::Output) == nullptr ||
+                port(wire.to, projects::PortSide::Input) == nullptr) {
                 continue;
             }
             const projects::Shape* shape = shapeOf(wire.from);
@@ -200,7 +201,8 @@ void BlockScene::route()
     std::vector<RouteEnds> ends;
     for (const BlockWire& wire : m_wires) {
         const std::size_t bundle = bundles.emplace(wire.wire.from, bundles.size()).first->second;
-        ends.push_back({port(wire.wire.from, projects::PortSide::Output)->at, port(wire.wire.to, projects::PortSide::Input)->at, bundle});
+        ends.push_back({port(wire.wire.from, projects::PortSide::Output)->at,
+                        port(wire.wire.to, projects::PortSide::Input)->at, bundle});
     }
     // What only changes words leaves the ways as they are.
     if (boxes != m_routedBoxes || ends != m_routedEnds) {
@@ -261,7 +263,8 @@ const BlockWire* BlockScene::wire(const Wire& wire) const
 const BlockPort* BlockScene::port(const PortRef& port, projects::PortSide side) const
 {
     const BlockNode* owner = node(port.node);
-    return owner == nullptr ? nullptr : portNamed(side == projects::PortSide::Input ? owner->inputs : owner->outputs, port.port);
+    return owner == nullptr ? nullptr
+                            : portNamed(side == projects::PortSide::Input ? owner->inputs : owner->outputs, port.port);
 }
 
 const projects::Shape* BlockScene::shapeOf(const PortRef& output) const

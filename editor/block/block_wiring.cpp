@@ -48,7 +48,8 @@ std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& h
     return wanted() == projects::PortSide::Input ? Wire{m_fixed.port, *end} : Wire{*end, m_fixed.port};
 }
 
-const projects::WireCheck& BlockWiring::check(const projects::Project& project, const projects::GraphRef& ref, const Wire& wire)
+const projects::WireCheck& BlockWiring::check(const projects::Project& project, const projects::GraphRef& ref,
+                                              const Wire& wire)
 {
     if (!m_check || m_check->first != wire) {
         m_check.emplace(wire, checkWire(project, ref, wire));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/block/block_desk.h"
 #include "editor/block/block_scene.h"
 #include "projects/commands/graph_edits.h"
 
@@ -30,7 +29,7 @@ public:
     [[nodiscard]] std::optional<projects::Wire> over(const BlockScene& scene, const BlockHit& hover) const;
     /// Worked out once a wire.
     [[nodiscard]] const projects::WireCheck& check(const projects::Project& project, const projects::GraphRef& ref,
-                                         const projects::Wire& wire);
+                                                   const projects::Wire& wire);
     /// The first line beside the pointer.
     [[nodiscard]] std::string title(const BlockScene& scene, const std::optional<projects::Wire>& wire) const;
 

@@ -113,7 +113,8 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
     }
     const bool runs = m_picture.weights.isActive(m_picture.scene.box(arc.shortcut.target)->layer);
     alpha *= runs ? 1.0 : 0.35;
-    if (const auto weight = weightOf(m_picture, arc, port.weights); weight && arc.kind != projects::ShortcutKind::Pruned) {
+    if (const auto weight = weightOf(m_picture, arc, port.weights);
+        weight && arc.kind != projects::ShortcutKind::Pruned) {
         const double strength = m_picture.weights.scale().strength(*weight);
         const double faintest = kWeakest * m_fade;
         const resources::Rgb colour =
@@ -138,7 +139,8 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
 // One strand for each port that is shown, side by side.
 void Arcs::addStrands(const Arc& arc, std::vector<Strand>& strands) const
 {
-    const bool split = apart() && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream;
+    const bool split =
+        apart() && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream;
     const std::size_t count = split ? m_ports.size() : std::min<std::size_t>(m_ports.size(), 1);
     const float gap = kStrandGap / m_picture.view.zoom();
     for (std::size_t i = 0; i < count; ++i) {

@@ -174,9 +174,10 @@ void DepthScene::bundle(std::vector<projects::DrawnShortcut> drawn)
 {
     const auto ends = [this](const Shortcut& s) { return std::pair(boxIndex(s.target), boxIndex(s.source)); };
     if (m_boxes.size() < m_boxOf.size()) {
-        std::stable_sort(drawn.begin(), drawn.end(), [&](const projects::DrawnShortcut& a, const projects::DrawnShortcut& b) {
-            return ends(a.shortcut) < ends(b.shortcut);
-        });
+        std::stable_sort(drawn.begin(), drawn.end(),
+                         [&](const projects::DrawnShortcut& a, const projects::DrawnShortcut& b) {
+                             return ends(a.shortcut) < ends(b.shortcut);
+                         });
     }
     for (const projects::DrawnShortcut& each : drawn) {
         const auto [target, source] = ends(each.shortcut);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "editor/canvas/arc_shape.h"
+#include "editor/canvas/folds.h"
 #include "editor/canvas/geometry.h"
-#include "editor/shortcuts/folds.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/canvas.h"
+#include "projects/model/project.h"
 #include "resources/colours.h"
 
 #include <array>
@@ -9,11 +9,32 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace residua::editor {
+
+/// What is told of weights that each feature or token has of its own.
+enum class LiveMeasure {
+    Mean,    ///< the weight itself where there is one
+    Spread,  ///< the standard deviation over them
+    Feature, ///< of a single feature
+};
+
+/// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
+/// where there is no shortcut, and the layers that the current step leaves out. Either may be empty.
+struct LiveValues {
+    std::string_view port; ///< "q", "k", "v", "residual", "final"; empty where a layer has one mix
+    std::span<const float> mix;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::span<const std::uint8_t> active; ///< [layers], 0: left out; empty: as was last told
+    std::int64_t step = 0;
+    LiveMeasure measure = LiveMeasure::Mean;
+    std::int64_t feature = 0; ///< which, of a single one
+};
 
 /// Mixing weights as the canvases colour them. Without a centre they are magnitudes from 0 to `high`;
 /// with one they are signed about it and run from `low` to `high`.

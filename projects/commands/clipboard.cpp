@@ -13,7 +13,6 @@ namespace {
 
 constexpr const char* kName = "Residua clipboard";
 
-
 /// How far shortcuts move so that the first source is the first selected layer.
 std::int64_t shiftFor(const Project& project, const Selection& selection, const StackFragment& fragment)
 {
@@ -28,8 +27,7 @@ std::int64_t shiftFor(const Project& project, const Selection& selection, const 
     return *layer * modulesPerLayer(project) - first;
 }
 
-Result<Edit> pasteShortcuts(const Document& document, const Selection& selection,
-                                      const StackFragment& fragment)
+Result<Edit> pasteShortcuts(const Document& document, const Selection& selection, const StackFragment& fragment)
 {
     const Project& project = document.project;
     const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
@@ -103,8 +101,7 @@ Result<StackFragment> fromClipboard(std::string_view text)
     return fragment;
 }
 
-Result<Edit> pasteEdit(const Document& document, const Selection& selection,
-                                 const StackFragment& fragment)
+Result<Edit> pasteEdit(const Document& document, const Selection& selection, const StackFragment& fragment)
 {
     if (fragment.empty()) {
         return Error{"clipboard", "holds no layers or shortcuts: copy some first"};

@@ -21,6 +21,6 @@ namespace residua::projects {
 /// the first selected layer, or as they were where none is selected; what then has no place is left out. An error says
 /// why nothing can be added.
 [[nodiscard]] Result<Edit> pasteEdit(const Document& document, const Selection& selection,
-                                               const StackFragment& fragment);
+                                     const StackFragment& fragment);
 
 } // namespace residua::projects

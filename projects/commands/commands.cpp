@@ -37,8 +37,8 @@ std::vector<Shortcut> shortcutsOf(const Project& project, const Selection& selec
 
 Error noShortcuts(const Project& project, const std::string& verb)
 {
-    return isRunningSum(project) ? Error{"topology", "“" + project.topology.preset + "” is a running sum: no shortcut " +
-                                                         "of it can be " + verb}
+    return isRunningSum(project) ? Error{"topology", "“" + project.topology.preset +
+                                                         "” is a running sum: no shortcut " + "of it can be " + verb}
                                  : Error{"selection", "no shortcut that can be " + verb + " is selected"};
 }
 
@@ -83,7 +83,8 @@ std::string copied(const Document& document, const Selection& selection, const G
                                  : toClipboard(fragmentOf(document.project, selection.layers, selection.shortcuts));
 }
 
-Result<DocumentChange> paste(const Document& document, const Selection& selection, std::string_view text, const GraphView& seen)
+Result<DocumentChange> paste(const Document& document, const Selection& selection, std::string_view text,
+                             const GraphView& seen)
 {
     if (meansGraph(selection)) {
         return pasteNodes(document, text, seen);

@@ -16,7 +16,7 @@ namespace residua::projects {
 /// Takes nodes and wires out of their graph; prunes shortcuts; takes layers out where no shortcut is selected with
 /// them. Of a running sum no shortcut can be pruned: it is drawn as a stream.
 [[nodiscard]] Result<DocumentChange> deleteSelection(const Document& document, const Selection& selection,
-                                             const GraphView& seen = {});
+                                                     const GraphView& seen = {});
 /// Prunes shortcuts alone, of a running sum too: the matrix shows its terms.
 [[nodiscard]] Result<DocumentChange> pruneShortcuts(const Document& document, const Selection& selection);
 /// Freezes the selected shortcuts, or thaws them where all are frozen.
@@ -26,10 +26,10 @@ namespace residua::projects {
 [[nodiscard]] std::string copied(const Document& document, const Selection& selection, const GraphView& seen = {});
 /// Adds what copied() gave, here or in another window.
 [[nodiscard]] Result<DocumentChange> paste(const Document& document, const Selection& selection, std::string_view text,
-                                   const GraphView& seen = {});
+                                           const GraphView& seen = {});
 /// The selection once more, beside itself.
 [[nodiscard]] Result<DocumentChange> duplicateSelection(const Document& document, const Selection& selection,
-                                                const GraphView& seen = {});
+                                                        const GraphView& seen = {});
 
 /// Takes the name from every group that has one of the selected layers. They are named by typing (typing.h).
 [[nodiscard]] Result<DocumentChange> ungroupLayers(const Document& document, const Selection& selection);

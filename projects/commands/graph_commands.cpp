@@ -82,7 +82,7 @@ std::optional<Box> areaOf(const BlockFile& fragment)
 }
 
 Result<DocumentChange> insertNodes(const std::string& verb, const Document& document, const BlockFile& fragment,
-                           const GraphView& seen)
+                                   const GraphView& seen)
 {
     const Graph* graph = findGraph(document.project, seen.graph);
     if (graph == nullptr) {
@@ -101,9 +101,9 @@ Result<DocumentChange> insertNodes(const std::string& verb, const Document& docu
     if (insertion.nodes.empty()) {
         return Error{"clipboard", "holds no nodes of a block"};
     }
-    return DocumentChange{keepingPlaces(verb + " " + counted(insertion.nodes.size(), "node"), document, seen,
-                                std::move(insertion.edits)),
-                  Selection{.nodes = std::move(insertion.nodes), .graph = seen.graph}};
+    return DocumentChange{
+        keepingPlaces(verb + " " + counted(insertion.nodes.size(), "node"), document, seen, std::move(insertion.edits)),
+        Selection{.nodes = std::move(insertion.nodes), .graph = seen.graph}};
 }
 
 } // namespace
@@ -117,9 +117,9 @@ Result<DocumentChange> deleteNodes(const Document& document, const Selection& se
     const std::string what = nodes == 0   ? counted(selection.wires.size(), "wire")
                              : nodes == 1 ? nameIn(document, selection.graph, *selection.nodes.begin())
                                           : counted(nodes, "node");
-    return DocumentChange{keepingPlaces("Delete " + what, document, seen,
-                                removeEdits(selection.graph, selection.nodes, selection.wires)),
-                  Selection{.graph = selection.graph}};
+    return DocumentChange{
+        keepingPlaces("Delete " + what, document, seen, removeEdits(selection.graph, selection.nodes, selection.wires)),
+        Selection{.graph = selection.graph}};
 }
 
 std::string copiedNodes(const Document& document, const Selection& selection, const GraphView& seen)
@@ -149,7 +149,8 @@ Result<DocumentChange> duplicateNodes(const Document& document, const Selection&
     return insertNodes("Duplicate", document, *fragment, seen);
 }
 
-Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer, const NodeSpot& spot, const GraphView& seen)
+Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer, const NodeSpot& spot,
+                               const GraphView& seen)
 {
     const NodeKind* kind = findNodeKind(offer.kind);
     const Graph* graph = findGraph(document.project, seen.graph);
@@ -167,14 +168,15 @@ Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer,
         edits.emplace_back(AddWire{seen.graph, {{node.id, kind->outputs.front()}, spot.end->port}});
     }
     return DocumentChange{keepingPlaces("Add " + node.name, document, seen, std::move(edits)),
-                  Selection{.nodes = {node.id}, .graph = seen.graph}};
+                          Selection{.nodes = {node.id}, .graph = seen.graph}};
 }
 
-DocumentChange connectWire(const Document& document, const Wire& wire, const std::optional<Wire>& lifted, const GraphView& seen)
+DocumentChange connectWire(const Document& document, const Wire& wire, const std::optional<Wire>& lifted,
+                           const GraphView& seen)
 {
     const Graph* graph = findGraph(document.project, seen.graph);
-    const std::string title = "Wire " + nameIn(document, seen.graph, wire.from.node) + " to " +
-                              nameIn(document, seen.graph, wire.to.node);
+    const std::string title =
+        "Wire " + nameIn(document, seen.graph, wire.from.node) + " to " + nameIn(document, seen.graph, wire.to.node);
     return {keepingPlaces(title, document, seen, wireEdits(*graph, seen.graph, wire, lifted)),
             Selection{.wires = {wire}, .graph = seen.graph}};
 }
@@ -187,7 +189,7 @@ DocumentChange removeWire(const Document& document, const Wire& wire, const Grap
 }
 
 Result<DocumentChange> alignNodes(const Document& document, const Selection& selection, Alignment alignment,
-                          const GraphView& seen)
+                                  const GraphView& seen)
 {
     const auto nodes = selectedBoxes(selection, seen);
     if (nodes.size() < 2) {

@@ -23,30 +23,32 @@ struct NodeSpot {
 };
 
 /// Takes the selected nodes with their wires, and the selected wires, out.
-[[nodiscard]] Result<DocumentChange> deleteNodes(const Document& document, const Selection& selection, const GraphView& seen);
+[[nodiscard]] Result<DocumentChange> deleteNodes(const Document& document, const Selection& selection,
+                                                 const GraphView& seen);
 
 /// The selected nodes as text; empty where there are none.
 [[nodiscard]] std::string copiedNodes(const Document& document, const Selection& selection, const GraphView& seen);
 /// Beside where the nodes were copied, if that place is in sight; else in the middle of what is.
 [[nodiscard]] Result<DocumentChange> pasteNodes(const Document& document, std::string_view text, const GraphView& seen);
 [[nodiscard]] Result<DocumentChange> duplicateNodes(const Document& document, const Selection& selection,
-                                            const GraphView& seen);
+                                                    const GraphView& seen);
 
 /// At the free place that is nearest to the spot, wired to its end by the first port that fits.
 [[nodiscard]] Result<DocumentChange> addNode(const Document& document, const NodeOffer& offer, const NodeSpot& spot,
-                                     const GraphView& seen);
+                                             const GraphView& seen);
 /// In place of `lifted`, if a wire was picked up.
 [[nodiscard]] DocumentChange connectWire(const Document& document, const Wire& wire, const std::optional<Wire>& lifted,
-                                 const GraphView& seen);
+                                         const GraphView& seen);
 [[nodiscard]] DocumentChange removeWire(const Document& document, const Wire& wire, const GraphView& seen);
 
 /// Of two selected nodes and more.
-[[nodiscard]] Result<DocumentChange> alignNodes(const Document& document, const Selection& selection, Alignment alignment,
-                                        const GraphView& seen);
+[[nodiscard]] Result<DocumentChange> alignNodes(const Document& document, const Selection& selection,
+                                                Alignment alignment, const GraphView& seen);
 /// To the corners `to`.
 [[nodiscard]] Result<DocumentChange> moveNodes(const Document& document, const std::map<NodeId, Position>& to,
-                                       const GraphView& seen);
+                                               const GraphView& seen);
 /// The same for all nodes of the graph, by the automatic layout.
-[[nodiscard]] DocumentChange tidyNodes(const Document& document, const std::map<NodeId, Position>& to, const GraphView& seen);
+[[nodiscard]] DocumentChange tidyNodes(const Document& document, const std::map<NodeId, Position>& to,
+                                       const GraphView& seen);
 
 } // namespace residua::projects

@@ -11,7 +11,6 @@
 namespace residua::projects {
 namespace {
 
-
 constexpr const char* kShare = "share";
 
 bool hasNode(const Graph& graph, const std::string& name)
@@ -171,8 +170,7 @@ Insertion insertEdits(const Graph& graph, const GraphRef& ref, const BlockFile& 
         const auto from = ids.find(wire.from.node);
         const auto to = ids.find(wire.to.node);
         if (from != ids.end() && to != ids.end()) {
-            insertion.edits.emplace_back(
-                AddWire{ref, {{from->second, wire.from.port}, {to->second, wire.to.port}}});
+            insertion.edits.emplace_back(AddWire{ref, {{from->second, wire.from.port}, {to->second, wire.to.port}}});
         }
     }
     return insertion;

@@ -32,27 +32,23 @@ struct WireCheck {
     std::string carries;   ///< "[batch, time, 256]"; empty where it is not known
     std::string message;   ///< why not; or what it takes the place of
 };
-[[nodiscard]] WireCheck checkWire(const Project& project, const GraphRef& ref,
-                                  const Wire& wire);
+[[nodiscard]] WireCheck checkWire(const Project& project, const GraphRef& ref, const Wire& wire);
 /// Adds `wire`; an input takes one, so what it read before goes, and so does `instead`, the wire that was picked up.
-[[nodiscard]] std::vector<Edit> wireEdits(const Graph& graph, const GraphRef& ref,
-                                                    const Wire& wire,
-                                                    const std::optional<Wire>& instead = {});
+[[nodiscard]] std::vector<Edit> wireEdits(const Graph& graph, const GraphRef& ref, const Wire& wire,
+                                          const std::optional<Wire>& instead = {});
 
 /// Takes nodes (with their wires) and wires out.
-[[nodiscard]] std::vector<Edit> removeEdits(const GraphRef& ref,
-                                                      const std::set<NodeId>& nodes,
-                                                      const std::set<Wire>& wires);
+[[nodiscard]] std::vector<Edit> removeEdits(const GraphRef& ref, const std::set<NodeId>& nodes,
+                                            const std::set<Wire>& wires);
 
 /// The nodes with the wires among them and their places.
 [[nodiscard]] BlockFile fragmentOf(const Graph& graph, const std::set<NodeId>& nodes,
-                                             const std::map<NodeId, Position>& places);
+                                   const std::map<NodeId, Position>& places);
 /// Adds a fragment, moved by `by`: its nodes get ids and names of their own, its wires and shared weights follow them.
 struct Insertion {
     std::vector<Edit> edits;
     std::set<NodeId> nodes; ///< the new ones
 };
-[[nodiscard]] Insertion insertEdits(const Graph& graph, const GraphRef& ref,
-                                    const BlockFile& fragment, Position by);
+[[nodiscard]] Insertion insertEdits(const Graph& graph, const GraphRef& ref, const BlockFile& fragment, Position by);
 
 } // namespace residua::projects

@@ -12,7 +12,6 @@
 namespace residua::projects {
 namespace {
 
-
 /// Where a number goes; nullopt: it is gone.
 using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
 
@@ -173,7 +172,8 @@ std::string freeBlockName(const Network& network, const std::string& name)
     return freeName(name, [&network](const std::string& taken) { return network.findBlock(taken) != nullptr; });
 }
 
-StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers, const std::set<Shortcut>& shortcuts)
+StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers,
+                         const std::set<Shortcut>& shortcuts)
 {
     StackFragment fragment;
     const auto mix = mixOf(project);

@@ -27,22 +27,19 @@ struct StackFragment {
 
 /// Layers 1..L of `layers`; where there are none, `shortcuts` that are read or pruned.
 [[nodiscard]] StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& layers,
-                                  const std::set<Shortcut>& shortcuts);
+                                       const std::set<Shortcut>& shortcuts);
 
 /// Puts the fragment's layers behind layer `after` (0: first). Where the sources are an explicit set they bring
 /// their shortcuts, and one that reads nothing reads the layer before it.
-[[nodiscard]] Edit insertLayersEdit(const Document& document, std::int64_t after,
-                                              const StackFragment& fragment);
+[[nodiscard]] Edit insertLayersEdit(const Document& document, std::int64_t after, const StackFragment& fragment);
 /// nullopt where none of `layers` is in the stack.
-[[nodiscard]] std::optional<Edit> removeLayersEdit(const Document& document,
-                                                             const std::set<std::int64_t>& layers);
+[[nodiscard]] std::optional<Edit> removeLayersEdit(const Document& document, const std::set<std::int64_t>& layers);
 
 /// Names the run from the first to the last of `layers`, in place of a group of just that run.
-[[nodiscard]] std::optional<Edit> groupEdit(const Document& document,
-                                                      const std::set<std::int64_t>& layers, const std::string& name);
+[[nodiscard]] std::optional<Edit> groupEdit(const Document& document, const std::set<std::int64_t>& layers,
+                                            const std::string& name);
 /// Takes the name from every group that has one of `layers`.
-[[nodiscard]] std::optional<Edit> ungroupEdit(const Document& document,
-                                                        const std::set<std::int64_t>& layers);
+[[nodiscard]] std::optional<Edit> ungroupEdit(const Document& document, const std::set<std::int64_t>& layers);
 
 /// "name", or "name2" and so on where a block of the network has that name already.
 [[nodiscard]] std::string freeBlockName(const Network& network, const std::string& name);

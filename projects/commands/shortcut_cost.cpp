@@ -34,8 +34,7 @@ std::vector<std::string> figuresOf(const Cost& cost, const Project& project)
 
 } // namespace
 
-CostLines costLines(const Project& project, const std::optional<SoundProject>& sound,
-                    const Shortcut& shortcut)
+CostLines costLines(const Project& project, const std::optional<SoundProject>& sound, const Shortcut& shortcut)
 {
     if (!sound) {
         const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);

@@ -49,13 +49,10 @@ private:
 
 /// One edit for all of `shortcuts`; nullopt where there are none or the wiring has no shortcuts. In an explicit set a
 /// pruned shortcut is taken out; in a rule (all, dilated …) it is an exception to it.
-[[nodiscard]] std::optional<Edit> pruneEdit(const Project& project,
-                                                      const std::vector<Shortcut>& shortcuts);
+[[nodiscard]] std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
 /// Adds them, or brings them back where they were pruned.
-[[nodiscard]] std::optional<Edit> addEdit(const Project& project,
-                                                    const std::vector<Shortcut>& shortcuts);
+[[nodiscard]] std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
 /// Freezes them, or thaws them if all are frozen.
-[[nodiscard]] std::optional<Edit> freezeEdit(const Project& project,
-                                                       const std::vector<Shortcut>& shortcuts);
+[[nodiscard]] std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
 
 } // namespace residua::projects

@@ -18,7 +18,6 @@
 namespace residua::projects {
 namespace {
 
-
 constexpr std::string_view kGroup = "group ";
 constexpr std::int64_t kMostAtOnce = 512; ///< layers of one typed line
 
@@ -116,7 +115,7 @@ Typed typedTopology(const Document& document, const TopologyPreset& preset)
                                               : "is how the stack is wired already";
     if (typed.answer.valid) {
         typed.change = DocumentChange{EditGroup{"Wire as " + preset.title, {SetTopology{{preset.name, preset.wiring}}}},
-                              Selection{}};
+                                      Selection{}};
     }
     return typed;
 }
@@ -135,8 +134,7 @@ std::optional<Block> blockNamed(const Project& project, const std::string& name)
     return std::nullopt;
 }
 
-Typed typedLayers(const Document& document, const Selection& selection, std::int64_t count,
-                  const Block& block)
+Typed typedLayers(const Document& document, const Selection& selection, std::int64_t count, const Block& block)
 {
     if (count < 1 || count > kMostAtOnce) {
         return refused("expected 1 to " + std::to_string(kMostAtOnce) + " layers");
@@ -242,9 +240,8 @@ Typed typedNode(const Document& document, std::string_view text, const NodeSpot&
         }
     }
     result.answer.valid = result.change.has_value();
-    result.answer.message = result.answer.valid
-                                ? "Enter adds " + offers.front().title
-                                : "no kind of node is called so; a formula makes an expression node";
+    result.answer.message = result.answer.valid ? "Enter adds " + offers.front().title
+                                                : "no kind of node is called so; a formula makes an expression node";
     return result;
 }
 

@@ -149,9 +149,8 @@ private slots:
     void copiesHaveNamesWiresAndSharedWeightsOfTheirOwn()
     {
         Document document = blockOf("transformer-qkv");
-        const Selection three{.nodes = {idOf(document, "norm_q"), idOf(document, "norm_k"),
-                                        idOf(document, "attention")},
-                              .graph = kRef};
+        const Selection three{
+            .nodes = {idOf(document, "norm_q"), idOf(document, "norm_k"), idOf(document, "attention")}, .graph = kRef};
         GraphView seen = viewOf(document);
         const auto twice = duplicateSelection(document, three, seen);
         perform(document, twice);
