@@ -60,7 +60,8 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, RunArchive
       m_controller(controller),
       m_archive(archive),
       m_workspace(workspace),
-      m_documents(documents)
+      m_documents(documents),
+      m_live(workspace)
 {
     m_watch.setInterval(kWatchMilliseconds); // runs of other processes
     connect(&m_watch, &QTimer::timeout, this, &RunLink::listRuns);
@@ -71,7 +72,7 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, RunArchive
         }
         const std::int64_t depth = m_session.project().network.depth();
         if (m_session.project().topology != m_topology || std::exchange(m_depth, depth) != depth) {
-            clearLive(); // they are of another picture
+            m_live.clear(); // they are of another picture
         }
     });
     connect(&m_loader, &RunLoader::loaded, this, &RunLink::onLoaded);
@@ -125,7 +126,7 @@ void RunLink::openAnew()
     m_wanted.clear();
     m_marks.clear();
     m_pending.reset();
-    clearLive();
+    m_live.clear();
     if (m_session.isOpen()) {
         m_topology = m_session.project().topology;
         m_depth = m_session.project().network.depth();
@@ -237,7 +238,7 @@ void RunLink::showNone()
 {
     m_shown.clear();
     m_workspace.heatmap().clear();
-    clearLive();
+    m_live.clear();
 }
 
 void RunLink::onProgress(const engine::Progress& progress)
@@ -296,31 +297,7 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
             told.push_back(liveOf(port, *matrix, measure));
         }
     }
-    tell(told);
-}
-
-void RunLink::tell(const std::vector<editor::LiveValues>& values)
-{
-    for (const editor::LiveValues& live : values) {
-        m_live.take(live, m_session.project());
-    }
-    publishLive();
-}
-
-void RunLink::clearLive()
-{
-    m_live.clear();
-    publishLive();
-}
-
-void RunLink::publishLive()
-{
-    const auto live = std::make_shared<const editor::LiveWeights>(m_live);
-    for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().setLive(live);
-        canvas->refresh();
-    }
-    m_workspace.outlineModel().setLive(live);
+    m_live.show(told, m_session.project());
 }
 
 /// The newest of a single feature's weights; what was shown of another goes.
@@ -329,13 +306,12 @@ void RunLink::tellFeature(int feature, const std::vector<engine::Matrix>& histor
     if (m_session.project().topology != m_topology) {
         return;
     }
-    m_live.clear(editor::LiveMeasure::Feature);
     std::vector<editor::LiveValues> told;
     for (const auto& [port, matrix] : newestByPort(history)) {
         told.push_back(liveOf(port, *matrix, editor::LiveMeasure::Feature));
         told.back().feature = feature;
     }
-    tell(told);
+    m_live.showFeature(told, m_session.project());
 }
 
 void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
@@ -429,6 +405,7 @@ void RunLink::showMatrices(const RunRecord& record)
         }
         m_workspace.heatmap().clear();
         m_topology = record.project.topology;
+        m_workspace.heatmap().setWiring(m_topology.wiring);
     }
     m_workspace.heatmap().append(record.matrices);
     showWeights(record.matrices);

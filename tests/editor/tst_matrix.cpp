@@ -206,7 +206,7 @@ private slots:
         };
         const auto isDrawn = [&](LiveMeasure measure, float weight) {
             driver.frame();
-            const ImU32 colour = imColour(expected.scale(measure).colour(weight, Theme::Light));
+            const ImU32 colour = imColour(weightColour(expected.scale(measure), weight, Theme::Light));
             const ImDrawData& data = *ImGui::GetDrawData();
             for (int i = 0; i < data.CmdListsCount; ++i) {
                 for (const ImDrawVert& vertex : data.CmdLists[i]->VtxBuffer) {
