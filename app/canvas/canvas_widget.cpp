@@ -111,7 +111,8 @@ public:
 protected:
     void initializeGL() override
     {
-        // Reparenting (a dock torn off) gives a new OpenGL context, to which the old one's objects mean nothing.
+        // Reparenting, as of a dock that becomes a window, gives a new OpenGL context without the objects of the old
+        // one.
         connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Surface::releaseOpenGl);
         ImGui::SetCurrentContext(m_imgui);
         ImGui_ImplOpenGL3_Init(context()->isOpenGLES() ? "#version 300 es" : "#version 130");
@@ -163,7 +164,7 @@ protected:
             setAccessibleName(m_host.accessibleName());
             setAccessibleDescription(m_host.accessibleDescription());
         }
-        // Tab belongs to the window: the canvas is one stop on the way through it.
+        // Tab is not taken: it leads through the panels of the window, and the canvas is one of them.
         if (m_input.take(*event)) {
             if (event->type() == QEvent::MouseButtonPress) {
                 setFocus(Qt::MouseFocusReason);
@@ -186,7 +187,7 @@ private:
         return more;
     }
 
-    /// Tells the requests from the event loop: an edit in the middle of a frame would change what is drawn.
+    /// Emits the requests from the event loop: an edit in the middle of a frame would change what is drawn.
     void afterFrame(bool another)
     {
         QMetaObject::invokeMethod(&m_host, &CanvasWidget::passOn, Qt::QueuedConnection);
@@ -235,7 +236,7 @@ CanvasWidget::CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* pare
     }
 }
 
-/// A later selection or hovered shortcut stands for the earlier ones.
+/// A later selection or hovered shortcut replaces earlier ones.
 CanvasWidget::Collected CanvasWidget::collect()
 {
     const auto isState = [](const editor::Request& request) {

@@ -28,7 +28,7 @@ public:
     void fit();
     /// Emits now what the canvas has asked for so far, before a command makes use of it.
     void passOn();
-    /// Opens the field to type into; a text that is entered is told by typed().
+    /// Opens the field to type into; typed() is emitted for a text that is entered.
     void askForText(const editor::AskTyping& asked, TypingMeaning meaning);
     /// Whether frames can be drawn at all here.
     [[nodiscard]] bool drawable() const { return m_surface != nullptr; }
@@ -36,21 +36,21 @@ public:
     [[nodiscard]] QWidget* surface();
 
 signals:
-    /// Outside of any drawing, in the order in which the canvas asked.
+    /// Never while a frame is drawn, in the order in which the canvas asked.
     void requested(const residua::editor::Request& request);
     void typed(const residua::projects::DocumentChange& change);
 
 private:
     class Surface;
-    /// Whether the canvas asked for more than that others show its selection and what is hovered: no gesture may follow
-    /// before that is done.
+    /// Whether the canvas asked for more than to show its selection and what is hovered elsewhere: no gesture may
+    /// follow before that is done.
     enum class Collected { StatesAlone, More };
     Collected collect();
 
     std::unique_ptr<editor::Canvas> m_canvas;
     Surface* m_surface = nullptr;
     TypingField* m_typing;
-    std::vector<editor::Request> m_requests; ///< that nobody has been told of
+    std::vector<editor::Request> m_requests; ///< not emitted yet
     editor::Theme m_theme = editor::Theme::Light;
 };
 

@@ -16,7 +16,7 @@ namespace residua::app {
 using TypingMeaning = std::function<projects::Typed(std::string_view text)>;
 
 /// A field on a canvas to type into: completions below, best first, and a line that says what Enter does. Up and Down
-/// choose, Enter hands over what the text means, Esc gives up. One canvas, one field.
+/// choose, Enter asks for what the text means, Esc closes it. Each canvas has one.
 class TypingField : public TypedPopup {
     Q_OBJECT
 public:
@@ -30,8 +30,8 @@ signals:
 
 private:
     void complete(const QString& text);
-    /// What Enter hands over: the completion that was chosen, or was offered first for the beginning of its name; else
-    /// what stands in the field.
+    /// The text that Enter takes: the completion that was chosen, or was offered first for the beginning of its name;
+    /// else what stands in the field.
     [[nodiscard]] QString meant() const;
     /// As high as what it offers, near the place it was opened at and inside the host.
     [[nodiscard]] QRect room() const;

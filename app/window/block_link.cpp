@@ -37,7 +37,7 @@ BlockLink::BlockLink(DocumentSession& session, Workspace& workspace, DocumentLin
     workspace.palette().setTaker(
         [this](const PaletteItem& item, QWidget* target, QPoint position) { return takeNode(item, target, position); });
     connectBar();
-    QMetaObject::invokeMethod(this, &BlockLink::showLibrary, Qt::QueuedConnection); // when somebody listens
+    QMetaObject::invokeMethod(this, &BlockLink::showLibrary, Qt::QueuedConnection); // when its signals are connected
 }
 
 void BlockLink::connectBar()

@@ -110,7 +110,7 @@ void DocumentLink::showPlace()
 void DocumentLink::showAnalysis()
 {
     if (m_soon.isActive()) {
-        return; // refresh() comes to it
+        return; // refresh() will do it
     }
     m_workspace.problems().setProblems(m_analysis.problems());
     const auto& report = m_analysis.cost();
@@ -155,7 +155,7 @@ void DocumentLink::perform(const projects::DocumentChange& change)
 void DocumentLink::select(const projects::Selection& selection)
 {
     if (m_soon.isActive()) {
-        refresh(); // it is of the picture of now
+        refresh(); // the selection was made on the document of now
     }
     m_place = placeOfSelection(m_session.project(), selection);
     m_state.selection = selection;
@@ -172,7 +172,7 @@ void DocumentLink::answer(const editor::Request& request)
 {
     if (const auto* edit = std::get_if<editor::RequestEdit>(&request)) {
         applyEdit(edit->edit);
-        refresh(); // its next gesture must not be made on the picture of before
+        refresh(); // the next gesture must be made on what the edit has changed
     } else if (const auto* selection = std::get_if<editor::SelectionChanged>(&request)) {
         select(selection->selection);
     } else if (const auto* folds = std::get_if<editor::FoldsChanged>(&request)) {

@@ -61,7 +61,7 @@ private:
     Workspace& m_workspace;
     DocumentSnapshot m_document; ///< as the views show it
     Place m_place;
-    editor::ViewState m_state; ///< of the canvases; its selection may hold more than the place can say
+    editor::ViewState m_state; ///< of the canvases; its selection may hold more than the place names
     std::vector<engine::RunInfo> m_runs;
     QTimer m_soon;
 };

@@ -103,8 +103,7 @@ void EditCommands::giveUp()
     } else if (isBlock(canvas) && selectionIn(canvas).empty()) {
         m_workspace.showCanvas(WorkspaceView::Depth);
     } else {
-        m_documents.select(
-            {.graph = isBlock(canvas) ? m_workspace.blockCanvas().graph() : projects::GraphRef{}});
+        m_documents.select({.graph = isBlock(canvas) ? m_workspace.blockCanvas().graph() : projects::GraphRef{}});
     }
 }
 
@@ -143,8 +142,7 @@ void EditCommands::duplicate()
 void EditCommands::toggleFold()
 {
     if (&front() == &m_workspace.canvas()) {
-        m_documents.fold(
-            toggled(m_session.project().network, m_documents.folds(), m_documents.selection().layers));
+        m_documents.fold(toggled(m_session.project().network, m_documents.folds(), m_documents.selection().layers));
     }
 }
 

@@ -20,8 +20,8 @@ class DocumentSession;
 class Workspace;
 
 /// Runs the commands of projects/commands on what is selected. Menus, keys, the outline and the canvases call the same
-/// ones; which part of the selection is meant depends on the canvas in front, which need not be able to draw. What a
-/// command leaves undone is said in noted(). GUI thread.
+/// ones; which part of the selection is meant depends on the canvas in front, which need not be able to draw. noted()
+/// says why a command does nothing. GUI thread.
 class EditCommands : public QObject {
     Q_OBJECT
 public:
@@ -58,7 +58,7 @@ signals:
     void noted(const QString& text);
 
 private:
-    /// The one in front, after it was heard: its selection may be newer than what was told.
+    /// The one in front, after it has emitted its requests: its selection may be newer than the document link's.
     CanvasWidget& front();
     [[nodiscard]] bool isBlock(const CanvasWidget& canvas) const;
     /// The part of the selection that the canvas shows.

@@ -25,7 +25,7 @@ constexpr float kPickTolerance = 6; ///< screen pixels
 constexpr float kFitMargin = 12;
 constexpr float kFitMaxZoom = 1.2F;
 constexpr float kClickSlop = 4;     ///< a press that moves less is a click
-constexpr float kBadgeZoom = 0.75F; ///< below it a node's words may not be there to be read
+constexpr float kBadgeZoom = 0.75F; ///< below it a node's texts may be left out
 
 Rect spanning(Point a, Point b)
 {

@@ -173,7 +173,7 @@ void paintBoxes(ImDrawList& list, const DepthPicture& picture)
 
 void paintHandles(ImDrawList& list, const DepthPicture& picture)
 {
-    // A grip for every layer would be noise: only where the pointer is.
+    // Only at the layer under the pointer.
     const LayerBox* box = picture.hoveredModule ? picture.scene.box(*picture.hoveredModule) : nullptr;
     if (box != nullptr && box->layer <= picture.scene.layers()) {
         const ThemeColours& c = coloursOf(picture);

@@ -50,7 +50,8 @@ projects::Selection boxed(const DepthScene& scene, const projects::Selection& se
     return chosen;
 }
 
-projects::Selection layerBeside(const DepthScene& scene, const projects::Selection& selection, std::int64_t by, Step step)
+projects::Selection layerBeside(const DepthScene& scene, const projects::Selection& selection, std::int64_t by,
+                                Step step)
 {
     const std::int64_t head = scene.layers() + 1;
     const auto& layers = selection.layers;

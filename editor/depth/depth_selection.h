@@ -15,21 +15,23 @@ enum class Pick {
     Additive, ///< what was selected as a whole goes, all else comes
 };
 /// After a click on what lies under the pointer.
-[[nodiscard]] projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection,
-                                          const Hit& hit, Pick pick);
+[[nodiscard]] projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection, const Hit& hit,
+                                          Pick pick);
 /// After a box was drawn over `area` of the scene; additive, nothing goes.
-[[nodiscard]] projects::Selection boxed(const DepthScene& scene, const projects::Selection& selection,
-                                        const Rect& area, Pick pick);
+[[nodiscard]] projects::Selection boxed(const DepthScene& scene, const projects::Selection& selection, const Rect& area,
+                                        Pick pick);
 
 enum class Step {
     Move,
     Extend, ///< keeps what is selected
 };
 /// The box `by` (−1 or 1) beside the selected layers; with none selected the row's end that lies behind.
-[[nodiscard]] projects::Selection layerBeside(const DepthScene& scene, const projects::Selection& selection, std::int64_t by, Step step);
+[[nodiscard]] projects::Selection layerBeside(const DepthScene& scene, const projects::Selection& selection,
+                                              std::int64_t by, Step step);
 
 /// Among what the selected layer, or the target of the selected shortcut, reads: the next longer arc (`by` 1) or the
 /// next shorter one (−1); below the shortest the layer itself.
-[[nodiscard]] projects::Selection shortcutBeside(const DepthScene& scene, const projects::Selection& selection, std::ptrdiff_t by);
+[[nodiscard]] projects::Selection shortcutBeside(const DepthScene& scene, const projects::Selection& selection,
+                                                 std::ptrdiff_t by);
 
 } // namespace residua::editor

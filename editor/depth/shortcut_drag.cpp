@@ -19,8 +19,7 @@ void ShortcutDrag::setProject(const projects::Project& project)
     m_sound = sound ? std::optional(*sound) : std::nullopt;
 }
 
-DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Project& project,
-                                  const LayerBox* over) const
+DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Project& project, const LayerBox* over) const
 {
     DragPreview drag{.source = m_source, .target = std::nullopt, .lines = {}};
     const LayerBox* from = scene.box(m_source);

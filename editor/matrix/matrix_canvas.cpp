@@ -42,7 +42,7 @@ protected:
     void handleKeys() override;
     void paint(ImDrawList& list) override;
     void paintOverview(ImDrawList& list, const Minimap& map) override;
-    /// Into what the axes leave free.
+    /// Beside and below the axes.
     Framing framing() const override
     {
         return {.left = kMatrixAxis, .top = top(), .margin = kFitMargin, .maxZoom = kFitMaxZoom};
@@ -194,7 +194,7 @@ void MatrixCanvas::stepMeasure(std::size_t by)
     m_measure = shown[(now + by) % shown.size()];
 }
 
-// Held, it moves the view with the left button; let go without that, it has toggled a cell.
+// Space with the left button moves the view; pressed and released alone it toggles the cell under the cursor.
 void MatrixCanvas::handleSpace()
 {
     const bool again = pressed(ImGuiKey_Space);

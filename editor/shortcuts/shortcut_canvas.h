@@ -29,7 +29,7 @@ public:
     std::vector<Request> takeRequests() final { return std::exchange(m_requests, {}); }
 
 protected:
-    // What a view of its own says.
+    // What each view implements.
     virtual void rebuild() = 0;
     /// The selection or the folds are others now.
     virtual void stateChanged() = 0;

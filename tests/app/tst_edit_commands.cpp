@@ -49,9 +49,12 @@ private slots:
     {
         QTest::addColumn<QString>("thing");
         QTest::addColumn<QString>("title");
-        QTest::newRow("shortcut") << "shortcut" << "Prune shortcut 0:2";
-        QTest::newRow("layers") << "layers" << "Remove a layer";
-        QTest::newRow("node") << "node" << "Delete relu";
+        QTest::newRow("shortcut") << "shortcut"
+                                  << "Prune shortcut 0:2";
+        QTest::newRow("layers") << "layers"
+                                << "Remove a layer";
+        QTest::newRow("node") << "node"
+                              << "Delete relu";
     }
 
     void deleteMeansTheSameWhereverItIsPressed()
