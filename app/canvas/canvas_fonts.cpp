@@ -36,7 +36,7 @@ QString findFont(const QStringList& names)
     return {};
 }
 
-/// `wider` lends what `path` has no glyph for.
+/// Characters that the font at `path` has no glyph for come from `wider`.
 void addFont(ImFontAtlas& atlas, const QString& path, const QString& wider, float pixels)
 {
     ImFontConfig config;

@@ -141,7 +141,7 @@ bool CanvasInput::take(const QEvent& event)
 
 bool CanvasInput::apply(ImGuiIO& io)
 {
-    bool pressed = false; // a button changed or a key went down in this frame: what follows would blur it
+    bool pressed = false; // a button changed or a key went down: what follows belongs to the next frame
     while (!m_actions.empty()) {
         const Action& action = m_actions.front();
         if (pressed && !std::holds_alternative<Text>(action)) {
@@ -155,7 +155,7 @@ bool CanvasInput::apply(ImGuiIO& io)
             io.MousePos = {-FLT_MAX, -FLT_MAX};
         } else if (const auto* button = std::get_if<Button>(&action)) {
             io.MouseDown[button->index] = button->down;
-            // The system says what a double click is: slow frames would tear it apart.
+            // The system says what a double click is: between slow frames Dear ImGui would miss it.
             io.MouseDoubleClickTime = button->second ? FLT_MAX : 0.0F;
         } else if (const auto* wheel = std::get_if<Wheel>(&action)) {
             io.MouseWheelH += static_cast<float>(wheel->steps.x());
@@ -163,7 +163,7 @@ bool CanvasInput::apply(ImGuiIO& io)
         } else if (const auto* key = std::get_if<Key>(&action)) {
             if (const int number = numberOf(key->key); number >= 0) {
                 io.KeysDown[number] = key->down;
-                io.KeysDownDuration[number] = -1; // that it was up for less than a frame is no matter
+                io.KeysDownDuration[number] = -1; // pressed anew, though it was up for less than a frame
             }
         } else if (const auto* text = std::get_if<Text>(&action)) {
             io.AddInputCharactersUTF8(text->text.toUtf8().constData());

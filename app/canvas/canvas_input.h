@@ -13,7 +13,7 @@ struct ImGuiIO;
 namespace residua::app {
 
 /// What the user did since the last frame, in order. Dear ImGui 1.86 sees only the state at each frame, so a
-/// press and its release between two frames would be lost: apply() hands over as much as one frame can tell
+/// press and its release between two frames would be lost: apply() passes on as much as one frame can tell
 /// apart, the rest waits for the next.
 class CanvasInput {
 public:

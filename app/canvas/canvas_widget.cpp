@@ -3,13 +3,11 @@
 
 #include "app/canvas/canvas_fonts.h"
 #include "app/canvas/canvas_input.h"
-#include "app/canvas/typing_field.h"
 
 #include <QClipboard>
 #include <QElapsedTimer>
 #include <QGuiApplication>
 #include <QLabel>
-#include <QMouseEvent>
 #include <QOffscreenSurface>
 #include <QOpenGLContext>
 #include <QOpenGLFunctions>
@@ -113,15 +111,14 @@ public:
 protected:
     void initializeGL() override
     {
-        // Reparenting (a dock torn off) gives a new OpenGL context, to which the old one's objects mean nothing.
+        // Reparenting, as of a dock that becomes a window, gives a new OpenGL context without the objects of the old
+        // one.
         connect(context(), &QOpenGLContext::aboutToBeDestroyed, this, &Surface::releaseOpenGl);
         ImGui::SetCurrentContext(m_imgui);
         ImGui_ImplOpenGL3_Init(context()->isOpenGLES() ? "#version 300 es" : "#version 130");
         m_initialised = true;
         m_fontRatio = 0;
     }
-
-    void resizeGL(int, int) override { m_host.resized(); }
 
     void paintGL() override
     {
@@ -141,7 +138,7 @@ protected:
         QElapsedTimer catchingUp;
         catchingUp.start();
         bool moreInput = handle(io);
-        // Where frames are slow, hands are faster: only the last of what they did meanwhile is shown.
+        // Input that came while a frame was drawn is handled at once, and only its last state is drawn.
         while (moreInput && m_host.collect() == Collected::StatesAlone) {
             ImGui::EndFrame();
             moreInput = handle(io);
@@ -157,7 +154,7 @@ protected:
         gl.glClear(GL_COLOR_BUFFER_BIT);
         ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 
-        afterFrame(moreInput || m_host.m_canvas->animating());
+        afterFrame(moreInput);
     }
 
     bool event(QEvent* event) override
@@ -167,14 +164,11 @@ protected:
             setAccessibleName(m_host.accessibleName());
             setAccessibleDescription(m_host.accessibleDescription());
         }
-        // Tab belongs to the window: the canvas is one stop on the way through it.
+        // Tab is not taken: it leads through the panels of the window, and the canvas is one of them.
         if (m_input.take(*event)) {
             if (event->type() == QEvent::MouseButtonPress) {
                 setFocus(Qt::MouseFocusReason);
             }
-            const bool pans = event->type() == QEvent::MouseButtonPress &&
-                              static_cast<QMouseEvent*>(event)->button() == Qt::MiddleButton;
-            m_host.m_fitted = m_host.m_fitted && !pans && event->type() != QEvent::Wheel;
             update();
         }
         return QOpenGLWidget::event(event);
@@ -189,11 +183,11 @@ private:
         m_clock.start();
         const bool more = m_input.apply(io);
         ImGui::NewFrame();
-        m_host.m_canvas->draw(io.DisplaySize.x, io.DisplaySize.y, io.DisplayFramebufferScale.x);
+        m_host.m_canvas->draw(io.DisplaySize.x, io.DisplaySize.y, m_host.m_theme);
         return more;
     }
 
-    /// Tells the requests from the event loop: an edit in the middle of a frame would change what is drawn.
+    /// Emits the requests from the event loop: an edit in the middle of a frame would change what is drawn.
     void afterFrame(bool another)
     {
         QMetaObject::invokeMethod(&m_host, &CanvasWidget::passOn, Qt::QueuedConnection);
@@ -224,11 +218,11 @@ private:
 };
 
 CanvasWidget::CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* parent)
-    : QWidget(parent), m_canvas(std::move(canvas)), m_typing(new TypingField(*m_canvas, this))
+    : QWidget(parent), m_canvas(std::move(canvas)), m_typing(new TypingField(this))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    connect(m_typing, &TypingField::entered, this, &CanvasWidget::passOn);
+    connect(m_typing, &TypingField::entered, this, &CanvasWidget::typed);
     const QString reason = whyNoOpenGl();
     if (reason.isEmpty()) {
         m_surface = new Surface(*this);
@@ -242,7 +236,7 @@ CanvasWidget::CanvasWidget(std::unique_ptr<editor::Canvas> canvas, QWidget* pare
     }
 }
 
-/// A later selection or hovered shortcut stands for the earlier ones.
+/// A later selection or hovered shortcut replaces earlier ones.
 CanvasWidget::Collected CanvasWidget::collect()
 {
     const auto isState = [](const editor::Request& request) {
@@ -267,11 +261,7 @@ void CanvasWidget::passOn()
     collect();
     const std::vector<editor::Request> requests = std::exchange(m_requests, {});
     for (const editor::Request& request : requests) {
-        if (const auto* typing = std::get_if<editor::AskTyping>(&request)) {
-            m_typing->open(QPointF(typing->at.x, typing->at.y).toPoint(), QString::fromStdString(typing->text));
-        } else {
-            emit requested(request);
-        }
+        emit requested(request);
     }
     if (!requests.empty()) {
         refresh();
@@ -290,18 +280,21 @@ void CanvasWidget::refresh()
     }
 }
 
-void CanvasWidget::fit()
+void CanvasWidget::setTheme(editor::Theme theme)
 {
-    m_fitted = true;
-    m_canvas->fit();
+    m_theme = theme;
     refresh();
 }
 
-void CanvasWidget::resized()
+void CanvasWidget::fit()
 {
-    if (m_fitted) {
-        m_canvas->fit();
-    }
+    m_canvas->show(editor::Extent::Everything);
+    refresh();
+}
+
+void CanvasWidget::askForText(const editor::AskTyping& asked, TypingMeaning meaning)
+{
+    m_typing->open(QPointF(asked.at.x, asked.at.y).toPoint(), QString::fromStdString(asked.text), std::move(meaning));
 }
 
 QWidget* CanvasWidget::surface()

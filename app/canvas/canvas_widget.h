@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/canvas/typing_field.h"
 #include "editor/canvas/canvas.h"
 
 #include <QWidget>
@@ -10,11 +11,8 @@
 
 namespace residua::app {
 
-class TypingField;
-
 /// Hosts a canvas of `editor` in a Qt widget, or says why there is no OpenGL to draw it with. It only
-/// translates: events to the canvas, the canvas's requests to a signal; what it asks to have typed is typed here. GUI
-/// thread.
+/// translates: events to the canvas, the canvas's requests to a signal. It has a field to type into. GUI thread.
 class CanvasWidget : public QWidget {
     Q_OBJECT
 public:
@@ -25,31 +23,35 @@ public:
     [[nodiscard]] editor::Canvas& canvas() { return *m_canvas; }
     /// Draws a frame when the event loop comes to it.
     void refresh();
+    void setTheme(editor::Theme theme);
     /// Shows the whole network, and goes on doing so while the widget is resized, until the user looks elsewhere.
     void fit();
+    /// Emits now what the canvas has asked for so far, before a command makes use of it.
+    void passOn();
+    /// Opens the field to type into; typed() is emitted for a text that is entered.
+    void askForText(const editor::AskTyping& asked, TypingMeaning meaning);
     /// Whether frames can be drawn at all here.
     [[nodiscard]] bool drawable() const { return m_surface != nullptr; }
     /// The widget that takes the mouse and the keys; this one where nothing can be drawn.
     [[nodiscard]] QWidget* surface();
 
 signals:
-    /// Outside of any drawing, in the order in which the canvas asked.
+    /// Never while a frame is drawn, in the order in which the canvas asked.
     void requested(const residua::editor::Request& request);
+    void typed(const residua::projects::DocumentChange& change);
 
 private:
     class Surface;
-    void resized();
-    void passOn();
-    /// Whether the canvas asked for more than that others show its selection and what is hovered: no gesture may follow
-    /// before that is done.
+    /// Whether the canvas asked for more than to show its selection and what is hovered elsewhere: no gesture may
+    /// follow before that is done.
     enum class Collected { StatesAlone, More };
     Collected collect();
 
     std::unique_ptr<editor::Canvas> m_canvas;
     Surface* m_surface = nullptr;
     TypingField* m_typing;
-    std::vector<editor::Request> m_requests; ///< that nobody has been told of
-    bool m_fitted = false;
+    std::vector<editor::Request> m_requests; ///< not emitted yet
+    editor::Theme m_theme = editor::Theme::Light;
 };
 
 } // namespace residua::app

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace residua::app {
 
@@ -24,11 +25,8 @@ constexpr int kMostRows = 10;
 
 } // namespace
 
-TypingField::TypingField(editor::Canvas& canvas, QWidget* host)
-    : TypedPopup(host),
-      m_canvas(canvas),
-      m_completions(new QStandardItemModel(0, ColumnCount, this)),
-      m_message(new QLabel(this))
+TypingField::TypingField(QWidget* host)
+    : TypedPopup(host), m_completions(new QStandardItemModel(0, ColumnCount, this)), m_message(new QLabel(this))
 {
     setObjectName(QStringLiteral("typingField"));
     field().setObjectName(QStringLiteral("typingText"));
@@ -48,9 +46,10 @@ TypingField::TypingField(editor::Canvas& canvas, QWidget* host)
     connect(&field(), &QLineEdit::textEdited, this, &TypingField::complete);
 }
 
-void TypingField::open(QPoint at, const QString& text)
+void TypingField::open(QPoint at, const QString& text, TypingMeaning meaning)
 {
     m_at = at;
+    m_meaning = std::move(meaning);
     field().setText(text);
     complete(text);
     popUp(room(), parentWidget());
@@ -71,7 +70,7 @@ QRect TypingField::room() const
 
 void TypingField::complete(const QString& text)
 {
-    const projects::TypedAnswer answer = m_canvas.typing(text.toStdString());
+    const projects::TypedAnswer answer = m_meaning(text.toStdString()).answer;
     m_completions->setRowCount(0);
     for (const auto& completion : answer.completions) {
         auto* name = new QStandardItem(QString::fromStdString(completion.text));
@@ -82,7 +81,7 @@ void TypingField::complete(const QString& text)
     list().setVisible(m_completions->rowCount() > 0);
     list().setCurrentIndex(m_completions->index(0, Text));
     m_chosen = false;
-    const projects::TypedAnswer meaning = answer.valid ? answer : m_canvas.typing(meant().toStdString());
+    const projects::TypedAnswer meaning = answer.valid ? answer : m_meaning(meant().toStdString()).answer;
     m_message->setText(QString::fromStdString(meaning.message));
     m_message->setProperty("role", meaning.valid || text.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
     m_message->style()->polish(m_message);
@@ -99,18 +98,16 @@ QString TypingField::meant() const
         return offered;
     }
     const bool begun = !typed.isEmpty() && offered.startsWith(typed, Qt::CaseInsensitive);
-    return begun && !m_canvas.typing(typed.toStdString()).valid ? offered : typed;
+    return begun && !m_meaning(typed.toStdString()).answer.valid ? offered : typed;
 }
 
 void TypingField::take()
 {
-    const QString text = meant();
-    if (!m_canvas.typing(text.toStdString()).valid) {
-        return;
+    const projects::Typed typed = m_meaning(meant().toStdString());
+    if (typed.change) {
+        leave();
+        emit entered(*typed.change);
     }
-    leave();
-    m_canvas.enter(text.toStdString());
-    emit entered();
 }
 
 } // namespace residua::app

@@ -126,15 +126,9 @@ void OutlineModel::replace(Item& item, OutlineRow row)
     }
 }
 
-void OutlineModel::setLive(const editor::LiveValues& live)
+void OutlineModel::setLive(editor::LiveSnapshot live)
 {
-    m_live.take(live, m_document->project);
-    announceLive(*m_root);
-}
-
-void OutlineModel::clearLive()
-{
-    m_live.clear();
+    m_live = live ? std::move(live) : std::make_shared<const editor::LiveWeights>();
     announceLive(*m_root);
 }
 
@@ -217,7 +211,7 @@ int OutlineModel::columnCount(const QModelIndex&) const
 
 QString OutlineModel::valueOf(const OutlineRow& row) const
 {
-    if (isLayer(row) && !m_live.isActive(std::get<LayersPlace>(row.place).layers.front())) {
+    if (isLayer(row) && !m_live->isActive(std::get<LayersPlace>(row.place).layers.front())) {
         return tr("%1, left out now").arg(row.value);
     }
     const QString weight = row.shortcut ? weightOf(*row.shortcut) : QString();
@@ -228,7 +222,7 @@ QString OutlineModel::valueOf(const OutlineRow& row) const
 QString OutlineModel::weightOf(const projects::Shortcut& shortcut) const
 {
     const auto textIn = [&](const std::string& port) {
-        const editor::WeightGrid* grid = m_live.port(port).own;
+        const editor::WeightGrid* grid = m_live->port(port).own;
         const auto weight = grid ? grid->of(shortcut) : std::nullopt;
         return weight ? QString::number(static_cast<double>(*weight), 'f', 4) : QString();
     };

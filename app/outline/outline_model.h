@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/outline/outline_tree.h"
+#include "editor/canvas/canvas.h"
 #include "editor/shortcuts/live_weights.h"
 
 #include <QAbstractItemModel>
@@ -24,10 +25,8 @@ public:
     ~OutlineModel() override;
 
     void setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs);
-    /// Learned weights stand beside their shortcuts, and at layers whether the current step leaves them out. Takes one
-    /// port's weights; those of other ports stay.
-    void setLive(const editor::LiveValues& live);
-    void clearLive();
+    /// Learned weights stand beside their shortcuts, and at layers whether the current step leaves them out.
+    void setLive(editor::LiveSnapshot live);
 
     /// nullptr for an invalid index.
     [[nodiscard]] const OutlineRow* rowAt(const QModelIndex& index) const;
@@ -62,7 +61,7 @@ private:
 
     DocumentSnapshot m_document;
     std::unique_ptr<Item> m_root;
-    editor::LiveWeights m_live;
+    editor::LiveSnapshot m_live = std::make_shared<const editor::LiveWeights>();
     std::vector<std::string> m_ports; ///< that read a mix of their own
 };
 

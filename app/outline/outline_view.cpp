@@ -9,6 +9,7 @@
 #include <QStyledItemDelegate>
 
 #include <algorithm>
+#include <optional>
 
 namespace residua::app {
 
@@ -50,6 +51,16 @@ public:
 private:
     OutlineModel& m_model;
 };
+
+/// A copy: the row goes with what it stands for.
+std::optional<Place> whatDeleteMeans(const OutlineRow& row)
+{
+    if (row.shortcut) {
+        return ShortcutsPlace{{*row.shortcut}};
+    }
+    const bool isThing = std::holds_alternative<NodePlace>(row.place) || std::holds_alternative<LayersPlace>(row.place);
+    return isThing && !row.property ? std::optional(row.place) : std::nullopt;
+}
 
 } // namespace
 
@@ -121,14 +132,11 @@ void OutlineView::currentChanged(const QModelIndex& current, const QModelIndex& 
 void OutlineView::keyPressEvent(QKeyEvent* event)
 {
     const OutlineRow* row = m_outline.rowAt(currentIndex());
-    if (row && row->shortcut && event->matches(QKeySequence::Delete)) {
-        emit pruneRequested(*row->shortcut);
-        return;
-    }
-    const auto* node = row && !row->property ? std::get_if<NodePlace>(&row->place) : nullptr;
-    if (node && event->matches(QKeySequence::Delete)) {
-        emit nodeRemovalRequested(NodePlace(*node)); // the row goes with it
-        return;
+    if (row && event->matches(QKeySequence::Delete)) {
+        if (const auto place = whatDeleteMeans(*row)) {
+            emit deleteRequested(*place);
+            return;
+        }
     }
     if (row && row->property && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) {
         edit(currentIndex().siblingAtColumn(OutlineModel::Value));

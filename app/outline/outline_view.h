@@ -20,9 +20,8 @@ public:
 signals:
     /// The user went to a row.
     void placeChosen(const residua::app::Place& place);
-    /// Delete on a shortcut's row.
-    void pruneRequested(const residua::projects::Shortcut& shortcut);
-    void nodeRemovalRequested(const residua::app::NodePlace& node);
+    /// Delete on the row of a shortcut, a node or layers.
+    void deleteRequested(const residua::app::Place& place);
 
 protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;

@@ -5,10 +5,10 @@
 #include "app/block/save_popup.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
-#include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/properties/property_list.h"
 #include "app/window/document_link.h"
+#include "app/window/edit_commands.h"
 #include "app/window/workspace.h"
 #include "editor/block/block_canvas.h"
 #include "projects/commands/layer_edits.h"
@@ -19,12 +19,13 @@
 
 namespace residua::app {
 
-BlockLink::BlockLink(DocumentSession& session, Workspace& workspace, DocumentLink& documents,
+BlockLink::BlockLink(DocumentSession& session, Workspace& workspace, DocumentLink& documents, EditCommands& commands,
                      std::filesystem::path library, QObject* parent)
     : QObject(parent),
       m_session(session),
       m_workspace(workspace),
       m_documents(documents),
+      m_commands(commands),
       m_library(std::move(library)),
       m_save(new SavePopup(&workspace))
 {
@@ -32,12 +33,11 @@ BlockLink::BlockLink(DocumentSession& session, Workspace& workspace, DocumentLin
     connect(&m_library, &BlockLibrary::changed, this, &BlockLink::showLibrary);
     connect(m_save, &SavePopup::saveToProject, this, &BlockLink::saveToProject);
     connect(m_save, &SavePopup::saveToLibrary, this, &BlockLink::saveToLibrary);
-    connect(&workspace.outline(), &OutlineView::nodeRemovalRequested, this, &BlockLink::removeNode);
     workspace.palette().acceptDropsOn(workspace.block());
     workspace.palette().setTaker(
         [this](const PaletteItem& item, QWidget* target, QPoint position) { return takeNode(item, target, position); });
     connectBar();
-    QMetaObject::invokeMethod(this, &BlockLink::showLibrary, Qt::QueuedConnection); // when somebody listens
+    QMetaObject::invokeMethod(this, &BlockLink::showLibrary, Qt::QueuedConnection); // when its signals are connected
 }
 
 void BlockLink::connectBar()
@@ -50,10 +50,7 @@ void BlockLink::connectBar()
         m_documents.choose(LayersPlace{{layer}});
         leave();
     });
-    connect(&bar, &BlockBar::tidyRequested, this, [this] {
-        m_workspace.blockCanvas().tidy();
-        m_workspace.block().refresh();
-    });
+    connect(&bar, &BlockBar::tidyRequested, &m_commands, &EditCommands::tidy);
     connect(&bar, &BlockBar::saveRequested, this, &BlockLink::openSavePopup);
 }
 
@@ -97,20 +94,8 @@ bool BlockLink::takeNode(const PaletteItem& item, QWidget* target, QPoint positi
     if (item.kind != PaletteKind::Node || (target ? target != &block : &m_workspace.currentCanvas() != &block)) {
         return false;
     }
-    m_workspace.blockCanvas().addNode(
-        item.key,
-        target ? std::optional(editor::ScreenPoint{static_cast<float>(position.x()), static_cast<float>(position.y())})
-               : std::nullopt);
-    block.refresh();
+    m_commands.addNode(item.key, target ? std::optional(position) : std::nullopt);
     return true;
-}
-
-void BlockLink::removeNode(const NodePlace& place)
-{
-    const QString title = tr("Delete %1").arg(titleOf(m_session.project(), place));
-    m_documents.applyEdit(
-        projects::EditGroup{title.toStdString(), projects::removeEdits(place.graph, {place.node}, {})});
-    m_documents.choose(GraphPlace{place.graph});
 }
 
 projects::BlockFile BlockLink::shownAs(const QString& name) const

@@ -13,6 +13,7 @@ namespace residua::app {
 
 class DocumentLink;
 class DocumentSession;
+class EditCommands;
 class SavePopup;
 class Workspace;
 struct PaletteItem;
@@ -23,8 +24,8 @@ class BlockLink : public QObject {
     Q_OBJECT
 public:
     /// `library`: the folder of the user's own blocks.
-    BlockLink(DocumentSession& session, Workspace& workspace, DocumentLink& documents, std::filesystem::path library,
-              QObject* parent = nullptr);
+    BlockLink(DocumentSession& session, Workspace& workspace, DocumentLink& documents, EditCommands& commands,
+              std::filesystem::path library, QObject* parent = nullptr);
 
     /// Asks for the name to keep the block under that is shown.
     void openSavePopup();
@@ -37,7 +38,6 @@ private:
     void connectBar();
     void showLibrary();
     [[nodiscard]] bool takeNode(const PaletteItem& item, QWidget* target, QPoint position);
-    void removeNode(const NodePlace& place);
     void saveToProject(const QString& name, bool useInLayer);
     void saveToLibrary(const QString& name);
     /// The block that is shown, under another name, with its picture.
@@ -50,6 +50,7 @@ private:
     DocumentSession& m_session;
     Workspace& m_workspace;
     DocumentLink& m_documents;
+    EditCommands& m_commands;
     BlockLibrary m_library;
     SavePopup* m_save;
     std::int64_t m_layer = 0;

@@ -2,12 +2,10 @@
 #include "app/window/canvas_actions.h"
 
 #include "app/canvas/canvas_widget.h"
+#include "app/window/edit_commands.h"
 #include "app/window/workspace.h"
-#include "editor/block/block_canvas.h"
 
 #include <QAction>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QMenu>
 
 #include <utility>
@@ -21,49 +19,40 @@ struct CanvasActions::Words {
     QString toolTip;
 };
 
-CanvasActions::CanvasActions(QWidget& window, QMenu& edit, Workspace& workspace)
-    : QObject(&window), m_window(window), m_workspace(workspace)
+CanvasActions::CanvasActions(QWidget& window, QMenu& edit, EditCommands& commands, Workspace& workspace)
+    : QObject(&window), m_commands(commands)
 {
-    const auto ask = [this](void (editor::Canvas::*command)()) {
-        return [this, command] {
-            CanvasWidget& front = m_workspace.currentCanvas();
-            (front.canvas().*command)();
-            front.refresh();
-        };
+    const auto addCommand = [&](const Words& words, void (EditCommands::*command)()) {
+        connect(add(edit, words), &QAction::triggered, &commands, command);
     };
     edit.addSeparator();
-    QAction* cut = add(edit, {"cut", tr("Cu&t"), QKeySequence::Cut, tr("Copy what is selected, and delete it")});
-    connect(cut, &QAction::triggered, this, [this, remove = ask(&editor::Canvas::deleteSelection)] {
-        copy();
-        remove();
-    });
-    connect(add(edit, {"copy", tr("&Copy"), QKeySequence::Copy, tr("Copy what is selected")}), &QAction::triggered,
-            this, &CanvasActions::copy);
-    connect(add(edit, {"paste", tr("&Paste"), QKeySequence::Paste, tr("Add what was copied, here or elsewhere")}),
-            &QAction::triggered, this, &CanvasActions::paste);
-    connect(add(edit, {"duplicate", tr("D&uplicate"), QKeySequence(Qt::CTRL | Qt::Key_D),
-                       tr("Add what is selected once more, beside itself")}),
-            &QAction::triggered, this, ask(&editor::Canvas::duplicateSelection));
+    addCommand({"cut", tr("Cu&t"), QKeySequence::Cut, tr("Copy what is selected, and delete it")}, &EditCommands::cut);
+    addCommand({"copy", tr("&Copy"), QKeySequence::Copy, tr("Copy what is selected")}, &EditCommands::copy);
+    addCommand({"paste", tr("&Paste"), QKeySequence::Paste, tr("Add what was copied, here or elsewhere")},
+               &EditCommands::paste);
+    addCommand({"duplicate", tr("D&uplicate"), QKeySequence(Qt::CTRL | Qt::Key_D),
+                tr("Add what is selected once more, beside itself")},
+               &EditCommands::duplicate);
     edit.addSeparator();
     QAction* open = add(edit, {"openBlock", tr("&Open block"), QKeySequence(Qt::Key_Return),
                                tr("Look inside the selected layer, the stem or the head")});
-    connect(open, &QAction::triggered, this, [this] { m_workspace.showCanvas(WorkspaceView::Block); });
-    connect(add(edit, {"typeToAdd", tr("&Add by typing…"), QKeySequence(Qt::Key_Tab),
-                       tr("Type what to add: a node, a formula, a shortcut such as 3:7")}),
-            &QAction::triggered, this, ask(&editor::Canvas::askTyping));
+    connect(open, &QAction::triggered, this, [&workspace] { workspace.showCanvas(WorkspaceView::Block); });
+    addCommand({"typeToAdd", tr("&Add by typing…"), QKeySequence(Qt::Key_Tab),
+                tr("Type what to add: a node, a formula, a shortcut such as 3:7")},
+               &EditCommands::typeToAdd);
     edit.addSeparator();
-    connect(add(edit, {"fold", tr("&Fold or unfold layers"), QKeySequence(Qt::Key_X),
-                       tr("Draw runs of identical layers as one box, the selected ones or all; or each by itself")}),
-            &QAction::triggered, this, ask(&editor::Canvas::toggleFold));
-    connect(add(edit, {"group", tr("&Group layers…"), QKeySequence(Qt::CTRL | Qt::Key_G),
-                       tr("Give the selected run of layers a name")}),
-            &QAction::triggered, this, ask(&editor::Canvas::groupSelection));
-    connect(add(edit, {"ungroup", tr("U&ngroup layers"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_G),
-                       tr("Take the names of the selected layers' groups away")}),
-            &QAction::triggered, this, ask(&editor::Canvas::ungroupSelection));
+    addCommand({"fold", tr("&Fold or unfold layers"), QKeySequence(Qt::Key_X),
+                tr("Draw runs of identical layers as one box, the selected ones or all; or each by itself")},
+               &EditCommands::toggleFold);
+    addCommand({"group", tr("&Group layers…"), QKeySequence(Qt::CTRL | Qt::Key_G),
+                tr("Give the selected run of layers a name")},
+               &EditCommands::group);
+    addCommand({"ungroup", tr("U&ngroup layers"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_G),
+                tr("Take the names of the selected layers' groups away")},
+               &EditCommands::ungroup);
     edit.addSeparator();
-    connect(add(edit, {"tidy", tr("T&idy up"), QKeySequence(Qt::Key_L), tr("Lay every node of the block out anew")}),
-            &QAction::triggered, this, ask(&editor::Canvas::tidy));
+    addCommand({"tidy", tr("T&idy up"), QKeySequence(Qt::Key_L), tr("Lay every node of the block out anew")},
+               &EditCommands::tidy);
     addAlignments(*edit.addMenu(tr("A&lign nodes")));
     for (CanvasWidget* canvas : workspace.canvases()) {
         canvas->addActions(m_actions);
@@ -95,10 +84,7 @@ void CanvasActions::addAlignments(QMenu& menu)
          {"alignBottom", tr("&Bottom edges"), {}, tr("Bring the selected nodes to one bottom edge")}},
     };
     for (const auto& [alignment, words] : kinds) {
-        connect(add(menu, words), &QAction::triggered, this, [this, kind = alignment] {
-            m_workspace.blockCanvas().align(kind);
-            m_workspace.block().refresh();
-        });
+        connect(add(menu, words), &QAction::triggered, this, [this, kind = alignment] { m_commands.align(kind); });
     }
 }
 
@@ -107,23 +93,6 @@ void CanvasActions::setEnabled(bool enabled)
     for (QAction* action : m_actions) {
         action->setEnabled(enabled);
     }
-}
-
-void CanvasActions::copy()
-{
-    const std::string text = m_workspace.currentCanvas().canvas().copied();
-    if (!text.empty()) {
-        QGuiApplication::clipboard()->setText(QString::fromStdString(text));
-    }
-}
-
-void CanvasActions::paste()
-{
-    CanvasWidget& front = m_workspace.currentCanvas();
-    if (const Status pasted = front.canvas().paste(QGuiApplication::clipboard()->text().toStdString()); !pasted) {
-        emit refused(QString::fromStdString(pasted.error().text()));
-    }
-    front.refresh();
 }
 
 } // namespace residua::app

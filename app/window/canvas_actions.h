@@ -10,6 +10,7 @@ class QWidget;
 
 namespace residua::app {
 
+class EditCommands;
 class Workspace;
 
 /// What is done to the things on a canvas, whichever is in front: the clipboard, adding by typing, laying out. Each is
@@ -18,22 +19,16 @@ class CanvasActions : public QObject {
     Q_OBJECT
 public:
     /// Adds its commands to `edit`.
-    CanvasActions(QWidget& window, QMenu& edit, Workspace& workspace);
+    CanvasActions(QWidget& window, QMenu& edit, EditCommands& commands, Workspace& workspace);
 
     void setEnabled(bool enabled);
-
-signals:
-    void refused(const QString& reason);
 
 private:
     struct Words;
     QAction* add(QMenu& menu, const Words& words);
     void addAlignments(QMenu& menu);
-    void copy();
-    void paste();
 
-    QWidget& m_window;
-    Workspace& m_workspace;
+    EditCommands& m_commands;
     QList<QAction*> m_actions;
 };
 

@@ -31,7 +31,6 @@ DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspa
     connect(&workspace.palette(), &PaletteView::refused, this, &DocumentLink::refused);
     connect(&workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentLink::applyProperty);
     connect(&workspace.outline(), &OutlineView::placeChosen, this, &DocumentLink::choose);
-    connect(&workspace.outline(), &OutlineView::pruneRequested, this, &DocumentLink::prune);
     connect(&workspace.problems(), &ProblemsView::jumpRequested, this, [this](const std::string& pointer) {
         choose(placeOfPointer(m_session.project(), pointer));
         if (std::holds_alternative<NodePlace>(m_place) || std::holds_alternative<GraphPlace>(m_place)) {
@@ -50,13 +49,8 @@ DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspa
 void DocumentLink::openAnew()
 {
     m_place = ProjectPlace{};
-    m_selection = {};
+    m_state = {};
     if (m_session.isOpen()) {
-        for (CanvasWidget* canvas : m_workspace.canvases()) {
-            canvas->canvas().clearLive();
-            canvas->canvas().forget();
-        }
-        m_workspace.outlineModel().clearLive();
         refresh();
         for (CanvasWidget* canvas : m_workspace.canvases()) {
             canvas->fit();
@@ -72,15 +66,16 @@ void DocumentLink::refresh()
     if (!m_session.isOpen()) {
         return;
     }
-    projects::Selection kept = existing(m_session.project(), m_selection);
+    projects::Selection kept = existing(m_session.project(), m_state.selection);
     if (!exists(m_session.project(), m_place)) {
         m_place = kept.empty() ? ProjectPlace{} : placeOfSelection(m_session.project(), kept);
     }
-    m_selection = std::move(kept);
+    m_state.selection = std::move(kept);
+    m_state.folds = stillFolded(m_session.project().network, std::move(m_state.folds));
     m_document = std::make_shared<const projects::Document>(m_session.document());
     m_workspace.outlineModel().setDocument(m_document, m_runs);
     for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().setDocument(m_session.document());
+        canvas->canvas().setDocument(m_document);
     }
     showPlace();
 }
@@ -96,13 +91,13 @@ void DocumentLink::setRuns(std::vector<engine::RunInfo> runs)
 void DocumentLink::choose(const Place& place)
 {
     m_place = place;
-    m_selection = selectionOfPlace(m_session.project(), place);
+    m_state.selection = selectionOfPlace(m_session.project(), place);
     showPlace();
 }
 
 void DocumentLink::showPlace()
 {
-    showSelection();
+    showState();
     m_workspace.outline().showPlace(m_place);
     m_workspace.inspector().show(m_session.project(), m_place);
     m_workspace.palette().setContext(m_session.project(), m_place);
@@ -115,7 +110,7 @@ void DocumentLink::showPlace()
 void DocumentLink::showAnalysis()
 {
     if (m_soon.isActive()) {
-        return; // refresh() comes to it
+        return; // refresh() will do it
     }
     m_workspace.problems().setProblems(m_analysis.problems());
     const auto& report = m_analysis.cost();
@@ -136,32 +131,56 @@ void DocumentLink::applyProperty(const Property& property, const QVariant& value
     }
 }
 
-void DocumentLink::applyEdit(const projects::Edit& edit)
+DocumentLink::Applied DocumentLink::applyEdit(const projects::Edit& edit)
 {
     if (const Status done = m_session.perform(edit); !done) {
         emit refused(QString::fromStdString(done.error().text()));
         refresh();
+        return Applied::Refused;
     }
+    return Applied::Yes;
+}
+
+void DocumentLink::perform(const projects::DocumentChange& change)
+{
+    if (applyEdit(change.edit) == Applied::Refused) {
+        return;
+    }
+    refresh();
+    if (change.selection) {
+        select(*change.selection);
+    }
+}
+
+void DocumentLink::select(const projects::Selection& selection)
+{
+    if (m_soon.isActive()) {
+        refresh(); // the selection was made on the document of now
+    }
+    m_place = placeOfSelection(m_session.project(), selection);
+    m_state.selection = selection;
+    showPlace();
+}
+
+void DocumentLink::fold(std::vector<editor::LayerRun> folds)
+{
+    m_state.folds = std::move(folds);
+    showState();
 }
 
 void DocumentLink::answer(const editor::Request& request)
 {
     if (const auto* edit = std::get_if<editor::RequestEdit>(&request)) {
         applyEdit(edit->edit);
-        refresh(); // its next gesture must not be made on the picture of before
+        refresh(); // the next gesture must be made on what the edit has changed
     } else if (const auto* selection = std::get_if<editor::SelectionChanged>(&request)) {
-        if (m_soon.isActive()) {
-            refresh(); // it is of the picture of now
-        }
-        m_place = placeOfSelection(m_session.project(), selection->selection);
-        m_selection = selection->selection;
-        showPlace();
+        select(selection->selection);
+    } else if (const auto* folds = std::get_if<editor::FoldsChanged>(&request)) {
+        fold(folds->folds);
     } else if (const auto* block = std::get_if<editor::OpenBlock>(&request)) {
         choose(GraphPlace{block->graph});
         m_workspace.outline().expand(m_workspace.outline().currentIndex());
         m_workspace.showCanvas(WorkspaceView::Block);
-    } else if (std::holds_alternative<editor::LeaveBlock>(request)) {
-        m_workspace.showCanvas(WorkspaceView::Depth);
     } else if (std::holds_alternative<editor::EditSelection>(request)) {
         m_workspace.inspector().takeFocus();
     } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {
@@ -174,27 +193,15 @@ void DocumentLink::answer(const editor::Request& request)
 
 void DocumentLink::showHovered(std::optional<projects::Shortcut> shortcut)
 {
-    for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().setHovered(shortcut);
-        canvas->refresh();
-    }
+    m_state.hovered = shortcut;
+    showState();
 }
 
-void DocumentLink::showSelection()
+void DocumentLink::showState()
 {
     for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().setSelection(m_selection);
+        canvas->canvas().setState(m_state);
         canvas->refresh();
-    }
-}
-
-void DocumentLink::prune(const projects::Shortcut& shortcut)
-{
-    choose(ShortcutsPlace{{shortcut}});
-    editor::Canvas& canvas = m_workspace.canvas().canvas();
-    canvas.deleteSelection(); // one rule for what Delete means, wherever it is pressed
-    for (const editor::Request& request : canvas.takeRequests()) {
-        answer(request);
     }
 }
 

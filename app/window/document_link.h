@@ -4,6 +4,7 @@
 #include "app/outline/outline_tree.h"
 #include "editor/canvas/canvas.h"
 #include "engine/api/values.h"
+#include "projects/commands/document_change.h"
 
 #include <QObject>
 #include <QTimer>
@@ -27,8 +28,17 @@ public:
     [[nodiscard]] const Place& place() const { return m_place; }
     /// Makes `place` the selection of all views.
     void choose(const Place& place);
+    [[nodiscard]] const projects::Selection& selection() const { return m_state.selection; }
+    void select(const projects::Selection& selection);
+    [[nodiscard]] const std::vector<editor::LayerRun>& folds() const { return m_state.folds; }
+    /// Draws these runs of layers as one box each.
+    void fold(std::vector<editor::LayerRun> folds);
+
+    enum class Applied { Yes, Refused };
     /// Performs it, or tells why not.
-    void applyEdit(const projects::Edit& edit);
+    Applied applyEdit(const projects::Edit& edit);
+    /// The same with what a command gave; all views show it before anything else is done.
+    void perform(const projects::DocumentChange& change);
     void setRuns(std::vector<engine::RunInfo> runs);
     /// Brings every view up to date now.
     void refresh();
@@ -41,18 +51,17 @@ private:
     void openAnew();
     void applyProperty(const Property& property, const QVariant& value);
     void answer(const editor::Request& request);
-    void prune(const projects::Shortcut& shortcut);
     void showAnalysis();
     void showPlace();
     void showHovered(std::optional<projects::Shortcut> shortcut);
-    void showSelection();
+    void showState();
 
     DocumentSession& m_session;
     Analysis& m_analysis;
     Workspace& m_workspace;
     DocumentSnapshot m_document; ///< as the views show it
     Place m_place;
-    projects::Selection m_selection; ///< of the canvases; it may hold more than the place can say
+    editor::ViewState m_state; ///< of the canvases; its selection may hold more than the place names
     std::vector<engine::RunInfo> m_runs;
     QTimer m_soon;
 };

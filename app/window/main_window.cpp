@@ -14,6 +14,7 @@
 #include "app/window/block_link.h"
 #include "app/window/canvas_actions.h"
 #include "app/window/document_link.h"
+#include "app/window/edit_commands.h"
 #include "app/window/help_link.h"
 #include "app/window/run_link.h"
 #include "app/window/schedule_link.h"
@@ -85,10 +86,11 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
         m_menus.panels->addAction(dock->toggleViewAction());
     }
     m_menus.runs->addActions(m_workspace->runs().commands());
-    m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_workspace);
-    m_commands = new Commands(*this);
     m_documents = new DocumentLink(m_session, m_analysis, *m_workspace, this);
-    auto* blocks = new BlockLink(m_session, *m_workspace, *m_documents, m_folders.blocks, this);
+    m_editCommands = new EditCommands(m_session, *m_workspace, *m_documents, this);
+    m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_editCommands, *m_workspace);
+    m_commands = new Commands(*this);
+    auto* blocks = new BlockLink(m_session, *m_workspace, *m_documents, *m_editCommands, m_folders.blocks, this);
     connect(m_actions.saveBlock, &QAction::triggered, blocks, [this, blocks] {
         m_workspace->showCanvas(WorkspaceView::Block);
         blocks->openSavePopup();

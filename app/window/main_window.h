@@ -22,6 +22,7 @@ class Banner;
 class CanvasActions;
 class Commands;
 class DocumentLink;
+class EditCommands;
 class Look;
 class RunBar;
 class RunLink;
@@ -54,6 +55,7 @@ public:
     [[nodiscard]] RunController& runs() { return m_runs; }
     [[nodiscard]] Workspace& workspace() { return *m_workspace; }
     [[nodiscard]] DocumentLink& documents() { return *m_documents; }
+    [[nodiscard]] EditCommands& editCommands() { return *m_editCommands; }
     [[nodiscard]] const WindowActions& actions() const { return m_actions; }
     [[nodiscard]] QString bannerText() const;
 
@@ -110,6 +112,7 @@ private:
     RunBar* m_runBar = nullptr;
     Banner* m_banner = nullptr;
     DocumentLink* m_documents = nullptr;
+    EditCommands* m_editCommands = nullptr;
     CanvasActions* m_canvasActions = nullptr;
     Commands* m_commands = nullptr;
     RunLink* m_runLink = nullptr;

@@ -19,6 +19,7 @@
 #include "app/window/banner.h"
 #include "app/window/canvas_actions.h"
 #include "app/window/document_link.h"
+#include "app/window/edit_commands.h"
 #include "app/window/panel_cycle.h"
 #include "app/window/run_link.h"
 #include "app/window/sweep_link.h"
@@ -117,29 +118,28 @@ void MainWindow::connectEdit()
 {
     connect(m_actions.undo, &QAction::triggered, &m_session, &DocumentSession::undo);
     connect(m_actions.redo, &QAction::triggered, &m_session, &DocumentSession::redo);
-    const auto ask = [this](void (editor::Canvas::*command)()) {
-        return [this, command] {
-            CanvasWidget& front = m_workspace->currentCanvas();
-            (front.canvas().*command)();
-            front.refresh();
-        };
-    };
-    connect(m_actions.prune, &QAction::triggered, this, ask(&editor::Canvas::deleteSelection));
-    connect(m_actions.freeze, &QAction::triggered, this, ask(&editor::Canvas::toggleFrozen));
-    connect(m_actions.selectAll, &QAction::triggered, this, ask(&editor::Canvas::selectAll));
-    connect(m_actions.deselect, &QAction::triggered, this, ask(&editor::Canvas::cancel));
+    connect(m_actions.prune, &QAction::triggered, m_editCommands, &EditCommands::deleteSelection);
+    connect(m_actions.freeze, &QAction::triggered, m_editCommands, &EditCommands::toggleFrozen);
+    connect(m_actions.selectAll, &QAction::triggered, m_editCommands, &EditCommands::selectAll);
+    connect(m_actions.deselect, &QAction::triggered, m_editCommands, &EditCommands::giveUp);
     connect(m_actions.backToPreset, &QAction::triggered, this, [this] {
         if (const auto custom = customisationOf(m_session.project())) {
             m_documents->applyEdit(custom->goBack());
         }
     });
     connect(m_actions.fit, &QAction::triggered, this, [this] { m_workspace->currentCanvas().fit(); });
-    connect(m_actions.zoomToSelection, &QAction::triggered, this, ask(&editor::Canvas::zoomToSelection));
+    connect(m_actions.zoomToSelection, &QAction::triggered, this, [this] {
+        CanvasWidget& front = m_workspace->currentCanvas();
+        front.passOn();
+        front.canvas().show(editor::Extent::Selection);
+        front.refresh();
+    });
     for (CanvasWidget* canvas : m_workspace->canvases()) {
         canvas->addActions(m_actions.ofCanvas());
     }
     connect(m_documents, &DocumentLink::refused, this, &MainWindow::refuse);
-    connect(m_canvasActions, &CanvasActions::refused, this, &MainWindow::refuse);
+    connect(m_editCommands, &EditCommands::refused, this, &MainWindow::refuse);
+    connect(m_editCommands, &EditCommands::noted, this, &MainWindow::note);
     connect(m_documents, &DocumentLink::placeChanged, this, &MainWindow::updateCanvasKeys);
     connect(&m_analysis, &Analysis::updated, this, &MainWindow::updateStatus);
     connect(m_runBar, &RunBar::topologyChosen, this, &MainWindow::chooseTopology);

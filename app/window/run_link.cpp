@@ -63,14 +63,19 @@ RunLink::RunLink(DocumentSession& session, RunController& controller, RunArchive
       m_controller(controller),
       m_archive(archive),
       m_workspace(workspace),
-      m_documents(documents)
+      m_documents(documents),
+      m_live(workspace)
 {
     m_watch.setInterval(kWatchMilliseconds); // runs of other processes
     connect(&m_watch, &QTimer::timeout, this, &RunLink::listRuns);
     connect(&session, &DocumentSession::opened, this, &RunLink::openAnew);
     connect(&session, &DocumentSession::changed, this, [this] {
-        if (m_session.isOpen() && m_session.project().topology != m_topology) {
-            m_workspace.outlineModel().clearLive();
+        if (!m_session.isOpen()) {
+            return;
+        }
+        const std::int64_t depth = m_session.project().network.depth();
+        if (m_session.project().topology != m_topology || std::exchange(m_depth, depth) != depth) {
+            m_live.clear(); // they are of another picture
         }
     });
     connect(&m_loader, &RunLoader::loaded, this, &RunLink::onLoaded);
@@ -124,8 +129,10 @@ void RunLink::openAnew()
     m_wanted.clear();
     m_marks.clear();
     m_pending.reset();
+    m_live.clear();
     if (m_session.isOpen()) {
         m_topology = m_session.project().topology;
+        m_depth = m_session.project().network.depth();
         m_watch.start();
     } else {
         m_watch.stop();
@@ -234,11 +241,7 @@ void RunLink::showNone()
 {
     m_shown.clear();
     m_workspace.heatmap().clear();
-    for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().clearLive();
-        canvas->refresh();
-    }
-    m_workspace.outlineModel().clearLive();
+    m_live.clear();
 }
 
 void RunLink::onProgress(const engine::Progress& progress)
@@ -297,18 +300,7 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
             told.push_back(liveOf(nameOf(port), *matrix, measure));
         }
     }
-    tell(told);
-}
-
-void RunLink::tell(const std::vector<editor::LiveValues>& values)
-{
-    for (const editor::LiveValues& live : values) {
-        for (CanvasWidget* canvas : m_workspace.canvases()) {
-            canvas->canvas().setLive(live);
-            canvas->refresh();
-        }
-        m_workspace.outlineModel().setLive(live);
-    }
+    m_live.show(told, m_session.project());
 }
 
 /// The newest of a single feature's weights; what was shown of another goes.
@@ -317,16 +309,12 @@ void RunLink::tellFeature(int feature, const std::vector<engine::Matrix>& histor
     if (m_session.project().topology != m_topology) {
         return;
     }
-    for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().clearLive(editor::LiveMeasure::Feature);
-        canvas->refresh();
-    }
     std::vector<editor::LiveValues> told;
     for (const auto& [port, matrix] : newestByPort(history)) {
         told.push_back(liveOf(nameOf(port), *matrix, editor::LiveMeasure::Feature));
         told.back().feature = feature;
     }
-    tell(told);
+    m_live.showFeature(told, m_session.project());
 }
 
 void RunLink::onLoaded(const std::shared_ptr<const RunRecord>& record)
@@ -420,6 +408,7 @@ void RunLink::showMatrices(const RunRecord& record)
         }
         m_workspace.heatmap().clear();
         m_topology = record.project.topology;
+        m_workspace.heatmap().setWiring(m_topology.wiring);
     }
     m_workspace.heatmap().append(record.matrices);
     showWeights(record.matrices);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/runs/run_loader.h"
-#include "editor/canvas/canvas.h"
+#include "app/window/live_views.h"
 #include "engine/api/session.h"
 
 #include <QObject>
@@ -66,7 +66,6 @@ private:
     void showNone();
     [[nodiscard]] bool isHere(const std::filesystem::path& directory) const;
     void showProgress(const engine::Progress& progress);
-    void tell(const std::vector<editor::LiveValues>& values);
     void tellFeature(int feature, const std::vector<engine::Matrix>& history);
     void showWeights(const std::vector<engine::Matrix>& matrices);
     [[nodiscard]] bool isLive(const std::string& directory) const;
@@ -76,6 +75,7 @@ private:
     RunArchive& m_archive;
     Workspace& m_workspace;
     DocumentLink& m_documents;
+    LiveViews m_live;
     RunLoader m_loader;
     QTimer m_watch;
     int m_lists = 0;                           ///< of runs, under way
@@ -86,6 +86,7 @@ private:
     std::optional<engine::Progress> m_pending; ///< of the live run, while what is before it is being read
     std::int64_t m_featureStep = -1;           ///< the last checkpoint that the single feature shown was read from
     projects::Topology m_topology;             ///< under which the shown weights were learned
+    std::int64_t m_depth = 0;                  ///< layers of the document, as it was last seen
 };
 
 } // namespace residua::app

@@ -307,8 +307,7 @@ void Workspace::applyTheme()
 {
     const ThemeKind kind = m_look.theme().kind();
     for (CanvasWidget* canvas : canvases()) {
-        canvas->canvas().setTheme(kind);
-        canvas->refresh();
+        canvas->setTheme(kind);
     }
     m_loss->setTheme(kind);
     for (const engine::RunInfo& run : m_runsModel.runs()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_canvas.h"
 
-#include "editor/block/block_desk.h"
+#include "editor/block/block_editor_state.h"
 #include "editor/block/block_layout.h"
 #include "editor/block/block_paint.h"
 #include "editor/block/block_wiring.h"
 #include "editor/canvas/minimap.h"
-#include "editor/canvas/viewport.h"
+#include "editor/canvas/panned_view.h"
 
 #include <imgui.h>
 
@@ -19,20 +19,13 @@ namespace {
 
 using projects::GraphRef;
 using projects::NodeId;
-using projects::PortRef;
 using projects::Wire;
 
 constexpr float kPickTolerance = 6; ///< screen pixels
 constexpr float kFitMargin = 12;
 constexpr float kFitMaxZoom = 1.2F;
-constexpr float kClickSlop = 4; ///< a press that moves less is a click
-constexpr float kWheelStep = 1.15F;
-constexpr float kBadgeZoom = 0.75F; ///< below it a node's words may not be there to be read
-
-bool pressed(ImGuiKey key)
-{
-    return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key));
-}
+constexpr float kClickSlop = 4;     ///< a press that moves less is a click
+constexpr float kBadgeZoom = 0.75F; ///< below it a node's texts may be left out
 
 Rect spanning(Point a, Point b)
 {
@@ -41,49 +34,29 @@ Rect spanning(Point a, Point b)
 
 class BlockCanvasView final : public BlockCanvas {
 public:
-    void setDocument(const projects::Document& document) override;
-    void setTheme(Theme theme) override { m_theme = theme; }
-    void setSelection(const projects::Selection& selection) override;
-    void setHovered(std::optional<projects::Shortcut>) override {}
-    void setLive(const LiveValues&) override {}
-    using BlockCanvas::clearLive;
-    void clearLive() override {}
-    void fit() override { m_fitted = m_fitDue = true; }
-    void zoomToSelection() override;
-    void deleteSelection() override { m_desk.remove(); }
-    void toggleFrozen() override {}
-    void selectAll() override { m_desk.selectAll(); }
-    void cancel() override;
-    std::string copied() const override { return m_desk.copied(); }
-    Status paste(std::string_view text) override { return m_desk.paste(text, seen()); }
-    void duplicateSelection() override { m_desk.duplicate(seen()); }
-    void tidy() override;
-    void askTyping() override { ask(seen().centre(), std::nullopt); }
-    projects::TypedAnswer typing(std::string_view text) const override;
-    void enter(std::string_view text) override;
-    void draw(float width, float height, float devicePixelRatio) override;
-    std::vector<Request> takeRequests() override { return m_desk.takeRequests(); }
-    bool animating() const override { return false; }
-    std::optional<ScreenPoint> locate(std::int64_t, Spot) const override { return std::nullopt; }
-    std::optional<ScreenPoint> locate(const projects::Shortcut&) const override { return std::nullopt; }
+    void setDocument(DocumentSnapshot document) override;
+    void setState(const ViewState& state) override;
+    void setLive(LiveSnapshot) override {}
+    void show(Extent extent) override;
+    bool giveUp() override;
+    void draw(float width, float height, Theme theme) override;
+    std::vector<Request> takeRequests() override { return m_state.takeRequests(); }
+    std::optional<ScreenPoint> locate(const Target& target) const override;
+    AskTyping typingPlace() const override { return askAt(m_view.inSight().centre()); }
 
-    const GraphRef& graph() const override { return m_desk.ref(); }
-    void addNode(const std::string& kind, std::optional<ScreenPoint> at) override;
-    void align(projects::Alignment alignment) override { m_desk.align(alignment); }
-    std::optional<ScreenPoint> locateNode(NodeId node) const override;
-    std::optional<ScreenPoint> locatePort(const PortRef& port, projects::PortSide side) const override;
+    const BlockScene& scene() const override { return m_state.scene(); }
+    projects::GraphView view() const override { return viewOf(scene(), m_view.inSight()); }
+    projects::Position positionAt(ScreenPoint at) const override
+    {
+        return positionOf(viewport().toScene(Point{at.x, at.y}));
+    }
 
 private:
-    enum class Gesture { None, Press, Pan, Map, BoxSelect, Move, Connect };
+    enum class Gesture { None, Press, BoxSelect, Move, Connect };
 
-    [[nodiscard]] const BlockScene& scene() const { return m_desk.scene(); }
-    [[nodiscard]] Rect seen() const { return m_view.visible(m_width, m_height); }
-    [[nodiscard]] std::optional<Minimap> minimap() const
-    {
-        return layoutMinimap(scene().bounds(), m_view, m_width, m_height);
-    }
-    void lookAt(Point onMinimap);
-    void ask(Point sceneAt, std::optional<projects::WireEnd> end);
+    [[nodiscard]] const Viewport& viewport() const { return m_view.viewport(); }
+    [[nodiscard]] ScreenPoint onScreen(Point scenePoint) const;
+    [[nodiscard]] AskTyping askAt(Point sceneAt, const std::optional<projects::WireEnd>& end = {}) const;
     void handleKeys();
     void handlePointer();
     void beginGesture(Point pointer);
@@ -96,125 +69,83 @@ private:
     void paint(Point pointer);
     [[nodiscard]] WirePreview wirePreview(Point pointer);
 
-    BlockDesk m_desk;
-    Viewport m_view;
+    BlockEditorState m_state;
+    PannedView m_view{PannedView::Refit::OnResize};
     Theme m_theme = Theme::Light;
 
     Gesture m_gesture = Gesture::None;
     Point m_pressedAt;
     BlockHit m_pressed;
     BlockHit m_hover;
-    Point m_moved;                             ///< of the selected nodes, so far
-    BlockWiring m_wiring;                      ///< while Connect
-    Point m_addAt;                             ///< centre of the node that is being typed
-    std::optional<projects::WireEnd> m_addEnd; ///< and what it is to be wired to
-    float m_width = 0;
-    float m_height = 0;
-    bool m_fitted = true; ///< shows everything when the canvas changes, until a person moves the view
-    bool m_fitDue = true;
+    Point m_moved;        ///< of the selected nodes, so far
+    BlockWiring m_wiring; ///< while Connect
 };
 
-void BlockCanvasView::setDocument(const projects::Document& document)
+void BlockCanvasView::setDocument(DocumentSnapshot document)
 {
-    if (m_desk.setDocument(document)) {
+    if (m_state.setDocument(std::move(document))) {
         m_gesture = Gesture::None;
         m_wiring.forgetChecks();
     }
 }
 
-void BlockCanvasView::setSelection(const projects::Selection& selection)
+void BlockCanvasView::setState(const ViewState& state)
 {
     const GraphRef before = graph();
-    m_desk.setSelection(selection);
+    m_state.setSelection(state.selection);
     if (graph() != before) {
         m_gesture = Gesture::None;
     }
 }
 
-void BlockCanvasView::zoomToSelection()
+void BlockCanvasView::show(Extent extent)
 {
-    if (const auto area = m_desk.selectedArea()) {
-        m_fitted = m_fitDue = false;
-        m_view.fit(*area, m_width, m_height, 2 * kFitMargin, 2.0F);
+    if (extent == Extent::Everything) {
+        m_view.fit();
+    } else if (const auto area = m_state.selectedArea()) {
+        m_view.zoomTo(*area, {.margin = 2 * kFitMargin});
     }
 }
 
-void BlockCanvasView::cancel()
+bool BlockCanvasView::giveUp()
 {
-    const projects::Selection& selection = m_desk.selection();
-    if (m_gesture != Gesture::None) {
-        m_gesture = Gesture::None;
-        m_desk.putBack();
-    } else if (!selection.nodes.empty() || !selection.wires.empty()) {
-        m_desk.select({});
-    } else {
-        m_desk.request(LeaveBlock{});
+    if (m_view.stopMoving()) {
+        return true;
     }
-}
-
-void BlockCanvasView::tidy()
-{
-    m_desk.tidy();
-    fit();
-}
-
-void BlockCanvasView::lookAt(Point onMinimap)
-{
-    if (const auto map = minimap()) {
-        const Point wanted = m_view.toScreen(map->toScene(onMinimap, scene().bounds()));
-        m_view.panBy(m_width / 2 - wanted.x, m_height / 2 - wanted.y);
-        m_fitted = false;
+    if (std::exchange(m_gesture, Gesture::None) == Gesture::None) {
+        return false;
     }
+    m_state.putBack();
+    return true;
 }
 
-void BlockCanvasView::ask(Point sceneAt, std::optional<projects::WireEnd> end)
+ScreenPoint BlockCanvasView::onScreen(Point scenePoint) const
 {
-    m_addAt = sceneAt;
-    m_addEnd = std::move(end);
-    const Point at = m_view.toScreen(sceneAt);
-    m_desk.request(AskTyping{{at.x, at.y}, {}});
+    const Point at = viewport().toScreen(scenePoint);
+    return {at.x, at.y};
 }
 
-projects::TypedAnswer BlockCanvasView::typing(std::string_view text) const
+AskTyping BlockCanvasView::askAt(Point sceneAt, const std::optional<projects::WireEnd>& end) const
 {
-    return projects::typedNode(m_desk.document(), text, {positionOf(m_addAt), m_addEnd}, m_desk.view()).answer;
+    return {onScreen(sceneAt), {}, projects::NodeSpot{positionOf(sceneAt), end}};
 }
 
-void BlockCanvasView::enter(std::string_view text)
+void BlockCanvasView::draw(float width, float height, Theme theme)
 {
-    const auto typed = projects::typedNode(m_desk.document(), text, {positionOf(m_addAt), m_addEnd}, m_desk.view());
-    if (typed.change) {
-        m_fitted = false;
-        m_desk.perform(*typed.change);
+    constexpr Framing kFraming{.margin = kFitMargin, .maxZoom = kFitMaxZoom};
+    m_theme = theme;
+    if (m_state.takeOpened()) {
+        m_view.fit();
     }
-    m_addEnd.reset();
-}
-
-void BlockCanvasView::addNode(const std::string& kind, std::optional<ScreenPoint> at)
-{
-    m_fitted = false;
-    m_desk.add({.kind = kind, .title = {}, .summary = {}}, at ? m_view.toScene(Point{at->x, at->y}) : seen().centre(),
-               std::nullopt);
-}
-
-void BlockCanvasView::draw(float width, float height, float)
-{
-    if (m_desk.takeOpened()) {
-        fit();
-    }
-    m_fitDue = m_fitDue || (m_fitted && (width != m_width || height != m_height));
-    m_width = width;
-    m_height = height;
-    if (m_fitDue && width > 4 * kFitMargin && height > 4 * kFitMargin) {
-        m_view.fit(scene().bounds(), width, height, kFitMargin, kFitMaxZoom);
-        m_fitDue = false;
+    m_view.resize(width, height);
+    if (m_view.fitSpace(kFraming)) {
+        m_view.fitTo(scene().bounds(), kFraming);
     }
     if (!graph().empty()) {
         handleKeys();
         handlePointer();
     }
-    const ImVec2 p = ImGui::GetIO().MousePos;
-    paint({p.x, p.y});
+    paint(pointerPosition());
 }
 
 void BlockCanvasView::handleKeys()
@@ -224,36 +155,35 @@ void BlockCanvasView::handleKeys()
                                                           {ImGuiKey_LeftArrow, Direction::Left},
                                                           {ImGuiKey_RightArrow, Direction::Right}};
     for (const auto& [key, direction] : kArrows) {
-        if (pressed(key)) {
-            m_desk.step(direction);
+        if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(key))) {
+            m_state.step(direction);
         }
     }
-    if (pressed(ImGuiKey_Enter) && !m_desk.selection().nodes.empty()) {
-        m_desk.request(EditSelection{});
+    if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)) && !m_state.selection().nodes.empty()) {
+        m_state.request(EditSelection{});
     }
 }
 
 void BlockCanvasView::handlePointer()
 {
-    const ImGuiIO& io = ImGui::GetIO();
-    const Point pointer{io.MousePos.x, io.MousePos.y};
-    const bool inside =
-        ImGui::IsMousePosValid() && pointer.x >= 0 && pointer.y >= 0 && pointer.x < m_width && pointer.y < m_height;
-    m_hover = inside ? scene().hitTest(m_view.toScene(pointer), kPickTolerance / m_view.zoom()) : BlockHit{};
+    const Point pointer = pointerPosition();
+    const bool inside = pointerInside(m_view.width(), m_view.height());
+    const auto left = ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space)) ? PannedView::LeftButton::Pans
+                                                                           : PannedView::LeftButton::Free;
+    if (m_gesture == Gesture::None && m_view.handlePointer(scene().bounds(), inside, left)) {
+        m_hover = {};
+        return;
+    }
+    m_hover = inside ? scene().hitTest(viewport().toScene(pointer), kPickTolerance / viewport().zoom()) : BlockHit{};
     if (m_hover.kind == BlockHit::Kind::Port) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     }
     if (m_gesture != Gesture::None) {
         continueGesture(pointer);
-        if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseDown(ImGuiMouseButton_Middle)) {
+        if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
             endGesture(pointer);
         }
     } else if (inside) {
-        if (io.MouseWheel != 0 || io.MouseWheelH != 0) {
-            m_fitted = false;
-            m_view.zoomAt(pointer, std::pow(kWheelStep, io.MouseWheel));
-            m_view.panBy(io.MouseWheelH * 40, 0);
-        }
         beginGesture(pointer);
     }
 }
@@ -264,38 +194,26 @@ bool BlockCanvasView::beginDoubleClick(Point pointer)
         return false;
     }
     if (m_hover.kind == BlockHit::Kind::Node) {
-        m_desk.select({m_hover.node});
-        m_desk.request(EditSelection{});
+        m_state.select({m_hover.node});
+        m_state.request(EditSelection{});
     } else if (m_hover.kind == BlockHit::Kind::Nothing) {
-        ask(m_view.toScene(pointer), std::nullopt);
+        m_state.request(askAt(viewport().toScene(pointer)));
     }
     return m_hover.kind == BlockHit::Kind::Node || m_hover.kind == BlockHit::Kind::Nothing;
 }
 
 void BlockCanvasView::beginGesture(Point pointer)
 {
-    const bool left = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-    const bool middle = ImGui::IsMouseClicked(ImGuiMouseButton_Middle);
-    if (const auto map = minimap(); map && map->panel.contains(pointer)) { // what lies under it is out of reach
-        if (left) {
-            m_gesture = Gesture::Map;
-            lookAt(pointer);
-        }
-        return;
-    }
-    if (beginDoubleClick(pointer) || (!left && !middle)) {
+    if (beginDoubleClick(pointer) || !ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
         return;
     }
     m_pressedAt = pointer;
     m_pressed = m_hover;
     m_moved = {};
-    if (middle || ImGui::IsKeyDown(ImGui::GetKeyIndex(ImGuiKey_Space))) {
-        m_gesture = Gesture::Pan;
-    } else if (m_hover.kind == BlockHit::Kind::Port) {
+    m_gesture = Gesture::Press;
+    if (m_hover.kind == BlockHit::Kind::Port) {
         m_gesture = Gesture::Connect;
         m_wiring.begin(scene(), m_hover);
-    } else {
-        m_gesture = Gesture::Press;
     }
 }
 
@@ -304,23 +222,17 @@ void BlockCanvasView::continueGesture(Point pointer)
     const bool moved = std::hypot(pointer.x - m_pressedAt.x, pointer.y - m_pressedAt.y) > kClickSlop;
     if (m_gesture == Gesture::Press && moved) {
         m_gesture = m_pressed.kind == BlockHit::Kind::Node ? Gesture::Move : Gesture::BoxSelect;
-        if (m_gesture == Gesture::Move && !m_desk.selection().nodes.contains(m_pressed.node)) {
-            m_desk.select({m_pressed.node});
+        if (m_gesture == Gesture::Move && !m_state.selection().nodes.contains(m_pressed.node)) {
+            m_state.select({m_pressed.node});
         }
     }
-    if (m_gesture == Gesture::Map) {
-        lookAt(pointer);
-    } else if (m_gesture == Gesture::Pan) {
-        const ImVec2 delta = ImGui::GetIO().MouseDelta;
-        m_fitted = false;
-        m_view.panBy(delta.x, delta.y);
-    } else if (m_gesture == Gesture::Move) {
+    if (m_gesture == Gesture::Move) {
         const auto snapped = [this](float pixels) {
-            return std::round(pixels / m_view.zoom() / kBlockGrid) * kBlockGrid;
+            return std::round(pixels / viewport().zoom() / kBlockGrid) * kBlockGrid;
         };
         const Point to{snapped(pointer.x - m_pressedAt.x), snapped(pointer.y - m_pressedAt.y)};
         if (to.x != m_moved.x || to.y != m_moved.y) {
-            m_desk.scene().shift(m_desk.selection().nodes, {to.x - m_moved.x, to.y - m_moved.y});
+            m_state.scene().shift(m_state.selection().nodes, {to.x - m_moved.x, to.y - m_moved.y});
             m_moved = to;
         }
     }
@@ -337,15 +249,12 @@ void BlockCanvasView::endGesture(Point pointer)
         break;
     case Gesture::Move:
         if (m_moved.x != 0 || m_moved.y != 0) {
-            m_fitted = false;
-            m_desk.moveSelected();
+            m_state.moveSelected();
         }
         break;
     case Gesture::Connect:
         finishConnect(pointer);
         break;
-    case Gesture::Pan:
-    case Gesture::Map:
     case Gesture::None:
         break;
     }
@@ -354,8 +263,8 @@ void BlockCanvasView::endGesture(Point pointer)
 void BlockCanvasView::click()
 {
     const bool additive = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
-    std::set<NodeId> nodes = additive ? m_desk.selection().nodes : std::set<NodeId>{};
-    std::set<Wire> wires = additive ? m_desk.selection().wires : std::set<Wire>{};
+    std::set<NodeId> nodes = additive ? m_state.selection().nodes : std::set<NodeId>{};
+    std::set<Wire> wires = additive ? m_state.selection().wires : std::set<Wire>{};
     const auto toggle = [](auto& set, const auto& value) {
         if (!set.insert(value).second) {
             set.erase(value);
@@ -366,36 +275,35 @@ void BlockCanvasView::click()
     } else if (m_pressed.kind == BlockHit::Kind::Wire) {
         toggle(wires, m_pressed.wire);
     }
-    m_desk.select(std::move(nodes), std::move(wires));
+    m_state.select(std::move(nodes), std::move(wires));
 }
 
 void BlockCanvasView::selectBox(Point pointer)
 {
-    const Rect area = spanning(m_view.toScene(m_pressedAt), m_view.toScene(pointer));
+    const Rect area = spanning(viewport().toScene(m_pressedAt), viewport().toScene(pointer));
     const bool additive = ImGui::GetIO().KeyShift || ImGui::GetIO().KeyCtrl;
-    std::set<NodeId> nodes = additive ? m_desk.selection().nodes : std::set<NodeId>{};
-    std::set<Wire> wires = additive ? m_desk.selection().wires : std::set<Wire>{};
+    std::set<NodeId> nodes = additive ? m_state.selection().nodes : std::set<NodeId>{};
+    std::set<Wire> wires = additive ? m_state.selection().wires : std::set<Wire>{};
     for (const NodeId id : scene().nodesIn(area)) {
         nodes.insert(id);
     }
     for (const Wire& wire : scene().wiresIn(area)) {
         wires.insert(wire);
     }
-    m_desk.select(std::move(nodes), std::move(wires));
+    m_state.select(std::move(nodes), std::move(wires));
 }
 
 void BlockCanvasView::finishConnect(Point pointer)
 {
     if (const auto wire = m_wiring.over(scene(), m_hover)) {
-        if (m_wiring.check(m_desk.project(), graph(), *wire).possible) {
-            m_fitted = false;
-            m_desk.connect(*wire, m_wiring.lifted());
+        if (m_wiring.check(m_state.project(), graph(), *wire).possible) {
+            m_state.request(connectWire(m_state.document(), *wire, m_wiring.lifted(), viewOf(scene())));
         }
     } else if (m_hover.kind == BlockHit::Kind::Nothing || m_hover.kind == BlockHit::Kind::Wire) {
         if (m_wiring.lifted()) {
-            m_desk.takeOut(*m_wiring.lifted());
+            m_state.request(removeWire(m_state.document(), *m_wiring.lifted(), viewOf(scene())));
         } else {
-            ask(m_view.toScene(pointer), m_wiring.fixed());
+            m_state.request(askAt(viewport().toScene(pointer), m_wiring.fixed()));
         }
     }
 }
@@ -404,9 +312,9 @@ WirePreview BlockCanvasView::wirePreview(Point pointer)
 {
     const auto wire = m_wiring.over(scene(), m_hover);
     const BlockPort* fixed = scene().port(m_wiring.fixed().port, m_wiring.fixed().side);
-    WirePreview preview{m_view.toScreen(fixed->at), pointer, m_wiring.title(scene(), wire), std::nullopt};
+    WirePreview preview{viewport().toScreen(fixed->at), pointer, m_wiring.title(scene(), wire), std::nullopt};
     if (wire) {
-        preview.check = m_wiring.check(m_desk.project(), graph(), *wire);
+        preview.check = m_wiring.check(m_state.project(), graph(), *wire);
     }
     return preview;
 }
@@ -415,46 +323,37 @@ void BlockCanvasView::paint(Point pointer)
 {
     const bool connecting = m_gesture == Gesture::Connect;
     const BlockPicture picture{scene(),
-                               m_view,
-                               m_desk.selection(),
+                               viewport(),
+                               m_state.selection(),
                                m_hover,
                                connecting ? std::optional(m_wiring.wanted()) : std::nullopt,
                                connecting ? m_wiring.lifted() : std::nullopt,
                                m_theme,
-                               m_width,
-                               m_height};
+                               m_view.width(),
+                               m_view.height()};
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
     paintBlock(list, picture);
-    if (const auto map = minimap()) {
+    if (const auto map = m_view.minimap(scene().bounds())) {
         paintBlockMap(list, picture, *map);
     }
     if (connecting) {
         paintWirePreview(list, picture, wirePreview(pointer));
     } else if (m_gesture == Gesture::BoxSelect) {
         paintBlockBox(list, picture, spanning(m_pressedAt, pointer));
-    } else if (m_gesture == Gesture::None && (m_hover.kind != BlockHit::Kind::Node || m_view.zoom() < kBadgeZoom)) {
+    } else if (m_gesture == Gesture::None && (m_hover.kind != BlockHit::Kind::Node || viewport().zoom() < kBadgeZoom)) {
         paintBlockBadge(list, picture, pointer);
     }
 }
 
-std::optional<ScreenPoint> BlockCanvasView::locateNode(NodeId id) const
+std::optional<ScreenPoint> BlockCanvasView::locate(const Target& target) const
 {
-    const BlockNode* node = scene().node(id);
-    if (node == nullptr) {
-        return std::nullopt;
+    if (const auto* id = std::get_if<NodeId>(&target)) {
+        const BlockNode* node = scene().node(*id);
+        return node == nullptr ? std::nullopt : std::optional(onScreen(node->rect.centre()));
     }
-    const Point p = m_view.toScreen(node->rect.centre());
-    return ScreenPoint{p.x, p.y};
-}
-
-std::optional<ScreenPoint> BlockCanvasView::locatePort(const PortRef& ref, projects::PortSide side) const
-{
-    const BlockPort* port = scene().port(ref, side);
-    if (port == nullptr) {
-        return std::nullopt;
-    }
-    const Point p = m_view.toScreen(port->at);
-    return ScreenPoint{p.x, p.y};
+    const auto* wanted = std::get_if<PortTarget>(&target);
+    const BlockPort* port = wanted != nullptr ? scene().port(wanted->port, wanted->side) : nullptr;
+    return port == nullptr ? std::nullopt : std::optional(onScreen(port->at));
 }
 
 } // namespace

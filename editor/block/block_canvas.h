@@ -3,11 +3,9 @@
 
 #include "editor/block/block_scene.h"
 #include "editor/canvas/canvas.h"
-#include "projects/commands/graph_edits.h"
+#include "projects/commands/node_places.h"
 
 #include <memory>
-#include <optional>
-#include <string>
 
 namespace residua::editor {
 
@@ -15,16 +13,14 @@ namespace residua::editor {
 /// block of the one selected layer; without either it stays where it is.
 class BlockCanvas : public Canvas {
 public:
-    /// What is shown; empty where the document has no such graph.
-    [[nodiscard]] virtual const projects::GraphRef& graph() const = 0;
-    /// Asks for a node of `kind` at a place on the screen, or where there is room near the middle of what is seen.
-    virtual void addNode(const std::string& kind, std::optional<ScreenPoint> at) = 0;
-    virtual void align(projects::Alignment alignment) = 0;
+    /// What is shown, its graph's name is empty where the document has none.
+    [[nodiscard]] virtual const BlockScene& scene() const = 0;
+    /// Where the nodes are seen, and the part of the graph that is in sight.
+    [[nodiscard]] virtual projects::GraphView view() const = 0;
+    /// The place in the graph that is drawn there.
+    [[nodiscard]] virtual projects::Position positionAt(ScreenPoint at) const = 0;
 
-    [[nodiscard]] virtual std::optional<ScreenPoint> locateNode(projects::NodeId node) const = 0;
-    [[nodiscard]] virtual std::optional<ScreenPoint> locatePort(const projects::PortRef& port,
-                                                                projects::PortSide side) const = 0;
-    using Canvas::locate;
+    [[nodiscard]] const projects::GraphRef& graph() const { return scene().graph(); }
 };
 
 [[nodiscard]] std::unique_ptr<BlockCanvas> makeBlockCanvas();

@@ -16,7 +16,7 @@ using resources::ThemeColours;
 
 constexpr float kErrorWidth = 240;
 
-// Pieces of text on the ground that must not cover each other, nor a node, nor if it can be helped a wire.
+// Texts outside of nodes. They must not cover each other or a node, and should not cover a wire.
 class Labels {
 public:
     explicit Labels(const BlockPicture& picture)
@@ -59,7 +59,7 @@ private:
     std::vector<Rect> m_wires;
 };
 
-// Beside an upright piece, above or below a level one; the longest pieces first.
+// Beside a vertical piece of the wire, above or below a horizontal one; the longest pieces first.
 std::vector<Rect> labelPlaces(const BlockPicture& picture, const std::vector<Point>& path, float width, float height)
 {
     constexpr float kAside = 4;
@@ -102,7 +102,7 @@ void paintShape(ImDrawList& list, const BlockPicture& picture, const BlockWire& 
     }
 }
 
-// What a small node has no room for; right of it, or left of it.
+// The texts that do not fit into a small node: right of it, or left of it.
 void paintWordsBeside(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, Labels& labels)
 {
     constexpr float kGap = 6;
@@ -121,7 +121,7 @@ void paintWordsBeside(ImDrawList& list, const BlockPicture& picture, const Block
     }
 }
 
-// Beside the node where that covers nothing; it is seen in any case.
+// Beside the node where that covers nothing; else somewhere, since an error must always be visible.
 void paintError(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, Labels& labels)
 {
     constexpr float kGap = 10;

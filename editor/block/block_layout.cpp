@@ -11,12 +11,13 @@ namespace {
 constexpr float kColumnGap = 32;
 constexpr float kLaneWidth = 8;
 constexpr int kSweeps = 6;
-// A lane gives way to boxes: next to theirs its weight is nothing.
+// So small beside the weight of a box that lanes give way to boxes.
 constexpr double kBoxWeight = 1;
 constexpr double kLaneWeight = 1e-6;
-/// Over all rows: wires beyond it run without lanes of their own.
+/// The most lanes over all rows; further wires have none.
 constexpr std::size_t kMostLanes = 20'000;
-constexpr double kLaneSay = 0.2; ///< in the order of a row: boxes that are wired to each other stay near each other
+constexpr double kLaneOrderWeight =
+    0.2; ///< in the order of a row: boxes that are wired to each other stay near each other
 
 struct Link {
     std::size_t other = 0;
@@ -76,7 +77,7 @@ public:
     }
 
 private:
-    // The longest way from below; a box in a cycle takes its row when its turn comes.
+    // A row is the length of the longest path from below; a box in a cycle is placed in the order of the document.
     void assignRows(const std::vector<LayoutLink>& links)
     {
         std::vector<std::size_t> waiting(m_boxes.size(), 0);
@@ -156,7 +157,7 @@ private:
                 double weight = 0;
                 for (const Link& link : links) {
                     const Vertex& other = m_vertices[link.other];
-                    const double counts = other.lane ? kLaneSay : 1;
+                    const double counts = other.lane ? kLaneOrderWeight : 1;
                     sum += counts * (place[link.other] + link.otherPort / (other.width + 1));
                     weight += counts;
                 }

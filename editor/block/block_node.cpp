@@ -45,7 +45,7 @@ std::string textOf(const ParamValue& value)
     return text ? *text : std::string{};
 }
 
-// What a parameter adds to the node's line: the first one always says its value, others where they are not as usual.
+// What a parameter adds to the node's line: the first one always its value, others only where it is not the default.
 std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional<ParamMap>& values, bool first)
 {
     const auto own = node.params.find(spec.name);
@@ -198,7 +198,7 @@ private:
             }
             out.push_back(shape->second);
         }
-        constexpr std::int64_t kAnyContext = 1; // weights do not depend on it
+        constexpr std::int64_t kAnyContext = 1; // the number of parameters does not depend on it
         const std::int64_t count = kind.costRule(values, in, out, kAnyContext).parameters;
         return count > 0 ? shortCount(static_cast<double>(count)) : std::string{};
     }

@@ -41,7 +41,7 @@ struct BlockNode {
     std::string error;        ///< why it computes nothing; empty where it does, or where what feeds it is at fault
     std::size_t category = 0; ///< of the kind, in palette order
     enum class Form {
-        Line, ///< name and kind beside each other: it has little to say
+        Line, ///< name and kind beside each other, for a node without parameters to show
         Card,
     };
     Form form = Form::Card;
@@ -51,7 +51,7 @@ struct BlockNode {
     Rect rect;
 };
 
-/// What the nodes of a graph are and say; without places.
+/// The nodes of a graph with their texts and ports; without places.
 struct BlockContents {
     std::vector<BlockNode> nodes;                         ///< in the document's order
     std::map<projects::PortRef, projects::Shape> shapes;  ///< on every output that is known

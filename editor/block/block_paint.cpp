@@ -146,7 +146,7 @@ void paintPort(ImDrawList& list, const BlockPicture& picture, const BlockNode& n
     }
 }
 
-// Where a node's words go.
+// Where the texts of a node are drawn.
 struct WordRoom {
     float left = 0;
     float right = 0;
@@ -183,7 +183,7 @@ bool sameWord(const std::string& a, const std::string& b)
                               [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// What stands at the right of a name on one line: nothing that only says it again.
+// The text at the right of a name on one line; empty where it would repeat the name.
 std::string lineOf(const BlockNode& node)
 {
     const std::string& said = node.detail.empty() || sameWord(node.detail, node.name) ? node.kind : node.detail;
@@ -217,7 +217,7 @@ void paintWords(ImDrawList& list, const BlockPicture& picture, const BlockNode& 
         return;
     }
     const float lines = room.nameSize + room.smallSize + 3;
-    const float top = room.middle - lines / 2 - 1; // a font's own room above its letters
+    const float top = room.middle - lines / 2 - 1; // the font's space above its letters
     const float weights = node.weights.empty() ? 0 : widthOf(*numbers(), room.smallSize, node.weights);
     put(list, ImGui::GetFont(), room.nameSize, {room.left, top}, imColour(c.text),
         elided(room.nameSize, node.name, room.width() - (weights > 0 ? weights + 8 : 0)));
@@ -280,7 +280,7 @@ std::string nameOf(const BlockScene& scene, const projects::PortRef& port)
     return (node != nullptr ? node->name : std::string("?")) + "." + port.port;
 }
 
-// What is known of the value on an output.
+// The shape on an output, in full, where it is known.
 std::string carriedBy(const BlockScene& scene, const projects::PortRef& output)
 {
     const projects::Shape* shape = scene.shapeOf(output);

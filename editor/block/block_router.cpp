@@ -12,13 +12,13 @@
 namespace residua::editor {
 namespace {
 
-// Prices, in lengths.
+// Costs of a route, as lengths.
 constexpr float kBend = 16;
 constexpr float kCrossing = 10;
 constexpr float kOnOther = 30;  ///< a length on a wire of another bundle
 constexpr float kOnSame = 0.7F; ///< a length on the own bundle
 
-/// Of the lines that ways run on; where there would be more, wires run straight.
+/// The most grid lines that routes use; where there would be more, wires run straight.
 constexpr std::size_t kMostCrossings = 2'000'000;
 
 constexpr std::uint32_t kNobody = 0;
@@ -40,7 +40,7 @@ std::size_t nearestTo(const std::vector<float>& values, float value)
 
 enum Heading : std::size_t { Level, Upright };
 
-// The lines along the edges of boxes and through ports, and the cheapest ways over their crossings (A*).
+// The grid of lines along the edges of boxes and through ports, and the cheapest routes over its crossings (A*).
 class Grid {
 public:
     Grid(const std::vector<Rect>& boxes, const std::vector<RouteEnds>& wires, float clearance) : m_clearance(clearance)
@@ -69,7 +69,7 @@ public:
         m_seen.assign(2 * m_blocked.size(), 0);
     }
 
-    /// How many there are at most: memory and time go with them.
+    /// How many there are at most: memory and time grow with them.
     static std::size_t crossings(const std::vector<Rect>& boxes, const std::vector<RouteEnds>& wires)
     {
         return (5 * boxes.size() + 2 * wires.size()) * (5 * boxes.size() + 2 * wires.size());
@@ -105,7 +105,8 @@ private:
 
     std::size_t crossing(float x, float y) const { return nearestTo(m_y, y) * m_x.size() + nearestTo(m_x, x); }
     Point pointOf(std::size_t at) const { return {m_x[at % m_x.size()], m_y[at / m_x.size()]}; }
-    // What is left at least, but for the discount on the own bundle: with that, ways would be tried all around.
+    // A lower bound of the remaining cost, without the discount for the own bundle: with it, A* would search
+    // everywhere.
     float remaining(std::size_t at) const
     {
         const Point a = pointOf(at);

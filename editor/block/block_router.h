@@ -22,7 +22,8 @@ struct RouteEnds {
 inline constexpr float kWireClearance = 10;
 
 /// The corners of each wire, its ends included, all pieces level or upright. No wire crosses a box, unless boxes stand
-/// so close that there is no way between them. Short wires choose first, so an unchanged picture gives the same lines.
+/// so close that there is no way between them. Short wires are routed first; the same boxes and wires give the same
+/// lines.
 [[nodiscard]] std::vector<std::vector<Point>> routeWires(const std::vector<Rect>& boxes,
                                                          const std::vector<RouteEnds>& wires);
 

@@ -44,7 +44,7 @@ float portOffset(const BlockNode& node, const std::vector<BlockPort>& ports, std
     return widthOf(node) / 2 + fromMiddle * pitchOf(ports.size());
 }
 
-/// Within what pixels can be counted in: a file may hold any number.
+/// Limited to what a float holds in pixels: a file may hold any number.
 Point pointOf(const projects::Position& position)
 {
     const auto near = [](double at) { return static_cast<float>(std::clamp(at, -kFarthest, kFarthest)); };
@@ -96,7 +96,7 @@ void BlockScene::rebuild(const projects::Document& document, const projects::Gra
     std::set<PortRef> labelled;
     if (const projects::Graph* known = findGraph(document.project, graph)) {
         for (const Wire& wire : known->wires) {
-            // A wire whose end is no more has no place; the problems list names it.
+            // A wire with a missing end is not drawn; the problems list names it.
             if (port(wire.from, projects::PortSide::Output) == nullptr ||
                 port(wire.to, projects::PortSide::Input) == nullptr) {
                 continue;
@@ -204,7 +204,7 @@ void BlockScene::route()
         ends.push_back({port(wire.wire.from, projects::PortSide::Output)->at,
                         port(wire.wire.to, projects::PortSide::Input)->at, bundle});
     }
-    // What only changes words leaves the ways as they are.
+    // Routes are kept where only texts have changed.
     if (boxes != m_routedBoxes || ends != m_routedEnds) {
         m_paths = routeWires(boxes, ends);
         m_routedBoxes = std::move(boxes);

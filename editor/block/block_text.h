@@ -36,8 +36,8 @@ inline void put(ImDrawList& list, ImFont* font, float size, Point at, ImU32 colo
     list.AddText(font, size, {std::round(at.x), std::round(at.y)}, colour, words.c_str());
 }
 
-/// What a node says besides its name and has no room for inside, so that it stands beside it; empty where all is
-/// inside, or the node is too small for its name even.
+/// The texts of a node besides its name that do not fit inside it and are drawn beside it; empty where all fit, or
+/// where not even the name does.
 std::string wordsBeside(const BlockPicture& picture, const BlockNode& node);
 
 // Text follows the zoom, more slowly than the boxes where they shrink, within what can be read.

@@ -28,7 +28,7 @@ std::optional<Wire> BlockWiring::over(const BlockScene& scene, const BlockHit& h
 {
     std::optional<PortRef> end;
     if (hover.node == m_fixed.port.node) {
-        return std::nullopt; // where it begins: nothing is meant yet
+        return std::nullopt; // still over the node where it begins
     }
     if (hover.kind == BlockHit::Kind::Port && hover.side == wanted()) {
         end = PortRef{hover.node, hover.port};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/block/block_desk.h"
 #include "editor/block/block_scene.h"
 #include "projects/commands/graph_edits.h"
 

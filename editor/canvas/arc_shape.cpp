@@ -17,7 +17,7 @@ float heightAlong(float u)
     return 1.0F - 4.0F * s * s;
 }
 
-// heightAlong over the rising half, in steps: bounds that cost no sine.
+// heightAlong over the rising half as a table: bounds without computing a sine.
 constexpr std::size_t kSteps = 512;
 const std::array<float, kSteps + 1>& risingHalf()
 {

@@ -16,8 +16,8 @@ struct ArcShape {
     /// t where the arc stands at x; 0 or 1 beyond its ends.
     [[nodiscard]] float atX(float x) const;
     [[nodiscard]] float distanceTo(Point p) const;
-    /// Whether the arc can come within `reach` of the point at all; refuses most arcs at a twentieth of distanceTo's
-    /// price.
+    /// Whether the arc can come within `reach` of the point at all; excludes most arcs in a twentieth of the time that
+    /// distanceTo takes.
     [[nodiscard]] bool mayPass(Point p, float reach) const;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kWidest = 200;
 constexpr float kTallest = 110;
-constexpr float kLeast = 26; ///< of either side: a long row is no hairline
+constexpr float kLeast = 26; ///< of either side, so that a long row is not drawn as a thin line
 constexpr float kPadding = 6;
 constexpr float kMargin = 12;
 constexpr float kShareOfCanvas = 0.3F;
@@ -53,7 +53,7 @@ std::optional<Minimap> layoutMinimap(const Rect& bounds, const Viewport& view, f
                    content};
 }
 
-void paintMinimapPanel(ImDrawList& list, const Minimap& map, Theme theme)
+void paintMinimapPanel(ImDrawList& list, const Minimap& map, resources::Theme theme)
 {
     const resources::ThemeColours& c = resources::themeColours(theme);
     const Rect& r = map.panel;
@@ -61,7 +61,7 @@ void paintMinimapPanel(ImDrawList& list, const Minimap& map, Theme theme)
     list.AddRect({r.left, r.top}, {r.right, r.bottom}, imColour(c.border), 5);
 }
 
-void paintMinimapFrame(ImDrawList& list, const Minimap& map, const Rect& inSight, Theme theme)
+void paintMinimapFrame(ImDrawList& list, const Minimap& map, const Rect& inSight, resources::Theme theme)
 {
     const resources::ThemeColours& c = resources::themeColours(theme);
     const Rect& room = map.content;

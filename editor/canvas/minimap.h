@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/canvas.h"
+#include "editor/canvas/geometry.h"
 #include "editor/canvas/viewport.h"
+#include "resources/colours.h"
 
 #include <imgui.h>
 
@@ -22,7 +23,7 @@ struct Minimap {
 /// nullopt where all of `bounds` is in sight, or the canvas is too small to spare the room.
 [[nodiscard]] std::optional<Minimap> layoutMinimap(const Rect& bounds, const Viewport& view, float width, float height);
 /// The panel. What is on it is drawn between this and the frame of what is in sight.
-void paintMinimapPanel(ImDrawList& list, const Minimap& map, Theme theme);
-void paintMinimapFrame(ImDrawList& list, const Minimap& map, const Rect& inSight, Theme theme);
+void paintMinimapPanel(ImDrawList& list, const Minimap& map, resources::Theme theme);
+void paintMinimapFrame(ImDrawList& list, const Minimap& map, const Rect& inSight, resources::Theme theme);
 
 } // namespace residua::editor

@@ -28,7 +28,8 @@ void paintText(ImDrawList& list, float size, Point at, ImU32 colour, const std::
 /// Three significant digits.
 [[nodiscard]] std::string shortNumber(double value);
 
-/// 1, 2, 5, 10, 20 … such that labels on every so many places, of which each wants the room of `apart`, do not touch.
+/// The smallest of 1, 2, 5, 10, 20 … that is at least `apart`: with a label on every so many places none overlap,
+/// where `apart` is the width of a label in places.
 [[nodiscard]] std::int64_t labelStep(float apart);
 
 /// Cut with an ellipsis to `width`; empty where not even that has room.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The arcs of the depth canvas: how each is drawn, and which are worth it.
+// The arcs of the depth canvas: how each is drawn, and which are left out or merged.
 #include "editor/depth/depth_paint.h"
 
 #include "editor/canvas/paint_tools.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kMergedPitch = 12;             ///< screen pixels from layer to layer, below which arcs are merged
 constexpr int kFinestSegments = 64;            ///< of an arc
-constexpr int kFewestSegments = 14;            ///< where so many are drawn that corners do not show
+constexpr int kFewestSegments = 14;            ///< where so many are drawn that corners are not visible
 constexpr std::size_t kSegmentBudget = 220000; ///< of all arcs of a frame
 constexpr double kReadable = 120;              ///< arcs in sight, above which those that do not stand out fade
 constexpr double kFaintest = 0.12;
@@ -35,7 +35,7 @@ std::optional<float> weightOf(const DepthPicture& picture, const Arc& arc, const
     if (arc.count == 1) {
         return weights.of(arc.shortcut);
     }
-    // The strongest stands for the bundle.
+    // A bundle has the colour of its strongest weight.
     std::optional<float> strongest;
     double most = -1;
     for (const projects::Shortcut& shortcut : picture.scene.members(arc)) {
@@ -118,7 +118,7 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
         const double strength = m_picture.weights.scale().strength(*weight);
         const double faintest = kWeakest * m_fade;
         const resources::Rgb colour =
-            apart() ? port.port->colour : m_picture.weights.scale().colour(*weight, m_picture.theme);
+            apart() ? port.port->colour : weightColour(m_picture.weights.scale(), *weight, m_picture.theme);
         return {imColour(colour, alpha * (faintest + (1 - faintest) * strength)),
                 1.0F + 3.5F * static_cast<float>(strength) + emphasis};
     }

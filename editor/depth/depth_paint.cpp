@@ -173,7 +173,7 @@ void paintBoxes(ImDrawList& list, const DepthPicture& picture)
 
 void paintHandles(ImDrawList& list, const DepthPicture& picture)
 {
-    // A grip for every layer would be noise: only where the pointer is.
+    // Only at the layer under the pointer.
     const LayerBox* box = picture.hoveredModule ? picture.scene.box(*picture.hoveredModule) : nullptr;
     if (box != nullptr && box->layer <= picture.scene.layers()) {
         const ThemeColours& c = coloursOf(picture);
@@ -303,6 +303,29 @@ void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview&
         list.AddLine(vec(picture.view.toScreen(DepthScene::handleOf(*box))), vec(drag.pointer), colour, 2.0F);
     }
     paintBadge(list, {drag.pointer, drag.lines, colour}, picture.theme, picture.width, picture.height);
+}
+
+void paintDepthOverview(ImDrawList& list, const DepthPicture& picture, const Minimap& map,
+                        const std::vector<float>& skyline)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const Rect all = picture.scene.bounds();
+    const auto at = [&](const Rect& r) { return map.toPanel(r, all); };
+    const float column = all.width() / static_cast<float>(skyline.size());
+    for (std::size_t i = 0; i < skyline.size(); ++i) {
+        const float left = all.left + column * static_cast<float>(i);
+        const Rect r = at({left, -skyline[i], left + column, 0});
+        list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(c.muted, 0.25));
+    }
+    const Rect row = at({all.left, 0, all.right, DepthScene::kBoxHeight});
+    const float bottom = std::max(row.bottom, row.top + 3);
+    list.AddRectFilled({row.left, row.top}, {row.right, bottom}, imColour(c.muted, 0.7));
+    for (const std::int64_t layer : picture.selection.layers) {
+        for (const LayerBox& box : picture.scene.boxesOf(layer)) {
+            const Rect r = at(box.rect);
+            list.AddRectFilled({r.left, row.top}, {std::max(r.right, r.left + 1), bottom}, imColour(c.accent));
+        }
+    }
 }
 
 void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/canvas.h"
+#include "editor/canvas/minimap.h"
 #include "editor/canvas/viewport.h"
 #include "editor/depth/depth_scene.h"
+#include "editor/depth/shortcut_drag.h"
 #include "editor/shortcuts/live_weights.h"
 #include "editor/shortcuts/port_row.h"
+#include "projects/commands/selection.h"
 #include "resources/colours.h"
 
 #include <imgui.h>
@@ -32,19 +34,13 @@ struct DepthPicture {
     float height = 0;
 };
 
-/// A shortcut that is being drawn, and what stands beside the pointer.
-struct DragPreview {
-    std::int64_t source = 0;
-    std::optional<std::int64_t> target; ///< the module under the pointer
-    Point pointer;                      ///< on the screen
-    std::vector<std::string> lines;
-    bool valid = false;
-};
-
 void paintDepth(ImDrawList& list, const DepthPicture& picture);
 /// Part of paintDepth.
 void paintArcs(ImDrawList& list, const DepthPicture& picture);
 void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag);
+/// The arcs as their skyline, the row as a bar, what is selected on it.
+void paintDepthOverview(ImDrawList& list, const DepthPicture& picture, const Minimap& map,
+                        const std::vector<float>& skyline);
 void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea);
 
 } // namespace residua::editor

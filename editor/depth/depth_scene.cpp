@@ -38,7 +38,7 @@ std::string noteFor(const projects::Topology& topology)
     return {};
 }
 
-// What stands for a bundle: the liveliest of its kinds.
+// The kind that a bundle is drawn as: learned before frozen, fixed and pruned.
 projects::ShortcutKind kindOfBundle(projects::ShortcutKind a, projects::ShortcutKind b)
 {
     const auto rank = [](projects::ShortcutKind kind) {
@@ -243,7 +243,8 @@ float DepthScene::riseFor(float width, float height) const
         return 1;
     }
     const float room = height * all.width() / width - all.bottom;
-    const float most = std::min(kHighestRise, 1 + kRisePerLayer * static_cast<float>(m_layers)); // few: no towers
+    const float most =
+        std::min(kHighestRise, 1 + kRisePerLayer * static_cast<float>(m_layers)); // a short row is not stretched
     return std::clamp(room / tallest, kLowestRise, most);
 }
 
@@ -318,7 +319,7 @@ std::vector<float> DepthScene::skyline(std::size_t columns) const
 {
     std::vector<float> heights(columns, 0.0F);
     const float column = std::max(bounds().right, 1.0F) / static_cast<float>(columns);
-    // Tallest first: most of the others then reach above nothing and cost no more than a glance.
+    // Tallest first: most of the others are then below what is there already and change nothing.
     for (auto arc = m_arcs.rbegin(); arc != m_arcs.rend(); ++arc) {
         const auto last = std::min(static_cast<std::size_t>(arc->right / column), columns - 1);
         for (auto i = static_cast<std::size_t>(arc->left / column); i <= last; ++i) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "editor/canvas/arc_shape.h"
+#include "editor/canvas/folds.h"
 #include "editor/canvas/geometry.h"
-#include "editor/shortcuts/folds.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
@@ -97,7 +97,7 @@ public:
     [[nodiscard]] std::int64_t modules() const { return m_modules; }
     /// Whether layers read the one before them directly (their own wire along the row).
     [[nodiscard]] bool chained() const { return m_chained; }
-    /// What the wiring is when it is not plain to see, for a line below the row; else empty.
+    /// A line below the row that says how depth is wired where the arcs do not show it; else empty.
     [[nodiscard]] const std::string& note() const { return m_note; }
     [[nodiscard]] Rect bounds() const;
     /// How high the arcs reach above the middle of each of `columns` equal stretches of the row, for the minimap.

@@ -24,24 +24,25 @@ constexpr float kRowsGap = 20; ///< between the ports and the measures
 
 class MatrixCanvas final : public ShortcutCanvas {
 public:
-    void setSelection(const projects::Selection& selection) override;
-    void askTyping() override { requestTyping({width() / 2, top()}, {}); }
-    std::optional<ScreenPoint> locate(std::int64_t layer, Spot spot) const override;
-    std::optional<ScreenPoint> locate(const Shortcut& shortcut) const override;
+    std::optional<ScreenPoint> locate(const Target& target) const override;
+    AskTyping typingPlace() const override { return {.at = {width() / 2, top()}}; }
 
 protected:
     void rebuild() override;
+    void stateChanged() override;
     Rect bounds() const override { return m_scene.bounds(); }
     std::optional<Rect> areaOf(const projects::Selection& selection) const override;
-    projects::Selection everything() const override { return everyShortcut(project()); }
     bool inGesture() const override { return m_stroking; }
-    bool leftButtonPans() const override { return m_space == Space::Pans; }
+    PannedView::LeftButton leftButton() const override
+    {
+        return m_space == Space::Pans ? PannedView::LeftButton::Pans : PannedView::LeftButton::Free;
+    }
     bool giveUpGesture() override;
     void handlePointer(Point pointer, bool inside) override;
     void handleKeys() override;
     void paint(ImDrawList& list) override;
     void paintOverview(ImDrawList& list, const Minimap& map) override;
-    /// Into what the axes leave free.
+    /// Beside and below the axes.
     Framing framing() const override
     {
         return {.left = kMatrixAxis, .top = top(), .margin = kFitMargin, .maxZoom = kFitMaxZoom};
@@ -90,11 +91,11 @@ void MatrixCanvas::rebuild()
     }
 }
 
-void MatrixCanvas::setSelection(const projects::Selection& selection)
+void MatrixCanvas::stateChanged()
 {
-    ShortcutCanvas::setSelection(selection);
-    if (selection.shortcuts.size() == 1 && m_scene.cell(*selection.shortcuts.begin()) != MatrixCell::Outside) {
-        m_cursor = *selection.shortcuts.begin();
+    const auto& shortcuts = selection().shortcuts;
+    if (shortcuts.size() == 1 && m_scene.cell(*shortcuts.begin()) != MatrixCell::Outside) {
+        m_cursor = *shortcuts.begin();
     }
 }
 
@@ -121,7 +122,7 @@ void MatrixCanvas::paint(ImDrawList& list)
 {
     paintMatrix(list, {m_scene, view(), selection(), weights(), project(), m_stroke, m_blocks, port(), measure(),
                        shownHover(), m_cursor, theme(), width(), height(), top()});
-    const Point at = pointer();
+    const Point at = pointerPosition();
     for (const auto& row : {portChips(), measureChips()}) {
         for (const Chip& chip : row) {
             paintChip(list, chip, theme(), chip.rect.contains(at));
@@ -193,7 +194,7 @@ void MatrixCanvas::stepMeasure(std::size_t by)
     m_measure = shown[(now + by) % shown.size()];
 }
 
-// Held, it moves the view with the left button; let go without that, it has toggled a cell.
+// Space with the left button moves the view; pressed and released alone it toggles the cell under the cursor.
 void MatrixCanvas::handleSpace()
 {
     const bool again = pressed(ImGuiKey_Space);
@@ -341,21 +342,17 @@ void MatrixCanvas::endStroke()
     const bool adds = stroke.does == MatrixStroke::Does::Add;
     if (auto edit = adds ? addEdit(project(), cells) : pruneEdit(project(), cells)) {
         requestEdit(std::move(edit));
-        select(adds ? projects::Selection{{}, {cells.begin(), cells.end()}, {}} : projects::Selection{});
+        select(adds ? projects::Selection{.shortcuts = {cells.begin(), cells.end()}} : projects::Selection{});
     }
 }
 
-std::optional<ScreenPoint> MatrixCanvas::locate(std::int64_t, Spot) const
+std::optional<ScreenPoint> MatrixCanvas::locate(const Target& target) const
 {
-    return std::nullopt; // a layer has no place of its own here: it is a row and a column
-}
-
-std::optional<ScreenPoint> MatrixCanvas::locate(const Shortcut& shortcut) const
-{
-    if (m_scene.cell(shortcut) == MatrixCell::Outside) {
+    const auto* shortcut = std::get_if<Shortcut>(&target); // a layer is a row and a column: it has no place of its own
+    if (shortcut == nullptr || m_scene.cell(*shortcut) == MatrixCell::Outside) {
         return std::nullopt;
     }
-    return onScreen(m_scene.rectOf(shortcut).centre());
+    return onScreen(m_scene.rectOf(*shortcut).centre());
 }
 
 } // namespace

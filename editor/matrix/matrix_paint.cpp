@@ -24,7 +24,7 @@ const ThemeColours& coloursOf(const MatrixPicture& picture)
     return resources::themeColours(picture.theme);
 }
 
-/// How cells are filled, with what a frame looks up but once.
+/// The colours of cells, with what a frame looks up once for all of them.
 class CellFills {
 public:
     explicit CellFills(const MatrixPicture& picture)
@@ -35,7 +35,7 @@ public:
     }
 
     [[nodiscard]] std::optional<float> weightOf(const Shortcut& shortcut) const { return m_weights.of(shortcut); }
-    /// Which cell of a block stands for it: the strongest. Below 0: there is no cell.
+    /// Ranks the cells of a block, which is drawn as the one that ranks highest. Below 0: there is no cell.
     [[nodiscard]] double strengthOf(const Shortcut& shortcut) const;
     [[nodiscard]] resources::Rgb colourOf(const Shortcut& shortcut) const;
     [[nodiscard]] ImU32 fillOf(const Shortcut& shortcut) const
@@ -82,7 +82,7 @@ resources::Rgb CellFills::colourOf(const Shortcut& shortcut) const
     const MatrixCell cell = m_picture.scene.cell(shortcut);
     if (isRead(cell)) {
         if (const auto weight = m_weights.of(shortcut)) {
-            return m_picture.weights.scale(m_picture.measure).colour(*weight, m_picture.theme);
+            return weightColour(m_picture.weights.scale(m_picture.measure), *weight, m_picture.theme);
         }
     }
     switch (cell) {
@@ -246,7 +246,7 @@ void paintCells(ImDrawList& list, const MatrixPicture& picture)
 void outline(ImDrawList& list, const MatrixPicture& picture, const Shortcut& shortcut, ImU32 colour, float width)
 {
     const Rect r = picture.view.rectToScreen(picture.scene.rectOf(shortcut));
-    const float grow = std::max(0.0F, (6 - (r.right - r.left)) / 2); // a cell of a pixel is still to be found
+    const float grow = std::max(0.0F, (6 - (r.right - r.left)) / 2); // a cell of one pixel is still visible
     list.AddRect({r.left - grow, r.top - grow}, {r.right + grow, r.bottom + grow}, colour, 2, 0, width);
 }
 

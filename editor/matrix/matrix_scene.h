@@ -12,7 +12,7 @@
 
 namespace residua::editor {
 
-/// What a cell of the matrix says of its shortcut.
+/// The state of the shortcut of a cell.
 enum class MatrixCell : std::uint8_t {
     Outside, ///< no such shortcut can be: i ≥ j, a shared entry not yet written, no final mix
     Empty,   ///< could be added

@@ -21,7 +21,7 @@ public:
     {
     }
 
-    /// The most pieces that an arc is drawn in; fewer where so many are drawn that corners do not show.
+    /// The most pieces that an arc is drawn in; fewer where so many are drawn that corners are not visible.
     void setFinest(int segments) { m_finest = segments; }
     [[nodiscard]] bool inSight(const ArcShape& arc) const;
     void stroke(const ArcShape& arc, const Stroke& stroke) const;

@@ -9,19 +9,12 @@
 
 namespace residua::editor {
 
-double WeightScale::strength(double weight) const
+resources::Rgb weightColour(const projects::WeightScale& scale, double weight, resources::Theme theme)
 {
-    const double reach = centre ? std::max(high - *centre, *centre - low) : high;
-    const double from = centre.value_or(0.0);
-    return reach > 0 ? std::clamp(std::abs(weight - from) / reach, 0.0, 1.0) : 0.0;
-}
-
-resources::Rgb WeightScale::colour(double weight, resources::Theme theme) const
-{
-    if (!centre) {
-        return resources::magnitude(strength(weight), theme);
+    if (!scale.centre) {
+        return resources::magnitude(scale.strength(weight), theme);
     }
-    return resources::diverging(std::copysign(strength(weight), weight - *centre), theme);
+    return resources::diverging(std::copysign(scale.strength(weight), weight - *scale.centre), theme);
 }
 
 std::optional<float> WeightGrid::of(const projects::Shortcut& shortcut) const
@@ -55,7 +48,7 @@ void LiveWeights::take(const LiveValues& live, const projects::Project& project)
     }
     const auto cells = static_cast<std::size_t>(std::max<std::int64_t>(live.rows * live.columns, 0));
     if (cells == 0 || live.mix.size() < cells) {
-        return; // a grid that lacks values is of no use
+        return; // incomplete
     }
     Measured& measured = m_measured[static_cast<std::size_t>(live.measure)];
     WeightGrid& grid = measured.grids[std::string(live.port)];
@@ -75,7 +68,6 @@ void LiveWeights::clear(LiveMeasure measure)
     m_measured[static_cast<std::size_t>(measure)] = {};
 }
 
-// Magnitudes where a softmax makes them so and of spreads, else signed about the value they start at.
 void LiveWeights::rescale(LiveMeasure measure, const projects::Project& project)
 {
     Measured& measured = m_measured[static_cast<std::size_t>(measure)];
@@ -93,14 +85,9 @@ void LiveWeights::rescale(LiveMeasure measure, const projects::Project& project)
         measured.scale = {};
         return;
     }
-    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
-    if (mix == nullptr || mix->normalise != projects::NormaliseOver::None || measure == LiveMeasure::Spread) {
-        measured.scale = {std::nullopt, 0, high};
-        return;
-    }
-    const double centre = mix->init == projects::MixInit::Ones ? 1 : 0;
-    const double reach = std::max({high - centre, centre - low, 1e-3});
-    measured.scale = {centre, centre - reach, centre + reach};
+    const auto quantity =
+        measure == LiveMeasure::Spread ? projects::WeightQuantity::Spread : projects::WeightQuantity::Weight;
+    measured.scale = projects::weightScale(&project.topology.wiring, quantity, low, high);
 }
 
 bool LiveWeights::isActive(std::int64_t layer) const

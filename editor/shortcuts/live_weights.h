@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/canvas.h"
+#include "projects/depth/weight_scale.h"
+#include "projects/model/project.h"
 #include "resources/colours.h"
 
 #include <array>
@@ -9,23 +10,35 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace residua::editor {
 
-/// Mixing weights as the canvases colour them. Without a centre they are magnitudes from 0 to `high`;
-/// with one they are signed about it and run from `low` to `high`.
-struct WeightScale {
-    std::optional<double> centre;
-    double low = 0;
-    double high = 1;
-
-    /// How strongly a weight stands out, in [0, 1].
-    [[nodiscard]] double strength(double weight) const;
-    [[nodiscard]] resources::Rgb colour(double weight, resources::Theme theme) const;
+/// Which number is shown of weights that each feature or token has of its own.
+enum class LiveMeasure {
+    Mean,    ///< the weight itself where there is one
+    Spread,  ///< the standard deviation over them
+    Feature, ///< of a single feature
 };
+
+/// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
+/// where there is no shortcut, and the layers that the current step leaves out. Either may be empty.
+struct LiveValues {
+    std::string_view port; ///< "q", "k", "v", "residual", "final"; empty where a layer has one mix
+    std::span<const float> mix;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::span<const std::uint8_t> active; ///< [layers], 0: left out; empty: as before
+    std::int64_t step = 0;
+    LiveMeasure measure = LiveMeasure::Mean;
+    std::int64_t feature = 0; ///< which, of a single one
+};
+
+/// Of magnitudes, or of signed values about the scale's centre.
+[[nodiscard]] resources::Rgb weightColour(const projects::WeightScale& scale, double weight, resources::Theme theme);
 
 struct WeightGrid {
     std::vector<float> mix; ///< row-major [target − 1, source], NaN: none
@@ -43,7 +56,7 @@ struct PortWeights {
     [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
 };
 
-/// The live weights that are drawn: copied, so that the engine's buffer may go. One grid for each port that has a
+/// The live weights that are drawn, as a copy of the engine's numbers. One grid for each port that has a
 /// mix of its own and each measure, one scale for all ports of a measure, so that they can be compared.
 class LiveWeights {
 public:
@@ -60,7 +73,10 @@ public:
     [[nodiscard]] std::int64_t step(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).step; }
     /// Which the single one is.
     [[nodiscard]] std::int64_t feature() const { return m_feature; }
-    [[nodiscard]] const WeightScale& scale(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).scale; }
+    [[nodiscard]] const projects::WeightScale& scale(LiveMeasure measure = LiveMeasure::Mean) const
+    {
+        return of(measure).scale;
+    }
     [[nodiscard]] bool isActive(std::int64_t layer) const;
     [[nodiscard]] PortWeights port(std::string_view name, LiveMeasure measure = LiveMeasure::Mean) const;
 
@@ -68,7 +84,7 @@ private:
     struct Measured {
         std::map<std::string, WeightGrid, std::less<>> grids;
         std::int64_t step = 0;
-        WeightScale scale;
+        projects::WeightScale scale;
     };
     [[nodiscard]] const Measured& of(LiveMeasure measure) const
     {

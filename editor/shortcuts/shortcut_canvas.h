@@ -3,127 +3,90 @@
 
 #include "editor/canvas/canvas.h"
 #include "editor/canvas/minimap.h"
-#include "editor/canvas/viewport.h"
+#include "editor/canvas/panned_view.h"
 #include "editor/shortcuts/live_weights.h"
 #include "projects/model/project.h"
 
 #include <imgui.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace residua::editor {
 
-/// What the views of a topology share: the document as it was last seen, the view and how it is moved, the selection
-/// and the edits of what is selected. A view of its own adds its scene, its gestures and its drawing.
+/// What the views of a topology share: the document as it was last seen, the view of the scene, the selection and the
+/// live weights. A view of its own adds its scene, its gestures and its drawing.
 class ShortcutCanvas : public Canvas {
 public:
-    void setDocument(const projects::Document& document) final;
-    void setTheme(Theme theme) final { m_theme = theme; }
-    void setSelection(const projects::Selection& selection) override { m_selection = selection; }
-    void setHovered(std::optional<projects::Shortcut> shortcut) final { m_hoveredElsewhere = shortcut; }
-    void setLive(const LiveValues& live) final { m_weights.take(live, project()); }
-    void clearLive() final { m_weights.clear(); }
-    void clearLive(LiveMeasure measure) final { m_weights.clear(measure); }
-    void fit() final { m_fitted = true; }
-    void zoomToSelection() final;
-    void deleteSelection() override;
-    void toggleFrozen() final;
-    void selectAll() final { select(everything()); }
-    void cancel() final;
-    std::string copied() const final;
-    Status paste(std::string_view text) final;
-    projects::TypedAnswer typing(std::string_view text) const final;
-    void enter(std::string_view text) final;
-    void draw(float width, float height, float devicePixelRatio) final;
+    void setDocument(DocumentSnapshot document) final;
+    void setState(const ViewState& state) final;
+    void setLive(LiveSnapshot live) final;
+    void show(Extent extent) final;
+    bool giveUp() final { return m_view.stopMoving() || giveUpGesture(); }
+    void draw(float width, float height, Theme theme) final;
     std::vector<Request> takeRequests() final { return std::exchange(m_requests, {}); }
-    bool animating() const final { return false; }
 
 protected:
-    // What a view of its own says.
+    // What each view implements.
     virtual void rebuild() = 0;
+    /// The selection or the folds are others now.
+    virtual void stateChanged() = 0;
     [[nodiscard]] virtual Rect bounds() const = 0;
     /// What `selection` covers; nullopt where it covers nothing here.
     [[nodiscard]] virtual std::optional<Rect> areaOf(const projects::Selection& selection) const = 0;
-    [[nodiscard]] virtual projects::Selection everything() const = 0;
     [[nodiscard]] virtual bool inGesture() const = 0;
     /// Ends a gesture without its effect; false where there was none.
     virtual bool giveUpGesture() = 0;
     /// The pointer's frame, unless it moves the view; it is far away where it is not `inside`.
     virtual void handlePointer(Point pointer, bool inside) = 0;
-    virtual void handleKeys() {}
+    virtual void handleKeys() = 0;
     virtual void paint(ImDrawList& list) = 0;
     /// Draws the scene, small, onto the minimap.
     virtual void paintOverview(ImDrawList& list, const Minimap& map) = 0;
-    /// Whether a press of the left button moves the view.
-    [[nodiscard]] virtual bool leftButtonPans() const { return false; }
+    [[nodiscard]] virtual PannedView::LeftButton leftButton() const = 0;
+    [[nodiscard]] virtual Framing framing() const = 0;
+    /// Before all of it is fitted into so many pixels: adapts the scene's proportions to them.
+    virtual void adaptTo(float /*width*/, float /*height*/) {}
 
-    /// Room around what is fitted, on the screen, and the largest scale at which that is done.
-    struct Framing {
-        float left = 0; ///< taken by axes, legends and the like, as are top and bottom
-        float top = 0;
-        float bottom = 0;
-        float margin = 48;
-        float maxZoom = 1.3F;
-    };
-    [[nodiscard]] virtual Framing framing() const { return {}; }
-    /// Before all of it is fitted into so many pixels.
-    virtual void suit(float /*width*/, float /*height*/) {}
-
-    [[nodiscard]] const projects::Document& document() const { return m_document; }
-    [[nodiscard]] const projects::Project& project() const { return m_document.project; }
-    [[nodiscard]] const Viewport& view() const { return m_view; }
-    [[nodiscard]] const projects::Selection& selection() const { return m_selection; }
-    [[nodiscard]] const LiveWeights& weights() const { return m_weights; }
+    [[nodiscard]] const projects::Document& document() const { return *m_document; }
+    [[nodiscard]] const projects::Project& project() const { return m_document->project; }
+    [[nodiscard]] const Viewport& view() const { return m_view.viewport(); }
+    [[nodiscard]] const ViewState& state() const { return m_state; }
+    [[nodiscard]] const projects::Selection& selection() const { return m_state.selection; }
+    [[nodiscard]] const LiveWeights& weights() const { return *m_live; }
     [[nodiscard]] Theme theme() const { return m_theme; }
-    [[nodiscard]] float width() const { return m_width; }
-    [[nodiscard]] float height() const { return m_height; }
+    [[nodiscard]] float width() const { return m_view.width(); }
+    [[nodiscard]] float height() const { return m_view.height(); }
     /// The shortcut under the pointer here, or else in another view.
     [[nodiscard]] std::optional<projects::Shortcut> shownHover() const
     {
-        return m_hovered ? m_hovered : m_hoveredElsewhere;
+        return m_hovered ? m_hovered : m_state.hovered;
     }
 
     /// Moves the view no more than it takes to have `area` in sight.
-    void reveal(const Rect& area);
+    void reveal(const Rect& area) { m_view.reveal(area, framing()); }
     [[nodiscard]] static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); }
-    void request(Request request);
+    void request(Request request) { m_requests.push_back(std::move(request)); }
     void requestTyping(Point onScreen, const std::string& text);
     void requestEdit(std::optional<projects::Edit> edit);
-    void requestChange(const Result<projects::DocumentChange>& change);
     void select(projects::Selection selection);
+    void fold(std::vector<LayerRun> folds);
     /// Tells other views of what the pointer is over.
     void hover(std::optional<projects::Shortcut> shortcut);
     [[nodiscard]] ScreenPoint onScreen(Point scenePoint) const;
-    [[nodiscard]] static Point pointer();
 
 private:
-    enum class Moving { No, Pan, Minimap };
-
-    void fitView();
-    [[nodiscard]] std::optional<Minimap> minimap() const;
-    void lookAt(Point onMinimap);
     void movePointer();
-    bool beginMoving();
-    void continueMoving();
 
-    projects::Document m_document;
-    Viewport m_view;
-    projects::Selection m_selection;
-    LiveWeights m_weights;
+    DocumentSnapshot m_document = std::make_shared<const projects::Document>();
+    PannedView m_view{PannedView::Refit::EachFrame};
+    ViewState m_state;
+    LiveSnapshot m_live = std::make_shared<const LiveWeights>();
     Theme m_theme = Theme::Light;
     std::vector<Request> m_requests;
     std::optional<projects::Shortcut> m_hovered;
-    std::optional<projects::Shortcut> m_hoveredElsewhere;
-    Moving m_moving = Moving::No;
-    float m_width = 0;
-    float m_height = 0;
-    /// The view shows everything, also when the canvas or the stack changes, until a person moves it.
-    bool m_fitted = true;
 };
 
 /// Grows `area` by `rect`; begins with it.

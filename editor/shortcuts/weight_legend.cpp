@@ -30,7 +30,7 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
     if (weights.empty()) {
         return;
     }
-    const WeightScale& scale = weights.scale(measure);
+    const projects::WeightScale& scale = weights.scale(measure);
     const resources::ThemeColours& c = resources::themeColours(theme);
     constexpr float barWidth = 140;
     constexpr float barHeight = 8;
@@ -42,7 +42,7 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
         const double t = (i + 0.5) / pieces;
         const float x = left + barWidth * static_cast<float>(i) / pieces;
         list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
-                           imColour(scale.colour(scale.low + t * (scale.high - scale.low), theme)));
+                           imColour(weightColour(scale, scale.low + t * (scale.high - scale.low), theme)));
     }
     const std::string high = shortNumber(scale.high);
     paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), shortNumber(scale.low));

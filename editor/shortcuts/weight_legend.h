@@ -9,7 +9,7 @@
 namespace residua::editor {
 
 inline constexpr float kLegendRoom = 72; ///< from the bottom edge, the legend and some air
-/// What the weights' colours mean, bottom left; nothing while there are no live weights.
+/// The colour bar of the weights, bottom left; nothing while there are no live weights.
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
                  LiveMeasure measure = LiveMeasure::Mean);
 

@@ -3,6 +3,7 @@
 #include "tests/app/random_hand.h"
 
 #include "app/schedule/schedule_panel.h"
+#include "app/window/edit_commands.h"
 #include "app/window/workspace.h"
 #include "editor/block/block_canvas.h"
 
@@ -38,14 +39,14 @@ QPoint RandomHand::pointOn(CanvasWidget& canvas)
         const projects::Graph* graph = projects::findGraph(project, block.graph());
         if (graph && !graph->nodes.empty()) {
             const projects::Node& node = oneOf(graph->nodes);
-            point = what == 0   ? block.locateNode(node.id)
-                    : what == 1 ? block.locatePort({node.id, "out"}, projects::PortSide::Output)
-                                : block.locatePort({node.id, "in"}, projects::PortSide::Input);
+            point = what == 0   ? block.locate(node.id)
+                    : what == 1 ? block.locate(editor::PortTarget{{node.id, "out"}, projects::PortSide::Output})
+                                : block.locate(editor::PortTarget{{node.id, "in"}, projects::PortSide::Input});
         }
     } else if (project.network.depth() > 0) {
         const std::int64_t layer = below(static_cast<qsizetype>(project.network.depth() + 1));
-        point = what == 0   ? canvas.canvas().locate(layer, editor::Spot::Centre)
-                : what == 1 ? canvas.canvas().locate(layer, editor::Spot::Handle)
+        point = what == 0   ? canvas.canvas().locate(editor::LayerTarget{layer, editor::LayerPart::Centre})
+                : what == 1 ? canvas.canvas().locate(editor::LayerTarget{layer, editor::LayerPart::Handle})
                             : canvas.canvas().locate(projects::Shortcut{below(layer + 1), layer + 1});
     }
     const QPoint at = point ? QPoint(qRound(point->x), qRound(point->y)) : QPoint(-1, -1);
@@ -151,8 +152,7 @@ QString RandomHand::typeToAdd()
     if (!on) {
         return chooseATab();
     }
-    on->canvas().askTyping();
-    on->refresh();
+    m_window.editCommands().typeToAdd();
     QCoreApplication::processEvents();
     const QString text = oneOf(texts());
     for (auto* field : on->findChildren<QLineEdit*>(QStringLiteral("typingText"))) {

@@ -4,6 +4,7 @@
 #include "app/palette/palette_model.h"
 #include "app/properties/property.h"
 #include "app/window/document_link.h"
+#include "app/window/edit_commands.h"
 #include "editor/block/block_canvas.h"
 #include "projects/check/validate.h"
 #include "projects/library/presets.h"
@@ -61,9 +62,11 @@ private slots:
     void aDoubleClickOpensAndEscLeaves()
     {
         CanvasWidget& depth = m_window->workspace().canvas();
-        QTRY_VERIFY(depth.canvas().locate(2, editor::Spot::Centre).has_value());
-        settle(depth, [&] { return pointOf(depth.canvas().locate(2, editor::Spot::Centre)); });
-        const QPoint layer = pointOf(depth.canvas().locate(2, editor::Spot::Centre));
+        QTRY_VERIFY(depth.canvas().locate(editor::LayerTarget{2, editor::LayerPart::Centre}).has_value());
+        settle(depth, [&] {
+            return pointOf(depth.canvas().locate(editor::LayerTarget{2, editor::LayerPart::Centre}));
+        });
+        const QPoint layer = pointOf(depth.canvas().locate(editor::LayerTarget{2, editor::LayerPart::Centre}));
         QTest::mouseMove(depth.surface(), layer);
         QTest::mouseClick(depth.surface(), Qt::LeftButton, {}, layer);
         QTest::mouseDClick(depth.surface(), Qt::LeftButton, {}, layer);
@@ -177,16 +180,14 @@ private slots:
         emit block().requested(
             editor::SelectionChanged{{{}, {}, {*node("up"), *node("relu"), *node("down")}, {}, kRef}});
         for (const projects::Alignment alignment : {projects::Alignment::Left, projects::Alignment::Top}) {
-            canvas().align(alignment); // the second moves what the first had selected
-            block().refresh();
             const auto before = m_window->session().document().layout;
-            QTRY_VERIFY(m_window->session().document().layout != before);
+            m_window->editCommands().align(alignment); // the second moves what the first had selected
+            QVERIFY(m_window->session().document().layout != before);
         }
         m_window->session().undo();
         QCoreApplication::processEvents();
-        canvas().deleteSelection();
-        block().refresh();
-        QTRY_VERIFY(!node("up") && !node("relu") && !node("down"));
+        m_window->editCommands().deleteSelection();
+        QVERIFY(!node("up") && !node("relu") && !node("down"));
     }
 
     void aNodeLandsWhereItIsDropped()
@@ -348,12 +349,12 @@ private:
     QPoint nodePoint(const std::string& name) const
     {
         const auto id = node(name);
-        return id ? pointOf(canvas().locateNode(*id)) : QPoint();
+        return id ? pointOf(canvas().locate(*id)) : QPoint();
     }
     QPoint port(const PortRef& ref, projects::PortSide side) const
     {
-        settle(block(), [&] { return pointOf(canvas().locatePort(ref, side)); });
-        return pointOf(canvas().locatePort(ref, side));
+        settle(block(), [&] { return pointOf(canvas().locate(editor::PortTarget{ref, side})); });
+        return pointOf(canvas().locate(editor::PortTarget{ref, side}));
     }
     void click(QPoint at) const { WindowHarness::click(block(), at); }
     void drag(QPoint from, QPoint to) const { WindowHarness::drag(block(), from, to); }

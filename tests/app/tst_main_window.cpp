@@ -154,10 +154,12 @@ private slots:
         QVERIFY(canvas.drawable());
         const projects::Shortcut added{0, 3};
         QVERIFY(!reads(added));
-        QTRY_VERIFY(canvas.canvas().locate(0, editor::Spot::Handle).has_value());
-        settle(canvas, [&] { return pointOf(canvas.canvas().locate(3, editor::Spot::Centre)); });
-        drag(canvas, pointOf(canvas.canvas().locate(0, editor::Spot::Handle)),
-             pointOf(canvas.canvas().locate(3, editor::Spot::Centre)));
+        QTRY_VERIFY(canvas.canvas().locate(editor::LayerTarget{0, editor::LayerPart::Handle}).has_value());
+        settle(canvas, [&] {
+            return pointOf(canvas.canvas().locate(editor::LayerTarget{3, editor::LayerPart::Centre}));
+        });
+        drag(canvas, pointOf(canvas.canvas().locate(editor::LayerTarget{0, editor::LayerPart::Handle})),
+             pointOf(canvas.canvas().locate(editor::LayerTarget{3, editor::LayerPart::Centre})));
         QTRY_VERIFY(reads(added));
         QVERIFY(m_window->documents().place() == Place(ShortcutsPlace{{added}}));
         QCOMPARE(m_window->actions().undo->text(),

@@ -132,10 +132,10 @@ private slots:
         editor::LiveValues live;
         live.mix = weights;
         live.rows = live.columns = depth + 1;
-        m_model->setLive(live);
+        m_model->setLive(shared(live));
         const QModelIndex index = m_model->indexOf(ShortcutsPlace{{{0, 2}}}).siblingAtColumn(OutlineModel::Value);
         QCOMPARE(index.data().toString(), QString("0.2500"));
-        m_model->clearLive();
+        m_model->setLive(nullptr);
         QVERIFY(index.data().toString() != QString("0.2500"));
     }
 
@@ -146,13 +146,15 @@ private slots:
         refresh();
         const std::int64_t depth = m_document.project.network.depth();
         const std::vector<float> weights(static_cast<std::size_t>((depth + 1) * (depth + 1)), 0.25F);
+        editor::LiveWeights all;
         for (const char* port : {"q", "k", "final"}) {
             editor::LiveValues live;
             live.port = port;
             live.mix = weights;
             live.rows = live.columns = depth + 1;
-            m_model->setLive(live);
+            all.take(live, m_document.project);
         }
+        m_model->setLive(std::make_shared<const editor::LiveWeights>(all));
         const auto value = [this](const Place& place) {
             return m_model->indexOf(place).siblingAtColumn(OutlineModel::Value).data().toString();
         };
@@ -161,7 +163,7 @@ private slots:
         active[1] = 0;
         editor::LiveValues left;
         left.active = active;
-        m_model->setLive(left);
+        m_model->setLive(shared(left));
         QVERIFY(value(LayersPlace{{2}}).contains("left out"));
         QVERIFY(!value(LayersPlace{{1}}).contains("left out"));
     }
@@ -191,11 +193,17 @@ private slots:
         editor::LiveValues live;
         live.mix = weights;
         live.rows = live.columns = 97;
-        untested->setLive(live);
+        untested->setLive(shared(live));
         QCOMPARE(made, 2); // the layers, and the shortcuts of one of them
     }
 
 private:
+    editor::LiveSnapshot shared(const editor::LiveValues& live) const
+    {
+        editor::LiveWeights weights;
+        weights.take(live, m_document.project);
+        return std::make_shared<const editor::LiveWeights>(weights);
+    }
     void refresh() { m_model->setDocument(std::make_shared<const projects::Document>(m_document), {}); }
 
     projects::Document m_document;

@@ -3,6 +3,7 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/window/document_link.h"
+#include "app/window/edit_commands.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
@@ -39,7 +40,7 @@ private slots:
         m_window->openProject(path);
         m_depth = &m_window->workspace().canvas();
         QVERIFY(m_depth->drawable());
-        QTRY_VERIFY(m_depth->canvas().locate(1, editor::Spot::Centre).has_value());
+        QTRY_VERIFY(m_depth->canvas().locate(editor::LayerTarget{1, editor::LayerPart::Centre}).has_value());
         settle();
     }
 
@@ -48,11 +49,11 @@ private slots:
     void aKeyFoldsAndAClickUnfolds()
     {
         QTest::keyClick(m_depth->surface(), Qt::Key_X);
-        QTRY_VERIFY(m_depth->canvas().locate(3, editor::Spot::Fold).has_value());
+        QTRY_VERIFY(m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Fold}).has_value());
         QVERIFY(!m_window->isWindowModified()); // a state of the view
         settle();
-        click(*m_depth, pointOf(m_depth->canvas().locate(3, editor::Spot::Fold)));
-        QTRY_VERIFY(!m_depth->canvas().locate(3, editor::Spot::Fold).has_value());
+        click(*m_depth, pointOf(m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Fold})));
+        QTRY_VERIFY(!m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Fold}).has_value());
     }
 
     void tabAddsByTyping()
@@ -104,7 +105,7 @@ private slots:
         emit m_depth->requested(editor::SelectionChanged{both});
         m_window->documents().applyEdit(projects::SetShortcutState{{0, 1}, projects::ShortcutState::Frozen});
         QCoreApplication::processEvents();
-        m_depth->canvas().duplicateSelection();
+        m_window->editCommands().duplicate();
         QTRY_COMPARE(project().network.depth(), std::int64_t{8}); // its layers are still there
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
@@ -181,8 +182,8 @@ private slots:
     void boxAndAdditiveSelection()
     {
         QWidget* surface = m_depth->surface();
-        const QPoint first = pointOf(m_depth->canvas().locate(1, editor::Spot::Centre));
-        const QPoint third = pointOf(m_depth->canvas().locate(3, editor::Spot::Centre));
+        const QPoint first = pointOf(m_depth->canvas().locate(editor::LayerTarget{1, editor::LayerPart::Centre}));
+        const QPoint third = pointOf(m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Centre}));
         const QPoint below(first.x() - 8, first.y() + 60);
         QTest::mouseMove(surface, below);
         QTest::mousePress(surface, Qt::LeftButton, {}, below);
@@ -191,7 +192,7 @@ private slots:
         QTest::mouseRelease(surface, Qt::LeftButton, {}, third);
         QTRY_COMPARE(m_window->documents().place(), Place(LayersPlace{{1, 2, 3}}));
         QTest::mouseClick(surface, Qt::LeftButton, Qt::ShiftModifier,
-                          pointOf(m_depth->canvas().locate(5, editor::Spot::Centre)));
+                          pointOf(m_depth->canvas().locate(editor::LayerTarget{5, editor::LayerPart::Centre})));
         QTRY_COMPARE(m_window->documents().place(), Place(LayersPlace{{1, 2, 3, 5}}));
     }
 
@@ -265,7 +266,9 @@ private:
     using WindowHarness::settle;
     void settle()
     {
-        settle(*m_depth, [&] { return pointOf(m_depth->canvas().locate(3, editor::Spot::Centre)); });
+        settle(*m_depth, [&] {
+            return pointOf(m_depth->canvas().locate(editor::LayerTarget{3, editor::LayerPart::Centre}));
+        });
     }
 
     CanvasWidget* m_depth = nullptr;

@@ -82,7 +82,7 @@ protected:
             const QPoint now = where();
             const bool still = !now.isNull() && now == std::exchange(last, now);
             canvas.refresh();
-            return still && !canvas.canvas().animating();
+            return still;
         }());
     }
 

@@ -94,7 +94,7 @@ void print(const std::string& what, double milliseconds, double target)
 
 void benchFrames(const std::string& name, Canvas& canvas, const projects::Document& document, double target)
 {
-    canvas.setDocument(document);
+    canvas.setDocument(std::make_shared<const projects::Document>(document));
     CanvasDriver driver(canvas);
     print(name + ": frame, everything in sight", p95(40, [&](int) { driver.frame(); }), target);
     driver.moveTo({CanvasDriver::kWidth / 2, CanvasDriver::kHeight * 0.8F});

@@ -41,7 +41,7 @@ public:
         ImGuiIO& io = ImGui::GetIO();
         io.DeltaTime = 1.0F / 60;
         ImGui::NewFrame();
-        m_canvas.draw(kWidth, kHeight, 1);
+        m_canvas.draw(kWidth, kHeight, residua::editor::Theme::Light);
         ImGui::Render();
         for (auto& request : m_canvas.takeRequests()) {
             m_requests.push_back(std::move(request));
@@ -71,7 +71,7 @@ public:
         // So far apart that two clicks are not a double click.
         ImGui::GetIO().DeltaTime = 1;
         ImGui::NewFrame();
-        m_canvas.draw(kWidth, kHeight, 1);
+        m_canvas.draw(kWidth, kHeight, residua::editor::Theme::Light);
         ImGui::Render();
     }
     void doubleClick(residua::editor::ScreenPoint p)

@@ -2,8 +2,11 @@
 // The depth canvas by pointer and request, in frames that nobody shows.
 #include "editor/canvas/paint_tools.h"
 #include "editor/depth/depth_canvas.h"
+#include "editor/depth/shortcut_drag.h"
+#include "editor/shortcuts/live_weights.h"
 #include "editor/shortcuts/port_row.h"
 #include "editor/shortcuts/weight_legend.h"
+#include "projects/library/presets.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/support/test_program.h"
 
@@ -42,13 +45,13 @@ private slots:
     {
         load(stackOf(3));
         CanvasDriver driver(*m_canvas);
-        driver.doubleClick(*m_canvas->locate(2, Spot::Centre));
+        driver.doubleClick(*m_canvas->locate(LayerTarget{2, LayerPart::Centre}));
         auto opened = driver.take<OpenBlock>();
         QCOMPARE(opened.size(), std::size_t{1});
         QCOMPARE(opened.front().graph, std::string("block:mlp"));
-        driver.doubleClick(*m_canvas->locate(0, Spot::Centre));
+        driver.doubleClick(*m_canvas->locate(LayerTarget{0, LayerPart::Centre}));
         QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("stem"));
-        driver.doubleClick(*m_canvas->locate(4, Spot::Centre));
+        driver.doubleClick(*m_canvas->locate(LayerTarget{4, LayerPart::Centre}));
         QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("head"));
     }
 
@@ -78,7 +81,8 @@ private slots:
     {
         load(stackOf(96));
         CanvasDriver driver(*m_canvas);
-        QVERIFY(m_canvas->locate(0, Spot::Centre)->y + kTickRoom <= CanvasDriver::kHeight - kLegendRoom + 1);
+        QVERIFY(m_canvas->locate(LayerTarget{0, LayerPart::Centre})->y + kTickRoom <=
+                CanvasDriver::kHeight - kLegendRoom + 1);
     }
 
     void aDoubleClickOnEmptyGroundAsksForText()
@@ -89,45 +93,61 @@ private slots:
         const auto asked = driver.take<AskTyping>();
         QCOMPARE(asked.size(), std::size_t{1});
         QCOMPARE(asked.front().at.x, 30.0F);
-        QVERIFY(m_canvas->typing("0:9").valid == false);
-    }
-
-    void typedLayersAreSelected()
-    {
-        load(stackOf(3));
-        CanvasDriver driver(*m_canvas);
-        m_canvas->enter("2 mlp");
-        driver.frame();
-        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{4, 5}));
+        QVERIFY(!asked.front().node); // it is no graph
     }
 
     void foldingIsAStateOfTheView()
     {
         load(stackOf(8));
         CanvasDriver driver(*m_canvas);
-        const ScreenPoint first = *m_canvas->locate(1, Spot::Centre);
-        m_canvas->setSelection({.layers = {3, 4, 5}, .shortcuts = {}, .nodes = {}});
-        m_canvas->toggleFold();
+        const ScreenPoint first = *m_canvas->locate(LayerTarget{1});
+        select({.layers = {3, 4, 5}});
+        fold();
         driver.frame();
         QVERIFY(driver.take<RequestEdit>().empty());
-        QVERIFY(m_canvas->locate(4, Spot::Fold).has_value());
-        QVERIFY(!m_canvas->locate(2, Spot::Fold).has_value());
+        QVERIFY(m_canvas->locate(LayerTarget{4, LayerPart::Fold}).has_value());
+        QVERIFY(!m_canvas->locate(LayerTarget{2, LayerPart::Fold}).has_value());
         QVERIFY(!m_canvas->locate(Shortcut{3, 4}).has_value());
-        m_canvas->setDocument(m_document); // an edit elsewhere leaves it folded
+        show(); // an edit elsewhere leaves it folded
         driver.frame();
-        driver.click(*m_canvas->locate(3, Spot::Fold));
+        driver.click(*m_canvas->locate(LayerTarget{3, LayerPart::Fold}));
         driver.frame();
-        QVERIFY(!m_canvas->locate(4, Spot::Fold).has_value());
-        QCOMPARE(m_canvas->locate(1, Spot::Centre)->x, first.x);
-        m_canvas->setSelection({});
-        m_canvas->toggleFold();
-        QVERIFY(m_canvas->locate(8, Spot::Fold).has_value());
-        m_canvas->toggleFold();
-        QVERIFY(!m_canvas->locate(8, Spot::Fold).has_value());
-        m_canvas->toggleFold();
-        m_canvas->forget(); // another project follows
-        m_canvas->setDocument(m_document);
-        QVERIFY(!m_canvas->locate(8, Spot::Fold).has_value());
+        QVERIFY(driver.take<FoldsChanged>().back().folds.empty());
+        QVERIFY(!m_canvas->locate(LayerTarget{4, LayerPart::Fold}).has_value());
+        QCOMPARE(m_canvas->locate(LayerTarget{1})->x, first.x);
+        m_state = {};
+        fold();
+        QVERIFY(m_canvas->locate(LayerTarget{8, LayerPart::Fold}).has_value());
+        fold();
+        QVERIFY(!m_canvas->locate(LayerTarget{8, LayerPart::Fold}).has_value());
+    }
+
+    /// The folds that a host keeps may be of another stack.
+    void foldsOfUnlikeLayersAreNotShown()
+    {
+        load(stackOf(4));
+        CanvasDriver driver(*m_canvas);
+        fold();
+        QVERIFY(m_canvas->locate(LayerTarget{4, LayerPart::Fold}).has_value());
+        m_document.project.network.blocks.push_back({"other", "", {}});
+        m_document.project.network.stack = {{"mlp", 2}, {"other", 2}};
+        show();
+        QVERIFY(!m_canvas->locate(LayerTarget{4, LayerPart::Fold}).has_value());
+    }
+
+    void aDragSaysWhatTheShortcutCosts()
+    {
+        projects::Project project = projects::findExample("linear-ancre")->project;
+        std::get<DepthMix>(project.topology.wiring).sources = projects::ExplicitSources{{{0, 1}, {1, 2}}};
+        DepthScene scene;
+        scene.rebuild(project);
+        ShortcutDrag drag;
+        drag.begin(project, 0);
+        const DragPreview preview = drag.preview(scene, project, scene.box(3));
+        QVERIFY(preview.valid);
+        QCOMPARE(preview.lines.front(), std::string("0:3"));
+        QVERIFY2(preview.lines.at(1).starts_with("+1 parameters"), preview.lines.at(1).c_str());
+        QVERIFY(!drag.preview(scene, project, scene.box(1)).valid); // is there
     }
 
     void theButtonFoldsAndUnfolds()
@@ -136,9 +156,9 @@ private slots:
         CanvasDriver driver(*m_canvas);
         const ScreenPoint button{CanvasDriver::kWidth - 36, 24};
         driver.click(button);
-        QVERIFY(m_canvas->locate(3, Spot::Fold).has_value());
+        QVERIFY(m_canvas->locate(LayerTarget{3, LayerPart::Fold}).has_value());
         driver.click(button);
-        QVERIFY(!m_canvas->locate(3, Spot::Fold).has_value());
+        QVERIFY(!m_canvas->locate(LayerTarget{3, LayerPart::Fold}).has_value());
         QVERIFY(driver.take<SelectionChanged>().empty());
     }
 
@@ -146,9 +166,9 @@ private slots:
     {
         load(stackOf(5));
         CanvasDriver driver(*m_canvas);
-        m_canvas->toggleFold();
+        fold();
         driver.frame();
-        driver.click(*m_canvas->locate(3, Spot::Centre));
+        driver.click(*m_canvas->locate(LayerTarget{3, LayerPart::Centre}));
         QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{1, 2, 3, 4, 5}));
     }
 
@@ -158,12 +178,14 @@ private slots:
         std::get<DepthMix>(document.project.topology.wiring).sources = projects::ExplicitSources{};
         load(std::move(document));
         CanvasDriver driver(*m_canvas);
-        driver.drag(*m_canvas->locate(1, Spot::Handle), *m_canvas->locate(4, Spot::Centre));
+        driver.drag(*m_canvas->locate(LayerTarget{1, LayerPart::Handle}),
+                    *m_canvas->locate(LayerTarget{4, LayerPart::Centre}));
         QCOMPARE(driver.take<RequestEdit>().size(), std::size_t{1});
-        m_canvas->setSelection({.layers = {3, 4}, .shortcuts = {}, .nodes = {}});
-        m_canvas->toggleFold();
+        select({.layers = {3, 4}});
+        fold();
         driver.frame();
-        driver.drag(*m_canvas->locate(1, Spot::Handle), *m_canvas->locate(4, Spot::Centre));
+        driver.drag(*m_canvas->locate(LayerTarget{1, LayerPart::Handle}),
+                    *m_canvas->locate(LayerTarget{4, LayerPart::Centre}));
         QVERIFY(driver.take<RequestEdit>().empty());
     }
 
@@ -171,11 +193,11 @@ private slots:
     {
         load(stackOf(6));
         CanvasDriver driver(*m_canvas);
-        driver.click(*m_canvas->locate(2, Spot::Centre));
+        driver.click(*m_canvas->locate(LayerTarget{2, LayerPart::Centre}));
         ImGui::GetIO().KeyShift = true;
-        driver.click(*m_canvas->locate(5, Spot::Centre));
+        driver.click(*m_canvas->locate(LayerTarget{5, LayerPart::Centre}));
         QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{2, 5}));
-        const ScreenPoint one = *m_canvas->locate(1, Spot::Centre);
+        const ScreenPoint one = *m_canvas->locate(LayerTarget{1, LayerPart::Centre});
         driver.drag({one.x - 30, one.y + 60}, {one.x + 20, one.y + 5});
         QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{1, 2, 5}));
         ImGui::GetIO().KeyShift = false;
@@ -196,37 +218,6 @@ private slots:
         QVERIFY(driver.take<SelectionChanged>().empty());
     }
 
-    void deleteTakesLayersWhereNoShortcutIsSelected()
-    {
-        load(stackOf(4));
-        CanvasDriver driver(*m_canvas);
-        m_canvas->setSelection({.layers = {2}, .shortcuts = {}, .nodes = {}});
-        m_canvas->deleteSelection();
-        driver.frame();
-        const auto edits = driver.take<RequestEdit>();
-        QCOMPARE(edits.size(), std::size_t{1});
-        QVERIFY(projects::applyEdit(m_document, edits.front().edit).ok());
-        QCOMPARE(m_document.project.network.depth(), std::int64_t{3});
-    }
-
-    void copyPasteAndDuplicate()
-    {
-        load(stackOf(4));
-        CanvasDriver driver(*m_canvas);
-        QVERIFY(m_canvas->copied().empty());
-        m_canvas->setSelection({.layers = {1, 2}, .shortcuts = {}, .nodes = {}});
-        const std::string text = m_canvas->copied();
-        QVERIFY(m_canvas->paste(text).ok());
-        QVERIFY(!m_canvas->paste("nonsense").ok());
-        driver.frame();
-        QVERIFY(projects::applyEdit(m_document, driver.take<RequestEdit>().front().edit).ok());
-        m_canvas->setDocument(m_document);
-        m_canvas->duplicateSelection();
-        driver.frame();
-        QVERIFY(projects::applyEdit(m_document, driver.take<RequestEdit>().front().edit).ok());
-        QCOMPARE(m_document.project.network.depth(), std::int64_t{8});
-    }
-
     void theArrowsReachEveryLayerAndShortcut()
     {
         load(stackOf(40));
@@ -237,7 +228,7 @@ private slots:
         driver.key(ImGuiKey_RightArrow);
         driver.key(ImGuiKey_RightArrow);
         QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{2}));
-        QVERIFY(m_canvas->locate(2, Spot::Centre)->x > 0); // the view follows
+        QVERIFY(m_canvas->locate(LayerTarget{2, LayerPart::Centre})->x > 0); // the view follows
         driver.key(ImGuiKey_UpArrow);
         QCOMPARE(driver.take<SelectionChanged>().back().selection.shortcuts, (std::set<Shortcut>{{1, 2}}));
         driver.key(ImGuiKey_UpArrow);
@@ -254,7 +245,7 @@ private slots:
             driver.key(ImGuiKey_RightArrow);
         }
         QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{41}));
-        QVERIFY(m_canvas->locate(41, Spot::Centre)->x < CanvasDriver::kWidth);
+        QVERIFY(m_canvas->locate(LayerTarget{41, LayerPart::Centre})->x < CanvasDriver::kWidth);
     }
 
     void theMinimapMovesTheView()
@@ -262,32 +253,32 @@ private slots:
         load(stackOf(40));
         CanvasDriver driver(*m_canvas);
         const ScreenPoint corner{CanvasDriver::kWidth - 24, CanvasDriver::kHeight - 24};
-        const float before = m_canvas->locate(40, Spot::Centre)->x;
+        const float before = m_canvas->locate(LayerTarget{40, LayerPart::Centre})->x;
         driver.click(corner); // all is in sight: there is no minimap
         driver.frame();
-        QCOMPARE(m_canvas->locate(40, Spot::Centre)->x, before);
+        QCOMPARE(m_canvas->locate(LayerTarget{40, LayerPart::Centre})->x, before);
         driver.moveTo({100, 500});
         driver.wheel(12);
-        QVERIFY(m_canvas->locate(40, Spot::Centre)->x > CanvasDriver::kWidth);
+        QVERIFY(m_canvas->locate(LayerTarget{40, LayerPart::Centre})->x > CanvasDriver::kWidth);
         driver.take<SelectionChanged>();
         driver.drag({corner.x - 60, corner.y}, corner);
-        QVERIFY(m_canvas->locate(40, Spot::Centre)->x < CanvasDriver::kWidth);
+        QVERIFY(m_canvas->locate(LayerTarget{40, LayerPart::Centre})->x < CanvasDriver::kWidth);
         QVERIFY(driver.take<SelectionChanged>().empty());
-        m_canvas->fit();
+        m_canvas->show(Extent::Everything);
         driver.frame();
-        QCOMPARE(m_canvas->locate(40, Spot::Centre)->x, before);
+        QCOMPARE(m_canvas->locate(LayerTarget{40, LayerPart::Centre})->x, before);
     }
 
     void zoomToSelectionShowsIt()
     {
         load(stackOf(96));
         CanvasDriver driver(*m_canvas);
-        m_canvas->setSelection({.layers = {90}, .shortcuts = {}, .nodes = {}});
-        m_canvas->zoomToSelection();
+        select({.layers = {90}});
+        m_canvas->show(Extent::Selection);
         driver.frame();
-        const ScreenPoint at = *m_canvas->locate(90, Spot::Centre);
+        const ScreenPoint at = *m_canvas->locate(LayerTarget{90, LayerPart::Centre});
         QVERIFY(std::abs(at.x - CanvasDriver::kWidth / 2) < 2);
-        QVERIFY(m_canvas->locate(91, Spot::Centre)->x - at.x > 100);
+        QVERIFY(m_canvas->locate(LayerTarget{91, LayerPart::Centre})->x - at.x > 100);
     }
 
     void leftOutLayersAreDimmed()
@@ -296,10 +287,16 @@ private slots:
         CanvasDriver driver(*m_canvas);
         const std::vector<std::uint8_t> active{1, 0, 1};
         const std::vector<float> weights(16, 1.0F);
-        m_canvas->setLive({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = {}, .step = 1});
+        LiveWeights live;
+        const auto tell = [&](std::span<const std::uint8_t> leftOut, std::int64_t step) {
+            live.take({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = leftOut, .step = step},
+                      m_document.project);
+            m_canvas->setLive(std::make_shared<const LiveWeights>(live));
+        };
+        tell({}, 1);
         driver.frame();
         const std::size_t before = opaqueVertices();
-        m_canvas->setLive({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = active, .step = 2});
+        tell(active, 2);
         driver.frame();
         QVERIFY(opaqueVertices() < before);
     }
@@ -321,7 +318,20 @@ private:
     {
         m_canvas = makeDepthCanvas();
         m_document = std::move(document);
-        m_canvas->setDocument(m_document);
+        m_state = {};
+        show();
+    }
+    void show() { m_canvas->setDocument(std::make_shared<const projects::Document>(m_document)); }
+    void select(projects::Selection selection)
+    {
+        m_state.selection = std::move(selection);
+        m_canvas->setState(m_state);
+    }
+    /// As the command does it.
+    void fold()
+    {
+        m_state.folds = toggled(m_document.project.network, m_state.folds, m_state.selection.layers);
+        m_canvas->setState(m_state);
     }
     static std::size_t opaqueVertices()
     {
@@ -337,6 +347,7 @@ private:
 
     std::unique_ptr<Canvas> m_canvas;
     projects::Document m_document;
+    ViewState m_state;
 };
 
 RESIDUA_TEST(TestDepthCanvas)

@@ -184,7 +184,7 @@ private slots:
         CanvasDriver driver(*m_canvas);
         driver.moveTo(*m_canvas->locate(Shortcut{0, 5}));
         driver.press();
-        m_canvas->cancel();
+        QVERIFY(m_canvas->giveUp());
         driver.release();
         QVERIFY(driver.take<RequestEdit>().empty());
     }
@@ -201,12 +201,12 @@ private slots:
             live.rows = live.columns = 4;
             live.measure = measure;
             live.feature = 7;
-            m_canvas->setLive(live);
             expected.take(live, m_document.project);
+            m_canvas->setLive(std::make_shared<const LiveWeights>(expected));
         };
         const auto isDrawn = [&](LiveMeasure measure, float weight) {
             driver.frame();
-            const ImU32 colour = imColour(expected.scale(measure).colour(weight, Theme::Light));
+            const ImU32 colour = imColour(weightColour(expected.scale(measure), weight, Theme::Light));
             const ImDrawData& data = *ImGui::GetDrawData();
             for (int i = 0; i < data.CmdListsCount; ++i) {
                 for (const ImDrawVert& vertex : data.CmdLists[i]->VtxBuffer) {
@@ -217,7 +217,6 @@ private slots:
             }
             return false;
         };
-        m_canvas->setTheme(Theme::Light);
         tell(LiveMeasure::Mean, 1.5F);
         driver.key(ImGuiKey_End); // there is nothing else to be shown
         QVERIFY(isDrawn(LiveMeasure::Mean, 1.5F));
@@ -230,7 +229,9 @@ private slots:
         driver.key(ImGuiKey_End);
         QVERIFY(isDrawn(LiveMeasure::Feature, -2));
         driver.key(ImGuiKey_Home);
-        m_canvas->clearLive(LiveMeasure::Spread); // then the mean is all there is but the feature
+        expected.clear(LiveMeasure::Spread);
+        m_canvas->setLive(
+            std::make_shared<const LiveWeights>(expected)); // then the mean is all there is but the feature
         QVERIFY(isDrawn(LiveMeasure::Mean, 1.5F));
     }
 
@@ -268,10 +269,6 @@ private slots:
             driver.key(ImGuiKey_RightArrow); // stops at the diagonal
         }
         QCOMPARE(driver.take<SelectionChanged>().back().selection.shortcuts, (std::set<Shortcut>{{2, 3}}));
-        m_canvas->toggleFrozen();
-        driver.frame();
-        perform(driver);
-        QCOMPARE(mixOf(m_document).states.at({2, 3}), projects::ShortcutState::Frozen);
     }
 
     void hoverIsTold()
@@ -306,8 +303,10 @@ private slots:
         const float nan = std::numeric_limits<float>::quiet_NaN();
         const std::vector<float> one(25, 1.0F);
         const std::vector<float> none(25, nan);
-        m_canvas->setLive({.port = "q", .mix = none, .rows = 5, .columns = 5, .active = {}, .step = 1});
-        m_canvas->setLive({.port = "k", .mix = one, .rows = 5, .columns = 5, .active = {}, .step = 1});
+        LiveWeights live;
+        live.take({.port = "q", .mix = none, .rows = 5, .columns = 5, .active = {}, .step = 1}, m_document.project);
+        live.take({.port = "k", .mix = one, .rows = 5, .columns = 5, .active = {}, .step = 1}, m_document.project);
+        m_canvas->setLive(std::make_shared<const LiveWeights>(live));
         const int withoutNumbers = driver.frame();
         driver.key(ImGuiKey_PageDown); // k's weights are written into its cells
         QVERIFY(driver.frame() > withoutNumbers);
@@ -331,7 +330,7 @@ private:
     {
         m_canvas = makeMatrixCanvas();
         m_document = std::move(document);
-        m_canvas->setDocument(m_document);
+        m_canvas->setDocument(std::make_shared<const projects::Document>(m_document));
     }
     /// Applies what the canvas asked for, as its host does; how many edits that was.
     std::size_t perform(CanvasDriver& driver)
@@ -343,7 +342,7 @@ private:
                 QTest::qFail(inverse.error().text().c_str(), __FILE__, __LINE__);
             }
         }
-        m_canvas->setDocument(m_document);
+        m_canvas->setDocument(std::make_shared<const projects::Document>(m_document));
         return edits.size();
     }
 

@@ -2,9 +2,9 @@
 // Broken projects: whatever a file holds, it is read or refused, judged, costed, compared, drawn and expanded without a
 // crash, without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_FUZZ_SEED repeats it.
 #include "editor/block/block_scene.h"
+#include "editor/canvas/folds.h"
 #include "editor/depth/depth_scene.h"
 #include "editor/matrix/matrix_scene.h"
-#include "editor/shortcuts/folds.h"
 #include "engine/data/dataset.h"
 #include "engine/data/project_bounds.h"
 #include "projects/base/utf8.h"

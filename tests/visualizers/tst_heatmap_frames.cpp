@@ -83,6 +83,27 @@ private slots:
         }
     }
 
+    /// As the canvases colour them.
+    void theWiringSaysHowWeightsAreColoured()
+    {
+        HeatmapFrames frames;
+        frames.append(mixAt(0, {0.5F, kNone, 0.5F, 1.25F}));
+        frames.append({.name = "spread/q", .step = 0, .rows = 1, .columns = 1, .values = {0.5F}});
+        frames.append({.name = "coefficient", .step = 0, .rows = 1, .columns = 1, .values = {-0.5F}});
+        residua::projects::DepthMix mix; // starts at 1
+        frames.setWiring(mix);
+        QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{1.0, 0.5, 1.5}));
+        QCOMPARE(frames.scale("spread/q"), (residua::projects::WeightScale{std::nullopt, 0, 0.5}));
+        mix.normalise = residua::projects::NormaliseOver::Targets; // then no row sums to one
+        mix.init = residua::projects::MixInit::Zero;
+        frames.setWiring(mix);
+        QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{std::nullopt, 0, 1.25}));
+        QCOMPARE(frames.scale("coefficient"), (residua::projects::WeightScale{0.0, -0.5, 0.5}));
+        frames.clear(); // and with the frames their wiring
+        frames.append(mixAt(0, {-0.5F, kNone, 0, 2}));
+        QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{0.0, -2, 2}));
+    }
+
     void anotherShapeStartsAfresh()
     {
         HeatmapFrames frames;

@@ -12,24 +12,12 @@ namespace residua::visualizers {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kSumTolerance = 1e-3;
-
-/// Whether every row that has a cell sums to one.
-bool rowsSumToOne(const engine::Matrix& matrix)
+projects::WeightQuantity quantityOf(const std::string& name)
 {
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        double sum = 0;
-        bool any = false;
-        for (std::int64_t column = 0; column < matrix.columns; ++column) {
-            const float cell = matrix.at(row, column);
-            sum += std::isnan(cell) ? 0 : cell;
-            any = any || !std::isnan(cell);
-        }
-        if (any && std::abs(sum - 1) > kSumTolerance) {
-            return false;
-        }
-    }
-    return true;
+    const std::string kind = engine::MatrixName::from(name).kind;
+    return kind == engine::matrix::kSpread        ? projects::WeightQuantity::Spread
+           : kind == engine::matrix::kCoefficient ? projects::WeightQuantity::Coefficient
+                                                  : projects::WeightQuantity::Weight;
 }
 
 } // namespace
@@ -48,6 +36,7 @@ void HeatmapFrames::clear()
 {
     m_series.clear();
     m_pinned = 0;
+    m_wiring.reset();
 }
 
 void HeatmapFrames::drop(const std::string& kind)
@@ -153,27 +142,10 @@ HeatmapFrames::Range HeatmapFrames::range(const std::string& name, CellValue val
     return found == series->second.ranges.end() ? Range{} : found->second;
 }
 
-std::optional<double> HeatmapFrames::centre(const std::string& name) const
+projects::WeightScale HeatmapFrames::scale(const std::string& name) const
 {
-    if (count(name) == 0 || engine::MatrixName::from(name).kind == engine::matrix::kSpread) {
-        return std::nullopt;
-    }
-    const Frames& frames = m_series.at(name).frames;
     const Range all = range(name, CellValue::Weight);
-    if (all.low >= 0 && rowsSumToOne(*frames.front()) && rowsSumToOne(*frames.back())) {
-        return std::nullopt;
-    }
-    std::optional<double> start;
-    for (const float cell : frames.front()->values) {
-        if (!std::isfinite(cell)) {
-            continue;
-        }
-        if (start && *start != cell) {
-            return 0.0; // they started apart: none of the starts is the middle
-        }
-        start = cell;
-    }
-    return start.value_or(0.0);
+    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, quantityOf(name), all.low, all.high);
 }
 
 void HeatmapFrames::rangeAnew(CellValue value)

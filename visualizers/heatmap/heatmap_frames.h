@@ -2,6 +2,8 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "projects/depth/weight_scale.h"
+#include "projects/model/topology.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -48,9 +50,10 @@ public:
     [[nodiscard]] std::vector<double> cells(const std::string& name, std::size_t index, CellValue value) const;
     /// Smallest and largest cell over all frames, so that colours hold still while scrubbing.
     [[nodiscard]] Range range(const std::string& name, CellValue value) const;
-    /// The value that weights may fall below and rise above: where they started, or zero. None for probabilities and
-    /// spreads, which are magnitudes.
-    [[nodiscard]] std::optional<double> centre(const std::string& name) const;
+    /// The wiring that the matrices were recorded under; clear() forgets it.
+    void setWiring(const projects::Wiring& wiring) { m_wiring = wiring; }
+    /// How the weights of a matrix are coloured, the same over all frames.
+    [[nodiscard]] projects::WeightScale scale(const std::string& name) const;
 
 private:
     using Frames = std::vector<std::shared_ptr<const engine::Matrix>>;
@@ -70,6 +73,7 @@ private:
     std::map<std::string, Series> m_series;
     std::map<std::string, Frames> m_other;
     std::int64_t m_pinned = 0;
+    std::optional<projects::Wiring> m_wiring;
 };
 
 } // namespace residua::visualizers

@@ -263,23 +263,20 @@ QString HeatmapView::Impl::scaleLabel() const
 HeatmapGrid::Picture HeatmapView::Impl::picture(const std::string& series, std::size_t index) const
 {
     const engine::Matrix& matrix = frames.frame(series, index);
-    const auto [low, high] = frames.range(series, cellValue());
-    HeatmapGrid::Picture picture{static_cast<int>(matrix.rows),
-                                 static_cast<int>(matrix.columns),
-                                 frames.cells(series, index, cellValue()),
-                                 cellValue() == CellValue::Weight ? 0.0 : low,
-                                 high,
-                                 std::nullopt,
-                                 scaleLabel()};
+    projects::WeightScale scale;
     if (cellValue() == CellValue::Weight) {
-        picture.centre = frames.centre(series);
-    } else if (cellValue() != CellValue::LogOfRowMax) {
-        picture.centre = 0.0;
+        scale = frames.scale(series);
+    } else {
+        const auto [low, high] = frames.range(series, cellValue());
+        scale = {cellValue() == CellValue::LogOfRowMax ? std::nullopt : std::optional(0.0), low, high};
     }
-    if (picture.centre) {
-        picture.low = low;
-    }
-    return picture;
+    return {static_cast<int>(matrix.rows),
+            static_cast<int>(matrix.columns),
+            frames.cells(series, index, cellValue()),
+            scale.low,
+            scale.high,
+            scale.centre,
+            scaleLabel()};
 }
 
 void HeatmapView::Impl::pinStep()
@@ -384,6 +381,12 @@ void HeatmapView::clear()
     m_impl->feature->setValue(kAllFeatures);
     m_impl->feature->hide();
     m_impl->scrubber->setMaximum(0);
+    m_impl->show();
+}
+
+void HeatmapView::setWiring(const projects::Wiring& wiring)
+{
+    m_impl->frames.setWiring(wiring);
     m_impl->show();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "projects/model/topology.h"
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
@@ -28,6 +29,8 @@ public:
 
     /// Forgets every frame, but not the run that they are compared with.
     void clear();
+    /// The wiring of the run whose matrices follow, which says how their weights are coloured; clear() forgets it.
+    void setWiring(const residua::projects::Wiring& wiring);
     /// Appends the frame; follows the newest while the scrubber stands at the end.
     void append(const std::vector<residua::engine::Matrix>& matrices);
     /// The run to show the difference from; no matrices: none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/shortcuts/folds.h"
+#include "editor/canvas/folds.h"
 
 #include <algorithm>
 #include <string>

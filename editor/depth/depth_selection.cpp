@@ -1,12 +1,54 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/depth/depth_steps.h"
+#include "editor/depth/depth_selection.h"
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace residua::editor {
+namespace {
+
+// What was selected as a whole goes, all else comes.
+template <class Set, class Values>
+void toggle(Set& set, const Values& values)
+{
+    const bool all = std::ranges::all_of(values, [&set](const auto& value) { return set.contains(value); });
+    for (const auto& value : values) {
+        all ? static_cast<void>(set.erase(value)) : static_cast<void>(set.insert(value));
+    }
+}
+
+} // namespace
+
+projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection, const Hit& hit, Pick pick)
+{
+    projects::Selection chosen = pick == Pick::Additive ? selection : projects::Selection{};
+    const auto toggleLayers = [&chosen](std::int64_t first, std::int64_t last) {
+        toggle(chosen.layers, std::views::iota(first, last + 1));
+    };
+    if (hit.kind == Hit::Kind::Layer || hit.kind == Hit::Kind::Handle) {
+        const LayerBox* box = scene.box(hit.module);
+        toggleLayers(box->layer, box->lastLayer);
+    } else if (hit.kind == Hit::Kind::Group) {
+        const projects::LayerGroup& group = scene.brackets()[hit.group].group;
+        toggleLayers(group.first, group.last);
+    } else if (const Arc* arc = hit.kind == Hit::Kind::Shortcut ? scene.arc(hit.shortcut) : nullptr) {
+        toggle(chosen.shortcuts, scene.members(*arc));
+    }
+    return chosen;
+}
+
+projects::Selection boxed(const DepthScene& scene, const projects::Selection& selection, const Rect& area, Pick pick)
+{
+    projects::Selection chosen = pick == Pick::Additive ? selection : projects::Selection{};
+    const auto layers = scene.layersIn(area);
+    const auto shortcuts = scene.shortcutsIn(area);
+    chosen.layers.insert(layers.begin(), layers.end());
+    chosen.shortcuts.insert(shortcuts.begin(), shortcuts.end());
+    return chosen;
+}
 
 projects::Selection layerBeside(const DepthScene& scene, const projects::Selection& selection, std::int64_t by,
                                 Step step)

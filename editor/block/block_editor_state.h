@@ -8,27 +8,23 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace residua::editor {
 
-/// The block canvas without its view: which graph is open, what is selected in it, and what each command asks for.
-/// Every edit also keeps the nodes where they are seen (BlockScene::pins), as one step with its name.
-class BlockDesk {
+/// The block canvas without its view: which graph is open, what is selected in it, and what was asked for.
+class BlockEditorState {
 public:
     /// Shows the same graph of the new document, or where it is gone, that of the first layer. False where nothing is
     /// new, so that a gesture goes on.
-    bool setDocument(const projects::Document& document);
+    bool setDocument(DocumentSnapshot document);
     /// Opens the graph that is meant, if that is another.
     void setSelection(const projects::Selection& selection);
 
-    [[nodiscard]] const projects::Document& document() const { return m_document; }
-    [[nodiscard]] const projects::Project& project() const { return m_document.project; }
+    [[nodiscard]] const projects::Document& document() const { return *m_document; }
+    [[nodiscard]] const projects::Project& project() const { return m_document->project; }
     [[nodiscard]] const projects::GraphRef& ref() const { return m_scene.graph(); }
-    [[nodiscard]] const projects::Graph& graph() const { return *findGraph(m_document.project, ref()); }
     [[nodiscard]] BlockScene& scene() { return m_scene; }
     [[nodiscard]] const BlockScene& scene() const { return m_scene; }
     [[nodiscard]] const projects::Selection& selection() const { return m_selection; }
@@ -36,34 +32,19 @@ public:
     [[nodiscard]] std::optional<Rect> selectedArea() const;
     /// Whether another graph has been opened since the last call.
     [[nodiscard]] bool takeOpened() { return std::exchange(m_opened, false); }
+
     [[nodiscard]] std::vector<Request> takeRequests() { return std::exchange(m_requests, {}); }
     void request(Request request) { m_requests.push_back(std::move(request)); }
     /// Asks for what a command gave, if it gave something.
-    void perform(const Result<projects::DocumentChange>& change);
+    void request(const Result<projects::DocumentChange>& change);
 
-    /// Where its nodes are, with what of it is in sight.
-    [[nodiscard]] projects::GraphView view(const std::optional<Rect>& seen = {}) const;
     void select(std::set<projects::NodeId> nodes, std::set<projects::Wire> wires = {});
-    void selectAll();
     /// To the node that lies there, along the wires.
     void step(Direction direction);
-    /// Forgets a shift() of the scene.
-    void putBack() { m_scene.rebuild(m_document, ref()); }
-
-    void remove();
-    [[nodiscard]] std::string copied() const;
-    /// Beside where the nodes were copied, if `seen` shows that place; else in its middle.
-    [[nodiscard]] Status paste(std::string_view text, const Rect& seen);
-    void duplicate(const Rect& seen);
-    void tidy();
-    void align(projects::Alignment alignment);
-    /// Keeps the selected nodes where shift() has brought them.
+    /// Asks to keep the selected nodes where shift() of the scene has brought them.
     void moveSelected();
-    /// At the place nearest to `centre` that is free; wired to `end`.
-    void add(const projects::NodeOffer& offer, Point centre, const std::optional<projects::WireEnd>& end);
-    /// In place of `lifted`, if a wire was picked up.
-    void connect(const projects::Wire& wire, const std::optional<projects::Wire>& lifted);
-    void takeOut(const projects::Wire& wire);
+    /// Forgets a shift() of the scene.
+    void putBack() { m_scene.rebuild(*m_document, ref()); }
 
 private:
     void open(const projects::GraphRef& ref);
@@ -71,7 +52,7 @@ private:
     void take(projects::Selection selection);
     [[nodiscard]] std::map<projects::NodeId, Rect> selectedBoxes() const;
 
-    projects::Document m_document;
+    DocumentSnapshot m_document = std::make_shared<const projects::Document>();
     BlockScene m_scene;
     projects::Selection m_selection;
     std::vector<Request> m_requests;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block/block_desk.h"
+#include "editor/block/block_editor_state.h"
 
 #include <algorithm>
 #include <iterator>
@@ -30,13 +30,13 @@ Rect around(const Rect& a, const Rect& b)
 
 } // namespace
 
-bool BlockDesk::setDocument(const projects::Document& document)
+bool BlockEditorState::setDocument(DocumentSnapshot document)
 {
-    if (document == m_document && !ref().empty()) {
+    if (!ref().empty() && (document == m_document || *document == *m_document)) {
         return false;
     }
-    const GraphRef known = refIn(document.project);
-    m_document = document;
+    const GraphRef known = refIn(document->project);
+    m_document = std::move(document);
     open(known);
     std::erase_if(m_selection.nodes, [this](NodeId id) { return m_scene.node(id) == nullptr; });
     std::erase_if(m_selection.wires, [this](const Wire& wire) { return m_scene.wire(wire) == nullptr; });
@@ -44,12 +44,12 @@ bool BlockDesk::setDocument(const projects::Document& document)
 }
 
 // A block that was renamed stays open.
-GraphRef BlockDesk::refIn(const projects::Project& project) const
+GraphRef BlockEditorState::refIn(const projects::Project& project) const
 {
     if (findGraph(project, ref()) != nullptr) {
         return ref();
     }
-    if (const projects::Graph* shown = findGraph(m_document.project, ref())) {
+    if (const projects::Graph* shown = findGraph(m_document->project, ref())) {
         const auto& blocks = project.network.blocks;
         const auto same = std::ranges::find(blocks, *shown, &projects::Block::graph);
         if (same != blocks.end()) {
@@ -60,16 +60,16 @@ GraphRef BlockDesk::refIn(const projects::Project& project) const
     return findGraph(project, first) != nullptr ? first : GraphRef("stem");
 }
 
-void BlockDesk::open(const GraphRef& known)
+void BlockEditorState::open(const GraphRef& known)
 {
     if (known != ref()) {
         m_opened = true;
         m_selection = {};
     }
-    m_scene.rebuild(m_document, known);
+    m_scene.rebuild(*m_document, known);
 }
 
-void BlockDesk::setSelection(const projects::Selection& selection)
+void BlockEditorState::setSelection(const projects::Selection& selection)
 {
     const bool layer = selection.graph.empty() && selection.layers.size() == 1;
     const GraphRef meant = layer ? graphOfLayer(project().network, *selection.layers.begin()) : selection.graph;
@@ -86,12 +86,7 @@ void BlockDesk::setSelection(const projects::Selection& selection)
     }
 }
 
-projects::GraphView BlockDesk::view(const std::optional<Rect>& seen) const
-{
-    return viewOf(m_scene, seen);
-}
-
-void BlockDesk::perform(const Result<projects::DocumentChange>& change)
+void BlockEditorState::request(const Result<projects::DocumentChange>& change)
 {
     if (change) {
         m_requests.emplace_back(RequestEdit{change->edit});
@@ -101,16 +96,12 @@ void BlockDesk::perform(const Result<projects::DocumentChange>& change)
     }
 }
 
-void BlockDesk::select(std::set<NodeId> nodes, std::set<Wire> wires)
+void BlockEditorState::select(std::set<NodeId> nodes, std::set<Wire> wires)
 {
-    projects::Selection selection;
-    selection.nodes = std::move(nodes);
-    selection.wires = std::move(wires);
-    selection.graph = ref();
-    take(std::move(selection));
+    take({.nodes = std::move(nodes), .wires = std::move(wires), .graph = ref()});
 }
 
-void BlockDesk::take(projects::Selection selection)
+void BlockEditorState::take(projects::Selection selection)
 {
     if (selection != m_selection) {
         m_selection = std::move(selection);
@@ -118,16 +109,7 @@ void BlockDesk::take(projects::Selection selection)
     }
 }
 
-void BlockDesk::selectAll()
-{
-    std::set<NodeId> nodes;
-    for (const BlockNode& node : m_scene.nodes()) {
-        nodes.insert(node.id);
-    }
-    select(std::move(nodes));
-}
-
-void BlockDesk::step(Direction direction)
+void BlockEditorState::step(Direction direction)
 {
     if (m_scene.nodes().empty()) {
         return;
@@ -139,12 +121,7 @@ void BlockDesk::step(Direction direction)
     }
 }
 
-void BlockDesk::remove()
-{
-    perform(deleteNodes(m_document, m_selection, view()));
-}
-
-std::map<NodeId, Rect> BlockDesk::selectedBoxes() const
+std::map<NodeId, Rect> BlockEditorState::selectedBoxes() const
 {
     std::map<NodeId, Rect> rects;
     for (const NodeId id : m_selection.nodes) {
@@ -155,7 +132,7 @@ std::map<NodeId, Rect> BlockDesk::selectedBoxes() const
     return rects;
 }
 
-std::optional<Rect> BlockDesk::selectedArea() const
+std::optional<Rect> BlockEditorState::selectedArea() const
 {
     std::optional<Rect> area;
     for (const auto& [id, rect] : selectedBoxes()) {
@@ -164,59 +141,13 @@ std::optional<Rect> BlockDesk::selectedArea() const
     return area;
 }
 
-std::string BlockDesk::copied() const
-{
-    return copiedNodes(m_document, m_selection, view());
-}
-
-Status BlockDesk::paste(std::string_view text, const Rect& seen)
-{
-    const auto pasted = pasteNodes(m_document, text, view(seen));
-    perform(pasted);
-    return pasted ? Status(Done{}) : Status(pasted.error());
-}
-
-void BlockDesk::duplicate(const Rect& seen)
-{
-    perform(duplicateNodes(m_document, m_selection, view(seen)));
-}
-
-void BlockDesk::tidy()
-{
-    std::map<NodeId, projects::Position> places;
-    for (const auto& [id, at] : m_scene.tidied()) {
-        places.emplace(id, positionOf(at));
-    }
-    perform(tidyNodes(m_document, places, view()));
-}
-
-void BlockDesk::align(projects::Alignment alignment)
-{
-    perform(alignNodes(m_document, m_selection, alignment, view()));
-}
-
-void BlockDesk::moveSelected()
+void BlockEditorState::moveSelected()
 {
     std::map<NodeId, projects::Position> moved;
     for (const auto& [id, rect] : selectedBoxes()) {
         moved.emplace(id, positionOf({rect.left, rect.top}));
     }
-    perform(moveNodes(m_document, moved, view()));
-}
-
-void BlockDesk::add(const projects::NodeOffer& offer, Point centre, const std::optional<projects::WireEnd>& end)
-{
-    perform(addNode(m_document, offer, {positionOf(centre), end}, view()));
-}
-
-void BlockDesk::connect(const Wire& wire, const std::optional<Wire>& lifted)
-{
-    perform(connectWire(m_document, wire, lifted, view()));
-}
-
-void BlockDesk::takeOut(const Wire& wire)
-{
-    perform(removeWire(m_document, wire, view()));
+    request(moveNodes(*m_document, moved, viewOf(m_scene)));
 }
 
 } // namespace residua::editor

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/canvas.h"
 #include "editor/depth/depth_scene.h"
+#include "projects/commands/selection.h"
 
 #include <cstddef>
 #include <cstdint>
 
-// Where the arrow keys lead on the depth canvas.
+// What is selected on the depth canvas after a click, a box or an arrow key.
 namespace residua::editor {
+
+enum class Pick {
+    Alone,
+    Additive, ///< what was selected as a whole goes, all else comes
+};
+/// After a click on what lies under the pointer.
+[[nodiscard]] projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection, const Hit& hit,
+                                          Pick pick);
+/// After a box was drawn over `area` of the scene; additive, nothing goes.
+[[nodiscard]] projects::Selection boxed(const DepthScene& scene, const projects::Selection& selection, const Rect& area,
+                                        Pick pick);
 
 enum class Step {
     Move,

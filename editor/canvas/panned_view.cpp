@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/canvas/panned_view.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace residua::editor {
+namespace {
+
+constexpr float kWheelStep = 1.15F;
+constexpr float kWheelPixels = 40; ///< a sideways notch
+constexpr float kSelectionMaxZoom = 2;
+constexpr float kRevealMargin = 12;
+
+} // namespace
+
+Point pointerPosition()
+{
+    const ImVec2 p = ImGui::GetIO().MousePos;
+    return {p.x, p.y};
+}
+
+bool pointerInside(float width, float height)
+{
+    const Point at = pointerPosition();
+    return ImGui::IsMousePosValid() && at.x >= 0 && at.y >= 0 && at.x < width && at.y < height;
+}
+
+void PannedView::zoomTo(const Rect& area, const Framing& framing)
+{
+    stay();
+    m_viewport.fit(area, m_width - framing.left, m_height - framing.top - framing.bottom, framing.margin,
+                   kSelectionMaxZoom);
+    m_viewport.panBy(framing.left, framing.top);
+}
+
+void PannedView::reveal(const Rect& area, const Framing& framing)
+{
+    const Rect r = m_viewport.rectToScreen(area);
+    const auto shift = [](float from, float to, float least, float most) {
+        return from < least ? least - from : to > most ? std::max(most - to, least - from) : 0.0F;
+    };
+    const float across = shift(r.left, r.right, framing.left + kRevealMargin, m_width - kRevealMargin);
+    const float down = shift(r.top, r.bottom, framing.top + kRevealMargin, m_height - kRevealMargin);
+    if (across != 0 || down != 0) {
+        stay();
+        m_viewport.panBy(across, down);
+    }
+}
+
+void PannedView::resize(float width, float height)
+{
+    const bool other = width != m_width || height != m_height;
+    m_fitDue = m_fitDue || (m_fitted && (other || m_refit == Refit::EachFrame));
+    m_width = width;
+    m_height = height;
+}
+
+std::optional<Point> PannedView::fitSpace(const Framing& framing) const
+{
+    const float across = m_width - framing.left - 2 * framing.margin;
+    const float down = m_height - framing.top - framing.bottom - 2 * framing.margin;
+    return m_fitDue && across > 0 && down > 0 ? std::optional(Point{across, down}) : std::nullopt;
+}
+
+void PannedView::fitTo(const Rect& bounds, const Framing& framing)
+{
+    m_fitDue = false;
+    m_viewport.fit(bounds, m_width - framing.left, m_height - framing.top - framing.bottom, framing.margin,
+                   framing.maxZoom);
+    m_viewport.panBy(framing.left, framing.top);
+}
+
+bool PannedView::handlePointer(const Rect& bounds, bool inside, LeftButton left)
+{
+    if (moving()) {
+        proceed(bounds);
+        return true;
+    }
+    return inside && begin(bounds, left);
+}
+
+bool PannedView::begin(const Rect& bounds, LeftButton left)
+{
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.MouseWheel != 0 || io.MouseWheelH != 0) {
+        stay();
+        m_viewport.zoomAt(pointerPosition(), std::pow(kWheelStep, io.MouseWheel));
+        m_viewport.panBy(io.MouseWheelH * kWheelPixels, 0);
+    }
+    const auto map = minimap(bounds);
+    if (map && map->panel.contains(pointerPosition())) {
+        if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+            lookAt(pointerPosition(), bounds);
+            m_moving = Moving::Minimap;
+        }
+        return true; // what lies under it is out of reach
+    }
+    const bool leftPans = left == LeftButton::Pans && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+    if (leftPans || ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) {
+        m_moving = Moving::Pan;
+    }
+    return moving();
+}
+
+void PannedView::proceed(const Rect& bounds)
+{
+    if (m_moving == Moving::Minimap) {
+        lookAt(pointerPosition(), bounds);
+    } else {
+        const ImVec2 delta = ImGui::GetIO().MouseDelta;
+        stay();
+        m_viewport.panBy(delta.x, delta.y);
+    }
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseDown(ImGuiMouseButton_Middle)) {
+        m_moving = Moving::No;
+    }
+}
+
+void PannedView::lookAt(Point onMinimap, const Rect& bounds)
+{
+    if (const auto map = minimap(bounds)) {
+        const Point wanted = m_viewport.toScreen(map->toScene(onMinimap, bounds));
+        m_viewport.panBy(m_width / 2 - wanted.x, m_height / 2 - wanted.y);
+        stay();
+    }
+}
+
+void PannedView::stay()
+{
+    m_fitted = m_fitDue = false;
+}
+
+bool PannedView::stopMoving()
+{
+    return std::exchange(m_moving, Moving::No) != Moving::No;
+}
+
+} // namespace residua::editor

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas/minimap.h"
+#include "editor/canvas/viewport.h"
+
+#include <optional>
+
+namespace residua::editor {
+
+/// Space around what is fitted, on the screen, and the largest scale at which that is done.
+struct Framing {
+    float left = 0; ///< taken by axes, legends and the like, as are top and bottom
+    float top = 0;
+    float bottom = 0;
+    float margin = 48;
+    float maxZoom = 1.3F;
+};
+
+/// The part of a scene that a canvas shows, and how a person moves it: wheel, middle button, minimap. It shows
+/// everything until a person moves it. Every canvas has one.
+class PannedView {
+public:
+    /// When a view that shows everything is fitted anew.
+    enum class Refit {
+        EachFrame, ///< also when the scene changes
+        OnResize,  ///< an edit leaves everything where it is
+    };
+    explicit PannedView(Refit refit) : m_refit(refit) {}
+
+    [[nodiscard]] const Viewport& viewport() const { return m_viewport; }
+    [[nodiscard]] float width() const { return m_width; }
+    [[nodiscard]] float height() const { return m_height; }
+    /// In scene units.
+    [[nodiscard]] Rect inSight() const { return m_viewport.visible(m_width, m_height); }
+
+    /// Shows everything from the next frame on.
+    void fit() { m_fitted = m_fitDue = true; }
+    void zoomTo(const Rect& area, const Framing& framing);
+    /// Moves no more than it takes to have `area` in sight.
+    void reveal(const Rect& area, const Framing& framing);
+
+    // Each frame in this order.
+    void resize(float width, float height);
+    /// The width and height in which everything will be fitted in this frame; nullopt where it is not.
+    [[nodiscard]] std::optional<Point> fitSpace(const Framing& framing) const;
+    void fitTo(const Rect& bounds, const Framing& framing);
+    enum class LeftButton { Free, Pans };
+    /// Where the pointer, which is `inside` the canvas or not, moves the view: true, and nothing else is under it.
+    bool handlePointer(const Rect& bounds, bool inside, LeftButton left);
+
+    [[nodiscard]] bool moving() const { return m_moving != Moving::No; }
+    /// Ends a move; false where there was none.
+    bool stopMoving();
+    /// nullopt while everything is in sight.
+    [[nodiscard]] std::optional<Minimap> minimap(const Rect& bounds) const
+    {
+        return layoutMinimap(bounds, m_viewport, m_width, m_height);
+    }
+
+private:
+    enum class Moving { No, Pan, Minimap };
+    /// As a person has put it, no longer fitted.
+    void stay();
+    bool begin(const Rect& bounds, LeftButton left);
+    void proceed(const Rect& bounds);
+    void lookAt(Point onMinimap, const Rect& bounds);
+
+    Refit m_refit;
+    Viewport m_viewport;
+    float m_width = 0;
+    float m_height = 0;
+    bool m_fitted = true;
+    bool m_fitDue = true;
+    Moving m_moving = Moving::No;
+};
+
+/// Of this frame.
+[[nodiscard]] Point pointerPosition();
+/// Whether it is over a canvas of this size.
+[[nodiscard]] bool pointerInside(float width, float height);
+
+} // namespace residua::editor

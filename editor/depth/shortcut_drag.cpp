@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/depth/shortcut_drag.h"
+
+#include "projects/commands/shortcut_cost.h"
+#include "projects/commands/shortcut_edits.h"
+#include "projects/depth/depth_names.h"
+
+namespace residua::editor {
+
+void ShortcutDrag::begin(const projects::Project& project, std::int64_t source)
+{
+    m_source = source;
+    setProject(project);
+}
+
+void ShortcutDrag::setProject(const projects::Project& project)
+{
+    const auto sound = projects::soundProject(project);
+    m_sound = sound ? std::optional(*sound) : std::nullopt;
+}
+
+DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Project& project, const LayerBox* over) const
+{
+    DragPreview drag{.source = m_source, .target = std::nullopt, .lines = {}};
+    const LayerBox* from = scene.box(m_source);
+    if (over == nullptr || over == from) {
+        drag.lines = {moduleName(project, m_source) + ": …", "drop on a later layer"};
+        return drag;
+    }
+    drag.target = over->module;
+    if (from->folded() || over->folded()) {
+        drag.lines = {from->title + " to " + over->title, "unfold both ends to add a shortcut"};
+        return drag;
+    }
+    const projects::Shortcut shortcut{m_source, over->module};
+    drag.lines = {nameOf(shortcut)};
+    const Arc* existing = scene.arc(shortcut);
+    if (shortcut.source > shortcut.target) {
+        drag.lines.emplace_back("a shortcut runs forward in depth");
+    } else if (existing != nullptr && existing->kind == projects::ShortcutKind::Pruned) {
+        drag.valid = true;
+        drag.lines.emplace_back("brings the pruned shortcut back");
+    } else if (existing != nullptr) {
+        drag.lines.emplace_back("is there already");
+    } else {
+        const projects::CostLines cost = costLines(project, m_sound, shortcut);
+        drag.valid = cost.possible;
+        drag.lines.insert(drag.lines.end(), cost.lines.begin(), cost.lines.end());
+    }
+    return drag;
+}
+
+} // namespace residua::editor

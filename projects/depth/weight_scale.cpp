@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/depth/weight_scale.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::projects {
+namespace {
+
+constexpr double kLeastReach = 1e-3; ///< either side of the centre
+
+std::optional<double> centreOf(const Wiring* wiring, WeightQuantity quantity, double smallest)
+{
+    if (quantity == WeightQuantity::Spread) {
+        return std::nullopt;
+    }
+    const auto* mix = wiring != nullptr ? std::get_if<DepthMix>(wiring) : nullptr;
+    if (mix == nullptr) {
+        return smallest < 0 ? std::optional(0.0) : std::nullopt;
+    }
+    if (quantity == WeightQuantity::Weight && mix->normalise != NormaliseOver::None) {
+        return std::nullopt;
+    }
+    return mix->init == MixInit::Ones ? 1.0 : 0.0;
+}
+
+} // namespace
+
+double WeightScale::strength(double weight) const
+{
+    const double reach = centre ? std::max(high - *centre, *centre - low) : high;
+    return reach > 0 ? std::clamp(std::abs(weight - centre.value_or(0.0)) / reach, 0.0, 1.0) : 0.0;
+}
+
+WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double smallest, double largest)
+{
+    const auto centre = centreOf(wiring, quantity, smallest);
+    if (!centre) {
+        return {std::nullopt, 0, largest};
+    }
+    const double reach = std::max({largest - *centre, *centre - smallest, kLeastReach});
+    return {centre, *centre - reach, *centre + reach};
+}
+
+} // namespace residua::projects

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/topology.h"
+
+#include <optional>
+
+namespace residua::projects {
+
+/// What the numbers of a recorded matrix are.
+enum class WeightQuantity {
+    Weight,      ///< what entries are multiplied by
+    Spread,      ///< the standard deviation of weights over features or tokens
+    Coefficient, ///< what is learned for a weight, before a softmax
+};
+
+/// How weights are coloured. Without a centre they are magnitudes from 0 to `high`; with one they are signed about it
+/// and run from `low` to `high`, as far below it as above.
+struct WeightScale {
+    std::optional<double> centre = {};
+    double low = 0;
+    double high = 1;
+
+    /// How strongly a weight stands out, in [0, 1].
+    [[nodiscard]] double strength(double weight) const;
+    bool operator==(const WeightScale&) const = default;
+};
+
+/// The scale of numbers from `smallest` to `largest`, the one rule of canvases and heatmap. Spreads, and weights that a
+/// softmax makes, are magnitudes. Other numbers of a depth mix are signed about the value that all of them start at, or
+/// about 0. Those of another wiring, or of an unknown one (null), are signed about 0 where some are negative.
+[[nodiscard]] WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double smallest, double largest);
+
+} // namespace residua::projects
