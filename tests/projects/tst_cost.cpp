@@ -306,7 +306,8 @@ void TestCost::invalidDocumentsGiveErrors()
     project.network.stack = {{"other", 2}};
     QCOMPARE(costOf(project).error().text(), std::string("[network · segment 1 · block] there is no block other"));
     project.network.stack = {{"test", 5000}};
-    QCOMPARE(costOf(project).error().text(), std::string("[network · segment 1 · layers] got 5000, expected 1 to 4096"));
+    QCOMPARE(costOf(project).error().text(),
+             std::string("[network · segment 1 · layers] got 5000, expected 1 to 4096"));
     project.network.stack = {{"test", 1}};
     project.network.blocks[0].graph.nodes[1].id = NodeId{1};
     QVERIFY(!costOf(project).ok());

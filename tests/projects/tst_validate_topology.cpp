@@ -58,7 +58,8 @@ void TestValidateTopology::mistakesAreNamed_data()
             usePreset(p, "ancre-fixed");
             mixOf(p).tsallis.weight = 0.1;
         },
-        "E /topology/wiring/tsallis/weight [topology · Tsallis entropy · weight] the entropy is that of learned, normalised "
+        "E /topology/wiring/tsallis/weight [topology · Tsallis entropy · weight] the entropy is that of learned, "
+        "normalised "
         "coefficients");
     row(
         "shortcut bounds",
