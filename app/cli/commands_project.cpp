@@ -110,7 +110,7 @@ Judgement judged(const NamedProject& project)
 
 Exit runValidate(const Arguments& arguments, const Console& console)
 {
-    const Result<NamedProject> project = openProject(arguments.positional(0));
+    const Result<NamedProject> project = openProject(arguments);
     if (!project) {
         return console.fail(Exit::InvalidProject, project.error());
     }
@@ -201,7 +201,7 @@ json showCost(const projects::SoundProject& project, const Console& console)
 /// problems.
 Exit runInfo(const Arguments& arguments, const Console& console)
 {
-    const Result<NamedProject> opened = openProject(arguments.positional(0));
+    const Result<NamedProject> opened = openProject(arguments);
     if (!opened) {
         return console.fail(Exit::InvalidProject, opened.error());
     }
@@ -269,11 +269,15 @@ std::vector<Command> projectCommands()
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"}}},
          &runNew},
-        {"validate", "check a project and its data", "residua-cli validate my-project", {{kProject}, {}}, &runValidate},
+        {"validate",
+         "check a project and its data",
+         "residua-cli validate my-project",
+         {{kProject}, {setOption()}},
+         &runValidate},
         {"info",
          "show a project's size and cost, part by part",
          "residua-cli info my-project",
-         {{kProject}, {}},
+         {{kProject}, {setOption()}},
          &runInfo},
         {"diff",
          "show what differs in meaning between two projects",

@@ -109,7 +109,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     if (mayResume && !arguments.has("run")) {
         return console.fail(Exit::Usage, {"", "--resume-or-start needs --run DIR: the directory of the run"});
     }
-    Result<NamedProject> opened = openProject(arguments.positional(0));
+    Result<NamedProject> opened = openProject(arguments);
     if (!opened) {
         return console.fail(Exit::InvalidProject, opened.error());
     }
@@ -168,6 +168,7 @@ std::vector<Command> runCommands()
          "residua-cli train my-project --steps 20 --run my-project/runs/first",
          {{kProject},
           {{"steps", OptionKind::Integer, "N", "steps in all (default: the project's)", {}, 1, kMostSteps},
+           setOption(),
            {"runs", OptionKind::Text, "DIR", "folder of the new run (default: PROJECT/runs)"},
            {"run", OptionKind::Text, "DIR", "the run's own directory, new or empty but with:"},
            {"resume-or-start", OptionKind::Flag, "",

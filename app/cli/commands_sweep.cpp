@@ -29,7 +29,7 @@ using MeantOrNot = std::variant<Meant, Refusal>;
 
 MeantOrNot meantBy(const Arguments& arguments)
 {
-    Result<NamedProject> opened = openProject(arguments.positional(0));
+    Result<NamedProject> opened = openProject(arguments);
     if (!opened) {
         return Refusal{Exit::InvalidProject, opened.error()};
     }
@@ -91,7 +91,7 @@ std::optional<Refusal> obstacleOf(const SweepPlan& plan, const Console& console)
 std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan)
 {
     std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string()};
-    for (const char* option : {"vary", "steps", "device", "member", "part", "again", "time-limit"}) {
+    for (const char* option : {"vary", "set", "steps", "device", "member", "part", "again", "time-limit"}) {
         for (const std::string& value : arguments.texts(option)) {
             words.insert(words.end(), {std::string("--") + option, value});
         }
@@ -189,6 +189,7 @@ std::vector<Command> sweepCommands()
            {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
           {{"vary", OptionKind::Text, "POINTER=V1,V2",
             "a field of project.json and its values; up to three times, instead of NAME"},
+           setOption(),
            {"list", OptionKind::Flag, "", "show the grid, its cost and how far each member is, and train nothing"},
            {"member", OptionKind::Text, "LABEL", "train this member alone: its label, or its number in the grid as #3"},
            {"part", OptionKind::Text, "K/N", "train members K, K+N, K+2N, … alone, as one of N jobs"},

@@ -4,6 +4,7 @@
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <vector>
 
@@ -33,6 +34,35 @@ Result<NamedProject> openProject(const std::string& path)
         return directory.error();
     }
     return NamedProject{std::move(*document), *directory};
+}
+
+Result<NamedProject> openProject(const Arguments& arguments)
+{
+    Result<NamedProject> opened = openProject(arguments.positional(0));
+    if (!opened) {
+        return opened;
+    }
+    projects::Project& project = opened->document.project;
+    for (const std::string& text : arguments.texts("set")) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos || equals + 1 == text.size()) {
+            return Error{"--set", "got \"" + text + "\", expected POINTER=VALUE such as /training/steps=100"};
+        }
+        const std::string pointer = text.substr(0, equals);
+        Result<projects::Project> changed = projects::withField(project, pointer, {text.substr(equals + 1)});
+        if (!changed) {
+            return Error{"--set", changed.error().text()};
+        }
+        project = *std::move(changed);
+    }
+    return opened;
+}
+
+OptionSpec setOption()
+{
+    return {"set", OptionKind::Text, "POINTER=VALUE",
+            "a field of project.json and its value for this command; any number of times (residua-cli explain fields "
+            "lists them)"};
 }
 
 Result<std::filesystem::path> absolutePath(const std::filesystem::path& path)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/arguments.h"
 #include "app/cli/console.h"
 #include "projects/base/result.h"
 #include "projects/edit/edit.h"
@@ -18,6 +19,11 @@ struct NamedProject {
     std::filesystem::path directory;
 };
 [[nodiscard]] Result<NamedProject> openProject(const std::string& path);
+/// The project that the first word names, with the fields set that --set gives, in their order. Errors name the field,
+/// what it takes, and what was probably meant.
+[[nodiscard]] Result<NamedProject> openProject(const Arguments& arguments);
+/// The option --set POINTER=VALUE.
+[[nodiscard]] OptionSpec setOption();
 
 /// From the root, without "." and "..". An error where the current directory is gone.
 [[nodiscard]] Result<std::filesystem::path> absolutePath(const std::filesystem::path& path);

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace residua::app {
 
@@ -188,9 +189,8 @@ QString PropertyEditor::problemWith(const QVariant& value) const
                                                         : tr("Expected a number, such as 0.1 or 1e-3.");
     }
     const bool number = m_property.kind == PropertyKind::Integer || m_property.kind == PropertyKind::Real;
-    if (number && (value.toDouble() < m_property.minimum || value.toDouble() > m_property.maximum)) {
-        return tr("Expected a number from %1 to %2.")
-            .arg(formatReal(m_property.minimum), formatReal(m_property.maximum));
+    if (number && !m_property.range.contains(value.toDouble())) {
+        return tr("Expected %1.").arg(QString::fromStdString(textOf(m_property.range)));
     }
     return m_property.check ? m_property.check(value.toString()) : QString();
 }
@@ -235,15 +235,24 @@ void PropertyEditor::stepNumber(int direction)
         return;
     }
     if (m_property.kind == PropertyKind::Integer) {
-        const qlonglong stepped = now.toLongLong() + direction;
-        m_field->setText(QString::number(std::clamp<qlonglong>(stepped, static_cast<qlonglong>(m_property.minimum),
-                                                               static_cast<qlonglong>(m_property.maximum))));
+        const qlonglong whole = now.toLongLong();
+        using Limits = std::numeric_limits<qlonglong>;
+        const qlonglong stepped = whole == (direction > 0 ? Limits::max() : Limits::min()) ? whole : whole + direction;
+        const projects::Range& range = m_property.range;
+        const bool inside = range.contains(static_cast<std::int64_t>(stepped));
+        m_field->setText(QString::number(inside                  ? stepped
+                                         : stepped < range.least ? static_cast<qlonglong>(range.least)
+                                                                 : static_cast<qlonglong>(range.most)));
     } else {
         // A tenth of the number's own magnitude: 0.1 → 0.11, 3e-4 → 3.1e-4.
         const double real = now.toDouble();
         const double step = real == 0 ? 1.0 / kBigStep : std::pow(10.0, std::floor(std::log10(std::abs(real))) - 1);
         const double stepped = std::round(real / step + direction) * step;
-        m_field->setText(QString::number(std::clamp(stepped, m_property.minimum, m_property.maximum), 'g', 6));
+        const double nearest = std::clamp(stepped, m_property.range.least, m_property.range.most);
+        if (!m_property.range.contains(nearest)) {
+            return; // an end that is not in it
+        }
+        m_field->setText(QString::number(nearest, 'g', 6));
     }
     m_field->setModified(true);
     commit();

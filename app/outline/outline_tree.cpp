@@ -249,7 +249,7 @@ std::vector<OutlineRow> rowsOfGroup(const std::vector<projects::LayerGroup>& gro
         made.title = title;
         made.kind = value.typeId() == QMetaType::QString ? PropertyKind::Text : PropertyKind::Integer;
         made.value = value;
-        made.minimum = 1;
+        made.range = projects::Range::atLeast(1);
         made.edit = [groups, at, set](const Project&, const QVariant& given) -> Result<projects::Edit> {
             std::vector<projects::LayerGroup> changed = groups;
             set(changed[at], given);
@@ -436,16 +436,16 @@ std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document, const std::v
     const Project& project = document->project;
     std::vector<OutlineRow> rows;
     rows.push_back(sectionRow(document, Section::Data, "data"));
-    rows.back().value = shownValue(project, Section::Data, "source");
+    rows.back().value = shownValue(project, Section::Data, "/data/source/kind");
     rows.push_back(networkRow(document));
     rows.push_back(topologyRow(document));
     rows.push_back(sectionRow(document, Section::Stages, "stages"));
     rows.back().value =
         project.stages.stages.empty() ? Text::tr("none") : QString::number(project.stages.stages.size());
     rows.push_back(sectionRow(document, Section::Initialisation, "initialisation"));
-    rows.back().value = shownValue(project, Section::Initialisation, "law");
+    rows.back().value = shownValue(project, Section::Initialisation, "/initialisation/law");
     rows.push_back(sectionRow(document, Section::Training, "training"));
-    rows.back().value = shownValue(project, Section::Training, "steps");
+    rows.back().value = shownValue(project, Section::Training, "/training/steps");
     rows.push_back(sectionRow(document, Section::Seeds, "seeds"));
     rows.push_back(runsRow(document, runs));
     return rows;

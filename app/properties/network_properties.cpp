@@ -3,8 +3,10 @@
 
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/schema/fields.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -22,20 +24,17 @@ using Text = PropertyText;
 
 constexpr const char* kBlockPrefix = "block:";
 
-/// A property of one scalar that has an edit of its own; names have no default.
-template <class T>
-Property scalarProperty(const Project& project, const char* key, QString title, T current, std::optional<T> defaults,
-                        PropertyDetails details, std::function<projects::Edit(T)> write)
+/// A name, whose edit changes whatever calls by it; names have no default.
+Property nameProperty(const std::string& name, QString help, std::function<projects::Edit(std::string)> rename)
 {
-    PropertyList<T> list(
-        project, defaults.value_or(current), [current](const Project&) { return current; },
-        [write = std::move(write)](const Project&, T value) { return write(std::move(value)); });
-    list.add(
-        key, std::move(title), [](auto& value) -> auto& { return value; }, std::move(details));
-    Property property = list.take().front();
-    if (!defaults) {
-        property.defaultValue = QVariant();
-    }
+    Property property;
+    property.key = "name";
+    property.title = Text::tr("Name");
+    property.value = QString::fromStdString(name);
+    property.help = std::move(help);
+    property.edit = [rename = std::move(rename)](const Project&, const QVariant& given) -> Result<projects::Edit> {
+        return rename(given.toString().toStdString());
+    };
     return property;
 }
 
@@ -154,20 +153,20 @@ QString problemWithFormula(const QString& text)
                                                : QString();
 }
 
-Property paramProperty(const NodePlace& place, const Node& node, const ParamSpec& spec,
+Property paramProperty(const Project& project, const NodePlace& place, const Node& node, const ParamSpec& spec,
                        const Result<projects::Sizes>& sizes)
 {
     const auto given = node.params.find(spec.name);
     Property property;
     property.key = "param." + spec.name;
+    property.pointer = pointerOf(project, place) + "/params/" + projects::pointerToken(spec.name);
     property.title = QString::fromStdString(spec.title);
     property.kind = kindOf(spec.type);
     property.defaultValue = toVariant(spec, spec.defaultValue);
     property.value = given == node.params.end() ? property.defaultValue : toVariant(spec, given->second);
     property.unit = QString::fromStdString(spec.unit);
     property.help = QString::fromStdString(spec.help);
-    property.minimum = spec.minimum;
-    property.maximum = spec.maximum;
+    property.range = projects::Range::within(spec.minimum, spec.maximum);
     for (const std::string& choice : spec.choices) {
         property.choices << QString::fromStdString(choice);
     }
@@ -191,68 +190,35 @@ Property paramProperty(const NodePlace& place, const Node& node, const ParamSpec
     return property;
 }
 
-Property depthProperty(const Project& project, std::size_t segment)
-{
-    const std::vector<StackSegment>& stack = project.network.stack;
-    const bool alone = stack.size() == 1;
-    PropertyList<std::vector<StackSegment>> list(
-        project, stack, [](const Project& p) { return p.network.stack; },
-        [](const Project&, std::vector<StackSegment> value) { return projects::SetStack{std::move(value)}; });
-    list.add("segment" + std::to_string(segment),
-             alone ? Text::tr("Depth") : Text::tr("Layers of “%1”").arg(QString::fromStdString(stack[segment].block)),
-             [segment](auto& s) -> auto& { return s.at(segment).repeat; },
-             {.unit = Text::tr("layers"),
-              .help = Text::tr("Neighbouring layers of this block."),
-              .paper = Text::tr("8, 12, 24, 24 (LLaMA 60M to 1B)"),
-              .minimum = 1,
-              .maximum = static_cast<double>(projects::kMaxLayers)});
-    Property property = list.take().front();
-    property.defaultValue = QVariant(); // a network has no depth of its own accord
-    return property;
-}
-
 } // namespace
 
 std::vector<Property> networkProperties(const Project& project)
 {
-    const projects::Network& network = project.network;
-    const projects::Network defaults;
-    std::vector<Property> properties;
-    properties.push_back(
-        scalarProperty<std::int64_t>(project, "width", Text::tr("Width d"), network.width, defaults.width,
-                                     {.unit = Text::tr("features"),
-                                      .help = Text::tr("Features of every stack entry; formulas call it d."),
-                                      .minimum = 1,
-                                      .maximum = 1e9},
-                                     [](std::int64_t width) { return projects::SetWidth{width}; }));
-    for (std::size_t i = 0; i < network.stack.size(); ++i) {
-        properties.push_back(depthProperty(project, i));
+    const std::vector<StackSegment>& stack = project.network.stack;
+    std::vector<Property> properties = fieldProperties(project, "/network");
+    for (Property& property : properties) {
+        property.group.clear();
     }
-    properties.push_back(scalarProperty<projects::Objective>(
-        project, "objective", Text::tr("Objective"), network.objective, defaults.objective,
-        {.help = Text::tr("What is minimised."),
-         .paper = Text::tr("half squared error (ANCRe §3)"),
-         .choices = {Text::tr("Next token"), Text::tr("Half squared error"), Text::tr("Mean squared error")}},
-        [](projects::Objective objective) { return projects::SetObjective{objective}; }));
-    properties.push_back(
-        scalarProperty<bool>(project, "tie", Text::tr("Tie head"), network.tieHead, defaults.tieHead,
-                             {.help = Text::tr("The head's last linear shares the stem's embedding table.")},
-                             [](bool tie) { return projects::SetTieHead{tie}; }));
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+        const auto repeat =
+            std::ranges::find(properties, "/network/stack/" + std::to_string(i) + "/repeat", &Property::key);
+        if (repeat != properties.end()) {
+            repeat->title = stack.size() == 1 ? Text::tr("Depth")
+                                              : Text::tr("Layers of “%1”").arg(QString::fromStdString(stack[i].block));
+        }
+    }
     return properties;
 }
 
-std::vector<Property> graphProperties(const Project& project, const projects::GraphRef& graph)
+std::vector<Property> graphProperties(const Project&, const projects::GraphRef& graph)
 {
     if (!graph.starts_with(kBlockPrefix)) {
         return {};
     }
     const std::string name = graph.substr(std::string(kBlockPrefix).size());
-    Property property =
-        scalarProperty<std::string>(project, "name", Text::tr("Name"), name, std::nullopt,
-                                    {.help = Text::tr("What layers call this block.")}, [name](std::string to) {
-                                        return projects::RenameBlock{name, std::move(to)};
-                                    });
-    return {std::move(property)};
+    return {nameProperty(name, Text::tr("What layers call this block."), [name](std::string to) {
+        return projects::RenameBlock{name, std::move(to)};
+    })};
 }
 
 std::vector<Property> nodeProperties(const Project& project, const NodePlace& place)
@@ -264,15 +230,13 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
         return properties;
     }
     const Node& node = *found;
-    properties.push_back(
-        scalarProperty<std::string>(project, "name", Text::tr("Name"), node.name, std::nullopt,
-                                    {.help = Text::tr("Unique within the graph.")}, [place](std::string to) {
-                                        return projects::RenameNode{place.graph, place.node, std::move(to)};
-                                    }));
+    properties.push_back(nameProperty(node.name, Text::tr("Unique within the graph."), [place](std::string to) {
+        return projects::RenameNode{place.graph, place.node, std::move(to)};
+    }));
     if (const projects::NodeKind* kind = projects::findNodeKind(node.kind)) {
         const auto sizes = projects::sizesOf(project);
         for (const ParamSpec& spec : kind->params) {
-            properties.push_back(paramProperty(place, node, spec, sizes));
+            properties.push_back(paramProperty(project, place, node, spec, sizes));
         }
     }
     for (Property& wire : wireProperties(project, place)) {
@@ -300,6 +264,7 @@ std::vector<Property> layersProperties(const Project& project, const LayersPlace
     }
     Property property;
     property.key = "block";
+    property.pointer = "/network/stack";
     property.title = Text::tr("Block");
     property.kind = PropertyKind::Choice;
     property.help = Text::tr("What the layer is made of.");
@@ -326,16 +291,6 @@ std::vector<Property> layersProperties(const Project& project, const LayersPlace
         }
     }
     return properties;
-}
-
-std::vector<Property> projectProperties(const Project& project)
-{
-    return {scalarProperty<std::string>(project, "name", Text::tr("Name"), project.name, std::nullopt,
-                                        {.help = Text::tr("The project's name.")},
-                                        [](std::string name) { return projects::SetName{std::move(name)}; }),
-            scalarProperty<std::string>(project, "description", Text::tr("Description"), project.description,
-                                        std::nullopt, {.help = Text::tr("One line for people.")},
-                                        [](std::string text) { return projects::SetDescription{std::move(text)}; })};
 }
 
 } // namespace residua::app

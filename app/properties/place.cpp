@@ -229,6 +229,26 @@ QString subtitleOf(const Project& project, const Place& place)
                       place);
 }
 
+std::string pointerOf(const Project& project, const projects::GraphRef& graph)
+{
+    if (graph == "stem" || graph == "head") {
+        return "/network/" + graph;
+    }
+    const std::vector<projects::Block>& blocks = project.network.blocks;
+    const auto block =
+        std::ranges::find_if(blocks, [&](const projects::Block& b) { return "block:" + b.name == graph; });
+    return block == blocks.end() ? std::string()
+                                 : "/network/blocks/" + std::to_string(block - blocks.begin()) + "/graph";
+}
+
+std::string pointerOf(const Project& project, const NodePlace& place)
+{
+    const projects::Graph* const graph = findGraph(project, place.graph);
+    const projects::Node* const node = graph != nullptr ? graph->find(place.node) : nullptr;
+    return node == nullptr ? std::string()
+                           : pointerOf(project, place.graph) + "/nodes/" + std::to_string(node - graph->nodes.data());
+}
+
 Place placeOfPointer(const Project& project, const std::string& pointer)
 {
     const std::vector<std::string> parts = partsOf(pointer);

@@ -38,19 +38,19 @@ std::vector<Property> sectionProperties(const projects::Project& project, Sectio
 {
     switch (section) {
     case Section::Data:
-        return dataProperties(project);
+        return fieldProperties(project, "/data");
     case Section::Network:
         return networkProperties(project);
     case Section::Topology:
         return topologyProperties(project);
     case Section::Stages:
-        return stagesProperties(project);
+        return fieldProperties(project, "/schedule");
     case Section::Initialisation:
-        return initialisationProperties(project);
+        return fieldProperties(project, "/initialisation");
     case Section::Training:
-        return trainingProperties(project);
+        return fieldProperties(project, "/training");
     case Section::Seeds:
-        return seedsProperties(project);
+        return fieldProperties(project, "/seeds");
     case Section::Runs:
         return {};
     }
@@ -99,7 +99,14 @@ std::vector<Property> propertiesOf(const projects::Project& project, const Place
     if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {
         return shortcutsProperties(project, *shortcuts);
     }
-    return projectProperties(project);
+    std::vector<Property> properties;
+    for (const char* const field : {"/name", "/description"}) {
+        for (Property& property : fieldProperties(project, field)) {
+            property.defaultValue = QVariant();
+            properties.push_back(std::move(property));
+        }
+    }
+    return properties;
 }
 
 } // namespace residua::app

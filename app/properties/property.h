@@ -4,6 +4,7 @@
 #include "app/properties/place.h"
 #include "projects/base/result.h"
 #include "projects/edit/edit.h"
+#include "projects/schema/field.h"
 
 #include <QString>
 #include <QStringList>
@@ -27,17 +28,17 @@ enum class PropertyKind {
 
 /// One editable value of a document: a row of the inspector and of the outline. A snapshot; ask again after a change.
 struct Property {
-    std::string key; ///< stable, unique among those of a place
-    QString group;   ///< heading it stands under; may be empty
+    std::string key;     ///< stable, unique among those of a place; of a field of the schema its JSON pointer
+    std::string pointer; ///< JSON pointer of what it changes; empty where that is several places
+    QString group;       ///< heading it stands under; may be empty
     QString title;
     PropertyKind kind = PropertyKind::Text;
     QVariant value;
     QVariant defaultValue; ///< invalid: none
     QString unit;
-    QString help;  ///< one sentence
-    QString paper; ///< what the papers use; may be empty
-    double minimum = 0;
-    double maximum = 1e15;
+    QString help;          ///< one sentence
+    QString paper;         ///< what the papers use; may be empty
+    projects::Range range; ///< of a number
     QStringList choices;
     /// What is wrong with a text that is being typed, and where ("column 5: …"); empty where it can be taken.
     std::function<QString(const QString&)> check;

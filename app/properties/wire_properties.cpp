@@ -115,6 +115,7 @@ std::vector<Property> wireProperties(const projects::Project& project, const Nod
     const std::vector<PortRef> sources = sourcesFor(*graph, place.node);
     for (const std::string& port : inputs) {
         properties.push_back(inputProperty(*graph, place, port, inputs.size() == 1, sources));
+        properties.back().pointer = pointerOf(project, place.graph) + "/wires";
     }
     return properties;
 }

@@ -3,6 +3,7 @@
 
 #include "projects/file/json.h"
 #include "projects/library/presets.h"
+#include "projects/schema/fields.h"
 
 #include <QCoreApplication>
 
@@ -33,48 +34,15 @@ json treeOf(const projects::Project& project)
 }
 
 /// The document after `value` was set; nullopt where it is refused.
-std::optional<json> treeWith(const projects::Project& project, const Property& property, const QVariant& value)
+std::optional<projects::Project> projectWith(const projects::Project& project, const Property& property,
+                                             const QVariant& value)
 {
     const auto edit = property.edit(project, value);
     projects::Document document{project, {}};
     if (!edit || !projects::applyEdit(document, *edit)) {
         return std::nullopt;
     }
-    return treeOf(document.project);
-}
-
-/// Down to the one place below which all differences lie.
-std::string placeOfDifference(const json& a, const json& b)
-{
-    if (a.type() != b.type() || a.size() != b.size() || !a.is_structured()) {
-        return {};
-    }
-    std::string place;
-    int differing = 0;
-    const auto compare = [&](const json& x, const json& y, const std::string& key) {
-        if (x != y) {
-            ++differing;
-            place = "/" + key + placeOfDifference(x, y);
-        }
-    };
-    if (a.is_array()) {
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            compare(a[i], b[i], std::to_string(i));
-        }
-    } else {
-        for (const auto& [key, value] : a.items()) {
-            if (!b.contains(key)) {
-                return {};
-            }
-            compare(value, b[key], key);
-        }
-    }
-    return differing == 1 ? place : std::string();
-}
-
-SweepValue valueFrom(const json& tree, const std::string& pointer, std::string label = {})
-{
-    return {std::move(label), {tree.at(json::json_pointer(pointer)).dump()}};
+    return std::move(document.project);
 }
 
 /// Other values of a property, the present one among them where it is a number.
@@ -171,15 +139,14 @@ std::vector<ValueProposal> numberProposals(const json& present)
 
 QStringList sweepableFields(const projects::Project& project)
 {
-    static constexpr std::array kParts{"/data/",     "/network/",  "/topology/", "/initialisation/",
-                                       "/training/", "/schedule/", "/seeds/"};
+    static constexpr std::array kParts{"/data",     "/network", "/topology/wiring", "/initialisation", "/training",
+                                       "/schedule", "/seeds"};
     QStringList fields{QString::fromLatin1(kTopology)};
-    const json leaves = treeOf(project).flatten();
-    for (const auto& [pointer, value] : leaves.items()) {
-        const bool trained =
-            std::ranges::any_of(kParts, [&](const char* part) { return std::string_view(pointer).starts_with(part); });
-        if (trained && !value.is_structured()) {
-            fields << QString::fromStdString(pointer);
+    for (const char* const part : kParts) {
+        for (const projects::FieldEntry& entry : projects::fieldsOf(project, part)) {
+            if (entry.type != projects::FieldType::Other) {
+                fields << QString::fromStdString(wholeOf(entry));
+            }
         }
     }
     return fields;
@@ -201,32 +168,21 @@ std::string valueAt(const projects::Project& project, const std::string& pointer
 
 std::optional<SweepAxis> sweepAxisOf(const projects::Project& project, const Property& property)
 {
-    const json before = treeOf(project);
-    SweepAxis axis;
-    std::vector<std::pair<json, QVariant>> trees;
-    for (const QVariant& value : alternativesOf(property)) {
-        if (auto tree = treeWith(project, property, value)) {
-            const std::string place = placeOfDifference(before, *tree);
-            if (!place.empty() && (axis.field.empty() || axis.field.starts_with(place))) {
-                axis.field = place; // the widest of them holds all
-            }
-            trees.emplace_back(std::move(*tree), value);
-        }
-    }
-    if (axis.field.empty()) {
+    if (property.pointer.empty()) {
         return std::nullopt;
     }
-    axis.label = property.title.toStdString();
-    for (const auto& [tree, value] : trees) {
-        const std::string label =
-            property.kind == PropertyKind::Choice ? property.choices.at(value.toInt()).toStdString() : std::string();
-        const SweepValue made = valueFrom(tree, axis.field, label);
-        const auto same = [&](const SweepValue& other) { return other.value == made.value; };
-        if (std::ranges::none_of(axis.values, same)) {
-            axis.values.push_back(made);
+    SweepAxis axis{property.pointer, property.title.toStdString(), {}};
+    for (const QVariant& value : alternativesOf(property)) {
+        const std::optional<projects::Project> changed = projectWith(project, property, value);
+        const std::string made = changed ? valueAt(*changed, axis.field) : std::string();
+        const auto same = [&](const SweepValue& other) { return other.value.json == made; };
+        if (made.empty() || std::ranges::any_of(axis.values, same)) {
+            continue;
         }
+        const bool named = property.kind == PropertyKind::Choice;
+        axis.values.push_back({named ? property.choices.at(value.toInt()).toStdString() : std::string(), {made}});
     }
-    return axis;
+    return axis.values.empty() ? std::nullopt : std::optional(std::move(axis));
 }
 
 std::vector<ValueProposal> proposalsFor(const projects::Project& project, const std::string& pointer)

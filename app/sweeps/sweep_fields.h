@@ -19,7 +19,7 @@ namespace residua::app {
 [[nodiscard]] std::string valueAt(const projects::Project& project, const std::string& pointer);
 
 /// The field that `property` edits, with proposed values: every choice, both states, or numbers around the present
-/// one. nullopt where it edits nothing that a file holds in one place.
+/// one. nullopt where it edits several places.
 [[nodiscard]] std::optional<projects::SweepAxis> sweepAxisOf(const projects::Project& project,
                                                              const Property& property);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schema/fields.h"
 
-#include "projects/nodes/node_kinds.h"
 #include "projects/schema/describe_project.h"
 
 #include <algorithm>

@@ -6,6 +6,8 @@
 #include "projects/file/json_document.h"
 #include "projects/model/shortcut_text.h"
 #include "projects/model/text_forms.h"
+#include "projects/schema/fields.h"
+#include "projects/studies/member_name.h"
 
 #include <algorithm>
 #include <charconv>
@@ -67,10 +69,55 @@ Result<JsonValue*> childOf(JsonValue& value, const std::string& key, const std::
     return &(*array)[*index];
 }
 
+/// The field that was meant by what is no pointer: the one of that key, or of the nearest pointer.
+std::string pointerHint(const Project& project, std::string_view typed)
+{
+    std::vector<std::string> pointers;
+    for (const FieldEntry& entry : fieldsOf(project)) {
+        pointers.push_back(wholeOf(entry));
+        if (entry.field.key == typed) {
+            return "; did you mean " + pointers.back() + "?";
+        }
+    }
+    const std::string_view meant = nearest(typed, pointers);
+    return meant.empty() ? "" : "; did you mean " + std::string(meant) + "?";
+}
+
+/// A part that is one of several alternatives takes the name of one, and begins with its defaults:
+/// "/training/optimiser" the text "sgd". nullopt where `pointer` is no such part.
+std::optional<Result<Project>> withAlternative(const Project& project, const std::string& pointer,
+                                               const std::string& name)
+{
+    std::optional<FieldEntry> choice = findField(project, pointer);
+    if (!choice) {
+        choice = findField(project, pointer + "/kind");
+    }
+    if (!choice || wholeOf(*choice) == choice->pointer) {
+        return std::nullopt;
+    }
+    const auto chosen = std::ranges::find(choice->choices, name, &Choice::name);
+    if (chosen == choice->choices.end()) {
+        std::vector<std::string_view> names;
+        std::string known;
+        for (const Choice& each : choice->choices) {
+            names.push_back(each.name);
+            known += (known.empty() ? "\"" : ", \"") + std::string(each.name) + "\"";
+        }
+        const std::string_view meant = nearest(name, names);
+        return Error{pointer, "is the text \"" + name + "\"; expected one of " + known +
+                                  (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+    }
+    Project changed = project;
+    if (const Status set = setField(changed, choice->pointer, std::int64_t{chosen - choice->choices.begin()}); !set) {
+        return set.error();
+    }
+    return changed;
+}
+
 /// Puts `fresh` where `pointer` leads. A key that an object lacks is added: the file's reader knows whether it may.
 Status setAt(JsonValue& tree, const std::string& pointer, JsonValue fresh)
 {
-    if (pointer.size() < 2 || pointer.front() != '/') {
+    if (pointer.size() < 2) {
         return Error{pointer, "is no field; expected a JSON pointer such as /training/learning_rate/peak"};
     }
     JsonValue* at = &tree;
@@ -266,6 +313,15 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         changed.topology = *std::move(topology);
         return changed;
     }
+    if (const auto* name = std::get_if<std::string>(&fresh.data)) {
+        if (auto changed = withAlternative(project, pointer, *name)) {
+            return *std::move(changed);
+        }
+    }
+    if (!pointer.starts_with('/')) {
+        return Error{pointer, "is no field; expected a JSON pointer such as /training/learning_rate/peak" +
+                                  pointerHint(project, pointer)};
+    }
     JsonValue tree = treeOf(project);
     if (const Status set = setAt(tree, pointer, std::move(fresh)); !set) {
         return set.error();
@@ -303,7 +359,7 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
         member.project = bare;
         member.error = setFields(member, sweep, values);
         if (!member.error) {
-            member.project.name = project.name + " · " + member.label;
+            member.project.name = textOf(MemberName{project.name, member.label});
             assess(member, sweep);
         }
     }

@@ -17,7 +17,7 @@ namespace residua::projects {
 struct SweepMember {
     std::string label;               ///< its values' labels, "0:2, small": no other member has it
     std::vector<std::string> values; ///< labels, one per axis
-    /// The document with the fields set, named "<project> · <label>", without the sweeps.
+    /// The document with the fields set, named as a MemberName, without the sweeps.
     Project project;
     Cost cost;             ///< per token or sample
     double trainFlops = 0; ///< of the whole training
@@ -48,7 +48,8 @@ struct SweepPart {
 [[nodiscard]] Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMember>& members);
 
 /// `project` with the field at `pointer` set. Read as a file would be: a key that is not known, a value of the wrong
-/// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom.
+/// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom, and a
+/// part that is one of several alternatives the name of one: "/training/optimiser" takes "sgd".
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
 
 /// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the texts of shortcutsFrom ("1:2+2:3",

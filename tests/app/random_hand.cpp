@@ -163,10 +163,10 @@ QString RandomHand::setAProperty()
         value = below(std::max<qsizetype>(property.choices.size(), 1));
         break;
     case PropertyKind::Integer:
-        value = qlonglong(std::max(property.minimum, 1.0)) + below(12);
+        value = qlonglong(std::max(property.range.least, 1.0)) + below(12);
         break;
     case PropertyKind::Real:
-        value = property.minimum + below(100) / 100.0;
+        value = std::max(property.range.least, 0.0) + below(100) / 100.0;
         break;
     case PropertyKind::Size:
         value = QString::number(1 + below(64));

@@ -192,7 +192,8 @@ private slots:
             QVERIFY2(!topic.title.empty() && topic.summary.size() > 20, name);
             QVERIFY2(text.contains(kSource), name);
             const QStringList lines = text.split(QLatin1Char('\n'));
-            QVERIFY2(lines.size() <= kMostLines, name);
+            const bool written = topic.name != "fields"; // by people: that one lists the schema
+            QVERIFY2(!written || lines.size() <= kMostLines, name);
             for (const QString& line : lines) {
                 const int most = line.startsWith(QStringLiteral("    ")) ? kWidestCode : kWidestText;
                 QVERIFY2(line.size() <= most, qPrintable(QString::fromStdString(topic.name) + ": " + line));

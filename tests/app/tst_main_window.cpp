@@ -104,13 +104,13 @@ private slots:
     {
         m_window->openProject(m_project);
         m_window->documents().choose(SectionPlace{Section::Training});
-        typeInto("property:steps", "12");
+        typeInto("property:/training/steps", "12");
         QCOMPARE(project().training.steps, std::int64_t(12));
         QVERIFY(m_window->isWindowModified());
 
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(project().training.steps, std::int64_t(8));
-        QTRY_COMPARE(field("property:steps")->text(), QString("8"));
+        QTRY_COMPARE(field("property:/training/steps")->text(), QString("8"));
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
         QCOMPARE(project().training.steps, std::int64_t(12));
 
@@ -125,7 +125,7 @@ private slots:
     {
         m_window->openProject(m_project);
         m_window->documents().choose(SectionPlace{Section::Training});
-        QLineEdit* steps = field("property:steps");
+        QLineEdit* steps = field("property:/training/steps");
         steps->setFocus();
         steps->selectAll();
         QTest::keyClicks(steps, "12");
@@ -138,12 +138,12 @@ private slots:
     {
         m_window->openProject(m_project);
         m_window->documents().choose(SectionPlace{Section::Training});
-        typeInto("property:steps", "many");
+        typeInto("property:/training/steps", "many");
         QCOMPARE(project().training.steps, std::int64_t(8));
-        QVERIFY(field("property:steps")->property("invalid").toBool());
-        QTest::keyClick(field("property:steps"), Qt::Key_Escape);
-        QCOMPARE(field("property:steps")->text(), QString("8"));
-        typeInto("property:steps", "0"); // below its minimum
+        QVERIFY(field("property:/training/steps")->property("invalid").toBool());
+        QTest::keyClick(field("property:/training/steps"), Qt::Key_Escape);
+        QCOMPARE(field("property:/training/steps")->text(), QString("8"));
+        typeInto("property:/training/steps", "0"); // below its minimum
         QCOMPARE(project().training.steps, std::int64_t(8));
     }
 
@@ -226,7 +226,7 @@ private slots:
         m_window->documents().choose(SectionPlace{Section::Training});
         auto* reference = m_window->findChild<QLabel*>(QStringLiteral("propertyReference"));
         QVERIFY(reference->isHidden());
-        field("property:steps")->setFocus();
+        field("property:/training/steps")->setFocus();
         QVERIFY(reference->isVisible() && reference->text().contains("Default"));
         m_window->workspace().outline().setFocus();
         QVERIFY(reference->isHidden());
@@ -248,13 +248,13 @@ private slots:
         m_window->openProject(m_project);
         m_window->documents().choose(SectionPlace{Section::Training});
         const auto type = [this](const char* text) {
-            QLineEdit* steps = field("property:steps");
+            QLineEdit* steps = field("property:/training/steps");
             steps->setFocus();
             steps->selectAll();
             QTest::keyClicks(steps, text);
         };
         type("11");
-        QTest::keyClick(field("property:steps"), Qt::Key_S, Qt::ControlModifier);
+        QTest::keyClick(field("property:/training/steps"), Qt::Key_S, Qt::ControlModifier);
         QCOMPARE(projects::loadProject(m_project)->project.training.steps, std::int64_t(11));
         type("5");
         QSignalSpy ended(&m_window->runs(), &RunController::ended);

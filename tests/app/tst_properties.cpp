@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/properties/property.h"
+#include "app/inspector/property_editor.h"
+#include "app/properties/property_list.h"
 #include "projects/check/validate.h"
 #include "projects/library/presets.h"
+#include "projects/schema/fields.h"
+#include "tests/support/field_documents.h"
 #include "tests/support/test_program.h"
 
+#include <QApplication>
+#include <QLineEdit>
 #include <QTest>
 
 #include <algorithm>
@@ -36,11 +41,10 @@ QVariant otherValue(const Property& property)
     case PropertyKind::Toggle:
         return !property.value.toBool();
     case PropertyKind::Integer:
-        return property.value.toLongLong() + (property.value.toDouble() < property.maximum ? 1 : -1);
+        return property.value.toLongLong() +
+               (property.range.contains(static_cast<std::int64_t>(property.value.toLongLong() + 1)) ? 1 : -1);
     case PropertyKind::Real:
-        return property.value.toDouble() > property.minimum && property.value.toDouble() != 0
-                   ? property.value.toDouble() / 2
-                   : property.maximum / 4;
+        return property.value.toDouble() != 0 ? property.value.toDouble() / 2 : 0.25;
     case PropertyKind::Choice:
         return (property.value.toInt() + 1) % static_cast<int>(property.choices.size());
     case PropertyKind::Size:
@@ -103,6 +107,108 @@ private slots:
                 QVERIFY2(document.project != before.project, name.c_str());
                 QVERIFY2(projects::applyEdit(document, *inverse).ok(), name.c_str());
                 QVERIFY2(document == before, name.c_str());
+            }
+        }
+    }
+
+    /// The editor takes the value at an end of the range and refuses the one beyond, as validation does.
+    void everyEditorHoldsToTheRangeOfItsField()
+    {
+        int ends = 0;
+        for (const projects::FieldEntry& entry : projects::everyField()) {
+            const std::vector<tests::FieldEnd> limits = tests::endsOf(entry);
+            if (limits.empty()) {
+                continue;
+            }
+            const projects::Project project = tests::documentWith(entry);
+            const projects::FieldEntry field = tests::fieldIn(project, entry);
+            const std::vector<Property> properties = fieldProperties(project, field.pointer);
+            QVERIFY2(properties.size() == 1, field.pointer.c_str());
+            PropertyEditor editor(properties.front());
+            for (const tests::FieldEnd& end : limits) {
+                const bool whole = field.type == projects::FieldType::Integer;
+                editor.findChild<QLineEdit*>()->setText(whole ? QString::number(static_cast<qlonglong>(end.value))
+                                                              : QString::number(end.value, 'g', 17));
+                QVERIFY2(editor.value().isValid() == end.accepted, field.pointer.c_str());
+                ++ends;
+            }
+        }
+        QVERIFY(ends > 100);
+    }
+
+    void theInspectorSaysWhatTheSchemaSays()
+    {
+        for (const projects::FieldEntry& entry : projects::everyField()) {
+            const projects::Project project = tests::documentWith(entry);
+            const projects::FieldEntry field = tests::fieldIn(project, entry);
+            for (const Property& property : fieldProperties(project, field.pointer)) {
+                QCOMPARE(property.title.toStdString(), projects::headline(field.field.title));
+                QCOMPARE(property.unit.toStdString(), std::string(field.field.more.unit));
+                QVERIFY(property.toolTip().contains(QString::fromStdString(std::string(field.field.help))));
+                QCOMPARE(property.choices.size(), static_cast<qsizetype>(field.choices.size()));
+            }
+        }
+    }
+
+    /// What the inspector took and validation refused, when each had limits of its own.
+    void limitsThatHadDriftedApart_data()
+    {
+        QTest::addColumn<QString>("example");
+        QTest::addColumn<std::string>("pointer");
+        QTest::addColumn<QString>("refused");
+        const auto row = [](const char* pointer, const char* refused, const char* example = "ancre-language") {
+            QTest::newRow(pointer) << QString(example) << std::string(pointer) << QString(refused);
+        };
+        row("/network/stack/0/repeat", "4097");
+        row("/network/width", "1000001");
+        row("/training/optimiser/beta1", "1");
+        row("/training/learning_rate/peak", "0");
+        row("/training/batch", "10000001");
+        row("/topology/wiring/tsallis/q", "0");
+        row("/data/source/vocabulary", "10");
+        row("/data/validation_fraction", "1");
+        row("/initialisation/scale", "1001");
+    }
+
+    void limitsThatHadDriftedApart()
+    {
+        QFETCH(QString, example);
+        QFETCH(std::string, pointer);
+        QFETCH(QString, refused);
+        const projects::Project project = projects::findExample(example.toStdString())->project;
+        PropertyEditor editor(fieldProperties(project, pointer).front());
+        editor.findChild<QLineEdit*>()->setText(refused);
+        QVERIFY(!editor.value().isValid());
+    }
+
+    void streamsHaveTheirLimitToo()
+    {
+        projects::Project project = projects::examples().front().project;
+        project.topology.wiring = projects::MultiStream{};
+        PropertyEditor editor(fieldProperties(project, "/topology/wiring/streams").front());
+        editor.findChild<QLineEdit*>()->setText("65");
+        QVERIFY(!editor.value().isValid());
+    }
+
+    void aBatchIsCountedInExamplesEverywhere()
+    {
+        for (const char* example : {"ancre-language", "linear-ancre"}) {
+            const projects::Project project = projects::findExample(example)->project;
+            QCOMPARE(fieldProperties(project, "/training/batch").front().unit, QString("examples"));
+        }
+    }
+
+    void aHeadingStandsOnce()
+    {
+        for (const projects::Example& example : projects::examples()) {
+            for (const Section section : {Section::Data, Section::Topology, Section::Training, Section::Stages}) {
+                QStringList groups;
+                for (const Property& property : propertiesOf(example.project, SectionPlace{section})) {
+                    if (groups.isEmpty() || groups.back() != property.group) {
+                        QVERIFY2(!groups.contains(property.group), qPrintable(property.group));
+                        groups << property.group;
+                    }
+                }
             }
         }
     }
@@ -175,5 +281,5 @@ private slots:
     }
 };
 
-RESIDUA_TEST_IN(QCoreApplication, TestProperties)
+RESIDUA_TEST_IN(QApplication, TestProperties)
 #include "tst_properties.moc"

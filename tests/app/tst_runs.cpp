@@ -293,7 +293,7 @@ private slots:
     {
         m_window->activateWindow();
         m_window->documents().choose(SectionPlace{Section::Seeds});
-        auto* seed = m_window->findChild<QLineEdit*>("property:init");
+        auto* seed = m_window->findChild<QLineEdit*>("property:/seeds/init");
         QVERIFY(seed);
         seed->setFocus();
         m_window->actions().sweep->trigger();

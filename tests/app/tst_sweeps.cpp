@@ -103,7 +103,7 @@ private slots:
     void aPropertysFieldIsTheOneThatItEdits()
     {
         for (const Property& property : propertiesOf(tinyProject(), SectionPlace{Section::Training})) {
-            if (property.key == "rate.peak") {
+            if (property.key == "/training/learning_rate/peak") {
                 const auto axis = sweepAxisOf(tinyProject(), property);
                 QVERIFY(axis.has_value());
                 QCOMPARE(axis->field, std::string("/training/learning_rate/peak"));
@@ -112,6 +112,40 @@ private slots:
             }
         }
         QFAIL("no peak rate among the properties");
+    }
+
+    /// A choice of alternatives is varied as a whole, each with its defaults; a node's setting by its own pointer.
+    void choicesAndSettingsOfNodesAreFieldsToo()
+    {
+        const projects::Project project = projects::findExample("ancre-language")->project;
+        const auto axisOf = [&](const Place& place, const std::string& key) {
+            for (const Property& property : propertiesOf(project, place)) {
+                if (property.key == key) {
+                    return sweepAxisOf(project, property);
+                }
+            }
+            return std::optional<projects::SweepAxis>();
+        };
+        const auto optimiser = axisOf(SectionPlace{Section::Training}, "/training/optimiser/kind");
+        QVERIFY(optimiser.has_value());
+        QCOMPARE(optimiser->field, std::string("/training/optimiser"));
+        QCOMPARE(optimiser->values.size(), std::size_t(2));
+        QVERIFY(projects::withField(project, optimiser->field, optimiser->values[1].value).ok());
+        const projects::Graph& graph = project.network.blocks.front().graph;
+        const std::string block = "block:" + project.network.blocks.front().name;
+        int settings = 0;
+        for (const projects::Node& node : graph.nodes) {
+            for (const Property& property : propertiesOf(project, NodePlace{block, node.id})) {
+                const auto axis = property.key.starts_with("param.") ? sweepAxisOf(project, property) : std::nullopt;
+                if (axis) {
+                    ++settings;
+                    QVERIFY(projects::withField(project, axis->field, axis->values.back().value).ok());
+                }
+            }
+        }
+        QVERIFY(settings > 0);
+        QVERIFY(sweepableFields(project).contains("/training/optimiser"));
+        QVERIFY(sweepableFields(project).contains("/training/optimiser/beta1"));
     }
 
     void valuesAreTypedWithCommas()

@@ -503,6 +503,27 @@ private slots:
         QVERIFY2(invalid.errors.contains("-1"), qPrintable(invalid.errors));
     }
 
+    void setsFieldsByTheirPointers()
+    {
+        const auto refused = [&](const char* set) {
+            const Ran ran = run({"validate", path("tiny"), "--set", set});
+            return ran.code == 0 ? QString("taken") : ran.errors + ran.output;
+        };
+        QCOMPARE(run({"validate", path("tiny"), "--set", "/training/learning_rate/peak=0.25"}).code, 0);
+        QCOMPARE(run({"validate", path("tiny"), "--set", "/training/optimiser=sgd", "--set",
+                      "/training/optimiser/momentum=0.5"})
+                     .code,
+                 0);
+        QVERIFY(
+            refused("/training/learning_rate/peak=0").contains("learning rate · peak] got 0, expected more than 0"));
+        QVERIFY(refused("/training/steps=many").contains("expected a whole number"));
+        QVERIFY(refused("/training/precision=fp23").contains("did you mean \"fp32\"?"));
+        QVERIFY(refused("/training/optimiser=adam").contains("did you mean \"adamw\"?"));
+        QVERIFY(refused("/training/bacth=3").contains("did you mean \"batch\"?"));
+        QVERIFY(refused("peak=3").contains("did you mean /training/learning_rate/peak?"));
+        QVERIFY(refused("/training/steps").contains("expected POINTER=VALUE"));
+    }
+
     void showsDifferencesInMeaning()
     {
         QCOMPARE(run({"diff", path("tiny"), path("tiny")}).output, QString("no difference in meaning\n"));

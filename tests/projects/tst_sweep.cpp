@@ -3,6 +3,7 @@
 #include "projects/edit/edit.h"
 #include "projects/file/json.h"
 #include "projects/library/presets.h"
+#include "projects/studies/member_name.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
@@ -85,6 +86,9 @@ private slots:
         QCOMPARE(sources(2), (std::vector<Shortcut>{{0, 2}}));
         QCOMPARE(sources(5), (std::vector<Shortcut>{{0, 4}})); // made for the depth that its other axis sets
         QCOMPARE((*grid)[5].project.name, project.name + " · 0:L-1, 5");
+        QCOMPARE(memberNameFrom((*grid)[5].project.name), (MemberName{project.name, "0:L-1, 5"}));
+        QCOMPARE(memberNameFrom("of no sweep"), (MemberName{"of no sweep", ""}));
+        QCOMPARE(textOf(MemberName{"of no sweep", ""}), std::string("of no sweep"));
         for (const SweepMember& member : *grid) {
             QVERIFY2(!member.error, member.error ? member.error->text().c_str() : "");
             QVERIFY(member.trainFlops > 0);

@@ -109,6 +109,24 @@ private slots:
         QCOMPARE(names, 1);
     }
 
+    /// The project's name tells members of one sweep apart from nothing.
+    void membersOfOneProjectAreCalledByTheirLabels()
+    {
+        const auto isShown = [this](const QString& text) {
+            const auto labels = plot().findChildren<QCPItemText*>();
+            return std::ranges::any_of(labels, [&](const QCPItemText* label) { return label->text() == text; });
+        };
+        std::vector<ParetoRun> runs = fourRuns();
+        for (ParetoRun& run : runs) {
+            run.sweep = {"project", run.name.toStdString() + "-member"};
+        }
+        m_view->setRuns(runs);
+        QVERIFY(isShown("a-member") && !isShown("a"));
+        runs[1].sweep.project = "another";
+        m_view->setRuns(runs);
+        QVERIFY(isShown("a") && !isShown("a-member"));
+    }
+
     void hoveringNamesTheRun()
     {
         QTest::mouseMove(&plot(), pixel(1e9, 1.5));

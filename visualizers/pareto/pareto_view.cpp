@@ -42,13 +42,12 @@ struct Range {
     }
 };
 
-/// What comes before the values of a sweep's members ("project · 0:2, 0.1"), where all have it in common.
-qsizetype commonPrefix(const std::vector<ParetoRun>& runs)
+/// Whether all are members of sweeps of one project, whose labels tell them apart.
+bool areMembers(const std::vector<ParetoRun>& runs)
 {
-    constexpr QLatin1String kDivider(" \xb7 ");
-    const qsizetype end = runs.empty() ? -1 : runs.front().name.indexOf(kDivider);
-    const auto has = [&](const ParetoRun& run) { return run.name.startsWith(runs.front().name.left(end)); };
-    return end < 0 || !std::ranges::all_of(runs, has) ? 0 : end + kDivider.size();
+    return std::ranges::all_of(runs, [&](const ParetoRun& run) {
+        return !run.sweep.member.empty() && run.sweep.project == runs.front().sweep.project;
+    });
 }
 
 } // namespace
@@ -309,12 +308,12 @@ void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
     if (best.size() > kNamedPoints) {
         return;
     }
-    const qsizetype prefix = commonPrefix(runs);
+    const bool members = areMembers(runs);
     for (const std::size_t i : best) {
         auto* label = new QCPItemText(plot);
         label->position->setCoords(costOf(runs[i]), lossOf(runs[i]));
         label->setPadding(QMargins(7, 0, 7, 3));
-        label->setText(runs[i].name.mid(prefix));
+        label->setText(members ? QString::fromStdString(runs[i].sweep.member) : runs[i].name);
         label->setColor(toQColor(resources::themeColours(theme).muted));
         label->setFont(plot->font());
         m_labels.push_back(label);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/studies/member_name.h"
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
@@ -24,7 +25,8 @@ struct ParetoRun {
     double loss = 0;           ///< the last of training; NaN: none
     double validationLoss = 0; ///< the last; NaN: none
     ParetoStanding standing = ParetoStanding::Result;
-    QString status; ///< in words: "finished", "running"
+    QString status;                  ///< in words: "finished", "running"
+    projects::MemberName sweep = {}; ///< the project that it is of, and which member of its sweep
     bool operator==(const ParetoRun&) const = default;
 };
 

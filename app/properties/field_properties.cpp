@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rows from the schema: what a field is called, may be and means is said there alone.
+#include "app/properties/property_list.h"
+
+#include "projects/edit/field_edit.h"
+#include "projects/model/topology.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+using projects::FieldEntry;
+using projects::FieldScalar;
+using projects::FieldType;
+using projects::Project;
+
+QString lineOf(std::string_view words)
+{
+    return QString::fromStdString(projects::headline(words));
+}
+
+/// Names and ids are what other things call a part by, and graphs have canvases: both have edits of their own.
+bool isShown(const FieldEntry& entry)
+{
+    static constexpr std::array kGraphs{"/network/stem/", "/network/head/", "/network/blocks/"};
+    return entry.type != FieldType::Other && entry.field.more.need == projects::Need::Optional &&
+           std::ranges::none_of(kGraphs, [&](const char* graph) { return entry.pointer.starts_with(graph); });
+}
+
+/// A field that changes nothing as the rest of the document is.
+bool isIdle(const Project& project, const std::string& pointer)
+{
+    if (pointer == "/training/sequence_length") {
+        return !isLanguage(project.data);
+    }
+    const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    if (mix == nullptr) {
+        return false;
+    }
+    if (pointer == "/topology/wiring/temperature") {
+        return mix->normalise == projects::NormaliseOver::None && mix->weight != projects::WeightKind::DepthAttention;
+    }
+    const bool ofGate =
+        pointer == "/topology/wiring/gate/input" || pointer == "/topology/wiring/gate/relu_grad_at_zero";
+    return ofGate && mix->gate.kind == projects::GateKind::None;
+}
+
+QVariant toVariant(const FieldEntry& entry, const FieldScalar& value)
+{
+    if (const auto* const flag = std::get_if<bool>(&value)) {
+        return *flag;
+    }
+    if (const auto* const whole = std::get_if<std::int64_t>(&value)) {
+        return entry.type == FieldType::Choice ? QVariant(static_cast<int>(*whole))
+                                               : QVariant(static_cast<qlonglong>(*whole));
+    }
+    if (const auto* const real = std::get_if<double>(&value)) {
+        return *real;
+    }
+    const auto* const text = std::get_if<std::string>(&value);
+    return text != nullptr ? QVariant(QString::fromStdString(*text)) : QVariant();
+}
+
+FieldScalar fromVariant(FieldType type, const QVariant& given)
+{
+    switch (type) {
+    case FieldType::Flag:
+        return given.toBool();
+    case FieldType::Integer:
+    case FieldType::Choice:
+        return static_cast<std::int64_t>(given.toLongLong());
+    case FieldType::Real:
+        return given.toDouble();
+    case FieldType::Text:
+        return given.toString().toStdString();
+    case FieldType::Other:
+        break;
+    }
+    return std::monostate{};
+}
+
+PropertyKind kindOf(const FieldEntry& entry)
+{
+    switch (entry.type) {
+    case FieldType::Flag:
+        return PropertyKind::Toggle;
+    case FieldType::Integer:
+        return PropertyKind::Integer;
+    case FieldType::Real:
+        return PropertyKind::Real;
+    case FieldType::Choice:
+        return PropertyKind::Choice;
+    case FieldType::Text:
+    case FieldType::Other:
+        break;
+    }
+    return entry.field.more.form == projects::TextForm::Path ? PropertyKind::File : PropertyKind::Text;
+}
+
+Property propertyOf(const FieldEntry& entry)
+{
+    const projects::FieldDetails& more = entry.field.more;
+    Property property;
+    property.key = entry.pointer;
+    property.pointer = wholeOf(entry);
+    property.group = lineOf(entry.group);
+    property.title = lineOf(entry.field.title);
+    property.kind = kindOf(entry);
+    property.value = toVariant(entry, entry.value);
+    // What a part of the document is, and an entry of a list, is so by somebody's choice: there is nothing to go back
+    // to.
+    const bool hasDefault = more.inPlaces == projects::InPlaces::Named && !entry.isInList;
+    property.defaultValue = hasDefault ? toVariant(entry, entry.defaultValue) : QVariant();
+    property.unit = QString::fromUtf8(more.unit.data(), static_cast<qsizetype>(more.unit.size()));
+    property.help = QString::fromUtf8(entry.field.help.data(), static_cast<qsizetype>(entry.field.help.size()));
+    property.paper = QString::fromUtf8(more.paper.data(), static_cast<qsizetype>(more.paper.size()));
+    property.range = more.range;
+    for (const projects::Choice& choice : entry.choices) {
+        property.choices << lineOf(choice.title);
+    }
+    property.edit = [pointer = entry.pointer, type = entry.type](const Project& project, const QVariant& given) {
+        return projects::fieldEdit(project, pointer, fromVariant(type, given));
+    };
+    return property;
+}
+
+} // namespace
+
+std::vector<Property> fieldProperties(const Project& project, std::string_view part)
+{
+    std::vector<Property> properties;
+    for (const FieldEntry& entry : projects::fieldsOf(project, part)) {
+        if (isShown(entry) && !isIdle(project, entry.pointer)) {
+            properties.push_back(propertyOf(entry));
+        }
+    }
+    // A heading stands once, where the first of its fields is.
+    QStringList groups;
+    for (const Property& property : properties) {
+        if (!groups.contains(property.group)) {
+            groups << property.group;
+        }
+    }
+    std::ranges::stable_sort(properties, {}, [&](const Property& p) { return groups.indexOf(p.group); });
+    return properties;
+}
+
+} // namespace residua::app
