@@ -221,18 +221,19 @@ QString OutlineModel::valueOf(const OutlineRow& row) const
 /// By port, where ports read mixes of their own; the final output has one, whatever the ports.
 QString OutlineModel::weightOf(const projects::Shortcut& shortcut) const
 {
-    const auto textIn = [&](const std::string& port) {
+    const auto textIn = [&](projects::MixPort port) {
         const editor::WeightGrid* grid = m_live->port(port).own;
         const auto weight = grid ? grid->of(shortcut) : std::nullopt;
         return weight ? QString::number(static_cast<double>(*weight), 'f', 4) : QString();
     };
     QStringList weights;
-    for (const std::string& port : m_ports) {
+    for (const projects::MixPort port : m_ports) {
         if (const QString text = textIn(port); !text.isEmpty()) {
-            weights << (port.empty() ? text : QStringLiteral("%1 %2").arg(QString::fromStdString(port), text));
+            const std::string name(nameOf(port));
+            weights << (name.empty() ? text : QStringLiteral("%1 %2").arg(QString::fromStdString(name), text));
         }
     }
-    return weights.isEmpty() ? textIn(projects::kFinalPort) : weights.join(QStringLiteral("  "));
+    return weights.isEmpty() ? textIn(projects::MixPort::Final) : weights.join(QStringLiteral("  "));
 }
 
 QVariant OutlineModel::data(const QModelIndex& index, int role) const

@@ -62,7 +62,7 @@ private:
     DocumentSnapshot m_document;
     std::unique_ptr<Item> m_root;
     editor::LiveSnapshot m_live = std::make_shared<const editor::LiveWeights>();
-    std::vector<std::string> m_ports; ///< that read a mix of their own
+    std::vector<projects::MixPort> m_ports; ///< that read a mix of their own
 };
 
 } // namespace residua::app

@@ -42,7 +42,7 @@ engine::RunStatus statusOf(RunPhase phase)
     return phase == RunPhase::Paused ? engine::RunStatus::Paused : engine::RunStatus::Running;
 }
 
-editor::LiveValues liveOf(std::string_view port, const engine::Matrix& matrix, editor::LiveMeasure measure)
+editor::LiveValues liveOf(projects::MixPort port, const engine::Matrix& matrix, editor::LiveMeasure measure)
 {
     editor::LiveValues live;
     live.port = port;
@@ -297,7 +297,7 @@ void RunLink::showWeights(const std::vector<engine::Matrix>& matrices)
     for (const auto& [kind, measure] : {std::pair(engine::matrix::kMix, editor::LiveMeasure::Mean),
                                         std::pair(engine::matrix::kSpread, editor::LiveMeasure::Spread)}) {
         for (const auto& [port, matrix] : newestByPort(matrices, kind)) {
-            told.push_back(liveOf(nameOf(port), *matrix, measure));
+            told.push_back(liveOf(port, *matrix, measure));
         }
     }
     m_live.show(told, m_session.project());
@@ -311,7 +311,7 @@ void RunLink::tellFeature(int feature, const std::vector<engine::Matrix>& histor
     }
     std::vector<editor::LiveValues> told;
     for (const auto& [port, matrix] : newestByPort(history)) {
-        told.push_back(liveOf(nameOf(port), *matrix, editor::LiveMeasure::Feature));
+        told.push_back(liveOf(port, *matrix, editor::LiveMeasure::Feature));
         told.back().feature = feature;
     }
     m_live.showFeature(told, m_session.project());

@@ -68,7 +68,7 @@ public:
     {
         for (const DepthPort& port : picture.ports) {
             if (port.shown) {
-                m_ports.push_back({&port, picture.weights.port(port.name)});
+                m_ports.push_back({&port, picture.weights.port(port.port)});
             }
         }
     }

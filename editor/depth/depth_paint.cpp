@@ -221,8 +221,9 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
         return lines;
     }
     for (const DepthPort& port : picture.ports) {
-        if (const auto weight = picture.weights.port(port.name).of(arc.shortcut); weight && port.shown) {
-            lines.push_back((port.name.empty() ? "weight" : port.name) + " " + shortNumber(*weight));
+        if (const auto weight = picture.weights.port(port.port).of(arc.shortcut); weight && port.shown) {
+            const std::string name(nameOf(port.port));
+            lines.push_back((name.empty() ? "weight" : name) + " " + shortNumber(*weight));
         }
     }
     return lines;

@@ -10,6 +10,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace residua::editor {
@@ -68,7 +69,7 @@ private:
     {
         return kMatrixAxis + (m_scene.ports().size() > 1 || measures().size() > 1 ? kMatrixPorts : 0);
     }
-    [[nodiscard]] const std::string& port() const { return m_scene.ports()[m_port]; }
+    [[nodiscard]] projects::MixPort port() const { return m_scene.ports()[m_port]; }
 
     MatrixScene m_scene;
     bool m_stroking = false;
@@ -149,7 +150,10 @@ std::vector<Chip> MatrixCanvas::portChips() const
     if (m_scene.ports().size() < 2 || !m_scene.note().empty()) {
         return {};
     }
-    auto chips = layoutChips(m_scene.ports(), ChipKind::Choice, kChipsAt);
+    std::vector<std::string> names;
+    std::ranges::transform(m_scene.ports(), std::back_inserter(names),
+                           [](projects::MixPort each) { return std::string(nameOf(each)); });
+    auto chips = layoutChips(names, ChipKind::Choice, kChipsAt);
     chips[m_port].on = true;
     return chips;
 }

@@ -309,7 +309,8 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
         name += "  (" + moduleName(picture.project, shortcut.source) + " to " +
                 moduleName(picture.project, shortcut.target) + ")";
     }
-    std::vector<std::string> lines{picture.port.empty() ? name : name + "  " + picture.port};
+    const std::string port(nameOf(picture.port));
+    std::vector<std::string> lines{port.empty() ? name : name + "  " + port};
     switch (picture.scene.cell(shortcut)) {
     case MatrixCell::Empty:
         lines.emplace_back("not read: click or drag to add");

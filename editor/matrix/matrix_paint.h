@@ -32,7 +32,7 @@ struct MatrixStroke {
 /// Colours where cells are smaller than can be seen: one for each block of `side` by `side` cells, that of the
 /// strongest of them, so that none is sampled away. Kept from frame to frame until what they show changes.
 struct MatrixBlocks {
-    std::tuple<std::int64_t, std::string, LiveMeasure, resources::Theme, std::uint64_t, std::uint64_t> of{};
+    std::tuple<std::int64_t, projects::MixPort, LiveMeasure, resources::Theme, std::uint64_t, std::uint64_t> of{};
     std::vector<ImU32> colours; ///< row-major [target, source] in blocks; 0: nothing there
 };
 
@@ -45,7 +45,7 @@ struct MatrixPicture {
     const projects::Project& project;
     const MatrixStroke& stroke;
     MatrixBlocks& blocks;
-    std::string port;
+    projects::MixPort port = projects::MixPort::Input;
     LiveMeasure measure = LiveMeasure::Mean;
     std::optional<projects::Shortcut> hovered;
     std::optional<projects::Shortcut> cursor; ///< of the keyboard

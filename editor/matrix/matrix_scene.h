@@ -2,6 +2,7 @@
 #pragma once
 
 #include "editor/canvas/geometry.h"
+#include "projects/depth/mix_port.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"
 
@@ -43,7 +44,7 @@ public:
     [[nodiscard]] std::int64_t depth() const { return m_depth; }
     /// Rows and columns of the grid: depth, one more where the final output reads a mix, or 0 where there is none.
     [[nodiscard]] std::int64_t size() const { return m_size; }
-    [[nodiscard]] const std::vector<std::string>& ports() const { return m_ports; }
+    [[nodiscard]] const std::vector<projects::MixPort>& ports() const { return m_ports; }
 
     [[nodiscard]] MatrixCell cell(const projects::Shortcut& shortcut) const;
     [[nodiscard]] Rect rectOf(const projects::Shortcut& shortcut) const;
@@ -69,7 +70,7 @@ private:
     std::uint64_t m_revision = 0;
     std::int64_t m_depth = 0;
     std::int64_t m_size = 0;
-    std::vector<std::string> m_ports;
+    std::vector<projects::MixPort> m_ports;
     std::string m_note;
 };
 

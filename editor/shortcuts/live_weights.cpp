@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/shortcuts/live_weights.h"
 
-#include "projects/depth/depth_names.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,7 +49,7 @@ void LiveWeights::take(const LiveValues& live, const projects::Project& project)
         return; // incomplete
     }
     Measured& measured = m_measured[static_cast<std::size_t>(live.measure)];
-    WeightGrid& grid = measured.grids[std::string(live.port)];
+    WeightGrid& grid = measured.grids[live.port];
     grid.mix.assign(live.mix.begin(), live.mix.end());
     grid.rows = live.rows;
     grid.columns = live.columns;
@@ -96,14 +94,14 @@ bool LiveWeights::isActive(std::int64_t layer) const
     return layer < 1 || index >= m_active.size() || m_active[index] != 0;
 }
 
-PortWeights LiveWeights::port(std::string_view name, LiveMeasure measure) const
+PortWeights LiveWeights::port(projects::MixPort port, LiveMeasure measure) const
 {
     const auto& grids = of(measure).grids;
-    const auto find = [&grids](std::string_view key) {
-        const auto grid = grids.find(key);
+    const auto find = [&grids](projects::MixPort of) {
+        const auto grid = grids.find(of);
         return grid == grids.end() ? nullptr : &grid->second;
     };
-    return {find(name), find(projects::kFinalPort)};
+    return {find(port), find(projects::MixPort::Final)};
 }
 
 } // namespace residua::editor

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/depth/mix_port.h"
 #include "projects/depth/weight_scale.h"
 #include "projects/model/project.h"
 #include "resources/colours.h"
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace residua::editor {
@@ -27,7 +25,7 @@ enum class LiveMeasure {
 /// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
 /// where there is no shortcut, and the layers that the current step leaves out. Either may be empty.
 struct LiveValues {
-    std::string_view port; ///< "q", "k", "v", "residual", "final"; empty where a layer has one mix
+    projects::MixPort port = projects::MixPort::Input;
     std::span<const float> mix;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
@@ -78,11 +76,11 @@ public:
         return of(measure).scale;
     }
     [[nodiscard]] bool isActive(std::int64_t layer) const;
-    [[nodiscard]] PortWeights port(std::string_view name, LiveMeasure measure = LiveMeasure::Mean) const;
+    [[nodiscard]] PortWeights port(projects::MixPort port, LiveMeasure measure = LiveMeasure::Mean) const;
 
 private:
     struct Measured {
-        std::map<std::string, WeightGrid, std::less<>> grids;
+        std::map<projects::MixPort, WeightGrid> grids;
         std::int64_t step = 0;
         projects::WeightScale scale;
     };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 namespace residua::editor {
 namespace {
@@ -15,13 +16,13 @@ constexpr Point kAt{16, 12};
 
 void PortRow::follow(const projects::Topology& topology, resources::Theme theme)
 {
-    const std::vector<std::string> names = portsOf(topology);
-    const bool same = std::equal(names.begin(), names.end(), m_ports.begin(), m_ports.end(),
-                                 [](const std::string& name, const DepthPort& port) { return name == port.name; });
+    const std::vector<projects::MixPort> ports = portsOf(topology);
+    const bool same = std::equal(ports.begin(), ports.end(), m_ports.begin(), m_ports.end(),
+                                 [](projects::MixPort port, const DepthPort& known) { return port == known.port; });
     if (!same) {
         m_ports.clear();
-        for (const std::string& name : names) {
-            m_ports.push_back({name, {}, true});
+        for (const projects::MixPort port : ports) {
+            m_ports.push_back({port, {}, true});
         }
     }
     setTheme(theme);
@@ -41,7 +42,7 @@ std::vector<Chip> PortRow::chips() const
     }
     std::vector<std::string> names;
     for (const DepthPort& port : m_ports) {
-        names.push_back(port.name);
+        names.emplace_back(nameOf(port.port));
     }
     std::vector<Chip> chips = layoutChips(names, ChipKind::Legend, kAt);
     for (std::size_t i = 0; i < chips.size(); ++i) {

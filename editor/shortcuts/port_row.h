@@ -2,17 +2,17 @@
 #pragma once
 
 #include "editor/canvas/paint_tools.h"
+#include "projects/depth/mix_port.h"
 #include "projects/model/topology.h"
 #include "resources/colours.h"
 
-#include <string>
 #include <vector>
 
 namespace residua::editor {
 
 /// A port that reads a mix of its own, as its layer of arcs is drawn.
 struct DepthPort {
-    std::string name;
+    projects::MixPort port = projects::MixPort::Input;
     resources::Rgb colour; ///< where several are shown at once; one alone is coloured by its weights
     bool shown = true;
 };

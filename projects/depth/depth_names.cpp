@@ -5,16 +5,10 @@
 
 namespace residua::projects {
 
-std::vector<std::string> portsOf(const Topology& topology)
+std::vector<MixPort> portsOf(const Topology& topology)
 {
-    const auto* mix = std::get_if<DepthMix>(&topology.wiring);
-    if (mix == nullptr || mix->ports == MixPorts::Input) {
-        return {""};
-    }
-    if (mix->ports == MixPorts::Qkv) {
-        return {"q", "k", "v"};
-    }
-    return {"q", "k", "v", "residual"};
+    const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
+    return portsOf(mix ? mix->ports : MixPorts::Input);
 }
 
 std::int64_t modulesPerLayer(const Project& project)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/depth/mix_port.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"
 
@@ -11,10 +12,8 @@
 // What people call the parts of a topology: its modules, its shortcuts and its mix ports.
 namespace residua::projects {
 
-/// The name that recorded weights give the final output's mix where the layers have several.
-inline constexpr const char* kFinalPort = "final";
-/// Ports of a layer that read a mix of their own: one without a name, or q, k, v, residual.
-[[nodiscard]] std::vector<std::string> portsOf(const Topology& topology);
+/// Ports of a layer that read a mix of their own; Input where there are no mixes.
+[[nodiscard]] std::vector<MixPort> portsOf(const Topology& topology);
 
 /// K, what i and j of i:j number from 1: the layers, or both halves of each (mixedModules).
 [[nodiscard]] std::int64_t modulesOf(const Project& project);

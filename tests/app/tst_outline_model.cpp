@@ -147,7 +147,7 @@ private slots:
         const std::int64_t depth = m_document.project.network.depth();
         const std::vector<float> weights(static_cast<std::size_t>((depth + 1) * (depth + 1)), 0.25F);
         editor::LiveWeights all;
-        for (const char* port : {"q", "k", "final"}) {
+        for (const auto port : {projects::MixPort::Query, projects::MixPort::Key, projects::MixPort::Final}) {
             editor::LiveValues live;
             live.port = port;
             live.mix = weights;

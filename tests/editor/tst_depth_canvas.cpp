@@ -62,7 +62,7 @@ private slots:
         const auto shown = [&row] {
             std::string names;
             for (const DepthPort& port : row.ports()) {
-                names += port.shown ? port.name : "";
+                names += port.shown ? nameOf(port.port) : std::string_view();
             }
             return names;
         };

@@ -16,6 +16,7 @@
 using namespace residua;
 using namespace residua::editor;
 using projects::DepthMix;
+using projects::MixPort;
 using projects::Shortcut;
 
 namespace {
@@ -304,8 +305,10 @@ private slots:
         const std::vector<float> one(25, 1.0F);
         const std::vector<float> none(25, nan);
         LiveWeights live;
-        live.take({.port = "q", .mix = none, .rows = 5, .columns = 5, .active = {}, .step = 1}, m_document.project);
-        live.take({.port = "k", .mix = one, .rows = 5, .columns = 5, .active = {}, .step = 1}, m_document.project);
+        live.take({.port = MixPort::Query, .mix = none, .rows = 5, .columns = 5, .active = {}, .step = 1},
+                  m_document.project);
+        live.take({.port = MixPort::Key, .mix = one, .rows = 5, .columns = 5, .active = {}, .step = 1},
+                  m_document.project);
         m_canvas->setLive(std::make_shared<const LiveWeights>(live));
         const int withoutNumbers = driver.frame();
         driver.key(ImGuiKey_PageDown); // k's weights are written into its cells

@@ -53,7 +53,7 @@ std::vector<fs::path> entriesOf(const fs::path& run)
 std::string checksum(const std::string& bytes)
 {
     char digits[9];
-    std::snprintf(digits, sizeof digits, "%08x", engine::crc32c(engine::asBytes(bytes)));
+    std::snprintf(digits, sizeof digits, "%08x", engine::crc32c(asBytes(bytes)));
     return digits;
 }
 
