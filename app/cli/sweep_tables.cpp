@@ -70,7 +70,7 @@ json jsonOf(const Planned& planned, std::size_t index, bool best)
             {"steps", member.project.training.steps},
             {"flops", member.trainFlops},
             {"error", member.error ? member.error->text() : ""},
-            {"status", engine::toString(planned.status)},
+            {"status", engine::textOf(planned.status)},
             {"detail", engine::describe(planned.status)},
             {"step", stepOf(planned)},
             {"loss", finished != nullptr ? json(finished->loss) : json(nullptr)},
@@ -97,7 +97,7 @@ void showJson(const SweepPlan& plan, const Console& console)
     std::map<std::string, int> counts;
     for (std::size_t i = 0; i < plan.members.size(); ++i) {
         list.push_back(jsonOf(plan.members[i], i, front.contains(i)));
-        ++counts[engine::toString(plan.members[i].status)];
+        ++counts[engine::textOf(plan.members[i].status)];
     }
     console.value({{"sweep", plan.sweep.name},
                    {"folder", plan.folder.string()},
@@ -116,7 +116,7 @@ std::string summaryOf(const SweepPlan& plan)
             ++finished;
             continue;
         }
-        const std::string word = engine::toString(planned.status);
+        const std::string word = engine::textOf(planned.status);
         const auto known = std::ranges::find(others, word, &std::pair<std::string, int>::first);
         if (known == others.end()) {
             others.emplace_back(word, 1);
@@ -147,7 +147,7 @@ void showGrid(const SweepPlan& plan, const Console& console)
         const projects::SweepMember& member = planned.member;
         rows.push_back({member.label, std::to_string(i + 1), grouped(member.cost.parameters),
                         grouped(member.project.training.steps), scaled(member.trainFlops),
-                        lossCell(engine::finalLoss(planned.status)), engine::toString(planned.status)});
+                        lossCell(engine::finalLoss(planned.status)), engine::textOf(planned.status)});
     }
     rows.push_back({"whole grid", "", "", "", scaled(totalFlops(plan))});
     console.line(table(rows));
@@ -172,7 +172,7 @@ void showOutcome(const SweepPlan& plan, const Console& console)
                         scaled(planned.member.trainFlops),
                         lossCell(finished != nullptr ? std::optional(finished->loss) : std::nullopt),
                         lossCell(finished != nullptr ? finished->validationLoss : std::nullopt),
-                        front.contains(i) ? "*" : "", engine::toString(planned.status)});
+                        front.contains(i) ? "*" : "", engine::textOf(planned.status)});
     }
     console.line(table(rows));
     console.line("* no other finished member is cheaper and better\ntotal " + scaled(totalFlops(plan)) + "FLOP");

@@ -372,7 +372,7 @@ OutlineRow runsRow(const DocumentSnapshot& document, const std::vector<engine::R
         for (const engine::RunInfo& run : runs) {
             OutlineRow child = rowOf("run:" + run.directory, QString::fromStdString(run.name), "training", place);
             child.value = QStringLiteral("%1, %2/%3")
-                              .arg(QString::fromStdString(engine::toString(run.status)), formatWhole(run.step),
+                              .arg(QString::fromStdString(engine::textOf(run.status)), formatWhole(run.step),
                                    formatWhole(run.steps));
             child.toolTip = QString::fromStdString(run.message.empty() ? run.directory : run.message);
             rows.push_back(std::move(child));

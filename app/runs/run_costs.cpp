@@ -33,7 +33,7 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     point.loss = counts ? run.loss : std::numeric_limits<double>::quiet_NaN();
     point.validationLoss = counts ? run.validationLoss : point.loss;
     point.standing = engine::finalLoss(run) ? visualizers::ParetoStanding::Result : visualizers::ParetoStanding::SoFar;
-    point.status = QString::fromStdString(engine::toString(run.status));
+    point.status = QString::fromStdString(engine::textOf(run.status));
     const auto reader = engine::RunReader::open(run.directory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());

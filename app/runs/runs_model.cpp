@@ -197,7 +197,7 @@ QString RunsModel::textOf(const engine::RunInfo& run, int column) const
     case Started:
         return formatMoment(QString::fromStdString(run.created), QDateTime::currentDateTime());
     case State:
-        return QString::fromStdString(engine::toString(run.status));
+        return QString::fromStdString(engine::textOf(run.status));
     case Progress:
         return QStringLiteral("%1 / %2").arg(formatWhole(run.step), formatWhole(run.steps));
     case Loss:

@@ -86,7 +86,7 @@ QString SweepGridModel::textOf(std::size_t row, int column) const
         return loss ? QString::number(*loss, 'g', 5) : QStringLiteral("—");
     }
     case State:
-        return QString::fromStdString(engine::toString(m_statuses[row]));
+        return QString::fromStdString(engine::textOf(m_statuses[row]));
     case Problem:
         return member.error ? QString::fromStdString(member.error->message) : QString();
     default:

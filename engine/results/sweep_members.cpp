@@ -145,7 +145,7 @@ std::optional<double> finalLoss(const MemberStatus& status)
     return finished != nullptr ? std::optional(finished->validationLoss.value_or(finished->loss)) : std::nullopt;
 }
 
-std::string toString(const MemberStatus& status)
+std::string textOf(const MemberStatus& status)
 {
     return std::visit(
         Overloaded{[](const member::Pending&) { return "not begun"; },
@@ -158,7 +158,7 @@ std::string toString(const MemberStatus& status)
 
 std::string describe(const MemberStatus& status)
 {
-    const std::string word = toString(status);
+    const std::string word = textOf(status);
     return std::visit(
         Overloaded{[&](const member::Training& training) {
                        return word + ", " + std::to_string(training.step) + " steps recorded";

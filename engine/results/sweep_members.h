@@ -60,7 +60,7 @@ using MemberStatus = std::variant<member::Pending, member::Training, member::Cut
 /// the member has finished.
 [[nodiscard]] std::optional<double> finalLoss(const MemberStatus& status);
 /// One or two words: "not begun", "training", "cut off", "finished", "failed", "another project", "unreadable".
-[[nodiscard]] std::string toString(const MemberStatus& status);
+[[nodiscard]] std::string textOf(const MemberStatus& status);
 /// The same with what there is to say of it: "cut off at step 40, goes on from step 30".
 [[nodiscard]] std::string describe(const MemberStatus& status);
 

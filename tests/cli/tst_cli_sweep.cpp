@@ -422,7 +422,7 @@ private:
     }
     [[nodiscard]] QString statusNow(const std::string& label) const
     {
-        return QString::fromStdString(engine::toString(now(label)));
+        return QString::fromStdString(engine::textOf(now(label)));
     }
     [[nodiscard]] double finalLossNow(const std::string& label) const
     {
