@@ -101,7 +101,7 @@ void draw(const Document& document)
         block.rebuild(document, ref);
         (void)block.hitTest({10, 10}, 5);
         (void)block.tidied();
-        (void)block.pins();
+        (void)viewOf(block);
         (void)block.faults();
     }
     projects::Selection selection;

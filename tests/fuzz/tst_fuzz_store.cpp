@@ -108,7 +108,7 @@ QString matrixFlaw(const engine::RunReader& run, const std::string& name, visual
                 (void)frames.cells(name, frames.count(name) - 1, value);
                 (void)frames.range(name, value);
             }
-            (void)frames.centre(name);
+            (void)frames.scale(name);
         }
     }
     return {};
