@@ -12,6 +12,7 @@
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/metrics_view.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
