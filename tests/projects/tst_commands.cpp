@@ -174,7 +174,7 @@ private slots:
     {
         Document document = blockOf("mlp");
         std::get<DepthMix>(document.project.topology.wiring).sources =
-            ExplicitSources{{{0, 1}, {1, 2}, {0, 2}, {2, 3}, {3, 4}}};
+            ExplicitSources{{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}}};
         perform(document, duplicateSelection(document, {.shortcuts = {{0, 2}}}));
         QVERIFY(std::ranges::count(std::get<ExplicitSources>(mixOf(document).sources).shortcuts, Shortcut{1, 3}) == 1);
         perform(document, duplicateSelection(document, {.layers = {1, 2}}));
