@@ -38,11 +38,12 @@ DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspa
         }
     });
     for (CanvasWidget* canvas : workspace.canvases()) {
-        connect(canvas, &CanvasWidget::requested, this, &DocumentLink::answer);
+        connect(canvas, &CanvasWidget::requested, this,
+                [this, canvas](const editor::Request& request) { answer(*canvas, request); });
     }
     connect(&workspace.heatmap(), &visualizers::HeatmapView::cellHovered, this, [this](int row, int column) {
         const bool over = row >= 0 && column >= 0;
-        showHovered(over ? std::optional(projects::Shortcut{column, row + 1}) : std::nullopt);
+        showHovered(over ? std::optional(projects::Shortcut{column, row + 1}) : std::nullopt, nullptr);
     });
 }
 
@@ -168,7 +169,7 @@ void DocumentLink::fold(std::vector<editor::LayerRun> folds)
     showState();
 }
 
-void DocumentLink::answer(const editor::Request& request)
+void DocumentLink::answer(const CanvasWidget& canvas, const editor::Request& request)
 {
     if (const auto* edit = std::get_if<editor::RequestEdit>(&request)) {
         applyEdit(edit->edit);
@@ -185,16 +186,22 @@ void DocumentLink::answer(const editor::Request& request)
         m_workspace.inspector().takeFocus();
     } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {
         const auto& shortcut = hover->shortcut;
-        showHovered(shortcut);
+        showHovered(shortcut, &canvas);
         m_workspace.heatmap().setHighlighted(shortcut ? static_cast<int>(shortcut->target - 1) : -1,
                                              shortcut ? static_cast<int>(shortcut->source) : -1);
     }
 }
 
-void DocumentLink::showHovered(std::optional<projects::Shortcut> shortcut)
+// The canvas that the pointer is over shows it already, and its selection may be newer than this one.
+void DocumentLink::showHovered(std::optional<projects::Shortcut> shortcut, const CanvasWidget* over)
 {
     m_state.hovered = shortcut;
-    showState();
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
+        if (canvas != over) {
+            canvas->canvas().setState(m_state);
+            canvas->refresh();
+        }
+    }
 }
 
 void DocumentLink::showState()

@@ -15,6 +15,7 @@
 namespace residua::app {
 
 class Analysis;
+class CanvasWidget;
 class DocumentSession;
 class Workspace;
 
@@ -50,10 +51,10 @@ signals:
 private:
     void openAnew();
     void applyProperty(const Property& property, const QVariant& value);
-    void answer(const editor::Request& request);
+    void answer(const CanvasWidget& canvas, const editor::Request& request);
     void showAnalysis();
     void showPlace();
-    void showHovered(std::optional<projects::Shortcut> shortcut);
+    void showHovered(std::optional<projects::Shortcut> shortcut, const CanvasWidget* over);
     void showState();
 
     DocumentSession& m_session;

@@ -84,7 +84,7 @@ void ShortcutCanvas::fold(std::vector<LayerRun> folds)
 void ShortcutCanvas::hover(std::optional<projects::Shortcut> shortcut)
 {
     if (shortcut != m_hovered) {
-        m_hovered = shortcut;
+        m_hovered = m_state.hovered = shortcut;
         request(HoverShortcut{shortcut});
     }
 }

@@ -59,11 +59,8 @@ protected:
     [[nodiscard]] Theme theme() const { return m_theme; }
     [[nodiscard]] float width() const { return m_view.width(); }
     [[nodiscard]] float height() const { return m_view.height(); }
-    /// The shortcut under the pointer here, or else in another view.
-    [[nodiscard]] std::optional<projects::Shortcut> shownHover() const
-    {
-        return m_hovered ? m_hovered : m_state.hovered;
-    }
+    /// The shortcut under the pointer, here or in another view.
+    [[nodiscard]] std::optional<projects::Shortcut> shownHover() const { return m_state.hovered; }
 
     /// Moves the view no more than it takes to have `area` in sight.
     void reveal(const Rect& area) { m_view.reveal(area, framing()); }
@@ -86,7 +83,7 @@ private:
     LiveSnapshot m_live = std::make_shared<const LiveWeights>();
     Theme m_theme = Theme::Light;
     std::vector<Request> m_requests;
-    std::optional<projects::Shortcut> m_hovered;
+    std::optional<projects::Shortcut> m_hovered; ///< as was last asked to be shown
 };
 
 /// Grows `area` by `rect`; begins with it.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which graph the block canvas shows, and where its nodes are after commands and gestures.
+#include "editor/block/block_canvas.h"
 #include "editor/block/block_editor_state.h"
 #include "projects/library/presets.h"
+#include "tests/editor/canvas_driver.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -209,6 +211,36 @@ private slots:
         QCOMPARE(bench.state.selection().nodes, std::set<NodeId>{bench.id("up")});
         bench.state.step(Direction::Down);
         QCOMPARE(bench.state.selection().nodes, std::set<NodeId>{bench.id("input")});
+    }
+
+    /// As on the other canvases.
+    void thePointerMovesTheView()
+    {
+        const Bench bench("transformer");
+        const auto canvas = makeBlockCanvas();
+        canvas->setDocument(std::make_shared<const Document>(bench.document));
+        canvas->setState({.selection = {.graph = kRef}});
+        CanvasDriver driver(*canvas);
+        const auto at = [&] { return *canvas->locate(bench.id("up")); };
+        const ScreenPoint before = at();
+        driver.drag({30, 30}, {70, 54}, ImGuiMouseButton_Middle);
+        QCOMPARE(at().x, before.x + 40);
+        QCOMPARE(at().y, before.y + 24);
+        driver.moveTo(at());
+        driver.wheel(20); // then not all is in sight, and the minimap has the corner
+        const ScreenPoint zoomed = at();
+        driver.drag({CanvasDriver::kWidth - 24, CanvasDriver::kHeight - 24}, {CanvasDriver::kWidth - 40, 640});
+        QVERIFY(at().x != zoomed.x || at().y != zoomed.y);
+        driver.moveTo({30, 30});
+        driver.press(ImGuiMouseButton_Middle);
+        QVERIFY(canvas->giveUp());
+        QVERIFY(!canvas->giveUp());
+        driver.release(ImGuiMouseButton_Middle);
+        QVERIFY(driver.take<SelectionChanged>().empty());
+        canvas->show(Extent::Everything);
+        driver.frame();
+        QCOMPARE(at().x, before.x);
+        QCOMPARE(at().y, before.y);
     }
 };
 
