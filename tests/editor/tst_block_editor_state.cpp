@@ -219,7 +219,9 @@ private slots:
         const Bench bench("transformer");
         const auto canvas = makeBlockCanvas();
         canvas->setDocument(std::make_shared<const Document>(bench.document));
-        canvas->setState({.selection = {.graph = kRef}});
+        ViewState state;
+        state.selection.graph = kRef;
+        canvas->setState(state);
         CanvasDriver driver(*canvas);
         const auto at = [&] { return *canvas->locate(bench.id("up")); };
         const ScreenPoint before = at();
