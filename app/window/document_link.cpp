@@ -73,7 +73,7 @@ void DocumentLink::refresh()
     }
     m_state.selection = std::move(kept);
     m_state.folds = stillFolded(m_session.project().network, std::move(m_state.folds));
-    m_document = std::make_shared<const projects::Document>(m_session.document());
+    m_document = m_session.history().snapshot();
     m_workspace.outlineModel().setDocument(m_document, m_runs);
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setDocument(m_document);

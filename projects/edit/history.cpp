@@ -5,30 +5,45 @@
 
 namespace residua::projects {
 
-History::History(Document document) : m_now{std::make_shared<const Document>(std::move(document)), 0} {}
+History::History(Document document) : m_document(std::move(document)) {}
+
+std::shared_ptr<const Document> History::snapshot() const
+{
+    if (!m_snapshot) {
+        m_snapshot = std::make_shared<const Document>(m_document);
+    }
+    return m_snapshot;
+}
 
 Status History::perform(const Edit& edit)
 {
-    Document changed = document();
-    if (const auto inverse = applyEdit(changed, edit); !inverse) {
+    std::shared_ptr<const Document> before = snapshot();
+    if (const auto inverse = applyEdit(m_document, edit); !inverse) {
         return inverse.error();
     }
-    replace(std::move(changed), titleOf(edit));
+    record(titleOf(edit), std::move(before));
     return Done{};
 }
 
-void History::replace(Document changed, const std::string& title)
+void History::replace(Document document, const std::string& title)
 {
-    if (changed == document()) {
+    std::shared_ptr<const Document> before = snapshot();
+    m_document = std::move(document);
+    record(title, std::move(before));
+}
+
+void History::record(const std::string& title, std::shared_ptr<const Document> before)
+{
+    if (m_document == *before) {
         return; // nothing to undo
     }
-    m_undo.push_back(
-        {title, std::exchange(m_now, {std::make_shared<const Document>(std::move(changed)), m_lastRevision + 1})});
-    ++m_lastRevision;
+    m_snapshot.reset();
+    m_undo.push_back({title, std::move(before), m_revision});
     if (m_undo.size() > kMostSteps) {
         m_undo.pop_front();
     }
     m_redo.clear();
+    m_revision = ++m_lastRevision;
     announce();
 }
 
@@ -59,17 +74,22 @@ void History::move(std::deque<Step>& from, std::deque<Step>& to)
     }
     Step step = std::move(from.back());
     from.pop_back();
-    std::swap(step.other, m_now);
+    std::shared_ptr<const Document> now = snapshot();
+    m_document = *step.document;
+    m_snapshot = std::exchange(step.document, std::move(now));
+    std::swap(step.revision, m_revision);
     to.push_back(std::move(step));
     announce();
 }
 
 void History::reset(Document document)
 {
-    m_now = {std::make_shared<const Document>(std::move(document)), ++m_lastRevision};
+    m_document = std::move(document);
+    m_snapshot.reset();
     m_undo.clear();
     m_redo.clear();
-    m_savedAt = m_now.revision;
+    m_revision = ++m_lastRevision;
+    m_savedAt = m_revision;
     announce();
 }
 

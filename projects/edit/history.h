@@ -12,18 +12,19 @@
 
 namespace residua::projects {
 
-/// A document with its undo history: shared snapshots, one for each state. One thread; observers are told after every
-/// change.
+/// A document with its undo history: a shared snapshot of each earlier and later state. One thread; observers are told
+/// after every change.
 class History {
 public:
     static constexpr std::size_t kMostSteps = 500; ///< that can be undone; older ones are forgotten
 
     explicit History(Document document = {});
 
-    [[nodiscard]] const Document& document() const { return *m_now.document; }
-    [[nodiscard]] const Project& project() const { return m_now.document->project; }
-    /// The document as it is now, for who reads it later or on another thread.
-    [[nodiscard]] std::shared_ptr<const Document> snapshot() const { return m_now.document; }
+    /// The document as it is, one object for the life of the history.
+    [[nodiscard]] const Document& document() const { return m_document; }
+    [[nodiscard]] const Project& project() const { return m_document.project; }
+    /// The document as it is now, for who reads it later or on another thread; one copy for all who ask.
+    [[nodiscard]] std::shared_ptr<const Document> snapshot() const;
 
     /// Applies, records and announces. On error nothing changes.
     Status perform(const Edit& edit);
@@ -40,31 +41,32 @@ public:
     /// Replaces everything and forgets the history.
     void reset(Document document);
 
-    void markSaved() { m_savedAt = m_now.revision; }
-    [[nodiscard]] bool modified() const { return m_savedAt != m_now.revision; }
+    void markSaved() { m_savedAt = m_revision; }
+    [[nodiscard]] bool modified() const { return m_savedAt != m_revision; }
     /// Identifies the state; undo goes back to the earlier number.
-    [[nodiscard]] std::uint64_t revision() const { return m_now.revision; }
+    [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
     void onChanged(std::function<void()> observer) { m_observers.push_back(std::move(observer)); }
 
 private:
-    struct State {
-        std::shared_ptr<const Document> document;
-        std::uint64_t revision = 0;
-    };
     struct Step {
         std::string title;
-        State other; ///< where the step leads from here: back in m_undo, forward in m_redo
+        std::shared_ptr<const Document> document; ///< where the step leads from here: back in m_undo, forward in m_redo
+        std::uint64_t revision = 0;               ///< of that state
     };
 
+    /// After m_document has changed.
+    void record(const std::string& title, std::shared_ptr<const Document> before);
     /// Moves one step from the end of `from` to that of `to`.
     void move(std::deque<Step>& from, std::deque<Step>& to);
     void announce() const;
 
-    State m_now;
+    Document m_document;
+    mutable std::shared_ptr<const Document> m_snapshot; ///< of m_document; null until somebody asks
     std::deque<Step> m_undo;
     std::deque<Step> m_redo;
     std::vector<std::function<void()>> m_observers;
+    std::uint64_t m_revision = 0;
     std::uint64_t m_lastRevision = 0;
     std::uint64_t m_savedAt = 0;
 };
