@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace residua::projects {
@@ -260,8 +261,11 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
         }
         giveSources(*mix, targets);
     }
-    addRenumbering(group.edits, document, mix ? &*mix : nullptr,
-                   [=](std::int64_t layer) { return std::optional(layer <= after ? layer : layer + count); });
+    // A number that no layer can have stays as it is.
+    constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+    addRenumbering(group.edits, document, mix ? &*mix : nullptr, [=](std::int64_t layer) {
+        return std::optional(layer <= after || layer > kLargest - count ? layer : layer + count);
+    });
     return group;
 }
 

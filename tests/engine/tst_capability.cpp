@@ -90,7 +90,7 @@ private Q_SLOTS:
             {"add", "x input; a linear; s add; y output; x > a; x > s.in1; a > s.in2; s > y"},
             {"multiply", "x input; a linear; s multiply; y output; x > a; x > s.in1; a > s.in2; s > y"},
             {"concat", "x input; s concat; a linear; y output; x > s.in1; x > s.in2; s > a; a > y"},
-            {"expression", "x input; e expression; y output; x > e.x; x > e.y; e > y"},
+            {"expression", "x input; a linear; e expression; y output; x > a; x > e.x; a > e.y; e > y"},
             {"swiglu", "x input; a linear; s swiglu; y output; x > a; a > s.gate; x > s.up; s > y"},
             {"image", image},
             {"conv2d", image},
@@ -101,7 +101,7 @@ private Q_SLOTS:
         for (const projects::NodeKind& kind : projects::nodeKinds()) {
             const auto sequence = language.find(kind.key);
             const auto other = vectors.find(kind.key);
-            const QString usual = QStringLiteral("x input; a %1; y output; x > a; a > y")
+            const QString usual = QStringLiteral("x input; l linear; a %1; y output; x > l; l > a; a > y")
                                       .arg(kind.traits.role == projects::NodeRole::GraphInput ||
                                                    kind.traits.role == projects::NodeRole::GraphOutput
                                                ? QStringLiteral("linear")

@@ -74,6 +74,16 @@ private slots:
         QCOMPARE(document.project.stages.stages.front().always, (std::vector<std::int64_t>{1, 6}));
     }
 
+    /// The sanitizers see a sum that is too large.
+    void aLayerThatCannotBeStaysAsItIs()
+    {
+        constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+        Document document = stackOf(5);
+        document.project.stages.stages = {{.always = {1, 5, kLargest}}};
+        perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {1, 2}, {})));
+        QCOMPARE(document.project.stages.stages.front().always, (std::vector<std::int64_t>{1, 7, kLargest}));
+    }
+
     void whatIsRemovedTakesItsShortcutsAlong()
     {
         Document document =
