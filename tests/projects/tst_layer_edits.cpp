@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <limits>
 
 using namespace residua;
 using namespace residua::projects;
@@ -78,8 +79,8 @@ private slots:
     void aLayerThatCannotBeStaysAsItIs()
     {
         constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-        Document document = stackOf(5);
-        document.project.stages.stages = {{.always = {1, 5, kLargest}}};
+        Document document = stackOf({{"a", 5}}, {{0, 1}});
+        document.project.stages.stages = {{0, 2.0, {1, 5, kLargest}}};
         perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {1, 2}, {})));
         QCOMPARE(document.project.stages.stages.front().always, (std::vector<std::int64_t>{1, 7, kLargest}));
     }
