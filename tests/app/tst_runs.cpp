@@ -68,7 +68,7 @@ private slots:
         tree()->setFocus();
         tree()->setCurrentIndex(tree()->model()->index(0, 0));
         QTest::keyClick(tree(), Qt::Key_Delete);
-        QTRY_VERIFY(m_window->bannerText().contains("trash?"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash?"), kPatience);
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape); // after all not
         QVERIFY(tree()->hasFocus());
         QCOMPARE(m_window->bannerText(), QString());
@@ -80,7 +80,7 @@ private slots:
         const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{0, 1}}});
         QVERIFY(!isNumber(row.siblingAtColumn(OutlineModel::Value))); // no weight of it stands anywhere
         QCOMPARE(points(m_window->workspace().metrics().csv()), 0);
-        QTRY_VERIFY(m_window->bannerText().contains("trash"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash"), kPatience);
         button(QStringLiteral("Bring it back"))->click();
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
     }
