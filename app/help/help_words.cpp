@@ -35,7 +35,7 @@ std::string wordOfSection(const Project& project, Section section)
         return keyOf(project.network.objective);
     case Section::Topology:
         return wordOfTopology(project.topology);
-    case Section::Stages:
+    case Section::Schedule:
         return "stages";
     case Section::Initialisation:
         return keyOf(project.initialisation.law);

@@ -50,8 +50,8 @@ std::string keyOf(Section section)
         return kNetwork;
     case Section::Topology:
         return "topology";
-    case Section::Stages:
-        return "stages";
+    case Section::Schedule:
+        return "schedule";
     case Section::Initialisation:
         return "initialisation";
     case Section::Training:
@@ -439,9 +439,9 @@ std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document, const std::v
     rows.back().value = shownValue(project, Section::Data, "/data/source/kind");
     rows.push_back(networkRow(document));
     rows.push_back(topologyRow(document));
-    rows.push_back(sectionRow(document, Section::Stages, "stages"));
+    rows.push_back(sectionRow(document, Section::Schedule, "stages"));
     rows.back().value =
-        project.stages.stages.empty() ? Text::tr("none") : QString::number(project.stages.stages.size());
+        project.schedule.stages.empty() ? Text::tr("none") : QString::number(project.schedule.stages.size());
     rows.push_back(sectionRow(document, Section::Initialisation, "initialisation"));
     rows.back().value = shownValue(project, Section::Initialisation, "/initialisation/law");
     rows.push_back(sectionRow(document, Section::Training, "training"));

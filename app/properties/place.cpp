@@ -35,8 +35,8 @@ QString titleOfSection(Section section)
         return Text::tr("Network");
     case Section::Topology:
         return Text::tr("Topology");
-    case Section::Stages:
-        return Text::tr("Stages");
+    case Section::Schedule:
+        return Text::tr("Schedule");
     case Section::Initialisation:
         return Text::tr("Initialisation");
     case Section::Training:
@@ -74,9 +74,9 @@ QString subtitleOfSection(const Project& project, Section section)
         return Text::tr("Depth %1, width %2").arg(project.network.depth()).arg(project.network.width);
     case Section::Topology:
         return Text::tr("How depth is wired");
-    case Section::Stages:
-        return project.stages.stages.empty() ? Text::tr("Every layer trains at every step")
-                                             : Text::tr("Which layers train when");
+    case Section::Schedule:
+        return project.schedule.stages.empty() ? Text::tr("Every layer trains at every step")
+                                               : Text::tr("Which layers train when");
     case Section::Initialisation:
         return Text::tr("How weights start");
     case Section::Training:
@@ -260,7 +260,7 @@ Place placeOfPointer(const Project& project, const std::string& pointer)
     }
     static constexpr std::pair<std::string_view, Section> kSections[] = {
         {"data", Section::Data},         {"topology", Section::Topology},
-        {"schedule", Section::Stages},   {"initialisation", Section::Initialisation},
+        {"schedule", Section::Schedule}, {"initialisation", Section::Initialisation},
         {"training", Section::Training}, {"seeds", Section::Seeds}};
     for (const auto& [key, section] : kSections) {
         if (parts.front() == key) {

@@ -14,7 +14,7 @@
 namespace residua::app {
 
 /// The parts of a document that have a row of their own at the outline's top.
-enum class Section { Data, Network, Topology, Stages, Initialisation, Training, Seeds, Runs };
+enum class Section { Data, Network, Topology, Schedule, Initialisation, Training, Seeds, Runs };
 
 struct SectionPlace {
     Section section{};

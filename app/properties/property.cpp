@@ -43,7 +43,7 @@ std::vector<Property> sectionProperties(const projects::Project& project, Sectio
         return networkProperties(project);
     case Section::Topology:
         return topologyProperties(project);
-    case Section::Stages:
+    case Section::Schedule:
         return fieldProperties(project, "/schedule");
     case Section::Initialisation:
         return fieldProperties(project, "/initialisation");

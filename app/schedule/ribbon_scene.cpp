@@ -77,7 +77,7 @@ double RibbonScene::largestRate() const
         largest = std::max(largest, learningRateAt(m_plan, std::max<std::int64_t>(step, 1)));
     }
     return std::max(largest,
-                    learningRateAt(m_plan, std::clamp<std::int64_t>(m_plan.rate.warmupSteps, 1, m_plan.steps)));
+                    learningRateAt(m_plan, std::clamp<std::int64_t>(m_plan.learningRate.warmupSteps, 1, m_plan.steps)));
 }
 
 std::vector<QPointF> RibbonScene::rateLine() const

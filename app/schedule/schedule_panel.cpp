@@ -177,7 +177,7 @@ QWidget* SchedulePanel::makeGeneratorRow()
     connect(m_lengths, &QLineEdit::returnPressed, this, &SchedulePanel::generate);
     connect(m_target, &QLineEdit::returnPressed, this, &SchedulePanel::generate);
     connect(none, &QPushButton::clicked, this, [this] {
-        projects::StageSchedule schedule = m_project.stages;
+        projects::StageSchedule schedule = m_project.schedule;
         schedule.stages.clear();
         emit edited(schedule);
     });
@@ -193,33 +193,33 @@ SchedulePanel::~SchedulePanel()
 
 void SchedulePanel::setProject(const projects::Project& project, const std::optional<projects::CostReport>& cost)
 {
-    const bool other = project.stages != m_project.stages || m_lengths->text().isEmpty();
+    const bool other = project.schedule != m_project.schedule || m_lengths->text().isEmpty();
     m_project = project;
     m_cost = cost;
-    const bool staged = !project.stages.stages.empty();
+    const bool staged = !project.schedule.stages.empty();
     m_empty->setVisible(!staged);
     m_stageRow->setVisible(staged);
     m_generatorRow->setVisible(staged);
     if (other && !m_lengths->isModified()) {
-        m_lengths->setText(QString::fromStdString(projects::stageLengthsText(project.stages)));
+        m_lengths->setText(QString::fromStdString(projects::stageLengthsText(project.schedule)));
     }
-    m_ribbon->setPlan(project.stages, project.training, project.network.depth());
+    m_ribbon->setPlan(project.schedule, project.training, project.network.depth());
 }
 
 void SchedulePanel::showSummary()
 {
     projects::Project shown = m_project;
-    shown.stages = m_ribbon->shown();
+    shown.schedule = m_ribbon->shown();
     const std::int64_t depth = shown.network.depth();
     QStringList parts;
-    if (shown.stages.stages.empty()) {
+    if (shown.schedule.stages.empty()) {
         parts << tr("No stages: %1 layers at every step").arg(depth);
     } else {
-        const double length = projects::averageLength(shown.stages, depth, shown.training.steps);
-        parts << tr("%n stages", nullptr, static_cast<int>(shown.stages.stages.size()))
+        const double length = projects::averageLength(shown.schedule, depth, shown.training.steps);
+        parts << tr("%n stages", nullptr, static_cast<int>(shown.schedule.stages.size()))
               << tr("average %1 of %2 layers").arg(QString::number(length, 'f', 2)).arg(depth);
     }
-    if (m_cost && shown.stages.stages.empty()) {
+    if (m_cost && shown.schedule.stages.empty()) {
         parts << tr("%1 FLOP in all").arg(formatCount(projects::trainingFlops(shown, m_cost->total)));
     } else if (m_cost) {
         const double share = projects::expectedFlopShare(shown, *m_cost);
@@ -252,7 +252,7 @@ void SchedulePanel::setStart()
     const qlonglong start = QLocale::c().toLongLong(m_start->text().trimmed(), &ok);
     const auto chosen = m_ribbon->chosen();
     if (ok && chosen) {
-        take(projects::withStart(m_project.stages, *chosen, start, m_project.training.steps));
+        take(projects::withStart(m_project.schedule, *chosen, start, m_project.training.steps));
     }
     showStage();
 }
@@ -263,7 +263,7 @@ void SchedulePanel::setLength()
     const double length = QLocale::c().toDouble(m_length->text().trimmed(), &ok);
     const auto chosen = m_ribbon->chosen();
     if (ok && chosen) {
-        take(projects::withLength(m_project.stages, *chosen, length, m_project.network.depth()));
+        take(projects::withLength(m_project.schedule, *chosen, length, m_project.network.depth()));
     }
     showStage();
 }
@@ -272,8 +272,8 @@ void SchedulePanel::setAlways()
 {
     const auto layers = layersFrom(m_always->text());
     const auto chosen = m_ribbon->chosen();
-    if (layers && chosen && *chosen < m_project.stages.stages.size()) { // else its stage has gone meanwhile
-        projects::StageSchedule schedule = m_project.stages;
+    if (layers && chosen && *chosen < m_project.schedule.stages.size()) { // else its stage has gone meanwhile
+        projects::StageSchedule schedule = m_project.schedule;
         schedule.stages[*chosen].always = *layers;
         take(schedule);
     }
@@ -289,7 +289,7 @@ void SchedulePanel::generate()
         return;
     }
     m_lengths->setModified(false);
-    take(projects::makeStages(m_project.stages, *lengths, static_cast<projects::StageSplit>(m_split->currentIndex()),
+    take(projects::makeStages(m_project.schedule, *lengths, static_cast<projects::StageSplit>(m_split->currentIndex()),
                               m_project.network.depth(), m_project.training.steps,
                               QLocale::c().toDouble(m_target->text().trimmed())));
 }
@@ -297,8 +297,8 @@ void SchedulePanel::generate()
 void SchedulePanel::addStages()
 {
     const std::int64_t depth = m_project.network.depth();
-    take(projects::makeStages(m_project.stages, projects::recommendedLengths(depth), projects::StageSplit::Equal, depth,
-                              m_project.training.steps));
+    take(projects::makeStages(m_project.schedule, projects::recommendedLengths(depth), projects::StageSplit::Equal,
+                              depth, m_project.training.steps));
     m_ribbon->setFocus();
 }
 
@@ -306,7 +306,7 @@ void SchedulePanel::take(const Result<projects::StageSchedule>& schedule)
 {
     if (!schedule) {
         emit refused(QString::fromStdString(schedule.error().text()));
-    } else if (*schedule != m_project.stages) {
+    } else if (*schedule != m_project.schedule) {
         emit edited(*schedule);
     }
 }

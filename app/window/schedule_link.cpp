@@ -25,7 +25,7 @@ ScheduleLink::ScheduleLink(const DocumentSession& session, const Analysis& analy
     connect(&session, &DocumentSession::changed, this, show);
     connect(&analysis, &Analysis::updated, this, show);
     connect(&panel, &SchedulePanel::edited, &documents, [&documents](const projects::StageSchedule& schedule) {
-        documents.applyEdit(projects::SetStages{schedule});
+        documents.applyEdit(projects::SetSchedule{schedule});
     });
     connect(&panel, &SchedulePanel::refused, &documents, &DocumentLink::refused);
     const auto follow = [&controller, &panel] {

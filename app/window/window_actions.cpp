@@ -88,7 +88,7 @@ WindowActions::WindowActions(QWidget& window)
                   Text::tr("The shortcuts as a grid: row = target, column = source"));
     block = make("", Text::tr("&Block canvas"), {QKeySequence(Qt::CTRL | Qt::Key_3)},
                  Text::tr("The nodes and wires inside a block, stem or head"));
-    schedule = make("stages", Text::tr("&Stages of training"), {QKeySequence(Qt::CTRL | Qt::Key_4)},
+    schedule = make("stages", Text::tr("&Schedule of stages"), {QKeySequence(Qt::CTRL | Qt::Key_4)},
                     Text::tr("Show and edit which layers train when"));
     saveBlock = make("", Text::tr("Save the &block…"), {}, Text::tr("Keep the block that is shown under a name"));
     exportPlot = make("", Text::tr("Export the &plot…"), {},

@@ -43,7 +43,8 @@ bool passesThrough(const projects::Graph& graph)
 /// A vector in, a vector out, and nothing around the stack.
 bool isBare(const Project& project)
 {
-    return passesThrough(project.network.stem) && passesThrough(project.network.head) && project.stages.stages.empty();
+    return passesThrough(project.network.stem) && passesThrough(project.network.head) &&
+           project.schedule.stages.empty();
 }
 
 theory::DenseMatrix asTheory(const DenseMatrix& matrix)
@@ -55,8 +56,8 @@ bool isPlainDescent(const projects::TrainingPlan& plan)
 {
     const auto* sgd = std::get_if<projects::Sgd>(&plan.optimiser);
     return sgd != nullptr && sgd->momentum == 0 && sgd->weightDecay == 0 &&
-           plan.batching == projects::BatchKind::Full && plan.rate.curve == projects::RateCurve::Constant &&
-           plan.rate.warmupSteps == 0 && plan.clipNorm == 0;
+           plan.batching == projects::BatchKind::Full && plan.learningRate.curve == projects::RateCurve::Constant &&
+           plan.learningRate.warmupSteps == 0 && plan.clipNorm == 0;
 }
 
 /// c of a layer that starts at c·I; nullopt for any other layer.
@@ -127,7 +128,7 @@ ProjectBound asProjectBound(const CaseBound& bound, const Project& project, std:
     ProjectBound result;
     result.premises = bound.premises;
     for (const std::int64_t step : steps) {
-        result.losses.push_back(bound.atStep(step - 1, project.training.rate.peak / samples) / samples);
+        result.losses.push_back(bound.atStep(step - 1, project.training.learningRate.peak / samples) / samples);
     }
     return result;
 }

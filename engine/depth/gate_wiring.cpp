@@ -325,7 +325,7 @@ Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, LayerStack& l
 {
     using Made = std::unique_ptr<Joint>;
     const auto depth = static_cast<std::int64_t>(layers.size());
-    switch (wiring.kind) {
+    switch (wiring.gate) {
     case BranchGateKind::Highway:
         return Made(std::make_unique<HighwayJoint>(wiring.bias, depth, width, plan));
     case BranchGateKind::ReZero:
@@ -354,7 +354,7 @@ LayerWiringResult makeGateWiring(const BranchGate& wiring, LayerStack layers, st
     if (layers.size() == 0) {
         return Error{"network · stack", "has no layers to gate"};
     }
-    if (wiring.kind == BranchGateKind::StochasticDepth) {
+    if (wiring.gate == BranchGateKind::StochasticDepth) {
         return makeSumWiring(std::move(layers), plan); // what is left out, LayerDropping says
     }
     Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, plan);

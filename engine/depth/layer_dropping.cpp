@@ -54,7 +54,7 @@ private:
 std::unique_ptr<LayerDropping> LayerDropping::create(const projects::Wiring& wiring, std::int64_t depth)
 {
     const auto* const gate = std::get_if<projects::BranchGate>(&wiring);
-    if (gate != nullptr && gate->kind == projects::BranchGateKind::StochasticDepth) {
+    if (gate != nullptr && gate->gate == projects::BranchGateKind::StochasticDepth) {
         return std::make_unique<StochasticDepth>(gate->keepProbability, depth);
     }
     return nullptr;

@@ -88,7 +88,7 @@ public:
         const auto count = static_cast<std::size_t>(m_layers);
         std::vector<double> branch(count, 1.0);
         std::vector<double> residual(count, 1.0);
-        switch (wiring.kind) {
+        switch (wiring.gate) {
         case BranchGateKind::ReZero:
             branch = numbers(kAlpha).values;
             break;
@@ -193,13 +193,13 @@ struct Maker {
 
     Result<TopologyWeights> operator()(const BranchGate& wiring) const
     {
-        const bool factors = wiring.kind == BranchGateKind::ReZero || wiring.kind == BranchGateKind::LaurelRw;
+        const bool factors = wiring.gate == BranchGateKind::ReZero || wiring.gate == BranchGateKind::LaurelRw;
         const Result<projects::ResidualFactors> found =
             factors ? projects::factorsFor(wanted) : Result<projects::ResidualFactors>(impossible());
         if (!found) {
             return found.error();
         }
-        if (wiring.kind == BranchGateKind::LaurelRw) {
+        if (wiring.gate == BranchGateKind::LaurelRw) {
             return TopologyWeights{{kFactor, at::stack({tensorOf(found->branch), tensorOf(found->residual)}, 1)}};
         }
         const bool carries = std::ranges::all_of(found->residual, [](double factor) { return factor == 1; });

@@ -47,11 +47,11 @@ std::vector<Problem> unsupported(const Project& project)
     checkTopology(project, missing);
     const auto* const gate = std::get_if<BranchGate>(&project.topology.wiring);
     missing.when(
-        gate && gate->kind == BranchGateKind::ValueResidual && project.training.activations == Activations::Recompute,
+        gate && gate->gate == BranchGateKind::ValueResidual && project.training.activations == Activations::Recompute,
         "/training/activations", "a value residual, whose layers share their values, with activations computed again");
     missing.when(project.initialisation.lowRank != LowRankMethod::Baseline, "/initialisation/low_rank",
                  "a low-rank initialisation other than the baseline");
-    missing.when(!project.stages.stages.empty() || project.stages.fullModelSteps > 0, "/schedule",
+    missing.when(!project.schedule.stages.empty() || project.schedule.fullModelSteps > 0, "/schedule",
                  "a network in stages");
     return missing.take();
 }

@@ -247,7 +247,7 @@ void check(const MultiStream& wiring, const Network&, Problems& problems)
 void check(const BranchGate& wiring, const Network& network, Problems& problems)
 {
     for (const Block* const block : usedBlocks(network)) {
-        if (wiring.kind != BranchGateKind::ValueResidual) {
+        if (wiring.gate != BranchGateKind::ValueResidual) {
             break;
         }
         if (const auto attentions = std::ranges::count(block->graph.nodes, NodeRole::Attention, roleOf);

@@ -91,9 +91,9 @@ bool hasValidationPart(const DataSource& data)
 
 void checkRate(const TrainingPlan& plan, Problems& problems)
 {
-    if (plan.steps >= 1 && plan.rate.warmupSteps >= plan.steps) {
+    if (plan.steps >= 1 && plan.learningRate.warmupSteps >= plan.steps) {
         problems.warning(kTraining + "/learning_rate/warmup_steps",
-                         "warm-up of " + std::to_string(plan.rate.warmupSteps) + " steps fills all " +
+                         "warm-up of " + std::to_string(plan.learningRate.warmupSteps) + " steps fills all " +
                              std::to_string(plan.steps));
     }
 }
@@ -198,7 +198,7 @@ void checkGrowth(const StageSchedule& schedule, std::size_t index, std::int64_t 
 
 void checkSchedule(const Project& project, Problems& problems)
 {
-    const StageSchedule& schedule = project.stages;
+    const StageSchedule& schedule = project.schedule;
     for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
         checkStage(schedule.stages[i], i, project, problems);
         if (i > 0) {

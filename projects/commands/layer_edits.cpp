@@ -117,7 +117,7 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
     if (groups != document.layout.groups) {
         edits.emplace_back(SetLayerGroups{std::move(groups)});
     }
-    StageSchedule schedule = project.stages;
+    StageSchedule schedule = project.schedule;
     for (Stage& stage : schedule.stages) {
         std::vector<std::int64_t> always;
         for (const std::int64_t layer : stage.always) {
@@ -127,8 +127,8 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
         }
         stage.always = std::move(always);
     }
-    if (schedule != project.stages) {
-        edits.emplace_back(SetStages{std::move(schedule)});
+    if (schedule != project.schedule) {
+        edits.emplace_back(SetSchedule{std::move(schedule)});
     }
 }
 

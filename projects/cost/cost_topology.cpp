@@ -118,7 +118,7 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
     const double d = real(width);
     const double lowRank = 2 * d * real(wiring.rank);
     NodeCost layer{0, d, d};
-    switch (wiring.kind) {
+    switch (wiring.gate) {
     case BranchGateKind::Highway:
         layer += {countOf(d * d + d), 2 * d * d + 4 * d, 2 * d};
         break;
@@ -140,12 +140,12 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
     }
     const double layers = real(depth);
     NodeCost total{countOf(layers * real(layer.parameters)), layers * layer.flops, layers * layer.activationElements};
-    if (wiring.kind == BranchGateKind::LaurelPa) {
+    if (wiring.gate == BranchGateKind::LaurelPa) {
         // Layers 1..w read 1..w activations, the later ones w.
         const double w = std::min(real(wiring.window), layers);
         const double read = w * (w + 1) / 2 + (layers - w) * w;
         total += {countOf(read), 2 * read * d, 0};
-    } else if (wiring.kind == BranchGateKind::ValueResidual && depth > 1) {
+    } else if (wiring.gate == BranchGateKind::ValueResidual && depth > 1) {
         total += {2 * (depth - 1), 3 * d * (layers - 1), d * (layers - 1)};
     }
     return total;
@@ -211,7 +211,7 @@ bool keepsBranches(const Topology& topology)
         return mix->entry == StackEntry::Branch && !isRunningSum(*mix);
     }
     if (const auto* const gate = std::get_if<BranchGate>(&topology.wiring)) {
-        return gate->kind == BranchGateKind::ReZero || gate->kind == BranchGateKind::LaurelRw;
+        return gate->gate == BranchGateKind::ReZero || gate->gate == BranchGateKind::LaurelRw;
     }
     return true;
 }

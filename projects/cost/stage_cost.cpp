@@ -15,7 +15,7 @@ double shareOfSpan(const Project& project, const CostReport& report, const Stage
     if (span.stage == StageSpan::kFull) {
         return 1;
     }
-    const Stage& stage = project.stages.stages[span.stage];
+    const Stage& stage = project.schedule.stages[span.stage];
     const auto depth = static_cast<std::int64_t>(report.layers.size());
     const double keep = keepProbability(stage, depth);
     double spared = 0;
@@ -33,7 +33,7 @@ double expectedFlopShare(const Project& project, const CostReport& report)
 {
     const std::int64_t steps = project.training.steps;
     double sum = 0;
-    for (const StageSpan& span : spansOf(project.stages, project.network.depth(), steps)) {
+    for (const StageSpan& span : spansOf(project.schedule, project.network.depth(), steps)) {
         sum += shareOfSpan(project, report, span) * static_cast<double>(span.to - span.from);
     }
     return steps > 0 ? sum / static_cast<double>(steps) : 1;

@@ -42,9 +42,9 @@ Result<Edit> applyTo(Document& d, const SetTraining& e)
 {
     return set(e, &SetTraining::training, d.project.training, "/training");
 }
-Result<Edit> applyTo(Document& d, const SetStages& e)
+Result<Edit> applyTo(Document& d, const SetSchedule& e)
 {
-    return set(e, &SetStages::stages, d.project.stages, "/schedule");
+    return set(e, &SetSchedule::schedule, d.project.schedule, "/schedule");
 }
 Result<Edit> applyTo(Document& d, const SetSeeds& e)
 {

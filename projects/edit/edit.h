@@ -33,8 +33,8 @@ struct SetInitialisation {
 struct SetTraining {
     TrainingPlan training;
 };
-struct SetStages {
-    StageSchedule stages;
+struct SetSchedule {
+    StageSchedule schedule;
 };
 struct SetSeeds {
     Seeds seeds;
@@ -138,7 +138,7 @@ struct SetLayerGroups {
 };
 
 struct EditGroup;
-using Edit = std::variant<SetName, SetDescription, SetData, SetInitialisation, SetTraining, SetStages, SetSeeds,
+using Edit = std::variant<SetName, SetDescription, SetData, SetInitialisation, SetTraining, SetSchedule, SetSeeds,
                           SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetWidth, SetObjective,
                           SetTieHead, SetStack, PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode,
                           SetParam, AddWire, RemoveWire, SetGraph, MoveNode, SetSweeps, SetLayerGroups, EditGroup>;

@@ -15,7 +15,7 @@ struct Titler {
     std::string operator()(const SetData&) const { return "Change data"; }
     std::string operator()(const SetInitialisation&) const { return "Change initialisation"; }
     std::string operator()(const SetTraining&) const { return "Change training"; }
-    std::string operator()(const SetStages&) const { return "Change stage schedule"; }
+    std::string operator()(const SetSchedule&) const { return "Change stage schedule"; }
     std::string operator()(const SetSeeds&) const { return "Change seeds"; }
     std::string operator()(const SetSweeps&) const { return "Change sweeps"; }
     std::string operator()(const SetLayerGroups&) const { return "Change groups of layers"; }

@@ -23,7 +23,7 @@ constexpr Part kParts[] = {
     {"/topology", [](const Project& p) -> Edit { return SetTopology{p.topology}; }},
     {"/initialisation", [](const Project& p) -> Edit { return SetInitialisation{p.initialisation}; }},
     {"/training", [](const Project& p) -> Edit { return SetTraining{p.training}; }},
-    {"/schedule", [](const Project& p) -> Edit { return SetStages{p.stages}; }},
+    {"/schedule", [](const Project& p) -> Edit { return SetSchedule{p.schedule}; }},
     {"/seeds", [](const Project& p) -> Edit { return SetSeeds{p.seeds}; }},
     {"/sweeps", [](const Project& p) -> Edit { return SetSweeps{p.sweeps}; }},
 };

@@ -79,7 +79,7 @@ Project languageProject(const std::string& name, const std::string& topology)
     project.training.steps = 500;
     project.training.batch = 16;
     project.training.sequenceLength = 64;
-    project.training.rate = {2e-3, 50, RateCurve::Cosine, 0.1};
+    project.training.learningRate = {2e-3, 50, RateCurve::Cosine, 0.1};
     project.training.validateEvery = 50;
     project.training.checkpointEvery = 100;
     project.training.observeEvery = 10;
@@ -116,7 +116,7 @@ Project linearAncre()
     project.training.steps = 1000;
     project.training.batching = BatchKind::Full;
     project.training.optimiser = Sgd{};
-    project.training.rate = {1.0, 0, RateCurve::Constant, 1.0};
+    project.training.learningRate = {1.0, 0, RateCurve::Constant, 1.0};
     project.training.clipNorm = 0;
     project.training.precision = Precision::Fp64;
     project.training.validateEvery = 0;
@@ -157,7 +157,7 @@ Project ancreCaseStudy()
     project.initialisation.law = InitLaw::Identity;
     project.initialisation.scale = 0.5;
     project.training.steps = 2000;
-    project.training.rate.peak = 0.2;
+    project.training.learningRate.peak = 0.2;
     project.training.observeEvery = 20;
     const SweepAxis starts = axisOf("/initialisation/scale", "start", {{"half", {"0.5"}}, {"small", {"0.002"}}});
     project.sweeps = {
@@ -194,7 +194,7 @@ Project lowRankRegression()
     project.training.steps = 1000;
     project.training.batch = 100;
     project.training.optimiser = Sgd{.momentum = 0.0};
-    project.training.rate = {1.0, 50, RateCurve::Cosine, 0.01};
+    project.training.learningRate = {1.0, 50, RateCurve::Cosine, 0.01};
     return project;
 }
 
@@ -213,7 +213,7 @@ Project booleanPolynomial()
     project.training.steps = 1500;
     project.training.batch = 128;
     project.training.optimiser = AdamW{.weightDecay = 0.0};
-    project.training.rate = {1e-3, 100, RateCurve::Cosine, 0.1};
+    project.training.learningRate = {1e-3, 100, RateCurve::Cosine, 0.1};
     return project;
 }
 

@@ -83,7 +83,7 @@ MultiStream streams(StreamWeights weights, StreamConstraint constraint = StreamC
 BranchGate gate(BranchGateKind kind)
 {
     BranchGate wiring;
-    wiring.kind = kind;
+    wiring.gate = kind;
     return wiring;
 }
 

@@ -27,7 +27,7 @@ struct Project {
     Topology topology;
     Initialisation initialisation;
     TrainingPlan training;
-    StageSchedule stages;
+    StageSchedule schedule;
     Seeds seeds;
     std::vector<Sweep> sweeps; ///< decide nothing that this document trains
 

@@ -165,7 +165,7 @@ struct MultiStream {
 enum class BranchGateKind { Highway, ReZero, LaurelRw, LaurelLr, LaurelPa, StochasticDepth, ValueResidual };
 /// A gate on the residual or the branch of each layer.
 struct BranchGate {
-    BranchGateKind kind = BranchGateKind::ReZero;
+    BranchGateKind gate = BranchGateKind::ReZero;
     std::int64_t rank = 16;       ///< LAuReL-LR and -PA
     std::int64_t window = 3;      ///< LAuReL-PA: previous activations mixed in
     double keepProbability = 0.8; ///< stochastic depth, of the last layer; linear in depth

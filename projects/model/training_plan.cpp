@@ -9,7 +9,7 @@ namespace residua::projects {
 
 double learningRateAt(const TrainingPlan& plan, std::int64_t step)
 {
-    const LearningRate& rate = plan.rate;
+    const LearningRate& rate = plan.learningRate;
     const auto at = static_cast<double>(step);
     const auto warmup = static_cast<double>(std::max<std::int64_t>(rate.warmupSteps, 0));
     if (at <= warmup) {

@@ -49,7 +49,7 @@ struct TrainingPlan {
     std::int64_t accumulate = 1;       ///< micro-batches per step
     std::int64_t sequenceLength = 128; ///< tokens; language only
     Optimiser optimiser = AdamW{};
-    LearningRate rate;
+    LearningRate learningRate;
     double clipNorm = 1.0; ///< global gradient norm; 0: off
     Precision precision = Precision::Fp32;
     Determinism determinism = Determinism::Deterministic;
@@ -104,7 +104,7 @@ struct Seeds {
     std::int64_t data = 1;
     std::int64_t init = 2;
     std::int64_t order = 3;  ///< the order of batches
-    std::int64_t stages = 4; ///< subnetworks and dropout
+    std::int64_t stages = 4; ///< what a step leaves out: layers, heads, dropout
     bool operator==(const Seeds&) const = default;
 };
 

@@ -21,7 +21,7 @@ struct Fields<Project> {
         v({"topology", "topology", "How depth is wired."}, &Project::topology);
         v({"initialisation", "initialisation", "How weights start."}, &Project::initialisation);
         v({"training", "training", "Steps, optimiser, rate and record."}, &Project::training);
-        v({"schedule", "schedule", "Which layers train when."}, &Project::stages);
+        v({"schedule", "schedule", "Which layers train when."}, &Project::schedule);
         v({"seeds", "seeds", "Every random draw comes from one of them."}, &Project::seeds);
         v({"sweeps", "sweeps", "Studies of the project; they decide nothing that it trains.", {.item = "sweep"}},
           &Project::sweeps);

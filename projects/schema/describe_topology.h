@@ -243,7 +243,7 @@ template <>
 struct Fields<BranchGate> {
     static constexpr void visit(auto&& v)
     {
-        v({"gate", "gate", "What weighs the residual or the branch of each layer."}, &BranchGate::kind);
+        v({"gate", "gate", "What weighs the residual or the branch of each layer."}, &BranchGate::gate);
         v({"rank", "rank", "Inner width of LAuReL-LR and -PA.", {.range = Range::within(1, 1'000'000)}},
           &BranchGate::rank);
         v({"window",

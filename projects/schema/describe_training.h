@@ -150,7 +150,7 @@ struct Fields<TrainingPlan> {
            {.group = "optimiser"}},
           &TrainingPlan::optimiser);
         v({"learning_rate", "learning rate", "The rate against the step.", {.group = "learning rate"}},
-          &TrainingPlan::rate);
+          &TrainingPlan::learningRate);
         v({"clip_norm",
            "clip norm",
            "Global norm above which gradients are scaled down; 0 turns it off.",
@@ -272,7 +272,8 @@ struct Fields<Seeds> {
         v({"init", "initial weights", "Seed of the initial weights.", {.range = Range::atLeast(0)}}, &Seeds::init);
         v({"order", "order of batches", "Seed of the order in which examples are seen.", {.range = Range::atLeast(0)}},
           &Seeds::order);
-        v({"stages", "subnetworks", "Seed of subnetworks and dropout.", {.range = Range::atLeast(0)}}, &Seeds::stages);
+        v({"stages", "stages", "Seed of what a step leaves out: layers, heads, dropout.", {.range = Range::atLeast(0)}},
+          &Seeds::stages);
     }
 };
 

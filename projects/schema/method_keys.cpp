@@ -21,7 +21,7 @@ void append(std::vector<std::string>& keys, const auto& names)
 std::string keyOf(const Wiring& wiring)
 {
     const auto* const gate = std::get_if<BranchGate>(&wiring);
-    return std::string(gate ? nameOf(gate->kind) : nameOf(wiring));
+    return std::string(gate ? nameOf(gate->gate) : nameOf(wiring));
 }
 
 std::string keyOf(const Source& source)

@@ -95,7 +95,7 @@ Departure departureOf(const MultiStream& wiring, std::int64_t)
 
 Departure departureOf(const BranchGate& wiring, std::int64_t)
 {
-    switch (wiring.kind) {
+    switch (wiring.gate) {
     case BranchGateKind::Highway:
         return "its gates start between the input and the branch";
     case BranchGateKind::ReZero:

@@ -72,10 +72,10 @@ private slots:
     void everyStageHasItsProperties()
     {
         projects::Project project = projects::examples().front().project;
-        project.stages.stages = {{0, 2, {1}}, {100, 4, {1}}};
-        const auto before = propertiesOf(project, SectionPlace{Section::Stages}).size();
-        project.stages.stages.pop_back();
-        QVERIFY(propertiesOf(project, SectionPlace{Section::Stages}).size() < before);
+        project.schedule.stages = {{0, 2, {1}}, {100, 4, {1}}};
+        const auto before = propertiesOf(project, SectionPlace{Section::Schedule}).size();
+        project.schedule.stages.pop_back();
+        QVERIFY(propertiesOf(project, SectionPlace{Section::Schedule}).size() < before);
     }
 
     void everyPropertyOfEveryExampleIsReadWrittenAndUndone_data()
@@ -201,7 +201,7 @@ private slots:
     void aHeadingStandsOnce()
     {
         for (const projects::Example& example : projects::examples()) {
-            for (const Section section : {Section::Data, Section::Topology, Section::Training, Section::Stages}) {
+            for (const Section section : {Section::Data, Section::Topology, Section::Training, Section::Schedule}) {
                 QStringList groups;
                 for (const Property& property : propertiesOf(example.project, SectionPlace{section})) {
                     if (groups.isEmpty() || groups.back() != property.group) {
@@ -276,7 +276,7 @@ private slots:
         QVERIFY(
             placeOfPointer(project, "/network/blocks/0/graph/nodes/1") ==
             Place(NodePlace{"block:" + project.network.blocks[0].name, project.network.blocks[0].graph.nodes[1].id}));
-        QVERIFY(placeOfPointer(project, "/schedule/stages/0") == Place(SectionPlace{Section::Stages}));
+        QVERIFY(placeOfPointer(project, "/schedule/stages/0") == Place(SectionPlace{Section::Schedule}));
         QVERIFY(placeOfPointer(project, "") == Place(ProjectPlace{}));
     }
 };

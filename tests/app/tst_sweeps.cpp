@@ -83,7 +83,7 @@ private slots:
     {
         int found = 0;
         for (const Section section : {Section::Training, Section::Topology, Section::Initialisation, Section::Seeds,
-                                      Section::Network, Section::Stages}) {
+                                      Section::Network, Section::Schedule}) {
             for (const Property& property : propertiesOf(tinyProject(), SectionPlace{section})) {
                 const auto axis = sweepAxisOf(tinyProject(), property);
                 if (!axis) {
@@ -196,7 +196,7 @@ private slots:
         const auto projects = queued.first().first().value<std::vector<projects::Project>>();
         QCOMPARE(projects.size(), std::size_t(6));
         QCOMPARE(projects.back().seeds.init, std::int64_t(3));
-        QCOMPARE(projects.back().training.rate.peak, 0.01);
+        QCOMPARE(projects.back().training.learningRate.peak, 0.01);
     }
 
     /// The newest run that trained the member counts; only one that has finished has a loss.

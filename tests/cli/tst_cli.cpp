@@ -246,7 +246,7 @@ private slots:
     void runsAreListedByTheirPathsAndFailures()
     {
         projects::Document document = tinyProject();
-        document.project.training.rate.peak = 1e30;
+        document.project.training.learningRate.peak = 1e30;
         document.project.training.clipNorm = 0;
         QVERIFY(projects::saveProject(path("list/project").toStdString(), document).ok());
         for (const char* directory : {"list/project/runs/a/member", "list/project/runs/b/member"}) {
@@ -528,7 +528,7 @@ private slots:
     {
         QCOMPARE(run({"diff", path("tiny"), path("tiny")}).output, QString("no difference in meaning\n"));
         Result<projects::Document> document = projects::loadProject(path("tiny").toStdString());
-        document->project.training.rate.peak = 0.0123;
+        document->project.training.learningRate.peak = 0.0123;
         QVERIFY(projects::saveProject(path("other").toStdString(), *document).ok());
         const Ran ran = run({"diff", path("tiny"), path("other")});
         QCOMPARE(ran.code, 0);

@@ -355,7 +355,7 @@ private slots:
     {
         QCOMPARE(run({"--member", "5"}).code, 0);
         m_project.description = "decides nothing";
-        m_project.training.rate.peak *= 2;
+        m_project.training.learningRate.peak *= 2;
         save();
         const Ran refused = run({});
         QCOMPARE(refused.code, 3);
@@ -363,7 +363,7 @@ private slots:
         QVERIFY2(refused.errors.contains("-o"), qPrintable(refused.errors));
         QVERIFY(!fs::exists(runs() / "6"));
         QCOMPARE(statusNow("5"), QString("another project"));
-        m_project.training.rate.peak /= 2;
+        m_project.training.learningRate.peak /= 2;
         save();
         QCOMPARE(statusNow("5"), QString("finished"));
     }

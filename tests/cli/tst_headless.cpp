@@ -220,7 +220,7 @@ private slots:
         QCOMPARE(resumed.events().back()["step"].toInt(), 7);
 
         projects::Document other = tinyProject();
-        other.project.training.rate.peak = 0.0123;
+        other.project.training.learningRate.peak = 0.0123;
         QVERIFY(projects::saveProject(path("other").toStdString(), other).ok());
         const Ran pruned =
             runProcess(words + QStringList{"--steps", "9", "--keep-checkpoints", "1"}); // another rule, another project

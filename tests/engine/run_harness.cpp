@@ -36,7 +36,7 @@ projects::Project quickLanguage(std::int64_t steps)
     project.training.steps = steps;
     project.training.batch = 4;
     project.training.sequenceLength = 16;
-    project.training.rate.warmupSteps = 4;
+    project.training.learningRate.warmupSteps = 4;
     project.training.validateEvery = 0;
     project.training.validationBatches = 2;
     project.training.checkpointEvery = 0;

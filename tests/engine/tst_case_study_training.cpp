@@ -94,7 +94,8 @@ private slots:
         theory::LinearNetwork network = networkOf(member);
         // The engine's loss is the paper's over the samples, and so is its gradient.
         const auto samples = static_cast<double>(all.batch);
-        const auto simulated = theory::descend(network, x, y, member.project.training.rate.peak / samples, kSteps);
+        const auto simulated =
+            theory::descend(network, x, y, member.project.training.learningRate.peak / samples, kSteps);
         QVERIFY2(simulated.ok(), simulated ? "" : simulated.error().text().c_str());
         double worst = 0;
         for (const auto& [step, loss] : trained) {

@@ -91,7 +91,7 @@ private Q_SLOTS:
         for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
             const auto* const mix = std::get_if<projects::DepthMix>(&preset.wiring);
             const auto* const gate = std::get_if<projects::BranchGate>(&preset.wiring);
-            const bool draws = gate != nullptr && gate->kind == projects::BranchGateKind::StochasticDepth;
+            const bool draws = gate != nullptr && gate->gate == projects::BranchGateKind::StochasticDepth;
             if ((mix == nullptr || mix->ports == projects::MixPorts::Input) && !draws) {
                 QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
             }

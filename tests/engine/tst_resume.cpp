@@ -140,7 +140,7 @@ private slots:
         }
         dropping.topology.preset = "stochastic-depth";
         dropping.topology.wiring =
-            projects::BranchGate{.kind = projects::BranchGateKind::StochasticDepth, .keepProbability = 0.3};
+            projects::BranchGate{.gate = projects::BranchGateKind::StochasticDepth, .keepProbability = 0.3};
         const auto whole = tests::lossesOf(dropping, directory("dropping"));
         QCOMPARE(whole.size(), std::size_t{12});
         {

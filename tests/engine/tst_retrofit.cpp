@@ -276,7 +276,7 @@ private slots:
         project.network.stack.front().repeat = kShallow;
         project.network.width = 8;
         project.training.steps = 3;
-        project.training.rate = {.peak = 0.02, .warmupSteps = 0};
+        project.training.learningRate = {.peak = 0.02, .warmupSteps = 0};
         const auto wired = projects::rewired(project, topologyNamed(name, kShallow));
         QVERIFY2(wired.ok(), wired ? "" : wired.error().text().c_str());
         const std::string run = "from-" + name;

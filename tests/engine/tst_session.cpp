@@ -216,7 +216,7 @@ private slots:
     {
         projects::Project project = quickVectors(1000);
         project.training.optimiser = projects::Sgd{};
-        project.training.rate = {.peak = 1e6, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
+        project.training.learningRate = {.peak = 1e6, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
         project.training.clipNorm = 0;
         project.training.checkpointEvery = 1;
         SessionProbe probe;

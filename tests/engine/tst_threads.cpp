@@ -57,7 +57,7 @@ Project language(const std::string& block, const std::string& topology)
     project.training.sequenceLength = kTime;
     project.training.batch = kBatch;
     project.training.clipNorm = 0.1;
-    project.training.rate.warmupSteps = 0;
+    project.training.learningRate.warmupSteps = 0;
     project.training.validationBatches = 1;
     project.training.precision = Precision::Fp32;
     return project;
@@ -70,7 +70,7 @@ Project vectors(const std::string& block, projects::Objective objective)
     project.network.width = kVectorWidth;
     project.network.objective = objective;
     project.training.batch = 700;
-    project.training.rate.warmupSteps = 0;
+    project.training.learningRate.warmupSteps = 0;
     project.training.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.01};
     return project;
 }

@@ -232,7 +232,7 @@ private Q_SLOTS:
     void theLossFalls()
     {
         projects::Project project = quickLanguage(60);
-        project.training.rate.peak = 1e-2;
+        project.training.learningRate.peak = 1e-2;
         Trainer trainer = trainerOf(project);
         const std::vector<double> losses = stepLosses(trainer, 60);
         QCOMPARE(losses.size(), std::size_t{60});

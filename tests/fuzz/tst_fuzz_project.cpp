@@ -53,7 +53,7 @@ std::vector<Project> seeds()
         Project project = examples().front().project;
         project.network.stack.front().repeat = 6;
         project.topology = {preset.name, std::move(preset.wiring)};
-        project.stages.stages = {{0, 3, {1, 6}}, {500, 6, {1, 6}}};
+        project.schedule.stages = {{0, 3, {1, 6}}, {500, 6, {1, 6}}};
         project.sweeps = {{"s", {axisFrom("/topology=plain,grn-v1,0:2"), axisFrom("/seeds/init=1,2")}}};
         seeds.push_back(std::move(project));
     }
@@ -132,7 +132,7 @@ QString judge(const Project& project, const Project& original)
         (void)expectedFlopShare(project, *cost);
         (void)trainingFlops(project, cost->total);
     }
-    (void)averageLength(project.stages, project.network.depth(), project.training.steps);
+    (void)averageLength(project.schedule, project.network.depth(), project.training.steps);
     (void)learningRateAt(project.training, 17);
     for (const GraphRef& ref : graphsOf(project)) {
         (void)resolveGraph(project, ref);

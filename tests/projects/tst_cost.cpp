@@ -319,7 +319,7 @@ void TestCost::invalidDocumentsGiveErrors()
     QVERIFY(costOf(project).error().text().find("expected one output node") != std::string::npos);
     project = languageProject("x input; y output; x > y");
     project.data.source = TextData{"", {}};
-    project.training.rate.peak = 0;
+    project.training.learningRate.peak = 0;
     QVERIFY(costOf(project).ok()); // neither says anything of the network
     project = languageProject("x input; a linear out=100000000; b linear out=100000000; c linear; y output; "
                               "x > a; a > b; b > c; c > y");

@@ -30,7 +30,7 @@ Project sample()
     network.stem = graph;
     network.stack = {{"mlp", 12}};
     std::get<DepthMix>(project.topology.wiring).sources = ExplicitSources{{{0, 1}, {0, 2}}};
-    project.stages.stages = {{0, 6, {1, 12}}, {500, 9, {1}}};
+    project.schedule.stages = {{0, 6, {1, 12}}, {500, 9, {1}}};
     return project;
 }
 
@@ -70,7 +70,7 @@ private slots:
         };
         row("nothing", "", [](Project&) {});
         row("number", "~ training · learning rate · peak: 0.001 → 0.003",
-            [](Project& p) { p.training.rate.peak = 3e-3; });
+            [](Project& p) { p.training.learningRate.peak = 3e-3; });
         row("unit of examples", "~ training · batch: 16 examples → 8 examples",
             [](Project& p) { p.training.batch = 8; });
         row("family of wirings", "~ topology · wiring: depth mix → concatenation",
@@ -144,7 +144,7 @@ private slots:
             "~ schedule · stages · from step 500: average length 9 layers, always 1 → average length 10 layers, always "
             "1",
             [](Project& p) {
-                p.stages.stages = {{500, 10, {1}}};
+                p.schedule.stages = {{500, 10, {1}}};
             });
     }
 

@@ -222,7 +222,7 @@ private slots:
     {
         const Document document = sample();
         TrainingPlan plan;
-        plan.rate.peak = std::numeric_limits<double>::infinity();
+        plan.learningRate.peak = std::numeric_limits<double>::infinity();
         COMPARE_TEXT(refusal(document, SetTraining{plan}),
                      "[/training/learning_rate/peak] is inf; expected a finite number");
         COMPARE_TEXT(refusal(document, SetName{"\xFF"}), "[/name] is not valid UTF-8");

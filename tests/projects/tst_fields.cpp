@@ -165,7 +165,7 @@ private slots:
     void partsOfTheDocumentHavePlacesToo()
     {
         Project project = findExample("ancre-language")->project;
-        project.stages.stages = {{0, 2, {1}}};
+        project.schedule.stages = {{0, 2, {1}}};
         QCOMPARE(placeOfField(project, "/schedule"), std::string("schedule"));
         QCOMPARE(placeOfField(project, "/schedule/stages/0/start"), std::string("schedule · stage 1 · start"));
         QCOMPARE(placeOfField(project, "/topology/wiring/temperature"), std::string("topology · temperature"));

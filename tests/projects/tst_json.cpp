@@ -95,7 +95,7 @@ private slots:
         Project project = tiny();
         mixOf(project).sources = ExplicitSources{{{0, 1}, {0, 3}}};
         mixOf(project).states = {{{2, 5}, ShortcutState::Frozen}};
-        project.stages.stages = {{100, 6, {1, 12}}};
+        project.schedule.stages = {{100, 6, {1, 12}}};
         const QStringList lines = q(toJson(project)).split('\n');
         for (const char* expected :
              {R"(  "schema": 1,)",
@@ -133,11 +133,11 @@ private slots:
     {
         for (const double value : {0.1, 1.0, -0.0, 5e-324, 1e22, 1.0 / 3.0, std::numeric_limits<double>::max()}) {
             Project project;
-            project.training.rate.peak = value;
+            project.training.learningRate.peak = value;
             const auto read = projectFromJson(toJson(project));
             QVERIFY(read.ok());
-            QCOMPARE(std::signbit(read->training.rate.peak), std::signbit(value));
-            QVERIFY(read->training.rate.peak == value);
+            QCOMPARE(std::signbit(read->training.learningRate.peak), std::signbit(value));
+            QVERIFY(read->training.learningRate.peak == value);
         }
         // A parameter stays the number that it was: 1.0 is not 1.
         Project project = tiny();

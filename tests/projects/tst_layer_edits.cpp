@@ -64,7 +64,7 @@ private slots:
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {0, 5}, {4, 5}});
         std::get<DepthMix>(document.project.topology.wiring).states[{1, 4}] = ShortcutState::Frozen;
         document.layout.groups = {{"early", 1, 2}, {"across", 2, 3}};
-        document.project.stages.stages = {{0, 2.0, {1, 4}}};
+        document.project.schedule.stages = {{0, 2.0, {1, 4}}};
         perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {1, 2}, {})));
         QCOMPARE(document.project.network.depth(), std::int64_t{6});
         // 1:2 came along as 3:4; layer 3, new, had its only source outside and reads the one before it.
@@ -72,7 +72,7 @@ private slots:
                  (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {2, 5}, {1, 6}, {5, 6}, {0, 7}, {6, 7}}));
         QVERIFY(mixOf(document).states.contains({1, 6}));
         QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"early", 1, 2}, {"across", 2, 5}}));
-        QCOMPARE(document.project.stages.stages.front().always, (std::vector<std::int64_t>{1, 6}));
+        QCOMPARE(document.project.schedule.stages.front().always, (std::vector<std::int64_t>{1, 6}));
     }
 
     /// The sanitizers see a sum that is too large.
@@ -80,9 +80,9 @@ private slots:
     {
         constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
         Document document = stackOf({{"a", 5}}, {{0, 1}});
-        document.project.stages.stages = {{0, 2.0, {1, 5, kLargest}}};
+        document.project.schedule.stages = {{0, 2.0, {1, 5, kLargest}}};
         perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {1, 2}, {})));
-        QCOMPARE(document.project.stages.stages.front().always, (std::vector<std::int64_t>{1, 7, kLargest}));
+        QCOMPARE(document.project.schedule.stages.front().always, (std::vector<std::int64_t>{1, 7, kLargest}));
     }
 
     void whatIsRemovedTakesItsShortcutsAlong()

@@ -76,9 +76,9 @@ private slots:
         QVERIFY(report.ok());
         QCOMPARE(expectedFlopShare(project, *report), 1.0);
         const auto depth = project.network.depth();
-        project.stages.stages = {{0, static_cast<double>(depth), {1, depth}}};
+        project.schedule.stages = {{0, static_cast<double>(depth), {1, depth}}};
         QCOMPARE(expectedFlopShare(project, *report), 1.0);
-        project.stages.stages = {{0, 2, {1, depth}}}; // nothing but the first and the last
+        project.schedule.stages = {{0, 2, {1, depth}}}; // nothing but the first and the last
         double inner = 0;
         for (std::size_t layer = 1; layer + 1 < report->layers.size(); ++layer) {
             inner += report->layers[layer].trainFlops;

@@ -46,7 +46,7 @@ void TestTrainingPlan::learningRate()
     QFETCH(double, expected);
     TrainingPlan plan;
     plan.steps = 500;
-    plan.rate = {2.0, 100, static_cast<RateCurve>(curve), 0.1};
+    plan.learningRate = {2.0, 100, static_cast<RateCurve>(curve), 0.1};
     QVERIFY2(std::abs(learningRateAt(plan, step) - expected) < 1e-12,
              qPrintable(QString::number(learningRateAt(plan, step), 'g', 17)));
 }
@@ -55,10 +55,10 @@ void TestTrainingPlan::noWarmup()
 {
     TrainingPlan plan;
     plan.steps = 10;
-    plan.rate = {1.0, 0, RateCurve::InverseSquareRoot, 0.0};
+    plan.learningRate = {1.0, 0, RateCurve::InverseSquareRoot, 0.0};
     QCOMPARE(learningRateAt(plan, 1), 1.0);
     QCOMPARE(learningRateAt(plan, 4), 0.5);
-    plan.rate.curve = RateCurve::Linear;
+    plan.learningRate.curve = RateCurve::Linear;
     QCOMPARE(learningRateAt(plan, 10), 0.0);
 }
 

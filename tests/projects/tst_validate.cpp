@@ -173,10 +173,11 @@ void TestValidate::dataAndTraining_data()
         "sequence", [](Project& p) { p.training.sequenceLength = 0; },
         "E /training/sequence_length [training · sequence length] got 0, expected 1 to 10000000");
     row(
-        "rate", [](Project& p) { p.training.rate.peak = 0; },
+        "rate", [](Project& p) { p.training.learningRate.peak = 0; },
         "E /training/learning_rate/peak [training · learning rate · peak] got 0, expected more than 0");
     row(
-        "rate that is no number", [](Project& p) { p.training.rate.peak = std::numeric_limits<double>::quiet_NaN(); },
+        "rate that is no number",
+        [](Project& p) { p.training.learningRate.peak = std::numeric_limits<double>::quiet_NaN(); },
         "E /training/learning_rate/peak [training · learning rate · peak] got nan, expected more than 0");
     row(
         "warm-up", [](Project& p) { p.training.steps = 100; },
@@ -205,7 +206,7 @@ void TestValidate::dataAndTraining_data()
         "stages fall",
         [](Project& p) {
             p.network.stack[0].repeat = 8;
-            p.stages.stages = {{0, 6, {1, 8}}, {500, 4, {1}}};
+            p.schedule.stages = {{0, 6, {1, 8}}, {500, 4, {1}}};
         },
         "E /schedule/stages/1/average_length [schedule · stage 2 · average length] keep probability falls from "
         "66.7 % to 42.9 %, expected it to stay or grow\n"
@@ -216,7 +217,7 @@ void TestValidate::dataAndTraining_data()
         "stages out of bounds",
         [](Project& p) {
             p.network.stack[0].repeat = 4;
-            p.stages.stages = {{0, 5, {1, 9}}, {0, 4, {1, 9}}};
+            p.schedule.stages = {{0, 5, {1, 9}}, {0, 4, {1, 9}}};
         },
         "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 5, expected 2 to 4\n"
         "E /schedule/stages/0/always [schedule · stage 1 · always] got layer 9, expected 1 to 4\n"
@@ -324,7 +325,7 @@ void TestValidate::unsupportedParts_data()
         "E /initialisation/low_rank [initialisation · low rank] a low-rank initialisation other than the baseline "
         "cannot be trained yet");
     row(
-        "full model first", [](Project& p) { p.stages.fullModelSteps = 10; },
+        "full model first", [](Project& p) { p.schedule.fullModelSteps = 10; },
         "E /schedule [schedule] a network in stages cannot be trained yet");
     row(
         "deep mixes",

@@ -213,7 +213,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         "E /topology/wiring/streams [topology · streams] got 0, expected 1 to 64");
     row(
         "values without attention",
-        [](Project& p) { p.topology.wiring = BranchGate{.kind = BranchGateKind::ValueResidual}; },
+        [](Project& p) { p.topology.wiring = BranchGate{.gate = BranchGateKind::ValueResidual}; },
         "E /topology/wiring/gate [topology · gate] block test has no attention whose values could be mixed");
     row(
         "one doubly stochastic stream",
@@ -223,7 +223,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         },
         "E /topology/wiring/streams [topology · streams] got 1, expected at least 2 to mix");
     row(
-        "gate bias", [](Project& p) { p.topology.wiring = BranchGate{.kind = BranchGateKind::Highway, .bias = 200}; },
+        "gate bias", [](Project& p) { p.topology.wiring = BranchGate{.gate = BranchGateKind::Highway, .bias = 200}; },
         "E /topology/wiring/bias [topology · gate bias] got 200, expected -100 to 100");
 }
 

@@ -33,7 +33,7 @@ double next(FieldType type, double end, int sign)
 Project documentWith(const FieldEntry& entry)
 {
     Project project = findExample("ancre-language")->project;
-    project.stages.stages = {{0, 1, {1}}};
+    project.schedule.stages = {{0, 1, {1}}};
     project.sweeps = {{"sweep", {{"/seeds/init", "", {{"", {"1"}}}}}}};
     for (const auto& [pointer, choice] : entry.within) {
         (void)setField(project, firstOf(pointer), choice);

@@ -268,7 +268,7 @@ private:
         case 4:
             return SetTraining{m_draw.any<TrainingPlan>()};
         case 5:
-            return SetStages{m_draw.any<StageSchedule>()};
+            return SetSchedule{m_draw.any<StageSchedule>()};
         case 6:
             return SetSeeds{m_draw.any<Seeds>()};
         case 7:
