@@ -14,8 +14,6 @@ namespace residua::app {
 
 namespace {
 
-constexpr const char* kBlockPrefix = "block:";
-
 QToolButton* button(const QString& name, const QString& text, const QString& toolTip, QWidget* parent)
 {
     auto* made = new QToolButton(parent);
@@ -37,14 +35,14 @@ std::int64_t layersOf(const projects::Network& network, const projects::GraphRef
 {
     std::int64_t layers = 0;
     for (const projects::StackSegment& segment : network.stack) {
-        layers += kBlockPrefix + segment.block == graph ? std::max<std::int64_t>(segment.repeat, 0) : 0;
+        layers += graph == projects::GraphRef::block(segment.block) ? std::max<std::int64_t>(segment.repeat, 0) : 0;
     }
     return layers;
 }
 
 QString noteFor(const projects::Network& network, const projects::GraphRef& graph)
 {
-    if (!graph.starts_with(kBlockPrefix)) {
+    if (!graph.isBlock()) {
         return {};
     }
     const std::int64_t layers = layersOf(network, graph);
@@ -104,7 +102,7 @@ void BlockBar::show(const projects::Project& project, const projects::GraphRef& 
     const QString note = noteFor(project.network, graph);
     m_note->setText(note);
     m_note->setToolTip(tr("An edit here changes every layer that is made of it"));
-    m_save->setVisible(graph.starts_with(kBlockPrefix));
+    m_save->setVisible(graph.isBlock());
     fillGraphs(project);
 }
 
@@ -115,11 +113,11 @@ void BlockBar::fillGraphs(const projects::Project& project)
         connect(m_graphs->addAction(titleOf(project, GraphPlace{graph})), &QAction::triggered, this,
                 [this, graph] { emit graphChosen(graph); });
     };
-    add("stem");
+    add(projects::GraphRef::stem());
     for (const projects::Block& block : project.network.blocks) {
-        add(kBlockPrefix + block.name);
+        add(projects::GraphRef::block(block.name));
     }
-    add("head");
+    add(projects::GraphRef::head());
 }
 
 } // namespace residua::app

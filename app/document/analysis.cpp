@@ -70,10 +70,10 @@ std::optional<projects::Cost> Analysis::costOf(const Place& place) const
 
 std::optional<projects::Cost> Analysis::costOfGraph(const projects::GraphRef& graph) const
 {
-    if (graph == "stem") {
+    if (graph.isStem()) {
         return m_cost->stem;
     }
-    if (graph == "head") {
+    if (graph.isHead()) {
         return m_cost->head;
     }
     const auto nodes = m_cost->nodes.find(graph);

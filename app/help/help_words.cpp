@@ -57,9 +57,9 @@ public:
     std::string operator()(const SectionPlace& place) const { return wordOfSection(m_project, place.section); }
     std::string operator()(const GraphPlace& place) const
     {
-        return place.graph == projects::kHead   ? keyOf(m_project.network.objective)
-               : place.graph == projects::kStem ? std::string()
-                                                : kBlocks;
+        return place.graph.isHead()   ? keyOf(m_project.network.objective)
+               : place.graph.isStem() ? std::string()
+                                      : kBlocks;
     }
     std::string operator()(const NodePlace& place) const
     {

@@ -39,7 +39,6 @@ constexpr const char* kNetwork = "network";
 constexpr const char* kLayers = "layers";
 constexpr const char* kGroups = "groups";
 constexpr const char* kOutput = "output";
-const std::string kBlockPrefix = "block:";
 
 std::string keyOf(Section section)
 {
@@ -133,9 +132,9 @@ OutlineRow nodeRow(const DocumentSnapshot& document, const projects::GraphRef& r
 
 OutlineRow graphRow(const DocumentSnapshot& document, const projects::GraphRef& ref)
 {
-    const bool block = ref.starts_with(kBlockPrefix);
+    const bool block = ref.isBlock();
     const Place place = GraphPlace{ref};
-    OutlineRow row = rowOf(ref, titleOf(document->project, place), block ? "block" : "graph", place);
+    OutlineRow row = rowOf(textOf(ref), titleOf(document->project, place), block ? "block" : "graph", place);
     const projects::Graph* graph = findGraph(document->project, ref);
     if (graph && (!graph->nodes.empty() || block)) {
         row.children = [document, place, ref, graph] {
@@ -232,7 +231,7 @@ std::vector<OutlineRow> layerRows(const DocumentSnapshot& document)
     }
     const std::int64_t last = projects::modulesOf(project) + 1;
     if (!shortcutsInto(project, last).empty()) {
-        OutlineRow output = rowOf(kOutput, Text::tr("Final output"), "layer", GraphPlace{"head"});
+        OutlineRow output = rowOf(kOutput, Text::tr("Final output"), "layer", GraphPlace{projects::GraphRef::head()});
         output.children = [document, last] { return shortcutRows(document->project, last); };
         rows.push_back(std::move(output));
     }
@@ -298,7 +297,7 @@ OutlineRow networkRow(const DocumentSnapshot& document)
     row.children = [document, &network] {
         const Place place = SectionPlace{Section::Network};
         std::vector<OutlineRow> rows = propertyRows(document->project, place);
-        rows.push_back(graphRow(document, "stem"));
+        rows.push_back(graphRow(document, projects::GraphRef::stem()));
         OutlineRow layers = rowOf(kLayers, Text::tr("Layers"), "network", place);
         layers.value = QString::number(network.depth());
         if (network.depth() > 0) {
@@ -312,9 +311,9 @@ OutlineRow networkRow(const DocumentSnapshot& document)
             rows.push_back(std::move(groups));
         }
         for (const projects::Block& block : network.blocks) {
-            rows.push_back(graphRow(document, kBlockPrefix + block.name));
+            rows.push_back(graphRow(document, projects::GraphRef::block(block.name)));
         }
-        rows.push_back(graphRow(document, "head"));
+        rows.push_back(graphRow(document, projects::GraphRef::head()));
         return rows;
     };
     return row;
@@ -417,10 +416,10 @@ std::vector<std::string> outlinePath(const projects::Document& document, const P
         return {keyOf(section->section)};
     }
     if (const auto* graph = std::get_if<GraphPlace>(&place)) {
-        return {kNetwork, graph->graph};
+        return {kNetwork, textOf(graph->graph)};
     }
     if (const auto* node = std::get_if<NodePlace>(&place)) {
-        return {kNetwork, node->graph, keyOf(node->node)};
+        return {kNetwork, textOf(node->graph), keyOf(node->node)};
     }
     if (const auto* layers = std::get_if<LayersPlace>(&place)) {
         return pathOf(document, *layers);

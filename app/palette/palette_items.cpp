@@ -84,7 +84,7 @@ Result<projects::Edit> takeUpBlock(const Project& project, const Place& selectio
         taken->block.name = name;
         group.edits.emplace_back(projects::PutBlock{taken->block});
         for (const auto& [node, position] : taken->positions) {
-            group.edits.emplace_back(projects::MoveNode{"block:" + name, node, position});
+            group.edits.emplace_back(projects::MoveNode{projects::GraphRef::block(name), node, position});
         }
     }
     group.edits.emplace_back(stackWith(project.network, layersOf(project, selection), name));
@@ -100,7 +100,7 @@ Result<projects::Edit> takeUpNode(const Project& project, const Place& selection
         ref = node->graph;
     } else if (const auto* layers = std::get_if<LayersPlace>(&selection); layers && layers->layers.size() == 1) {
         const projects::Block* block = project.network.blockOfLayer(layers->layers.front());
-        ref = block ? "block:" + block->name : projects::GraphRef();
+        ref = block ? projects::GraphRef::block(block->name) : projects::GraphRef();
     }
     const projects::Graph* graph = projects::findGraph(project, ref);
     if (!graph) {

@@ -22,8 +22,6 @@ using projects::Project;
 using projects::StackSegment;
 using Text = PropertyText;
 
-constexpr const char* kBlockPrefix = "block:";
-
 /// A name, whose edit changes whatever calls by it; names have no default.
 Property nameProperty(const std::string& name, QString help, std::function<projects::Edit(std::string)> rename)
 {
@@ -212,10 +210,10 @@ std::vector<Property> networkProperties(const Project& project)
 
 std::vector<Property> graphProperties(const Project&, const projects::GraphRef& graph)
 {
-    if (!graph.starts_with(kBlockPrefix)) {
+    if (!graph.isBlock()) {
         return {};
     }
-    const std::string name = graph.substr(std::string(kBlockPrefix).size());
+    const std::string name = graph.blockName();
     return {nameProperty(name, Text::tr("What layers call this block."), [name](std::string to) {
         return projects::RenameBlock{name, std::move(to)};
     })};

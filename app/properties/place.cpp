@@ -51,13 +51,13 @@ QString titleOfSection(Section section)
 
 QString titleOfGraph(const projects::GraphRef& graph)
 {
-    if (graph == "stem") {
+    if (graph.isStem()) {
         return Text::tr("Stem");
     }
-    if (graph == "head") {
+    if (graph.isHead()) {
         return Text::tr("Head");
     }
-    return Text::tr("Block “%1”").arg(QString::fromStdString(graph.substr(graph.find(':') + 1)));
+    return Text::tr("Block “%1”").arg(QString::fromStdString(graph.blockName()));
 }
 
 QString shortcutName(const projects::Shortcut& shortcut)
@@ -144,12 +144,12 @@ Place placeInGraph(const Project& project, const projects::GraphRef& ref, const 
 
 Place placeInNetwork(const Project& project, const std::vector<std::string>& parts)
 {
-    if (parts.size() > 1 && (parts[1] == "stem" || parts[1] == "head")) {
-        return placeInGraph(project, parts[1], parts, 2);
+    if (const auto ref = parts.size() > 1 ? projects::graphRefFrom(parts[1]) : std::nullopt) {
+        return placeInGraph(project, *ref, parts, 2); // the stem or the head
     }
     if (parts.size() > 1 && parts[1] == "blocks") {
         if (const auto index = indexAt(parts, 2); index && *index < project.network.blocks.size()) {
-            return placeInGraph(project, "block:" + project.network.blocks[*index].name, parts, 4);
+            return placeInGraph(project, projects::GraphRef::block(project.network.blocks[*index].name), parts, 4);
         }
     }
     return SectionPlace{Section::Network};
@@ -231,12 +231,12 @@ QString subtitleOf(const Project& project, const Place& place)
 
 std::string pointerOf(const Project& project, const projects::GraphRef& graph)
 {
-    if (graph == "stem" || graph == "head") {
-        return "/network/" + graph;
+    if (graph.isStem() || graph.isHead()) {
+        return "/network/" + textOf(graph);
     }
     const std::vector<projects::Block>& blocks = project.network.blocks;
-    const auto block =
-        std::ranges::find_if(blocks, [&](const projects::Block& b) { return "block:" + b.name == graph; });
+    const auto block = std::ranges::find_if(
+        blocks, [&](const projects::Block& b) { return projects::GraphRef::block(b.name) == graph; });
     return block == blocks.end() ? std::string()
                                  : "/network/blocks/" + std::to_string(block - blocks.begin()) + "/graph";
 }
@@ -290,10 +290,10 @@ Place placeOfSelection(const Project& project, const projects::Selection& select
         return layers;
     }
     if (selection.layers.contains(0)) {
-        return GraphPlace{"stem"};
+        return GraphPlace{projects::GraphRef::stem()};
     }
     if (selection.layers.contains(depth + 1)) {
-        return GraphPlace{"head"};
+        return GraphPlace{projects::GraphRef::head()};
     }
     return ProjectPlace{};
 }
@@ -306,9 +306,9 @@ projects::Selection selectionOfPlace(const Project& project, const Place& place)
     } else if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {
         selection.shortcuts = {shortcuts->shortcuts.begin(), shortcuts->shortcuts.end()};
     } else if (const auto* graph = std::get_if<GraphPlace>(&place)) {
-        if (graph->graph == "stem") {
+        if (graph->graph.isStem()) {
             selection.layers.insert(0);
-        } else if (graph->graph == "head") {
+        } else if (graph->graph.isHead()) {
             selection.layers.insert(project.network.depth() + 1);
         }
         selection.graph = graph->graph;

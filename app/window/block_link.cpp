@@ -78,7 +78,7 @@ void BlockLink::showLibrary()
 std::optional<std::int64_t> BlockLink::layer() const
 {
     const projects::Block* block = m_session.project().network.blockOfLayer(m_layer);
-    const bool shown = block && "block:" + block->name == m_workspace.blockCanvas().graph();
+    const bool shown = block && projects::GraphRef::block(block->name) == m_workspace.blockCanvas().graph();
     return shown ? std::optional(m_layer) : std::nullopt;
 }
 
@@ -115,7 +115,7 @@ void BlockLink::openSavePopup()
 {
     const projects::Network& network = m_session.project().network;
     const projects::GraphRef& ref = m_workspace.blockCanvas().graph();
-    const std::string name = projects::freeBlockName(network, ref.substr(ref.find(':') + 1));
+    const std::string name = projects::freeBlockName(network, ref.isBlock() ? ref.blockName() : textOf(ref));
     const auto inLayer = layer();
     QWidget& button = m_workspace.blockBar().saveButton();
     m_save->open(button.mapToGlobal(QPoint(button.width(), button.height() + 4)), QString::fromStdString(name),
@@ -134,7 +134,7 @@ void BlockLink::openSavePopup()
 void BlockLink::saveToProject(const QString& name, bool useInLayer)
 {
     const projects::BlockFile file = shownAs(name);
-    const projects::GraphRef ref = "block:" + file.block.name;
+    const projects::GraphRef ref = projects::GraphRef::block(file.block.name);
     projects::EditGroup group{tr("Save block %1").arg(name).toStdString(), {projects::PutBlock{file.block}}};
     for (const auto& [node, position] : file.positions) {
         group.edits.emplace_back(projects::MoveNode{ref, node, position});

@@ -14,13 +14,13 @@ using projects::Wire;
 GraphRef graphOfLayer(const projects::Network& network, std::int64_t layer)
 {
     if (layer == 0) {
-        return "stem";
+        return GraphRef::stem();
     }
     if (layer > network.depth()) {
-        return "head";
+        return GraphRef::head();
     }
     const projects::Block* block = network.blockOfLayer(layer);
-    return block != nullptr ? "block:" + block->name : GraphRef{};
+    return block != nullptr ? GraphRef::block(block->name) : GraphRef{};
 }
 
 Rect around(const Rect& a, const Rect& b)
@@ -53,11 +53,11 @@ GraphRef BlockEditorState::refIn(const projects::Project& project) const
         const auto& blocks = project.network.blocks;
         const auto same = std::ranges::find(blocks, *shown, &projects::Block::graph);
         if (same != blocks.end()) {
-            return "block:" + same->name;
+            return GraphRef::block(same->name);
         }
     }
     const GraphRef first = graphOfLayer(project.network, 1);
-    return findGraph(project, first) != nullptr ? first : GraphRef("stem");
+    return findGraph(project, first) != nullptr ? first : GraphRef::stem();
 }
 
 void BlockEditorState::open(const GraphRef& known)

@@ -48,7 +48,7 @@ struct SelectionChanged {
 struct FoldsChanged {
     std::vector<LayerRun> folds;
 };
-/// To look inside: "stem", "head" or "block:<name>".
+/// To look inside.
 struct OpenBlock {
     projects::GraphRef graph;
 };

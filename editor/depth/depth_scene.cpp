@@ -104,11 +104,11 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
 {
     const std::int64_t each = modulesPerLayer(project);
     const bool halves = each == 2;
-    addBox({.title = "0", .subtitle = "stem", .graph = "stem", .rect = {}}, kBoxWidth, 0);
+    addBox({.title = "0", .subtitle = "stem", .graph = projects::GraphRef::stem(), .rect = {}}, kBoxWidth, 0);
     auto fold = folds.begin();
     std::int64_t layer = 0;
     for (const projects::StackSegment& segment : project.network.stack) {
-        const std::string graph = "block:" + segment.block;
+        const auto graph = projects::GraphRef::block(segment.block);
         for (std::int64_t i = 0; i < segment.repeat; ++i) {
             ++layer;
             fold = std::find_if(fold, folds.end(), [layer](const LayerRun& run) { return run.last >= layer; });
@@ -147,7 +147,7 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
             .lastModule = m_modules + 1,
             .title = "head",
             .subtitle = projects::isLanguage(project.data) ? "next token" : "output",
-            .graph = "head",
+            .graph = projects::GraphRef::head(),
             .rect = {}},
            kBoxWidth, kGap);
 }

@@ -45,7 +45,7 @@ public:
         }
         addOutputs();
         if (m_program.m_outputs.empty()) {
-            return Error{m_setting.ref, "the graph has no output node"};
+            return Error{projects::placeOf(m_setting.ref), "the graph has no output node"};
         }
         fuse(m_program.m_steps, m_program.m_outputs);
         markLastReaders();

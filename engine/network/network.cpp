@@ -142,7 +142,7 @@ private:
     {
         const projects::Graph* const graph = projects::findGraph(m_project, ref);
         if (!graph) {
-            return Error{ref, "there is no such graph"};
+            return Error{placeOf(ref), "there is no such graph"};
         }
         return compile(*graph, ref, prefix, entering);
     }
@@ -165,9 +165,9 @@ private:
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},
                              .tied = {}};
-        if (const auto tied = projects::tiedNodes(m_project.network); tied && ref == "head") {
+        if (const auto tied = projects::tiedNodes(m_project.network); tied && ref.isHead()) {
             setting.tiedNode = tied->linear;
-            setting.tied = tableOf(*projects::findGraph(m_project, "stem")->find(tied->embedding));
+            setting.tied = tableOf(*projects::findGraph(m_project, projects::GraphRef::stem())->find(tied->embedding));
         }
         return GraphProgram::compile(graph, setting);
     }
@@ -192,7 +192,7 @@ private:
 
     [[nodiscard]] Status addStem()
     {
-        Result<GraphProgram> stem = compile("stem", "stem.", m_examples.input().shape);
+        Result<GraphProgram> stem = compile(projects::GraphRef::stem(), "stem.", m_examples.input().shape);
         if (!stem) {
             return stem.error();
         }
@@ -233,7 +233,8 @@ private:
             }
             partsPerLayer = parts->size();
             for (const projects::Graph& part : *parts) {
-                Result<GraphProgram> program = compile(part, "block:" + block->name, place + ".", inside());
+                Result<GraphProgram> program =
+                    compile(part, projects::GraphRef::block(block->name), place + ".", inside());
                 if (!program) {
                     return program.error();
                 }
@@ -259,7 +260,7 @@ private:
 
     [[nodiscard]] Status addHead()
     {
-        Result<GraphProgram> head = compile("head", "head.", inside());
+        Result<GraphProgram> head = compile(projects::GraphRef::head(), "head.", inside());
         if (!head) {
             return head.error();
         }

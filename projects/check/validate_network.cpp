@@ -119,7 +119,7 @@ private:
     {
         using Ports = std::vector<std::string>;
         const Ports inputs = portsOf(NodeRole::GraphInput);
-        const bool isBlock = m_ref != kStem && m_ref != kHead;
+        const bool isBlock = m_ref.isBlock();
         const bool apart = inputs == Ports{"k", "q", "v"} || inputs == Ports{"k", "q", "residual", "v"};
         if (inputs != Ports{"input"} && !(isBlock && apart)) {
             std::string got;
@@ -234,7 +234,7 @@ void checkBlocks(const Project& project, Problems& problems)
         if (block.name.empty()) {
             problems.error(path + "/name", "network · blocks", "block " + std::to_string(i + 1) + " has no name");
         }
-        GraphCheck(project, kBlockPrefix + block.name, path + "/graph", entryShape(project), problems).run();
+        GraphCheck(project, GraphRef::block(block.name), path + "/graph", entryShape(project), problems).run();
         if (std::ranges::find(used, &block) == used.end()) {
             problems.warning(path, "block " + block.name, "no layer uses it");
         }
@@ -272,8 +272,8 @@ void checkTie(const Project& project, Problems& problems)
         problems.error(path, "expected a token_embedding in the stem and a linear in the head to share a table");
         return;
     }
-    const ResolvedGraph stem = resolveGraph(project, kStem);
-    const ResolvedGraph head = resolveGraph(project, kHead);
+    const ResolvedGraph stem = resolveGraph(project, GraphRef::stem());
+    const ResolvedGraph head = resolveGraph(project, GraphRef::head());
     const auto embedded = stem.outputs.find({tied->embedding, "out"});
     const auto logits = head.outputs.find({tied->linear, "out"});
     const Wire* feed = nullptr;
@@ -300,10 +300,10 @@ void validateNetwork(const Project& project, Problems& problems)
     const Network& network = project.network;
     problems.checkRanges("/network/width");
     if (sizesOf(project)) {
-        GraphCheck(project, kStem, "/network/stem", entryShape(project), problems).run();
+        GraphCheck(project, GraphRef::stem(), "/network/stem", entryShape(project), problems).run();
         checkBlocks(project, problems);
         checkStack(network, problems);
-        GraphCheck(project, kHead, "/network/head", headShape(project), problems).run();
+        GraphCheck(project, GraphRef::head(), "/network/head", headShape(project), problems).run();
         checkTie(project, problems);
     } else {
         checkStack(network, problems);

@@ -94,7 +94,7 @@ public:
                 params[kShareParam] = std::string();
             }
             NodeCost cost = node.kind->costRule(params, node.in, node.out, m_context);
-            if (ref == kHead && m_tied && m_tied->linear == node.id) {
+            if (ref.isHead() && m_tied && m_tied->linear == node.id) {
                 // Counted once, in the stem's embedding.
                 cost.parameters -=
                     countOf(static_cast<double>(node.in[0].features()) * static_cast<double>(node.out[0].features()));
@@ -121,7 +121,7 @@ private:
         std::set<NodeId> kept;
         for (const Wire& wire : graph.wires) {
             const NodeTraits& reader = findNodeKind(byId.at(wire.to.node)->kind)->traits;
-            const bool leavesBlock = reader.role == NodeRole::GraphOutput && ref != kStem && ref != kHead;
+            const bool leavesBlock = reader.role == NodeRole::GraphOutput && ref.isBlock();
             if (leavesBlock ? keepsBranches(m_project.topology) : reader.keepsInputs) {
                 kept.insert(wire.from.node);
             }
@@ -162,21 +162,21 @@ CostReport costOf(const SoundProject& project)
     const Network& network = project->network;
     const Costing costing(project);
     CostReport report;
-    report.nodes.emplace(kStem, costing.nodes(kStem, network.stem));
-    report.nodes.emplace(kHead, costing.nodes(kHead, network.head));
+    report.nodes.emplace(GraphRef::stem(), costing.nodes(GraphRef::stem(), network.stem));
+    report.nodes.emplace(GraphRef::head(), costing.nodes(GraphRef::head(), network.head));
     for (const Block* const block : usedBlocks(network)) {
-        const GraphRef ref = kBlockPrefix + block->name;
+        const GraphRef ref = GraphRef::block(block->name);
         report.nodes.emplace(ref, costing.nodes(ref, block->graph));
     }
-    report.stem = sumOf(report.nodes.at(kStem));
-    report.head = sumOf(report.nodes.at(kHead));
+    report.stem = sumOf(report.nodes.at(GraphRef::stem()));
+    report.head = sumOf(report.nodes.at(GraphRef::head()));
     report.topology = scaled(topologyCost(project->topology, network.depth(), network.width), costing.scale());
     report.total = report.stem;
     report.total += report.head;
     report.total += report.topology;
     double recomputed = 0; // the activations of the layer that the backward is in
     for (const StackSegment& segment : network.stack) {
-        Cost layer = sumOf(report.nodes.at(kBlockPrefix + segment.block));
+        Cost layer = sumOf(report.nodes.at(GraphRef::block(segment.block)));
         if (project->training.activations == Activations::Recompute) {
             recomputed = std::max(recomputed, layer.activationBytes);
             layer.activationBytes =

@@ -268,7 +268,7 @@ Result<Edit> applyTo(Document& document, const MoveNode& edit)
 
 Result<Edit> applyTo(Document& document, const PutBlock& edit)
 {
-    auto block = canonical(edit.block, placeOf(kBlockPrefix + edit.block.name) + " ");
+    auto block = canonical(edit.block, placeOf(GraphRef::block(edit.block.name)) + " ");
     if (!block) {
         return block.error();
     }
@@ -277,7 +277,7 @@ Result<Edit> applyTo(Document& document, const PutBlock& edit)
     std::vector<Edit> inverse;
     if (Block* existing = network.findBlock(name)) {
         inverse.emplace_back(PutBlock{std::exchange(*existing, *std::move(block))});
-        dropStrays(document, kBlockPrefix + name, inverse);
+        dropStrays(document, GraphRef::block(name), inverse);
         return inverseOf(std::move(inverse));
     }
     if (auto full = fullError(network.blocks, "network · blocks", "blocks")) {
@@ -299,7 +299,7 @@ Result<Edit> applyTo(Document& document, const RemoveBlock& edit)
 {
     Network& network = document.project.network;
     const Block* block = network.findBlock(edit.name);
-    const GraphRef ref = kBlockPrefix + edit.name;
+    const GraphRef ref = GraphRef::block(edit.name);
     if (block == nullptr) {
         return noGraph(ref);
     }
@@ -316,8 +316,8 @@ Result<Edit> applyTo(Document& document, const RemoveBlock& edit)
 Result<Edit> applyTo(Document& document, const RenameBlock& edit)
 {
     Network& network = document.project.network;
-    const GraphRef from = kBlockPrefix + edit.from;
-    const GraphRef to = kBlockPrefix + edit.to;
+    const GraphRef from = GraphRef::block(edit.from);
+    const GraphRef to = GraphRef::block(edit.to);
     Block* block = network.findBlock(edit.from);
     if (block == nullptr) {
         return noGraph(from);

@@ -4,7 +4,6 @@
 #include "projects/model/project.h"
 
 #include <cstdint>
-#include <string_view>
 #include <utility>
 
 namespace residua::projects {
@@ -20,14 +19,13 @@ std::string nodeText(const Graph& graph, NodeId id)
 
 const Graph* findGraph(const Project& project, const GraphRef& ref)
 {
-    if (ref == kStem) {
+    if (ref.isStem()) {
         return &project.network.stem;
     }
-    if (ref == kHead) {
+    if (ref.isHead()) {
         return &project.network.head;
     }
-    const std::string_view prefix = kBlockPrefix;
-    const Block* const block = ref.starts_with(prefix) ? project.network.findBlock(ref.substr(prefix.size())) : nullptr;
+    const Block* const block = ref.isBlock() ? project.network.findBlock(ref.blockName()) : nullptr;
     return block ? &block->graph : nullptr;
 }
 
@@ -38,8 +36,7 @@ Graph* findGraph(Project& project, const GraphRef& ref)
 
 std::string placeOf(const GraphRef& ref)
 {
-    const std::string_view prefix = kBlockPrefix;
-    return ref.starts_with(prefix) ? "block " + ref.substr(prefix.size()) : ref;
+    return ref.isBlock() ? "block " + ref.blockName() : textOf(ref);
 }
 
 std::string placeOf(const GraphRef& ref, const Node& node)

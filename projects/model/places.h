@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/model/graph.h"
+#include "projects/model/graph_ref.h"
 
 #include <string>
 
@@ -10,12 +11,7 @@ namespace residua::projects {
 
 struct Project;
 
-inline constexpr const char* kStem = "stem";
-inline constexpr const char* kHead = "head";
-inline constexpr const char* kBlockPrefix = "block:";
-
-/// Where a graph sits in the document: "stem", "head" or "block:<name>".
-using GraphRef = std::string;
+/// nullptr where there is no such graph.
 [[nodiscard]] const Graph* findGraph(const Project& project, const GraphRef& ref);
 [[nodiscard]] Graph* findGraph(Project& project, const GraphRef& ref);
 

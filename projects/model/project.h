@@ -3,6 +3,7 @@
 
 #include "projects/model/data_source.h"
 #include "projects/model/graph.h"
+#include "projects/model/graph_ref.h"
 #include "projects/model/sweep.h"
 #include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
@@ -51,8 +52,7 @@ struct LayerGroup {
 
 /// How the network is laid out to the eye. Meaning never depends on it.
 struct Layout {
-    /// Of nodes, by graph ("stem", "head" or "block:<name>") and node.
-    std::map<std::string, std::map<NodeId, Position>> positions;
+    std::map<GraphRef, std::map<NodeId, Position>> positions; ///< of nodes, by graph and node
     std::vector<LayerGroup> groups;
     bool operator==(const Layout&) const = default;
 };

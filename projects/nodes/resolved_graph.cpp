@@ -211,7 +211,7 @@ const Node* firstOf(const Graph& graph, const std::vector<NodeId>& order, NodeRo
 Shape entering(const Project& project, const GraphRef& ref)
 {
     const bool language = isLanguage(project.data);
-    if (ref != kStem) {
+    if (!ref.isStem()) {
         const std::int64_t width = project.network.width;
         return language ? Shape{{kBatch, kTime, width}} : Shape{{kBatch, width}};
     }

@@ -187,6 +187,15 @@ bool JsonReader::readKey(const std::string& text, std::string& key, const Place&
     return notTooLong(key, at, 2 * kLongestText) && (isUtf8(key) || fail(at, "is a key that is not valid UTF-8"));
 }
 
+bool JsonReader::readKey(const std::string& text, GraphRef& key, const Place& at)
+{
+    std::string whole;
+    const auto graph = graphRefFrom(text);
+    key = graph.value_or(GraphRef{});
+    return readKey(text, whole, at) &&
+           (graph || fail(at, "is no graph; expected \"stem\", \"head\" or \"block:\" and a block's name as the key"));
+}
+
 bool JsonReader::readKey(const std::string& text, NodeId& key, const Place& at)
 {
     const auto id = nodeIdFrom(text);

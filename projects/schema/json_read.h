@@ -163,6 +163,7 @@ private:
     bool noStrangers(const JsonObject& object, std::span<const std::string_view> known, const Place& at);
 
     bool readKey(const std::string& text, std::string& key, const Place& at);
+    bool readKey(const std::string& text, GraphRef& key, const Place& at);
     bool readKey(const std::string& text, NodeId& key, const Place& at);
     bool readKey(const std::string& text, Shortcut& key, const Place& at);
 

@@ -112,6 +112,10 @@ inline const std::string& keyText(const std::string& key)
 {
     return key;
 }
+inline std::string keyText(const GraphRef& key)
+{
+    return textOf(key);
+}
 inline std::string keyText(NodeId key)
 {
     return textOf(key);

@@ -31,7 +31,7 @@ using projects::PortRef;
 
 namespace {
 
-const projects::GraphRef kRef = "block:mlp";
+const projects::GraphRef kRef = projects::GraphRef::block("mlp");
 
 projects::Project tinyProject()
 {
@@ -294,7 +294,7 @@ private slots:
         QTRY_VERIFY(name->isVisible());
         name->setText("special");
         QTest::keyClick(name, Qt::Key_Return);
-        QTRY_COMPARE(canvas().graph(), projects::GraphRef("block:special"));
+        QTRY_COMPARE(canvas().graph(), projects::GraphRef::block("special"));
         QCOMPARE(project().network.blockOfLayer(2)->name, std::string("special"));
         QCOMPARE(project().network.blockOfLayer(1)->name, std::string("mlp"));
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);

@@ -34,7 +34,8 @@ std::vector<std::string> texts()
     }
     for (const projects::Example& example : projects::examples()) {
         for (const projects::Block& block : example.project.network.blocks) {
-            for (const auto& node : editor::describeBlock(example.project, "block:" + block.name).nodes) {
+            for (const auto& node :
+                 editor::describeBlock(example.project, projects::GraphRef::block(block.name)).nodes) {
                 all.insert(all.end(), {node.name, node.kind, node.summary, node.detail, node.weights});
             }
         }

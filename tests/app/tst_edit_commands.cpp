@@ -20,7 +20,7 @@ using namespace residua::app;
 
 namespace {
 
-const projects::GraphRef kRef = "block:mlp";
+const projects::GraphRef kRef = projects::GraphRef::block("mlp");
 
 } // namespace
 

@@ -279,15 +279,15 @@ private slots:
     {
         for (const projects::Example& example : projects::examples()) {
             const projects::Project& project = example.project;
-            std::vector<Place> places{ProjectPlace{}, LayersPlace{{1}}, ShortcutsPlace{{{0, 1}}}, GraphPlace{"stem"},
-                                      GraphPlace{"head"}};
+            std::vector<Place> places{ProjectPlace{}, LayersPlace{{1}}, ShortcutsPlace{{{0, 1}}},
+                                      GraphPlace{projects::GraphRef::stem()}, GraphPlace{projects::GraphRef::head()}};
             for (int section = 0; section <= static_cast<int>(Section::Runs); ++section) {
                 places.emplace_back(SectionPlace{static_cast<Section>(section)});
             }
             for (const projects::Block& block : project.network.blocks) {
-                places.emplace_back(GraphPlace{"block:" + block.name});
+                places.emplace_back(GraphPlace{projects::GraphRef::block(block.name)});
                 for (const projects::Node& node : block.graph.nodes) {
-                    places.emplace_back(NodePlace{"block:" + block.name, node.id});
+                    places.emplace_back(NodePlace{projects::GraphRef::block(block.name), node.id});
                 }
             }
             for (const Place& place : places) {

@@ -55,7 +55,7 @@ private slots:
         PaletteModel model;
         const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         model.setContext(example(), ProjectPlace{});
-        model.setContext(example(), GraphPlace{"head"});
+        model.setContext(example(), GraphPlace{projects::GraphRef::head()});
     }
 
     void eachTopologySaysWhatItWouldAdd()
@@ -133,7 +133,7 @@ private slots:
         QVERIFY(!takeUp(document.project, ProjectPlace{}, item).ok());
         const std::size_t before = document.project.network.head.nodes.size();
         for (int i = 0; i < 2; ++i) {
-            const auto edit = takeUp(document.project, GraphPlace{"head"}, item);
+            const auto edit = takeUp(document.project, GraphPlace{projects::GraphRef::head()}, item);
             QVERIFY(edit.ok());
             QVERIFY(projects::applyEdit(document, *edit).ok());
         }

@@ -21,14 +21,15 @@ namespace {
 
 std::vector<Place> placesOf(const projects::Project& project)
 {
-    std::vector<Place> places{ProjectPlace{}, GraphPlace{"stem"}, GraphPlace{"head"}, LayersPlace{{1}}};
+    std::vector<Place> places{ProjectPlace{}, GraphPlace{projects::GraphRef::stem()},
+                              GraphPlace{projects::GraphRef::head()}, LayersPlace{{1}}};
     for (int section = 0; section <= static_cast<int>(Section::Seeds); ++section) {
         places.push_back(SectionPlace{static_cast<Section>(section)});
     }
     for (const projects::Block& block : project.network.blocks) {
-        places.push_back(GraphPlace{"block:" + block.name});
+        places.push_back(GraphPlace{projects::GraphRef::block(block.name)});
         for (const projects::Node& node : block.graph.nodes) {
-            places.push_back(NodePlace{"block:" + block.name, node.id});
+            places.push_back(NodePlace{projects::GraphRef::block(block.name), node.id});
         }
     }
     return places;
@@ -216,7 +217,7 @@ private slots:
     void aSizeKeepsItsFormula()
     {
         projects::Document document{projects::examples().front().project, {}};
-        const std::string block = "block:" + document.project.network.blocks.front().name;
+        const auto block = projects::GraphRef::block(document.project.network.blocks.front().name);
         for (const projects::Node& node : document.project.network.blocks.front().graph.nodes) {
             const NodePlace place{block, node.id};
             const auto properties = propertiesOf(document.project, place);
@@ -272,10 +273,10 @@ private slots:
         QVERIFY(!problems.empty());
         QVERIFY(placeOfPointer(project, problems.front().path) == Place(SectionPlace{Section::Training}));
         QVERIFY(placeOfPointer(project, "/network/stem/nodes/0/params") ==
-                Place(NodePlace{"stem", project.network.stem.nodes[0].id}));
-        QVERIFY(
-            placeOfPointer(project, "/network/blocks/0/graph/nodes/1") ==
-            Place(NodePlace{"block:" + project.network.blocks[0].name, project.network.blocks[0].graph.nodes[1].id}));
+                Place(NodePlace{projects::GraphRef::stem(), project.network.stem.nodes[0].id}));
+        QVERIFY(placeOfPointer(project, "/network/blocks/0/graph/nodes/1") ==
+                Place(NodePlace{projects::GraphRef::block(project.network.blocks[0].name),
+                                project.network.blocks[0].graph.nodes[1].id}));
         QVERIFY(placeOfPointer(project, "/schedule/stages/0") == Place(SectionPlace{Section::Schedule}));
         QVERIFY(placeOfPointer(project, "") == Place(ProjectPlace{}));
     }

@@ -132,7 +132,7 @@ private slots:
         QCOMPARE(optimiser->values.size(), std::size_t(2));
         QVERIFY(projects::withField(project, optimiser->field, optimiser->values[1].value).ok());
         const projects::Graph& graph = project.network.blocks.front().graph;
-        const std::string block = "block:" + project.network.blocks.front().name;
+        const auto block = projects::GraphRef::block(project.network.blocks.front().name);
         int settings = 0;
         for (const projects::Node& node : graph.nodes) {
             for (const Property& property : propertiesOf(project, NodePlace{block, node.id})) {

@@ -128,12 +128,13 @@ void benchBlock()
           p95(10,
               [&](int) {
                   BlockScene scene;
-                  scene.rebuild(hundred, "block:b");
+                  scene.rebuild(hundred, projects::GraphRef::block("b"));
               }),
           50);
     BlockScene scene;
-    scene.rebuild(hundred, "block:b");
-    print("block, 100 nodes: take up a change of words", p95(40, [&](int) { scene.rebuild(hundred, "block:b"); }), 16);
+    scene.rebuild(hundred, projects::GraphRef::block("b"));
+    print("block, 100 nodes: take up a change of words",
+          p95(40, [&](int) { scene.rebuild(hundred, projects::GraphRef::block("b")); }), 16);
     const Rect area = scene.bounds();
     print("block, 100 nodes: hit test",
           p95(2000,
@@ -145,7 +146,7 @@ void benchBlock()
           0.2);
     const auto canvas = makeBlockCanvas();
     benchFrames("block, 100 nodes", *canvas, hundred, 16.7);
-    scene.rebuild(blockOfSums(1000), "block:b");
+    scene.rebuild(blockOfSums(1000), projects::GraphRef::block("b"));
     print("block, 1,000 nodes: layout", p95(10, [&](int) { (void)scene.tidied(); }), 200);
 }
 

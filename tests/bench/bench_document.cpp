@@ -29,7 +29,7 @@ Document largeDocument(int nodes)
     Network& network = document.project.network;
     for (int made = 0; made < nodes;) {
         Block block{"block" + std::to_string(network.blocks.size()), "", {}};
-        auto& positions = document.layout.positions["block:" + block.name];
+        auto& positions = document.layout.positions[GraphRef::block(block.name)];
         for (std::uint32_t id = 1; id <= kPerBlock && made < nodes; ++id, ++made) {
             block.graph.nodes.push_back(
                 {NodeId{id}, "linear", "linear" + std::to_string(id), {{"out", std::string("4*d")}}});
@@ -85,12 +85,12 @@ int main(int argc, char** argv)
     report("open and validate", [&] { (void)validate(sure(loadProject(directory)).project); });
 
     History history(document);
-    const MoveNode move{"block:block0", NodeId{1}, Position{7, 7}};
+    const MoveNode move{GraphRef::block("block0"), NodeId{1}, Position{7, 7}};
     report("move a node, undo", [&] {
         sure(history.perform(move));
         history.undo();
     });
-    const RemoveNode remove{"block:block0", NodeId{1}};
+    const RemoveNode remove{GraphRef::block("block0"), NodeId{1}};
     report("remove a node, undo", [&] {
         sure(history.perform(remove));
         history.undo();

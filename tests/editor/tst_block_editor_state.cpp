@@ -33,7 +33,7 @@ using residua::projects::WireEnd;
 
 namespace {
 
-const GraphRef kRef = "block:b";
+const GraphRef kRef = GraphRef::block("b");
 constexpr Rect kSeen{-2000, -2000, 2000, 2000};
 
 /// A document and the state of a canvas that shows it.
@@ -98,17 +98,17 @@ private slots:
         Selection selection;
         selection.layers = {0};
         bench.state.setSelection(selection);
-        QCOMPARE(bench.state.ref(), GraphRef("stem"));
+        QCOMPARE(bench.state.ref(), GraphRef::stem());
         selection.layers = {3};
         bench.state.setSelection(selection);
         QCOMPARE(bench.state.ref(), kRef);
-        selection.graph = "head";
+        selection.graph = GraphRef::head();
         bench.state.setSelection(selection);
-        QCOMPARE(bench.state.ref(), GraphRef("head"));
+        QCOMPARE(bench.state.ref(), GraphRef::head());
         selection.layers = {1, 2};
         selection.graph = "";
         bench.state.setSelection(selection); // means no one graph: stays
-        QCOMPARE(bench.state.ref(), GraphRef("head"));
+        QCOMPARE(bench.state.ref(), GraphRef::head());
     }
 
     void aRenamedBlockStaysOpen()
@@ -116,7 +116,7 @@ private slots:
         Bench bench("mlp");
         QVERIFY(applyEdit(bench.document, residua::projects::RenameBlock{"b", "c"}).ok());
         bench.show();
-        QCOMPARE(bench.state.ref(), GraphRef("block:c"));
+        QCOMPARE(bench.state.ref(), GraphRef::block("c"));
     }
 
     void anUnchangedDocumentIsNoNews()

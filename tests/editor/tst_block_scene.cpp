@@ -33,7 +33,7 @@ using residua::projects::Wire;
 
 namespace {
 
-const GraphRef kRef = "block:b";
+const GraphRef kRef = GraphRef::block("b");
 
 Document documentWith(const std::string& preset)
 {

@@ -48,11 +48,11 @@ private slots:
         driver.doubleClick(*m_canvas->locate(LayerTarget{2, LayerPart::Centre}));
         auto opened = driver.take<OpenBlock>();
         QCOMPARE(opened.size(), std::size_t{1});
-        QCOMPARE(opened.front().graph, std::string("block:mlp"));
+        QCOMPARE(opened.front().graph, projects::GraphRef::block("mlp"));
         driver.doubleClick(*m_canvas->locate(LayerTarget{0, LayerPart::Centre}));
-        QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("stem"));
+        QCOMPARE(driver.take<OpenBlock>().back().graph, projects::GraphRef::stem());
         driver.doubleClick(*m_canvas->locate(LayerTarget{4, LayerPart::Centre}));
-        QCOMPARE(driver.take<OpenBlock>().back().graph, std::string("head"));
+        QCOMPARE(driver.take<OpenBlock>().back().graph, projects::GraphRef::head());
     }
 
     void keysGoFromPortToPort()

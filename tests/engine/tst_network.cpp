@@ -179,7 +179,7 @@ private Q_SLOTS:
         QVERIFY(sizes.ok() && compute.ok());
         engine::InitPlan plan(*compute, {}, 5, 1);
         engine::RotaryTables tables;
-        const engine::GraphSetting setting{.ref = "block:" + block.toStdString(),
+        const engine::GraphSetting setting{.ref = projects::GraphRef::block(block.toStdString()),
                                            .prefix = "layers.1.",
                                            .sizes = *sizes,
                                            .entering = {{projects::kBatch, projects::kTime, project.network.width}},
@@ -221,7 +221,7 @@ private Q_SLOTS:
         const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
         engine::InitPlan plan(*compute, {}, 5, 1);
         engine::RotaryTables tables;
-        auto program = engine::GraphProgram::compile(graph, {.ref = "block:ports",
+        auto program = engine::GraphProgram::compile(graph, {.ref = projects::GraphRef::block("ports"),
                                                              .prefix = "",
                                                              .sizes = sizes,
                                                              .entering = shape,

@@ -75,9 +75,9 @@ QString objectionTo(const Error& error)
 
 std::vector<GraphRef> graphsOf(const Project& project)
 {
-    std::vector<GraphRef> refs{"stem", "head", "block:", "nothing"};
+    std::vector<GraphRef> refs{GraphRef::stem(), GraphRef::head(), GraphRef::block(""), GraphRef{}};
     for (const Block& block : project.network.blocks) {
-        refs.push_back("block:" + block.name);
+        refs.push_back(GraphRef::block(block.name));
     }
     refs.resize(std::min<std::size_t>(refs.size(), 12));
     return refs;
@@ -182,8 +182,8 @@ QString objection(const std::string& text, const Project& original, int& accepte
         return wrong;
     }
     Layout layout;
-    layout.positions["stem"][NodeId{1}] = {1e300, -1e300};
-    layout.positions["head"][NodeId{2}] = {0, 5e-324};
+    layout.positions[GraphRef::stem()][NodeId{1}] = {1e300, -1e300};
+    layout.positions[GraphRef::head()][NodeId{2}] = {0, 5e-324};
     layout.groups = {{"all", -5, 1'000'000'000'000}, {"one", 2, 2}};
     draw({*read, layout});
     return {};

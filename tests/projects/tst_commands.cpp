@@ -17,7 +17,7 @@ using namespace residua::projects;
 
 namespace {
 
-const GraphRef kRef = "block:b";
+const GraphRef kRef = GraphRef::block("b");
 
 /// Four layers of a preset's block that read every layer before them, with learned weights.
 Document blockOf(const std::string& preset)
@@ -243,13 +243,13 @@ private slots:
         const Selection both{.layers = {2}, .shortcuts = {{0, 1}}, .nodes = {up}, .graph = kRef};
         QCOMPARE(partOfStack(both), (Selection{.layers = {2}, .shortcuts = {{0, 1}}}));
         QCOMPARE(partOfGraph(both, kRef), (Selection{.nodes = {up}, .graph = kRef}));
-        QCOMPARE(partOfGraph(both, "stem"), (Selection{.graph = "stem"}));
+        QCOMPARE(partOfGraph(both, GraphRef::stem()), (Selection{.graph = GraphRef::stem()}));
         Selection gone = both;
         gone.layers.insert(9);
         gone.shortcuts.insert({4, 9});
         gone.nodes.insert(NodeId{999});
         QCOMPARE(existing(document.project, gone), both);
-        gone.graph = "block:gone";
+        gone.graph = GraphRef::block("gone");
         QCOMPARE(existing(document.project, gone), partOfStack(both));
     }
 

@@ -97,7 +97,7 @@ void TestCost::node()
     std::get<DepthMix>(project.topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
     const auto report = costOf(project);
     QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
-    const Cost& cost = report->nodes.at("block:test").at(NodeId{2});
+    const Cost& cost = report->nodes.at(GraphRef::block("test")).at(NodeId{2});
     QCOMPARE(cost.parameters, parameters);
     QCOMPARE(cost.forwardFlops, flops);
     QCOMPARE(cost.trainFlops, 3 * flops);
@@ -226,7 +226,7 @@ void TestCost::fullBatchHoldsTheTrainingSet()
     project.data.validationFraction = 0.25;
     project.training.batching = BatchKind::Full;
     std::get<DepthMix>(project.topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
-    const Cost& cost = costOf(project)->nodes.at("block:test").at(NodeId{2});
+    const Cost& cost = costOf(project)->nodes.at(GraphRef::block("test")).at(NodeId{2});
     QCOMPARE(cost.activationBytes, 100.0 * 1000 * 4); // held-out samples are drawn besides
     project.data.source = LowRankRegression{.samples = -1000};
     QCOMPARE(costOf(project)->total.activationBytes, 0.0);

@@ -31,7 +31,8 @@ Document sample()
     network.stem.wires = {{{NodeId{1}, "out"}, {NodeId{5}, "in"}}, {{NodeId{5}, "out"}, {NodeId{2}, "in"}}};
     network.blocks = {{"mlp", "", network.stem}, {"spare", "", network.stem}, {"last", "", {}}};
     network.stack = {{"mlp", 3}};
-    document.layout.positions = {{"stem", {{NodeId{5}, {1, 2}}}}, {"block:spare", {{NodeId{1}, {3, 4}}}}};
+    document.layout.positions = {{GraphRef::stem(), {{NodeId{5}, {1, 2}}}},
+                                 {GraphRef::block("spare"), {{NodeId{1}, {3, 4}}}}};
     return document;
 }
 
@@ -134,10 +135,10 @@ private slots:
     void removedNodeComesBackWhole()
     {
         Document document = sample();
-        COMPARE_TEXT(troubleWith(document, RemoveNode{"stem", NodeId{5}}), "");
-        QVERIFY(applyEdit(document, RemoveNode{"stem", NodeId{5}}).ok());
+        COMPARE_TEXT(troubleWith(document, RemoveNode{GraphRef::stem(), NodeId{5}}), "");
+        QVERIFY(applyEdit(document, RemoveNode{GraphRef::stem(), NodeId{5}}).ok());
         QVERIFY(document.project.network.stem.wires.empty());
-        QVERIFY(!document.layout.positions.contains("stem"));
+        QVERIFY(!document.layout.positions.contains(GraphRef::stem()));
     }
 
     void blocksKeepPlaceAndPositions()
@@ -164,7 +165,8 @@ private slots:
         COMPARE_TEXT(troubleWith(document, PutBlock{{"ghost", "", {}}}), "");
         COMPARE_TEXT(troubleWith(document, RenameBlock{"mlp", "ghost"}), "");
         document.project.network.stem.wires.push_back({{NodeId{9}, "out"}, {NodeId{9}, "in"}});
-        COMPARE_TEXT(troubleWith(document, AddNode{"stem", {NodeId{9}, "linear", "late", {}}, Position{1, 1}, 0}), "");
+        COMPARE_TEXT(
+            troubleWith(document, AddNode{GraphRef::stem(), {NodeId{9}, "linear", "late", {}}, Position{1, 1}, 0}), "");
     }
 
     void addedShortcutMakesTheSetExplicit()
@@ -227,29 +229,30 @@ private slots:
                      "[/training/learning_rate/peak] is inf; expected a finite number");
         COMPARE_TEXT(refusal(document, SetName{"\xFF"}), "[/name] is not valid UTF-8");
         const Node twin{NodeId{9}, "linear", "mid", {}};
-        COMPARE_TEXT(refusal(document, AddNode{"stem", twin, {}}),
+        COMPARE_TEXT(refusal(document, AddNode{GraphRef::stem(), twin, {}}),
                      "[stem · node mid] has the name \"mid\" already; expected a name of its own");
-        COMPARE_TEXT(refusal(document, AddNode{"stem", {NodeId{5}, "linear", "x", {}}, {}}),
+        COMPARE_TEXT(refusal(document, AddNode{GraphRef::stem(), {NodeId{5}, "linear", "x", {}}, {}}),
                      "[stem · node mid] has the id 5 already; expected an id of its own");
-        COMPARE_TEXT(refusal(document, RenameNode{"stem", NodeId{1}, "mid"}),
+        COMPARE_TEXT(refusal(document, RenameNode{GraphRef::stem(), NodeId{1}, "mid"}),
                      "[stem · node mid] has the name \"mid\" already; expected a name of its own");
         Graph graph;
         graph.nodes = {twin, twin};
-        QVERIFY(refusal(document, SetGraph{"stem", graph}).find("nodes/1/id] is 9") != std::string::npos);
-        QVERIFY(refusal(document, AddWire{"stem", {{NodeId{1}, "a > b"}, {NodeId{2}, "in"}}}).find("expected a wire") !=
-                std::string::npos);
-        QVERIFY(refusal(document, MoveNode{"stem", NodeId{1}, Position{std::nan(""), 0}}).find("finite") !=
+        QVERIFY(refusal(document, SetGraph{GraphRef::stem(), graph}).find("nodes/1/id] is 9") != std::string::npos);
+        QVERIFY(refusal(document, AddWire{GraphRef::stem(), {{NodeId{1}, "a > b"}, {NodeId{2}, "in"}}})
+                    .find("expected a wire") != std::string::npos);
+        QVERIFY(refusal(document, MoveNode{GraphRef::stem(), NodeId{1}, Position{std::nan(""), 0}}).find("finite") !=
                 std::string::npos);
     }
 
     void whatIsNotThereIsRefused()
     {
         const Document document = sample();
-        COMPARE_TEXT(refusal(document, RemoveNode{"stem", NodeId{77}}), "[stem] has no node 77");
-        COMPARE_TEXT(refusal(document, SetParam{"block:nope", NodeId{1}, "x", true}), "[block nope] does not exist");
-        COMPARE_TEXT(refusal(document, RemoveWire{"stem", {{NodeId{1}, "out"}, {NodeId{2}, "in"}}}),
+        COMPARE_TEXT(refusal(document, RemoveNode{GraphRef::stem(), NodeId{77}}), "[stem] has no node 77");
+        COMPARE_TEXT(refusal(document, SetParam{GraphRef::block("nope"), NodeId{1}, "x", true}),
+                     "[block nope] does not exist");
+        COMPARE_TEXT(refusal(document, RemoveWire{GraphRef::stem(), {{NodeId{1}, "out"}, {NodeId{2}, "in"}}}),
                      "[stem · wire in.out > out.in] is not there to be removed");
-        COMPARE_TEXT(refusal(document, AddWire{"stem", document.project.network.stem.wires[0]}),
+        COMPARE_TEXT(refusal(document, AddWire{GraphRef::stem(), document.project.network.stem.wires[0]}),
                      "[stem · wire in.out > mid.in] is there already");
     }
 
@@ -257,10 +260,12 @@ private slots:
     {
         const Document document = sample();
         COMPARE_TEXT(
-            refusal(document, EditGroup{"g", {SetWidth{8}, RemoveNode{"stem", NodeId{5}}, RemoveBlock{"nope"}}}),
+            refusal(document,
+                    EditGroup{"g", {SetWidth{8}, RemoveNode{GraphRef::stem(), NodeId{5}}, RemoveBlock{"nope"}}}),
             "[block nope] does not exist");
         COMPARE_TEXT(
-            troubleWith(document, EditGroup{"g", {SetWidth{8}, RemoveNode{"stem", NodeId{5}}, RemoveBlock{"spare"}}}),
+            troubleWith(document,
+                        EditGroup{"g", {SetWidth{8}, RemoveNode{GraphRef::stem(), NodeId{5}}, RemoveBlock{"spare"}}}),
             "");
     }
 
@@ -270,7 +275,7 @@ private slots:
         COMPARE_TEXT(titleOf(SetShortcutState{{3, 7}, ShortcutState::Frozen}), "Freeze shortcut 3:7");
         COMPARE_TEXT(titleOf(EditGroup{"", {SetWidth{8}, SetName{"x"}}}), "Set width to 8");
         COMPARE_TEXT(titleOf(EditGroup{"Prune 4 shortcuts", {}}), "Prune 4 shortcuts");
-        COMPARE_TEXT(titleOf(RemoveNode{"block:mlp", NodeId{1}}), "Remove node from block mlp");
+        COMPARE_TEXT(titleOf(RemoveNode{GraphRef::block("mlp"), NodeId{1}}), "Remove node from block mlp");
     }
 };
 

@@ -106,7 +106,7 @@ private slots:
             QVERIFY2(lines.contains(expected), expected);
         }
         Layout layout;
-        layout.positions["stem"][NodeId{3}] = {10, -2.5};
+        layout.positions[GraphRef::stem()][NodeId{3}] = {10, -2.5};
         layout.groups = {{"early", 1, 4}};
         QCOMPARE(q(toJson(layout)),
                  q("{\n  \"schema\": 1,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
@@ -320,6 +320,12 @@ private slots:
         const auto three = layoutFromJson(R"({"schema": 1, "positions": {"stem": {"1": [1, 2, 3]}}})");
         QVERIFY(!three.ok());
         QCOMPARE(q(three.error().place), q("/positions/stem/1"));
+        const auto graph = layoutFromJson(R"({"schema": 1, "positions": {"middle": {"1": [1, 2]}}})");
+        QVERIFY(!graph.ok());
+        QCOMPARE(
+            q(graph.error().text()),
+            q("[/positions/middle] is no graph; expected \"stem\", \"head\" or \"block:\" and a block's name as the "
+              "key"));
     }
 
     void hugeInputIsRefused()

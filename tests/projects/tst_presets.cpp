@@ -80,7 +80,7 @@ void TestPresets::blocksKeepTheWidth()
             project.network.blocks = {{candidate.name, candidate.name, candidate.graph}};
         }
     }
-    const ResolvedGraph shapes = resolveGraph(project, "block:" + preset.toStdString());
+    const ResolvedGraph shapes = resolveGraph(project, GraphRef::block(preset.toStdString()));
     QVERIFY2(shapes.errors.empty(), shapes.errors.empty() ? "" : shapes.errors.begin()->second.text().c_str());
     QCOMPARE(shapes.graphOutputs.at("output"), (Shape{{kBatch, kTime, width}}));
 }

@@ -123,7 +123,7 @@ void TestShapes::language()
 {
     QFETCH(QString, graph);
     QFETCH(QString, expected);
-    QCOMPARE(outcome(languageProject(graph.toStdString()), "block:test"), expected);
+    QCOMPARE(outcome(languageProject(graph.toStdString()), GraphRef::block("test")), expected);
 }
 
 void TestShapes::vectors_data()
@@ -144,22 +144,22 @@ void TestShapes::vectors()
 {
     QFETCH(QString, graph);
     QFETCH(QString, expected);
-    QCOMPARE(outcome(vectorProject(graph.toStdString()), "block:test"), expected);
+    QCOMPARE(outcome(vectorProject(graph.toStdString()), GraphRef::block("test")), expected);
 }
 
 void TestShapes::stemsAndHeads()
 {
     Project project = languageProject("x input; y output; x > y");
-    QCOMPARE(outcome(project, "stem"), "[batch, time, 128]");
-    QCOMPARE(outcome(project, "head"), "[batch, time, 64]");
+    QCOMPARE(outcome(project, GraphRef::stem()), "[batch, time, 128]");
+    QCOMPARE(outcome(project, GraphRef::head()), "[batch, time, 64]");
     project.network.stem = graphFrom("x input; l linear; y output; x > l; l > y");
-    QCOMPARE(outcome(project, "stem"),
+    QCOMPARE(outcome(project, GraphRef::stem()),
              "[stem · wire x.out > l.in] got tokens [batch, time], expected real values; a token_embedding makes them");
     project.data.source = TextData{"a.txt", {TokeniserKind::Characters, "", 70}};
-    QCOMPARE(outcome(project, "head"), "[batch, time, 70]");
+    QCOMPARE(outcome(project, GraphRef::head()), "[batch, time, 70]");
     project.data.source = TextData{"a.txt", {TokeniserKind::Bytes, "", 70}};
-    QCOMPARE(outcome(project, "head"), "[batch, time, 256]");
-    QCOMPARE(outcome(project, "block:none"), "");
+    QCOMPARE(outcome(project, GraphRef::head()), "[batch, time, 256]");
+    QCOMPARE(outcome(project, GraphRef::block("none")), "");
 }
 
 void TestShapes::images()
@@ -198,7 +198,7 @@ void TestShapes::cycles()
         languageProject("x input; a add; b linear; c linear; y output; x > a.in1; b > a.in2; a > b; b > c; c > y");
     const auto order = topologicalOrder(project.network.blocks[0].graph);
     QCOMPARE(order.error().text(), std::string("wires form a cycle: a > b > a"));
-    const ResolvedGraph shapes = resolveGraph(project, "block:test");
+    const ResolvedGraph shapes = resolveGraph(project, GraphRef::block("test"));
     QCOMPARE(shapes.errors.size(), std::size_t{4});
     QCOMPARE(shapes.errors.at(NodeId{4}).text(), std::string("[block test · node c] in or behind the cycle a > b > a"));
 }

@@ -124,10 +124,10 @@ private slots:
     {
         Document document;
         document.project.network.stem.nodes = {{NodeId{1}, "linear", "a", {}}};
-        document.layout.positions["stem"][NodeId{1}] = {1, 2};
+        document.layout.positions[GraphRef::stem()][NodeId{1}] = {1, 2};
         Document strayed = document;
-        strayed.layout.positions["stem"][NodeId{2}] = {3, 4};
-        strayed.layout.positions["block:gone"][NodeId{1}] = {5, 6};
+        strayed.layout.positions[GraphRef::stem()][NodeId{2}] = {3, 4};
+        strayed.layout.positions[GraphRef::block("gone")][NodeId{1}] = {5, 6};
         QVERIFY(saveProject(m_dir, strayed).ok());
         QVERIFY(*loadProject(m_dir) == document);
     }
@@ -323,7 +323,7 @@ private slots:
         Graph& graph = document.project.network.blocks.emplace_back(Block{"long", "", {}}).graph;
         for (std::uint32_t id = 1; id <= 1000; ++id) {
             graph.nodes.push_back({NodeId{id}, "linear", "linear" + std::to_string(id), {{"out", std::string("d")}}});
-            document.layout.positions["block:long"][NodeId{id}] = {id * 10.0, 0};
+            document.layout.positions[GraphRef::block("long")][NodeId{id}] = {id * 10.0, 0};
             if (id > 1) {
                 graph.wires.push_back({{NodeId{id - 1}, "out"}, {NodeId{id}, "in"}});
             }

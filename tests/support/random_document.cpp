@@ -385,7 +385,7 @@ private:
     {
         if (m_graph.empty()) {
             const std::size_t which = m_draw.below(m_document.project.network.blocks.size() + 2);
-            m_graph = which == 0 ? "stem" : which == 1 ? "head" : "block:" + blockName();
+            m_graph = which == 0 ? GraphRef::stem() : which == 1 ? GraphRef::head() : GraphRef::block(blockName());
         }
         return m_graph;
     }
@@ -449,10 +449,10 @@ Document RandomDocument::document()
         }
     };
     const Network& network = document.project.network;
-    place("stem", network.stem);
-    place("head", network.head);
+    place(GraphRef::stem(), network.stem);
+    place(GraphRef::head(), network.head);
     for (const Block& block : network.blocks) {
-        place("block:" + block.name, block.graph);
+        place(GraphRef::block(block.name), block.graph);
     }
     return document;
 }
