@@ -373,8 +373,8 @@ void Page::events()
         m_out << "<tr><td></td><td>…</td><td>" << first << " earlier ones</td></tr>";
     }
     for (const auto& event : std::span(events).subspan(first)) {
-        m_out << "<tr><td class='n'>" << event.step << "</td><td>" << escapeHtml(shortened(event.kind, kMostText))
-              << "</td><td>" << escapeHtml(shortened(event.text, kMostText)) << "</td></tr>";
+        m_out << "<tr><td class='n'>" << event.step << "</td><td>" << escapeHtml(textOf(event.kind)) << "</td><td>"
+              << escapeHtml(shortened(event.text, kMostText)) << "</td></tr>";
     }
     m_out << "</table></div>";
 }

@@ -439,7 +439,7 @@ void RunLink::followFeature(const std::vector<engine::RunEvent>& events)
 {
     const std::optional<int> feature = m_workspace.heatmap().feature();
     const auto isNew = [this](const engine::RunEvent& event) {
-        return event.kind == "checkpoint" && event.step > m_featureStep;
+        return event.kind == engine::RunEventKind::Checkpoint && event.step > m_featureStep;
     };
     if (!feature || m_featureStep < 0 || std::ranges::none_of(events, isNew)) {
         return; // none is shown, or all of it is being read

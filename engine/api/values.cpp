@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/values.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
 namespace residua::engine {
+namespace {
+
+/// In the order of RunEventKind.
+constexpr std::array<std::string_view, 13> kEventWords{"checkpoint",  "paused", "continued",  "resumed", "forked",
+                                                       "retrofitted", "stage",  "other data", "store",   "finished",
+                                                       "stopped",     "failed", "other"};
+
+} // namespace
 
 std::string textOf(RunStatus status)
 {
@@ -20,6 +33,20 @@ std::string textOf(RunStatus status)
         return "interrupted";
     }
     return {};
+}
+
+std::string textOf(RunEventKind kind)
+{
+    return std::string(kEventWords.at(static_cast<std::size_t>(kind)));
+}
+
+RunEvent runEventFrom(std::int64_t step, const std::string& kind, std::string text)
+{
+    const auto* const known = std::ranges::find(kEventWords, kind);
+    if (known != kEventWords.end()) {
+        return {step, static_cast<RunEventKind>(known - kEventWords.begin()), std::move(text)};
+    }
+    return {step, RunEventKind::Other, text.empty() ? kind : kind + ": " + text};
 }
 
 } // namespace residua::engine

@@ -113,12 +113,32 @@ struct RunInfo {
     std::string notes;
 };
 
-/// Something that happened, at a step: checkpoint written, paused, resumed, NaN, stage transition.
+enum class RunEventKind {
+    Checkpoint, ///< one was written
+    Paused,
+    Continued, ///< after a pause
+    Resumed,   ///< by another process, from a checkpoint
+    Forked,
+    Retrofitted,
+    Stage,     ///< one begins; the text is its name
+    OtherData, ///< the run goes on with data that are not what it was trained on
+    Store,     ///< what had to be done to the store
+    Finished,
+    Stopped,
+    Failed,
+    Other, ///< of another program; its word begins the text
+};
+/// As a store keeps it: "checkpoint", "other data".
+[[nodiscard]] std::string textOf(RunEventKind kind);
+
+/// Something that happened to a run, at a step.
 struct RunEvent {
     std::int64_t step = 0;
-    std::string kind;
+    RunEventKind kind = RunEventKind::Other;
     std::string text;
     bool operator==(const RunEvent&) const = default;
 };
+/// An event from what a store keeps of it.
+[[nodiscard]] RunEvent runEventFrom(std::int64_t step, const std::string& kind, std::string text);
 
 } // namespace residua::engine

@@ -313,7 +313,7 @@ std::vector<RunEvent> RunReader::events() const
         last = row.integer(3);
         const std::string wrong = Impl::wrongStep(row, -1);
         if (wrong.empty() && row.isText(1) && row.isText(2)) {
-            events.push_back({row.integer(0), asUtf8(row.text(1)), asUtf8(row.text(2))});
+            events.push_back(runEventFrom(row.integer(0), asUtf8(row.text(1)), asUtf8(row.text(2))));
         } else {
             m_impl->fault("events", wrong.empty() ? "one holds no words" : wrong);
         }

@@ -55,7 +55,7 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
     branch.directory = newRun;
     branch.project = *project;
     branch.steps = info->steps;
-    branch.event = {step, "forked", "from " + run.filename().string()};
+    branch.event = {step, RunEventKind::Forked, "from " + run.filename().string()};
     return makeBranch(branch, [&](const fs::path& directory) -> Status {
         // Read and written, not copied: what is damaged is not carried on, and nothing that is linked comes along.
         const auto checkpoint = loadCheckpoint(run, step, nullptr);

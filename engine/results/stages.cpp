@@ -31,7 +31,7 @@ std::vector<StageStart> stageStarts(const std::vector<RunEvent>& events)
 {
     std::map<std::int64_t, std::string> found;
     for (const RunEvent& event : events) {
-        if (event.kind == "stage") {
+        if (event.kind == RunEventKind::Stage) {
             found.erase(found.lower_bound(event.step), found.end());
             found[event.step] = event.text;
         }

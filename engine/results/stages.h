@@ -10,7 +10,7 @@
 
 namespace residua::engine {
 
-/// A stage of training that has begun, as the run's events tell (kind "stage", the text its name).
+/// A stage of training that has begun, as the run's events tell.
 struct StageStart {
     std::int64_t step = 0; ///< the last step before it
     std::string name;

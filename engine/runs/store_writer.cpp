@@ -204,7 +204,7 @@ bool StoreWriter::insertAll(const StoreRows& rows)
         }
     }
     for (const RunEvent& event : rows.events) {
-        if (!to.event.bind(1, event.step).bind(2, event.kind).bind(3, event.text).run()) {
+        if (!to.event.bind(1, event.step).bind(2, textOf(event.kind)).bind(3, event.text).run()) {
             return false;
         }
     }

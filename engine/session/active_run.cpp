@@ -172,9 +172,9 @@ void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> ch
     }
     const std::int64_t done = checkpoint.value_or(0);
     if (opened.otherData) {
-        m_recorder.event(done, "other data", *opened.otherData);
+        m_recorder.event(done, RunEventKind::OtherData, *opened.otherData);
     }
-    m_recorder.event(done, "resumed", "on " + m_device);
+    m_recorder.event(done, RunEventKind::Resumed, "on " + m_device);
 }
 
 ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device,
@@ -208,7 +208,7 @@ void ActiveRun::announce()
 void ActiveRun::tellNotes()
 {
     for (const std::string& note : m_recorder.takeNotes()) {
-        m_recorder.event(trainer().stepsDone(), "store", note);
+        m_recorder.event(trainer().stepsDone(), RunEventKind::Store, note);
         m_sink(Notice{m_id, note});
     }
 }
@@ -311,7 +311,7 @@ void ActiveRun::writeCheckpoint()
         return;
     }
     m_checkpointStep = step;
-    m_recorder.event(step, "checkpoint", "");
+    m_recorder.event(step, RunEventKind::Checkpoint, "");
     m_sink(CheckpointWritten{m_id, step, checkpointDirectory(m_recorder.directory(), step)});
 }
 
@@ -323,7 +323,7 @@ void ActiveRun::enterPause()
     }
     m_state = State::Paused;
     m_pauseAt = 0;
-    m_recorder.event(trainer().stepsDone(), "paused", "");
+    m_recorder.event(trainer().stepsDone(), RunEventKind::Paused, "");
     if (const Status written = m_recorder.flush(RunStatus::Paused); !written) {
         fail(written.error());
         return;
@@ -337,7 +337,7 @@ void ActiveRun::leavePause()
         return;
     }
     m_state = State::Running;
-    m_recorder.event(trainer().stepsDone(), "continued", "");
+    m_recorder.event(trainer().stepsDone(), RunEventKind::Continued, "");
     if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
         fail(written.error());
         return;
@@ -386,7 +386,8 @@ void ActiveRun::finish(RunStatus status)
     if (m_state == State::Ended) {
         return;
     }
-    m_recorder.event(trainer().stepsDone(), textOf(status), "");
+    m_recorder.event(trainer().stepsDone(),
+                     status == RunStatus::Finished ? RunEventKind::Finished : RunEventKind::Stopped, "");
     if (const Status written = m_recorder.flush(status); !written) {
         fail(written.error());
         return;
@@ -412,7 +413,7 @@ void ActiveRun::fail(const Error& error)
     // Where the disk or the memory is what failed, this may not succeed either; the event below tells all the same.
     Status written = Done{};
     const auto failure = attempt([&] {
-        m_recorder.event(m_recorder.lastStep(), textOf(RunStatus::Failed), error.text());
+        m_recorder.event(m_recorder.lastStep(), RunEventKind::Failed, error.text());
         written = m_recorder.flush(RunStatus::Failed, error.text());
     });
     const bool recorded = written && !failure;

@@ -54,7 +54,7 @@ void Recorder::matrix(const Matrix& matrix)
     m_writer.matrix(matrix);
 }
 
-void Recorder::event(std::int64_t step, const std::string& kind, const std::string& text)
+void Recorder::event(std::int64_t step, RunEventKind kind, const std::string& text)
 {
     m_writer.event({step, kind, text});
 }

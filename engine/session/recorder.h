@@ -33,7 +33,7 @@ public:
     void add(const Progress& progress, std::int64_t step);
     /// All of them, where an event carries only the newest.
     void matrix(const Matrix& matrix);
-    void event(std::int64_t step, const std::string& kind, const std::string& text);
+    void event(std::int64_t step, RunEventKind kind, const std::string& text);
     /// Writes when the pace allows it.
     [[nodiscard]] Status flushIfDue();
     /// Writes now.

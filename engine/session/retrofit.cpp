@@ -276,7 +276,7 @@ private:
         branch.directory = m_request.newRun;
         branch.project = m_after;
         branch.steps = m_steps;
-        branch.event = {step, "retrofitted",
+        branch.event = {step, RunEventKind::Retrofitted,
                         m_request.runDirectory.filename().string() + ": " + m_before.topology.preset + " to " +
                             m_after.topology.preset};
         // Weights that are made for each token are known once they were made.
@@ -286,7 +286,7 @@ private:
         branch.matrices = made->network->coefficients(step);
         branch.source = {m_opened.projectDirectory, m_opened.data};
         if (m_opened.otherData) {
-            branch.events.push_back({step, "other data", *m_opened.otherData});
+            branch.events.push_back({step, RunEventKind::OtherData, *m_opened.otherData});
         }
         const Result<std::filesystem::path> written =
             makeBranch(branch, [&](const std::filesystem::path& directory) { return writeWeights(directory, *made); });

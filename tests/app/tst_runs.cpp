@@ -252,7 +252,7 @@ private slots:
         auto* table = loss().findChild<QTableView*>();
         QVERIFY(table->isHidden());
         put(*writer, 4, 6);
-        writer->event({4, "stage", "12 layers"});
+        writer->event({4, engine::RunEventKind::Stage, "12 layers"});
         QVERIFY(writer->flush().ok());
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
         QVERIFY(!table->isHidden());

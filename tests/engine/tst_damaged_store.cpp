@@ -107,7 +107,7 @@ private slots:
                 writer->metric(metric::kLoss, step, 1);
             }
             writer->matrix({"mix", 20, 2, 2, {1, std::numeric_limits<float>::quiet_NaN(), 0.5f, 0.5f}});
-            writer->event({1, "stage", "6"});
+            writer->event({1, RunEventKind::Stage, "6"});
             QVERIFY(writer->flush());
         }
         change(sql.toStdString());
@@ -135,7 +135,7 @@ private slots:
         auto writer = create();
         writer->metric(metric::kLoss, 1, 4.5);
         writer->matrix({"mix", 20, 1, 1, {1}});
-        writer->event({1, "stage", "6"});
+        writer->event({1, RunEventKind::Stage, "6"});
         QVERIFY(writer->flush());
         const auto reader = RunReader::open(m_run);
         QVERIFY(reader->info());

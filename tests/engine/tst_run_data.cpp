@@ -146,7 +146,7 @@ private slots:
         for (const fs::path& run : {m_run, answers.retrofitted}) {
             const auto events = RunReader::open(run)->events();
             QVERIFY(std::ranges::any_of(events, [](const RunEvent& event) {
-                return event.kind == "other data" && isIn(event.text, "expected 1 file of 1000 bytes");
+                return event.kind == RunEventKind::OtherData && isIn(event.text, "expected 1 file of 1000 bytes");
             }));
         }
         // What it was trained on last is what it expects from now on.

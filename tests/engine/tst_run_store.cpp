@@ -147,7 +147,7 @@ private slots:
             writer->matrix({"mix", 20, 2, 2, {0.5f, kNone, 0.25f, 0.75f}});
             writer->matrix({"mix", 40, 2, 2, {0.5f, kNone, 0.125f, 0.875f}});
             writer->matrix({"empty", 40, 0, 3, {}});
-            writer->event({50, "checkpoint", "step-00000050 · 1,2 MB"});
+            writer->event({50, RunEventKind::Checkpoint, "step-00000050 · 1,2 MB"});
             QVERIFY(writer->flush());
         }
         const auto reader = RunReader::open(m_run);
@@ -170,7 +170,7 @@ private slots:
         QVERIFY(std::isnan(matrix->at(0, 1)));
         QVERIFY(reader->matrix("empty", 40)->values.empty());
         QVERIFY(!reader->matrix("mix", 41));
-        QCOMPARE(reader->events(), (std::vector<RunEvent>{{50, "checkpoint", "step-00000050 · 1,2 MB"}}));
+        QCOMPARE(reader->events(), (std::vector<RunEvent>{{50, RunEventKind::Checkpoint, "step-00000050 · 1,2 MB"}}));
         QCOMPARE(*reader->project(), project());
         QCOMPARE(*projectDirectoryOf(m_run), m_folder.parent_path());
     }
@@ -373,8 +373,8 @@ private slots:
             }
             writer->matrix({"mix", 10, 1, 1, {1.0f}});
             writer->matrix({"mix", 30, 1, 1, {1.0f}});
-            writer->event({10, "a", ""});
-            writer->event({30, "b", ""});
+            writer->event({10, RunEventKind::Paused, ""});
+            writer->event({30, RunEventKind::Continued, ""});
             QVERIFY(writer->flush());
             for (const std::int64_t step : {10, 20, 30}) {
                 QVERIFY(writeCheckpoint(m_run, {step, 0, 0, 0, {}, {}}, {}, {}, {}));
@@ -388,7 +388,7 @@ private slots:
         QCOMPARE(reader->metric(metric::kLoss).size(), 21u);
         QCOMPARE(reader->metric(metric::kSeconds).back().step, 21);
         QCOMPARE(reader->matrixSteps("mix"), std::vector<std::int64_t>{10});
-        QCOMPARE(reader->events(), (std::vector<RunEvent>{{10, "a", ""}}));
+        QCOMPARE(reader->events(), (std::vector<RunEvent>{{10, RunEventKind::Paused, ""}}));
         QCOMPARE(reader->checkpoints(), (std::vector<std::int64_t>{10, 20}));
         int eventFiles = 0;
         for (const auto& entry : fs::directory_iterator(m_run)) {

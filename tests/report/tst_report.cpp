@@ -49,8 +49,8 @@ std::filesystem::path writeRun(const QTemporaryDir& dir, const std::string& name
         writer->metric(engine::metric::kThroughput, step, 100.0 * static_cast<double>(step));
         writer->metric(engine::metric::kPeakBytes, step, 1024.0 * 1024 * static_cast<double>(step));
     }
-    writer->event({0, "stage", "6 of 12 layers"});
-    writer->event({20, "stage", "12 < 13 layers"});
+    writer->event({0, engine::RunEventKind::Stage, "6 of 12 layers"});
+    writer->event({20, engine::RunEventKind::Stage, "12 < 13 layers"});
     const float none = std::numeric_limits<float>::quiet_NaN();
     writer->matrix({"mix", 0, 2, 2, {1, none, 0.5F, 0.5F}});
     writer->matrix({"mix", 20, 2, 2, {1, none, 0.125F, 0.875F}});

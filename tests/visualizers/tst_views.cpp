@@ -159,7 +159,9 @@ private slots:
     {
         LossView view;
         view.append("a", descent(1, 50), {});
-        view.setEvents("a", {{0, "stage", "6"}, {20, "stage", "12"}, {30, "paused", ""}});
+        view.setEvents("a", {{0, residua::engine::RunEventKind::Stage, "6"},
+                             {20, residua::engine::RunEventKind::Stage, "12"},
+                             {30, residua::engine::RunEventKind::Paused, ""}});
         auto* table = view.findChild<QTableView*>();
         QVERIFY(!table->isHidden());
         const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -174,7 +176,9 @@ private slots:
     {
         LossView view;
         view.append("a", descent(1, 50), {});
-        view.setEvents("a", {{0, "stage", "6"}, {20, "stage", "9"}, {48, "stage", "12"}});
+        view.setEvents("a", {{0, residua::engine::RunEventKind::Stage, "6"},
+                             {20, residua::engine::RunEventKind::Stage, "9"},
+                             {48, residua::engine::RunEventKind::Stage, "12"}});
         auto* table = view.findChild<QTableView*>();
         QAbstractItemModel* model = table->model();
         const QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -185,12 +189,16 @@ private slots:
         view.append("a", descent(51, 60), {});
         QCOMPARE(changed.count(), 1); // the mean after the last stage alone
         QVERIFY(model->index(1, 3).data().toString() != after);
-        view.setEvents("a", {{0, "stage", "6"}, {20, "stage", "9"}, {48, "stage", "12"}, {55, "stage", "24"}});
+        view.setEvents("a", {{0, residua::engine::RunEventKind::Stage, "6"},
+                             {20, residua::engine::RunEventKind::Stage, "9"},
+                             {48, residua::engine::RunEventKind::Stage, "12"},
+                             {55, residua::engine::RunEventKind::Stage, "24"}});
         QCOMPARE(model->rowCount(), 3);
         QCOMPARE(reset.count(), 0);
         QCOMPARE(table->selectionModel()->selectedRows().size(), 1);
         QCOMPARE(table->selectionModel()->selectedRows().front().row(), 1);
-        view.setEvents("a", {{0, "stage", "6"}, {20, "stage", "9"}});
+        view.setEvents(
+            "a", {{0, residua::engine::RunEventKind::Stage, "6"}, {20, residua::engine::RunEventKind::Stage, "9"}});
         QCOMPARE(model->rowCount(), 1);
     }
 
@@ -221,7 +229,8 @@ private slots:
         view.setRun("a", "first");
         view.append("a", descent(1, 4));
         view.append("a", residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}});
-        view.setEvents("a", {{0, "stage", "6 layers"}, {2, "stage", "12 layers"}});
+        view.setEvents("a", {{0, residua::engine::RunEventKind::Stage, "6 layers"},
+                             {2, residua::engine::RunEventKind::Stage, "12 layers"}});
         view.setFlopPerUnit("a", 10);
         view.findChild<QComboBox*>("metric")->setCurrentIndex(3);
         auto* plot = view.findChild<QCustomPlot*>();
