@@ -6,7 +6,6 @@
 #include "projects/model/topology.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace residua::app {
@@ -26,9 +25,7 @@ QString lineOf(std::string_view words)
 /// Names and ids are what other things call a part by, and graphs have canvases: both have edits of their own.
 bool isShown(const FieldEntry& entry)
 {
-    static constexpr std::array kGraphs{"/network/stem/", "/network/head/", "/network/blocks/"};
-    return entry.type != FieldType::Other && entry.field.more.need == projects::Need::Optional &&
-           std::ranges::none_of(kGraphs, [&](const char* graph) { return entry.pointer.starts_with(graph); });
+    return entry.type != FieldType::Other && entry.field.more.need == projects::Need::Optional && !entry.hasOwnEdits;
 }
 
 /// A field that changes nothing as the rest of the document is.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
+#include "projects/base/json_pointer.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/fields.h"

@@ -39,12 +39,17 @@ void keepSources(Property& property)
 {
     property.edit = [edit = property.edit](const Project& project, const QVariant& given) -> Result<projects::Edit> {
         Result<projects::Edit> changed = edit(project, given);
-        auto* const set = changed ? std::get_if<projects::SetTopology>(&*changed) : nullptr;
-        auto* const mix = set != nullptr ? std::get_if<DepthMix>(&set->topology.wiring) : nullptr;
-        if (mix != nullptr && std::holds_alternative<ExplicitSources>(mix->sources)) {
-            mix->sources = explicitFrom(std::get<DepthMix>(project.topology.wiring), project.network.depth());
+        projects::Document after{project, {}};
+        if (!changed || !applyEdit(after, *changed)) {
+            return changed;
         }
-        return changed;
+        projects::Topology topology = std::move(after.project.topology);
+        auto* const mix = std::get_if<DepthMix>(&topology.wiring);
+        if (mix == nullptr || !std::holds_alternative<ExplicitSources>(mix->sources)) {
+            return changed;
+        }
+        mix->sources = explicitFrom(std::get<DepthMix>(project.topology.wiring), project.network.depth());
+        return projects::Edit{projects::SetTopology{std::move(topology)}};
     };
 }
 

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace residua::app {
@@ -139,14 +138,10 @@ std::vector<ValueProposal> numberProposals(const json& present)
 
 QStringList sweepableFields(const projects::Project& project)
 {
-    static constexpr std::array kParts{"/data",     "/network", "/topology/wiring", "/initialisation", "/training",
-                                       "/schedule", "/seeds"};
     QStringList fields{QString::fromLatin1(kTopology)};
-    for (const char* const part : kParts) {
-        for (const projects::FieldEntry& entry : projects::fieldsOf(project, part)) {
-            if (entry.type != projects::FieldType::Other) {
-                fields << QString::fromStdString(wholeOf(entry));
-            }
+    for (const projects::FieldEntry& entry : projects::fieldsOf(project)) {
+        if (entry.type != projects::FieldType::Other && entry.decides == projects::Decides::Training) {
+            fields << QString::fromStdString(wholeOf(entry));
         }
     }
     return fields;

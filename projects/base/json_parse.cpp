@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/json_tree.h"
 
+#include "projects/base/json_pointer.h"
 #include "projects/base/utf8.h"
 
 #include <nlohmann/json.hpp>
@@ -15,20 +16,11 @@ namespace residua::projects {
 
 namespace {
 
-std::string escapedForPointer(std::string_view key)
+/// Longer keys are nobody's, and messages are to be read.
+std::string tokenOf(std::string_view key)
 {
-    constexpr std::size_t kShown = 256; // longer keys are nobody's, and messages are to be read
-    std::string out;
-    for (const char c : asUtf8(key.substr(0, kShown))) {
-        if (c == '~') {
-            out += "~0";
-        } else if (c == '/') {
-            out += "~1";
-        } else {
-            out += c;
-        }
-    }
-    return out;
+    constexpr std::size_t kShown = 256;
+    return pointerToken(asUtf8(key.substr(0, kShown)));
 }
 
 /// "line 3, column 7" of the character at `offset`, counted in bytes from 1.
@@ -217,7 +209,7 @@ private:
         if (twin == keys.end()) {
             return true;
         }
-        return fail(pointer() + "/" + escapedForPointer(*twin), "is given twice; expected each key once");
+        return fail(pointer() + "/" + tokenOf(*twin), "is given twice; expected each key once");
     }
 
     /// Of the innermost open container.
@@ -228,7 +220,7 @@ private:
             if (const auto* array = std::get_if<JsonArray>(&m_open[i - 1]->data)) {
                 out += "/" + std::to_string(array->size() - 1);
             } else {
-                out += "/" + escapedForPointer(std::get<JsonObject>(m_open[i - 1]->data).back().key);
+                out += "/" + tokenOf(std::get<JsonObject>(m_open[i - 1]->data).back().key);
             }
         }
         return out;
@@ -266,7 +258,7 @@ std::string Place::text() const
         return "document";
     }
     const std::string before = parent->parent == nullptr ? "" : parent->text();
-    return before + "/" + (index == SIZE_MAX ? escapedForPointer(key) : std::to_string(index));
+    return before + "/" + (index == SIZE_MAX ? tokenOf(key) : std::to_string(index));
 }
 
 } // namespace residua::projects

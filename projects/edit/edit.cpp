@@ -22,33 +22,9 @@ Result<Edit> set(const E& edit, T E::*value, T& target, const char* place)
     return Edit{std::move(inverse)};
 }
 
-Result<Edit> applyTo(Document& d, const SetName& e)
-{
-    return set(e, &SetName::name, d.project.name, "/name");
-}
-Result<Edit> applyTo(Document& d, const SetDescription& e)
-{
-    return set(e, &SetDescription::description, d.project.description, "/description");
-}
-Result<Edit> applyTo(Document& d, const SetData& e)
-{
-    return set(e, &SetData::data, d.project.data, "/data");
-}
-Result<Edit> applyTo(Document& d, const SetInitialisation& e)
-{
-    return set(e, &SetInitialisation::initialisation, d.project.initialisation, "/initialisation");
-}
-Result<Edit> applyTo(Document& d, const SetTraining& e)
-{
-    return set(e, &SetTraining::training, d.project.training, "/training");
-}
 Result<Edit> applyTo(Document& d, const SetSchedule& e)
 {
     return set(e, &SetSchedule::schedule, d.project.schedule, "/schedule");
-}
-Result<Edit> applyTo(Document& d, const SetSeeds& e)
-{
-    return set(e, &SetSeeds::seeds, d.project.seeds, "/seeds");
 }
 Result<Edit> applyTo(Document& d, const SetSweeps& e)
 {
@@ -61,18 +37,6 @@ Result<Edit> applyTo(Document& d, const SetLayerGroups& e)
 Result<Edit> applyTo(Document& d, const SetTopology& e)
 {
     return set(e, &SetTopology::topology, d.project.topology, "/topology");
-}
-Result<Edit> applyTo(Document& d, const SetWidth& e)
-{
-    return set(e, &SetWidth::width, d.project.network.width, "/network/width");
-}
-Result<Edit> applyTo(Document& d, const SetObjective& e)
-{
-    return set(e, &SetObjective::objective, d.project.network.objective, "/network/objective");
-}
-Result<Edit> applyTo(Document& d, const SetTieHead& e)
-{
-    return set(e, &SetTieHead::tie, d.project.network.tieHead, "/network/tie_head");
 }
 Result<Edit> applyTo(Document& d, const SetStack& e)
 {

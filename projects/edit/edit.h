@@ -18,26 +18,14 @@ namespace residua::projects {
 /// terms and never holds a view. What an edit leaves invalid is still a document: validate() says so. Refused is
 /// only what a file could not hold (twin ids or names, NaN, broken UTF-8) and what is not there to be changed.
 
-struct SetName {
-    std::string name;
-};
-struct SetDescription {
-    std::string description;
-};
-struct SetData {
-    DataSource data;
-};
-struct SetInitialisation {
-    Initialisation initialisation;
-};
-struct SetTraining {
-    TrainingPlan training;
+/// The field, or the whole part, at a JSON pointer into project.json takes a value. Refused for what is of a graph:
+/// that has edits of its own.
+struct SetField {
+    std::string pointer;
+    FieldValue value;
 };
 struct SetSchedule {
     StageSchedule schedule;
-};
-struct SetSeeds {
-    Seeds seeds;
 };
 /// All of the document's studies.
 struct SetSweeps {
@@ -62,15 +50,6 @@ struct SetShortcutState {
     std::optional<ShortcutState> state;
 };
 
-struct SetWidth {
-    std::int64_t width = 0;
-};
-struct SetObjective {
-    Objective objective{};
-};
-struct SetTieHead {
-    bool tie = false;
-};
 struct SetStack {
     std::vector<StackSegment> stack;
 };
@@ -138,10 +117,9 @@ struct SetLayerGroups {
 };
 
 struct EditGroup;
-using Edit = std::variant<SetName, SetDescription, SetData, SetInitialisation, SetTraining, SetSchedule, SetSeeds,
-                          SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetWidth, SetObjective,
-                          SetTieHead, SetStack, PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode,
-                          SetParam, AddWire, RemoveWire, SetGraph, MoveNode, SetSweeps, SetLayerGroups, EditGroup>;
+using Edit = std::variant<SetField, SetSchedule, SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetStack,
+                          PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode, SetParam, AddWire,
+                          RemoveWire, SetGraph, MoveNode, SetSweeps, SetLayerGroups, EditGroup>;
 /// Several edits that are one to the user. Applied in order; if one fails, none is.
 struct EditGroup {
     std::string title;

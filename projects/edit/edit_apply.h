@@ -12,6 +12,7 @@
 namespace residua::projects {
 
 /// Private to projects: one overload per edit, each returning the inverse. Setters are in edit.cpp.
+[[nodiscard]] Result<Edit> applyTo(Document& document, const SetField& edit);
 [[nodiscard]] Result<Edit> applyTo(Document& document, const AddShortcut& edit);
 [[nodiscard]] Result<Edit> applyTo(Document& document, const RemoveShortcut& edit);
 [[nodiscard]] Result<Edit> applyTo(Document& document, const SetShortcutState& edit);

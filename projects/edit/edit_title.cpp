@@ -3,20 +3,29 @@
 
 #include "projects/model/places.h"
 #include "projects/model/text_forms.h"
-#include "projects/schema/describe_project.h"
+#include "projects/schema/fields.h"
 
 namespace residua::projects {
 
 namespace {
 
+/// "Set width to 8", "Set learning rate · peak to 0.1": without the section; a value that is long or has parts is not
+/// said.
+std::string titleOfField(const SetField& edit)
+{
+    constexpr std::size_t kLongest = 32;
+    constexpr std::string_view kSeparator = " · ";
+    std::string place = placeOfField(Project{}, edit.pointer);
+    if (const std::size_t section = place.find(kSeparator); section != std::string::npos) {
+        place.erase(0, section + kSeparator.size());
+    }
+    const bool isShort = edit.value.json.size() <= kLongest && edit.value.json.find_first_of("{[") == std::string::npos;
+    return isShort ? "Set " + place + " to " + edit.value.json : "Change " + place;
+}
+
 struct Titler {
-    std::string operator()(const SetName& e) const { return "Rename project to " + e.name; }
-    std::string operator()(const SetDescription&) const { return "Change description"; }
-    std::string operator()(const SetData&) const { return "Change data"; }
-    std::string operator()(const SetInitialisation&) const { return "Change initialisation"; }
-    std::string operator()(const SetTraining&) const { return "Change training"; }
+    std::string operator()(const SetField& e) const { return titleOfField(e); }
     std::string operator()(const SetSchedule&) const { return "Change stage schedule"; }
-    std::string operator()(const SetSeeds&) const { return "Change seeds"; }
     std::string operator()(const SetSweeps&) const { return "Change sweeps"; }
     std::string operator()(const SetLayerGroups&) const { return "Change groups of layers"; }
     std::string operator()(const SetTopology& e) const { return "Set topology " + e.topology.preset; }
@@ -27,9 +36,6 @@ struct Titler {
         const char* verb = !e.state ? "Release" : *e.state == ShortcutState::Frozen ? "Freeze" : "Prune";
         return std::string(verb) + " shortcut " + textOf(e.shortcut);
     }
-    std::string operator()(const SetWidth& e) const { return "Set width to " + std::to_string(e.width); }
-    std::string operator()(const SetObjective&) const { return "Change objective"; }
-    std::string operator()(const SetTieHead& e) const { return e.tie ? "Tie head to embedding" : "Untie head"; }
     std::string operator()(const SetStack&) const { return "Change stack"; }
     std::string operator()(const PutBlock& e) const { return "Put block " + e.block.name; }
     std::string operator()(const RemoveBlock& e) const { return "Remove block " + e.name; }

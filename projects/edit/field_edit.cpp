@@ -1,52 +1,109 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/field_edit.h"
 
-#include <algorithm>
+#include "projects/base/json_pointer.h"
+#include "projects/edit/edit_apply.h"
+
+#include <cmath>
+#include <type_traits>
 
 namespace residua::projects {
 namespace {
 
-/// A part of the document that is edited as a whole.
-struct Part {
-    std::string_view pointer;
-    Edit (*edit)(const Project& changed);
-};
-
-constexpr Part kParts[] = {
-    {"/name", [](const Project& p) -> Edit { return SetName{p.name}; }},
-    {"/description", [](const Project& p) -> Edit { return SetDescription{p.description}; }},
-    {"/data", [](const Project& p) -> Edit { return SetData{p.data}; }},
-    {"/network/width", [](const Project& p) -> Edit { return SetWidth{p.network.width}; }},
-    {"/network/stack", [](const Project& p) -> Edit { return SetStack{p.network.stack}; }},
-    {"/network/tie_head", [](const Project& p) -> Edit { return SetTieHead{p.network.tieHead}; }},
-    {"/network/objective", [](const Project& p) -> Edit { return SetObjective{p.network.objective}; }},
-    {"/topology", [](const Project& p) -> Edit { return SetTopology{p.topology}; }},
-    {"/initialisation", [](const Project& p) -> Edit { return SetInitialisation{p.initialisation}; }},
-    {"/training", [](const Project& p) -> Edit { return SetTraining{p.training}; }},
-    {"/schedule", [](const Project& p) -> Edit { return SetSchedule{p.schedule}; }},
-    {"/seeds", [](const Project& p) -> Edit { return SetSeeds{p.seeds}; }},
-    {"/sweeps", [](const Project& p) -> Edit { return SetSweeps{p.sweeps}; }},
-};
-
-bool holds(const Part& part, std::string_view pointer)
+std::string jsonOf(const FieldScalar& value)
 {
-    return pointer.starts_with(part.pointer) &&
-           (pointer.size() == part.pointer.size() || pointer[part.pointer.size()] == '/');
+    return std::visit(
+        []<class T>(const T& held) {
+            if constexpr (std::is_same_v<T, std::monostate>) {
+                return std::string("null");
+            } else {
+                return lineOf({held});
+            }
+        },
+        value);
+}
+
+Error hasOwnEdits(std::string_view pointer)
+{
+    return {std::string(pointer), "is of a graph, which has edits of its own"};
+}
+
+/// The inverse puts back what was at the pointer, or the whole of `part` where nothing was.
+template <class T>
+Result<Edit> setInPart(T& part, const std::string& partPointer, const SetField& edit)
+{
+    JsonValue tree = toTree(part);
+    const std::string_view below = std::string_view(edit.pointer).substr(partPointer.size());
+    const Result<JsonValue*> before = valueAt(tree, below);
+    SetField inverse = before ? SetField{edit.pointer, {lineOf(**before)}} : SetField{partPointer, {lineOf(tree)}};
+    if (const Status set = setValueAt(tree, below, toTree(edit.value)); !set) {
+        return Error{partPointer + set.error().place, set.error().message};
+    }
+    auto read = JsonReader::readAll<T>(tree);
+    if (!read) {
+        const std::string& at = read.error().place;
+        return Error{at.starts_with('/') ? partPointer + at : partPointer, read.error().message};
+    }
+    part = *std::move(read);
+    return Edit{std::move(inverse)};
+}
+
+/// Finds the member of `owner` that holds the field: a part of the project, or of its network.
+template <class T>
+Result<Edit> setIn(T& owner, const std::string& ownerPointer, const SetField& edit)
+{
+    Result<Edit> result = Error{edit.pointer, "there is no such field"};
+    Fields<T>::visit([&](const Field& field, auto member) {
+        using Part = std::remove_reference_t<decltype(owner.*member)>;
+        const std::string pointer = ownerPointer + "/" + std::string(field.key);
+        const bool isBelow = edit.pointer.starts_with(pointer + "/");
+        if (!isBelow && edit.pointer != pointer) {
+            return;
+        }
+        if constexpr (kHasOwnEdits<Part>) {
+            result = hasOwnEdits(edit.pointer);
+        } else if constexpr (std::is_same_v<Part, Network>) {
+            result = isBelow ? setIn(owner.*member, pointer, edit) : std::move(result);
+        } else {
+            result = setInPart(owner.*member, pointer, edit);
+        }
+    });
+    return result;
 }
 
 } // namespace
 
+Result<Edit> applyTo(Document& document, const SetField& edit)
+{
+    return setIn(document.project, {}, edit);
+}
+
 Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const FieldScalar& value)
 {
-    const auto* const part = std::ranges::find_if(kParts, [&](const Part& each) { return holds(each, pointer); });
-    if (part == std::end(kParts)) {
-        return Error{std::string(pointer), "is no field with an edit of its own"};
+    const std::optional<FieldEntry> entry = findField(project, pointer);
+    if (!entry) {
+        return Error{std::string(pointer), "there is no such field"};
     }
-    Project changed = project;
-    if (const Status set = setField(changed, pointer, value); !set) {
+    if (entry->hasOwnEdits) {
+        return hasOwnEdits(pointer);
+    }
+    Project trial = project;
+    if (const Status set = setField(trial, pointer, value); !set) {
         return set.error();
     }
-    return part->edit(changed);
+    if (const auto* const real = std::get_if<double>(&value); real != nullptr && !std::isfinite(*real)) {
+        return Error{entry->place, "got " + numberText(*real) + ", expected a finite number"};
+    }
+    if (entry->type != FieldType::Choice) {
+        return Edit{SetField{entry->pointer, {jsonOf(value)}}};
+    }
+    const auto chosen = static_cast<std::size_t>(std::get<std::int64_t>(value));
+    const JsonValue name{std::string(entry->choices[chosen].name)};
+    const std::string whole = wholeOf(*entry);
+    if (whole == entry->pointer || value == entry->value) {
+        return Edit{SetField{entry->pointer, {lineOf(name)}}};
+    }
+    return Edit{SetField{whole, {lineOf({JsonObject{{std::string(kKindKey), name}}})}}}; // with its own defaults
 }
 
 } // namespace residua::projects

@@ -32,6 +32,10 @@ inline constexpr std::string_view kKindKey = "kind";
 template <class T>
 inline constexpr bool kInline = false;
 
+/// Parts of the document with edits of their own (edit.h), which names and places elsewhere depend on.
+template <class T>
+inline constexpr bool kHasOwnEdits = false;
+
 /// The most entries that a list of T may have. The file's reader and the edits keep to it, so that whatever works on a
 /// document, its views too, may cost the square of a list.
 template <class T>

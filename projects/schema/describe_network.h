@@ -35,6 +35,10 @@ struct Fields<Node> {
     }
 };
 template <>
+inline constexpr bool kHasOwnEdits<Graph> = true;
+template <>
+inline constexpr bool kHasOwnEdits<std::vector<Block>> = true;
+template <>
 struct Fields<Graph> {
     static constexpr void visit(auto&& v)
     {

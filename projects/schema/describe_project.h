@@ -14,8 +14,8 @@ template <>
 struct Fields<Project> {
     static constexpr void visit(auto&& v)
     {
-        v({"name", "name", "The project's name."}, &Project::name);
-        v({"description", "description", "One line for people."}, &Project::description);
+        v({"name", "name", "The project's name.", {.decides = Decides::Nothing}}, &Project::name);
+        v({"description", "description", "One line for people.", {.decides = Decides::Nothing}}, &Project::description);
         v({"data", "data", "Where the examples come from and how they are split."}, &Project::data);
         v({"network", "network", "Stem, stack and head."}, &Project::network);
         v({"topology", "topology", "How depth is wired."}, &Project::topology);
@@ -23,7 +23,10 @@ struct Fields<Project> {
         v({"training", "training", "Steps, optimiser, rate and record."}, &Project::training);
         v({"schedule", "schedule", "Which layers train when."}, &Project::schedule);
         v({"seeds", "seeds", "Every random draw comes from one of them."}, &Project::seeds);
-        v({"sweeps", "sweeps", "Studies of the project; they decide nothing that it trains.", {.item = "sweep"}},
+        v({"sweeps",
+           "sweeps",
+           "Studies of the project; they decide nothing that it trains.",
+           {.item = "sweep", .decides = Decides::Nothing}},
           &Project::sweeps);
     }
 };

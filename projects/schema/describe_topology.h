@@ -278,7 +278,11 @@ template <>
 struct Fields<Topology> {
     static constexpr void visit(auto&& v)
     {
-        v({"preset", "preset", "The wiring that people know by name from which this one came."}, &Topology::preset);
+        v({"preset",
+           "preset",
+           "The wiring that people know by name from which this one came.",
+           {.decides = Decides::Nothing}},
+          &Topology::preset);
         v({"wiring", "wiring", "The family of wirings that it is of.", {.inPlaces = InPlaces::LeftOut}},
           &Topology::wiring);
     }

@@ -49,6 +49,8 @@ enum class Need { Optional, Required };
 enum class TextForm { Plain, Path };
 /// Whether the places of what lies below a field name it: "data · file" leaves out the source.
 enum class InPlaces { Named, LeftOut };
+/// Whether a field, with all that is below it, decides what is trained, or tells people something.
+enum class Decides { Training, Nothing };
 
 /// What need not be said of every field.
 struct FieldDetails {
@@ -60,6 +62,7 @@ struct FieldDetails {
     TextForm form = TextForm::Plain;
     InPlaces inPlaces = InPlaces::Named;
     Need need = Need::Optional;
+    Decides decides = Decides::Training;
 };
 
 /// The line of a field. Titles, units and choices are written as within a sentence; headline() begins a line with them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schema/fields.h"
 
+#include "projects/base/json_pointer.h"
 #include "projects/schema/describe_project.h"
 
 #include <algorithm>
@@ -21,7 +22,18 @@ struct At {
     std::string place;
     std::string group;
     bool isInList = false;
+    Decides decides = Decides::Training;
+    bool hasOwnEdits = false;
     std::vector<std::pair<std::string, std::int64_t>> within;
+
+    /// What is under `token` here.
+    [[nodiscard]] At at(std::string_view token, std::string itsPlace) const
+    {
+        At below = *this;
+        below.pointer += "/" + std::string(token);
+        below.place = std::move(itsPlace);
+        return below;
+    }
 };
 
 template <class T>
@@ -64,8 +76,9 @@ public:
             if (!field.more.group.empty()) {
                 group = field.more.group;
             }
-            At here{at.pointer + "/" + std::string(field.key), joined(at.place, field.title), group, at.isInList,
-                    at.within};
+            At here = at.at(field.key, joined(at.place, field.title));
+            here.group = group;
+            here.decides = std::max(at.decides, field.more.decides);
             if (enters(here)) {
                 value(field, owner.*member, defaults.*member, here, at);
             }
@@ -91,6 +104,7 @@ private:
     void value(const Field& field, T& value, const std::remove_const_t<T>& defaults, At& here, const At& owner)
     {
         using Value = std::remove_const_t<T>;
+        here.hasOwnEdits = here.hasOwnEdits || kHasOwnEdits<Value>;
         if constexpr (Alternating<Value>) {
             alternatives(field, value, defaults, here, owner);
         } else if constexpr (Described<Value>) {
@@ -100,8 +114,7 @@ private:
         } else if constexpr (std::is_same_v<Value, std::map<std::string, ParamValue>>) {
             for (auto& [name, param] : value) {
                 const Field named{{}, "parameter", "A setting of the node that is not its kind's default."};
-                const At at{here.pointer + "/" + pointerToken(name), joined(owner.place, name), here.group,
-                            here.isInList, here.within};
+                const At at = here.at(pointerToken(name), joined(owner.place, name));
                 if (enters(at)) {
                     m_visit(named, at, param, param);
                 }
@@ -114,13 +127,14 @@ private:
     template <class V>
     void alternatives(const Field& field, V& value, const std::remove_const_t<V>& defaults, At& here, const At& owner)
     {
-        const std::string pointer = here.pointer;
+        At below = here;
+        if (field.more.inPlaces == InPlaces::LeftOut) {
+            below.place = owner.place;
+        }
         here.pointer += "/" + std::string(kKindKey);
         if (areInLine(here.pointer, m_target)) {
             m_visit(field, here, value, defaults);
         }
-        At below{pointer, field.more.inPlaces == InPlaces::LeftOut ? owner.place : here.place, here.group,
-                 here.isInList, here.within};
         const auto choose = [&]<std::size_t... I>(std::index_sequence<I...>)
         {
             (alternative<I>(value, defaults, below, here.pointer), ...);
@@ -149,7 +163,9 @@ private:
         Item fresh{};
         const auto visitItem = [&](auto& item, const std::string& index, const std::string& number) {
             const std::string title = std::string(field.more.item) + " " + number;
-            const At at{here.pointer + "/" + index, joined(owner.place, title), title, true, here.within};
+            At at = here.at(index, joined(owner.place, title));
+            at.group = title;
+            at.isInList = true;
             if (enters(at)) {
                 fields(item, fresh, at);
             }
@@ -204,8 +220,17 @@ FieldType typeOf(const FieldScalar& value)
 template <class T>
 FieldEntry entryOf(const Field& field, const At& at, const T& value, const T& defaults)
 {
-    FieldEntry entry{field, at.pointer,      at.place,           at.group,    FieldType::Other,
-                     {},    scalarOf(value), scalarOf(defaults), at.isInList, at.within};
+    FieldEntry entry{.field = field,
+                     .pointer = at.pointer,
+                     .place = at.place,
+                     .group = at.group,
+                     .choices = {},
+                     .value = scalarOf(value),
+                     .defaultValue = scalarOf(defaults),
+                     .isInList = at.isInList,
+                     .decides = at.decides,
+                     .hasOwnEdits = at.hasOwnEdits,
+                     .within = at.within};
     if constexpr (Named<T> || Alternating<T>) {
         entry.type = FieldType::Choice;
         entry.choices = Choices<T>::all;
@@ -317,15 +342,6 @@ std::string wholeOf(const FieldEntry& entry)
     const bool chooses =
         entry.type == FieldType::Choice && entry.field.key != kKindKey && entry.pointer.ends_with(kind);
     return chooses ? entry.pointer.substr(0, entry.pointer.size() - kind.size()) : entry.pointer;
-}
-
-std::string pointerToken(std::string_view key)
-{
-    std::string token;
-    for (const char c : key) {
-        token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-    }
-    return token;
 }
 
 } // namespace residua::projects

@@ -42,6 +42,8 @@ struct FieldEntry {
     FieldScalar value;
     FieldScalar defaultValue; ///< the member's initialiser
     bool isInList = false;    ///< of an entry of a list, "/schedule/stages/0/start"
+    Decides decides = Decides::Training;
+    bool hasOwnEdits = false; ///< of the stem, a block or the head: the edits of graphs set it
     /// The alternatives that have the field: pointers of choices, each with the place among its choices.
     std::vector<std::pair<std::string, std::int64_t>> within;
 };
@@ -67,8 +69,5 @@ struct FieldEntry {
 /// The pointer of all that changes with the field: of a choice of alternatives the part that it chooses,
 /// "/training/optimiser".
 [[nodiscard]] std::string wholeOf(const FieldEntry& entry);
-
-/// `key` as a token of a JSON pointer.
-[[nodiscard]] std::string pointerToken(std::string_view key);
 
 } // namespace residua::projects

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/studies/sweep_grid.h"
 
+#include "projects/base/json_pointer.h"
 #include "projects/check/validate.h"
 #include "projects/file/json.h"
 #include "projects/file/json_document.h"
@@ -20,17 +21,6 @@ namespace {
 constexpr const char* kTopology = "/topology";
 constexpr const char* kShortcutsPreset = "none"; // what a set of shortcuts is a change of
 
-/// "a~1b" is the key "a/b" (RFC 6901).
-std::string unescaped(std::string_view token)
-{
-    std::string key;
-    for (std::size_t i = 0; i < token.size(); ++i) {
-        const bool escape = token[i] == '~' && i + 1 < token.size();
-        key += !escape ? token[i] : token[++i] == '1' ? '/' : '~';
-    }
-    return key;
-}
-
 /// Digits alone.
 std::optional<std::size_t> wholeNumber(std::string_view text)
 {
@@ -38,35 +28,6 @@ std::optional<std::size_t> wholeNumber(std::string_view text)
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
     return whole ? std::optional(number) : std::nullopt;
-}
-
-/// Keys of an object's members, for a hint.
-std::string hintFor(const JsonValue& value, const std::string& key)
-{
-    std::vector<std::string_view> known;
-    if (const auto* object = std::get_if<JsonObject>(&value.data)) {
-        for (const JsonMember& member : *object) {
-            known.push_back(member.key);
-        }
-    }
-    const std::string_view meant = nearest(key, known);
-    return meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?";
-}
-
-Result<JsonValue*> childOf(JsonValue& value, const std::string& key, const std::string& place)
-{
-    if (JsonValue* member = findMember(value, key)) {
-        return member;
-    }
-    auto* array = std::get_if<JsonArray>(&value.data);
-    if (array == nullptr) {
-        return Error{place, "there is no such field" + hintFor(value, key)};
-    }
-    const std::optional<std::size_t> index = wholeNumber(key);
-    if (!index || *index >= array->size()) {
-        return Error{place, "there is no such entry; expected an index below " + std::to_string(array->size())};
-    }
-    return &(*array)[*index];
 }
 
 /// The field that was meant by what is no pointer: the one of that key, or of the nearest pointer.
@@ -112,32 +73,6 @@ std::optional<Result<Project>> withAlternative(const Project& project, const std
         return set.error();
     }
     return changed;
-}
-
-/// Puts `fresh` where `pointer` leads. A key that an object lacks is added: the file's reader knows whether it may.
-Status setAt(JsonValue& tree, const std::string& pointer, JsonValue fresh)
-{
-    if (pointer.size() < 2) {
-        return Error{pointer, "is no field; expected a JSON pointer such as /training/learning_rate/peak"};
-    }
-    JsonValue* at = &tree;
-    for (std::size_t begin = 1; begin <= pointer.size();) {
-        const std::size_t end = std::min(pointer.find('/', begin), pointer.size());
-        const std::string key = unescaped(std::string_view(pointer).substr(begin, end - begin));
-        auto* object = std::get_if<JsonObject>(&at->data);
-        if (end == pointer.size() && object != nullptr && findMember(*at, key) == nullptr) {
-            object->push_back({key, std::move(fresh)});
-            return Done{};
-        }
-        const Result<JsonValue*> child = childOf(*at, key, pointer.substr(0, end));
-        if (!child) {
-            return child.error();
-        }
-        at = *child;
-        begin = end + 1;
-    }
-    *at = std::move(fresh);
-    return Done{};
 }
 
 /// What is set first: a topology is made for the layers there are, and its own fields come after it.
@@ -318,12 +253,12 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
             return *std::move(changed);
         }
     }
-    if (!pointer.starts_with('/')) {
+    if (!pointer.starts_with('/') || pointer.size() < 2) {
         return Error{pointer, "is no field; expected a JSON pointer such as /training/learning_rate/peak" +
                                   pointerHint(project, pointer)};
     }
     JsonValue tree = treeOf(project);
-    if (const Status set = setAt(tree, pointer, std::move(fresh)); !set) {
+    if (const Status set = setValueAt(tree, pointer, std::move(fresh)); !set) {
         return set.error();
     }
     return projectFromTree(std::move(tree));

@@ -44,7 +44,7 @@ private slots:
         session.start(example());
         QVERIFY(session.isDraft());
         QVERIFY(!session.modified());
-        QVERIFY(session.perform(projects::SetName{"Other"}).ok());
+        QVERIFY(session.perform(projects::SetField{"/name", {"Other"}}).ok());
         QVERIFY(session.modified());
         QVERIFY(!session.save().ok()); // it has no place yet
         QVERIFY(session.saveAs(m_project).ok());
@@ -61,7 +61,7 @@ private slots:
         {
             DocumentSession session(m_drafts);
             QVERIFY(session.open(m_project).ok());
-            QVERIFY(session.perform(projects::SetName{"Unsaved"}).ok());
+            QVERIFY(session.perform(projects::SetField{"/name", {"Unsaved"}}).ok());
             session.flushJournal();
         }
         DocumentSession session(m_drafts);
@@ -87,7 +87,7 @@ private slots:
     {
         DocumentSession session(m_drafts);
         QVERIFY(session.open(m_project).ok());
-        QVERIFY(session.perform(projects::SetName{"Unsaved"}).ok());
+        QVERIFY(session.perform(projects::SetField{"/name", {"Unsaved"}}).ok());
         QVERIFY(session.open(m_project).ok());
         QCOMPARE(session.project().name, std::string("Unsaved"));
     }
@@ -96,7 +96,7 @@ private slots:
     {
         DocumentSession session(m_drafts);
         QVERIFY(session.open(m_project).ok());
-        QVERIFY(session.perform(projects::SetName{"Unsaved"}).ok());
+        QVERIFY(session.perform(projects::SetField{"/name", {"Unsaved"}}).ok());
         QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(m_project / projects::kJournalFile), 10000);
         const auto journal = projects::readJournal(m_project);
         QVERIFY(journal.ok() && journal->has_value());
@@ -127,7 +127,7 @@ private slots:
         {
             DocumentSession session(m_drafts);
             session.start(example());
-            QVERIFY(session.perform(projects::SetName{"Draft"}).ok());
+            QVERIFY(session.perform(projects::SetField{"/name", {"Draft"}}).ok());
             session.flushJournal();
             QCOMPARE(leftDrafts(m_drafts).size(), std::size_t(0)); // it is held by a living session
         }
@@ -160,7 +160,7 @@ private slots:
         DocumentSession session(m_drafts);
         QVERIFY(session.open(m_project).ok());
         QSignalSpy changed(&session, &DocumentSession::changedOnDisk);
-        QVERIFY(session.perform(projects::SetName{"Mine"}).ok());
+        QVERIFY(session.perform(projects::SetField{"/name", {"Mine"}}).ok());
         QVERIFY(session.save().ok());
         projects::Document other = example();
         other.project.name = "Theirs";
@@ -187,7 +187,7 @@ private slots:
     {
         DocumentSession first(m_drafts);
         QVERIFY(first.open(m_project).ok());
-        QVERIFY(first.perform(projects::SetName{"First"}).ok());
+        QVERIFY(first.perform(projects::SetField{"/name", {"First"}}).ok());
         first.flushJournal();
         const auto kept = [this] {
             const auto journal = projects::readJournal(m_project);
@@ -201,7 +201,7 @@ private slots:
         QVERIFY(kept());
 
         QVERIFY(second.open(m_project).ok());
-        QVERIFY(second.perform(projects::SetName{"Second"}).ok());
+        QVERIFY(second.perform(projects::SetField{"/name", {"Second"}}).ok());
         second.flushJournal();
         QVERIFY(kept());
         second.close(); // what it has not saved stays as a draft
@@ -209,7 +209,7 @@ private slots:
         QCOMPARE(leftDrafts(m_drafts).front().name, QString("Second"));
 
         QVERIFY(second.open(m_project).ok());
-        QVERIFY(second.perform(projects::SetName{"Third"}).ok());
+        QVERIFY(second.perform(projects::SetField{"/name", {"Third"}}).ok());
         QVERIFY(second.save().ok());
         QCOMPARE(projects::loadProject(m_project)->project.name, std::string("Third"));
         QVERIFY(kept());

@@ -42,7 +42,7 @@ int editUntilKilled(const std::filesystem::path& folder, unsigned seed)
     }
     std::mt19937 random(seed);
     for (int edit = editOf(session.project()) + 1;; ++edit) {
-        if (!session.perform(projects::SetName{nameOf(edit)})) {
+        if (!session.perform(projects::SetField{"/name", {nameOf(edit)}})) {
             return 1;
         }
         if (random() % 3 == 0) {

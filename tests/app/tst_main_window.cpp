@@ -291,9 +291,7 @@ private slots:
     void runningAnExampleGivesItAPlace()
     {
         QVERIFY(m_window->openExample("linear-ancre").ok());
-        projects::TrainingPlan plan = project().training;
-        plan.steps = 3;
-        QVERIFY(m_window->session().perform(projects::SetTraining{plan}).ok());
+        QVERIFY(m_window->session().perform(projects::SetField{"/training/steps", {"3"}}).ok());
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
@@ -305,9 +303,7 @@ private slots:
     void aProblemStopsTheRunAndSaysWhy()
     {
         m_window->openProject(m_project);
-        projects::TrainingPlan plan = project().training;
-        plan.batch = 0;
-        QVERIFY(m_window->session().perform(projects::SetTraining{plan}).ok());
+        QVERIFY(m_window->session().perform(projects::SetField{"/training/batch", {"0"}}).ok());
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
         QCOMPARE(m_window->runs().phase(), RunPhase::Idle);
         QVERIFY(m_window->bannerText().contains("batch"));

@@ -88,7 +88,7 @@ private slots:
             projects::RemoveShortcut{{0, 2}},
             projects::SetStack{{{m_document.project.network.stack.front().block, 2}}},
             projects::SetTopology{{"grn-v1", projects::DepthMix{}}},
-            projects::SetWidth{24},
+            projects::SetField{"/network/width", {"24"}},
         };
         for (const projects::Edit& edit : edits) {
             QVERIFY(projects::applyEdit(m_document, edit).ok());

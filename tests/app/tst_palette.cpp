@@ -63,7 +63,7 @@ private slots:
         PaletteModel model;
         projects::Document document{projects::findExample("ancre-language")->project, {}};
         for (const std::int64_t width : {64, 128}) { // the second time in place of what is shown
-            QVERIFY(projects::applyEdit(document, projects::SetWidth{width}).ok());
+            QVERIFY(projects::applyEdit(document, projects::SetField{"/network/width", {std::to_string(width)}}).ok());
             model.setContext(document.project, ProjectPlace{});
             const QModelIndex topologies = model.index(0, 0);
             const auto now = projects::costOf(document.project);

@@ -36,7 +36,7 @@ int editAndWait(int argc, char** argv)
     MainWindow window(look, foldersIn(folder), Memory::None);
     window.show();
     window.openProject((folder + "/project").toStdString());
-    if (!window.session().perform(projects::SetName{"Edited, not saved"}).ok()) {
+    if (!window.session().perform(projects::SetField{"/name", {"Edited, not saved"}}).ok()) {
         return 1;
     }
     return QApplication::exec();

@@ -111,7 +111,7 @@ private slots:
     void unsavedWorkIsTakenUpAndDiscardedAndBroughtBack()
     {
         QVERIFY(m_window->openExample("linear-ancre").ok());
-        QVERIFY(m_window->session().perform(projects::SetName{"Half done"}).ok());
+        QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Half done"}}).ok());
         m_window->close();
         openWindow();
         QVERIFY(buttonSaying("Half done") != nullptr);
@@ -142,9 +142,7 @@ private slots:
     void aProblemLeadsToItsPlace()
     {
         m_window->openProject(m_project);
-        projects::TrainingPlan plan = project().training;
-        plan.batch = 0;
-        QVERIFY(m_window->session().perform(projects::SetTraining{plan}).ok());
+        QVERIFY(m_window->session().perform(projects::SetField{"/training/batch", {"0"}}).ok());
         auto* list = m_window->findChild<QListWidget*>(QStringLiteral("problemsList"));
         QTRY_VERIFY(list->isVisible() && list->count() > 0);
         QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());

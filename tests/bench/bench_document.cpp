@@ -97,7 +97,7 @@ int main(int argc, char** argv)
     });
     report("1,000 edits, all undone", [&] {
         for (std::int64_t width = 1; width <= 1'000; ++width) {
-            sure(history.perform(SetWidth{1000 + width}));
+            sure(history.perform(SetField{"/network/width", {std::to_string(1000 + width)}}));
         }
         while (history.canUndo()) {
             history.undo();

@@ -57,7 +57,11 @@ public:
         const auto undo = [&] { m_window->session().undo(); };
         documents.choose(ProjectPlace{});
         pair(
-            "the width", kEdit, [&] { perform(projects::SetWidth{history.project().network.width + 8}); }, undo);
+            "the width", kEdit,
+            [&] {
+                perform(projects::SetField{"/network/width", {std::to_string(history.project().network.width + 8)}});
+            },
+            undo);
         pair(
             "one shortcut frozen", kEdit,
             [&] {
@@ -91,7 +95,10 @@ public:
         print("select the next layer", kEdit, median([&] { documents.choose(LayersPlace{{layer = layer % 50 + 1}}); }));
         pair(
             "the width, a layer selected", kEdit,
-            [&] { perform(projects::SetWidth{history.project().network.width + 8}); }, undo);
+            [&] {
+                perform(projects::SetField{"/network/width", {std::to_string(history.project().network.width + 8)}});
+            },
+            undo);
         std::size_t at = 0;
         print("select the next shortcut", kEdit, median([&] {
                   at = (at + 13) % m_all.size();

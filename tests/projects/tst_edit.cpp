@@ -223,11 +223,11 @@ private slots:
     void whatAFileCannotHoldIsRefused()
     {
         const Document document = sample();
-        TrainingPlan plan;
-        plan.learningRate.peak = std::numeric_limits<double>::infinity();
-        COMPARE_TEXT(refusal(document, SetTraining{plan}),
-                     "[/training/learning_rate/peak] is inf; expected a finite number");
-        COMPARE_TEXT(refusal(document, SetName{"\xFF"}), "[/name] is not valid UTF-8");
+        COMPARE_TEXT(refusal(document, SetField{"/training/learning_rate/peak", {"null"}}),
+                     "[/training/learning_rate/peak] is null; expected a number");
+        COMPARE_TEXT(refusal(document, SetField{"/name", {"\xFF"}}), "[/name] is not valid UTF-8");
+        COMPARE_TEXT(refusal(document, SetField{"/network/stack/0/repeat", {"5000"}}),
+                     "[/network/stack] has 5000 layers; expected at most 4096");
         const Node twin{NodeId{9}, "linear", "mid", {}};
         COMPARE_TEXT(refusal(document, AddNode{GraphRef::stem(), twin, {}}),
                      "[stem · node mid] has the name \"mid\" already; expected a name of its own");
@@ -247,6 +247,10 @@ private slots:
     void whatIsNotThereIsRefused()
     {
         const Document document = sample();
+        COMPARE_TEXT(refusal(document, SetField{"/network/widht", {"8"}}), "[/network/widht] there is no such field");
+        QVERIFY(refusal(document, SetField{"/training/stepz", {"8"}}).starts_with("[/training/stepz] is no key"));
+        COMPARE_TEXT(refusal(document, SetField{"/network/blocks/0/name", {"x"}}),
+                     "[/network/blocks/0/name] is of a graph, which has edits of its own");
         COMPARE_TEXT(refusal(document, RemoveNode{GraphRef::stem(), NodeId{77}}), "[stem] has no node 77");
         COMPARE_TEXT(refusal(document, SetParam{GraphRef::block("nope"), NodeId{1}, "x", true}),
                      "[block nope] does not exist");
@@ -259,21 +263,22 @@ private slots:
     void groupsAreAllOrNothing()
     {
         const Document document = sample();
-        COMPARE_TEXT(
-            refusal(document,
-                    EditGroup{"g", {SetWidth{8}, RemoveNode{GraphRef::stem(), NodeId{5}}, RemoveBlock{"nope"}}}),
-            "[block nope] does not exist");
-        COMPARE_TEXT(
-            troubleWith(document,
-                        EditGroup{"g", {SetWidth{8}, RemoveNode{GraphRef::stem(), NodeId{5}}, RemoveBlock{"spare"}}}),
-            "");
+        COMPARE_TEXT(refusal(document, EditGroup{"g",
+                                                 {SetField{"/network/width", {"8"}},
+                                                  RemoveNode{GraphRef::stem(), NodeId{5}}, RemoveBlock{"nope"}}}),
+                     "[block nope] does not exist");
+        COMPARE_TEXT(troubleWith(document, EditGroup{"g",
+                                                     {SetField{"/network/width", {"8"}},
+                                                      RemoveNode{GraphRef::stem(), NodeId{5}}, RemoveBlock{"spare"}}}),
+                     "");
     }
 
     void titles()
     {
         COMPARE_TEXT(titleOf(AddShortcut{{3, 7}}), "Add shortcut 3:7");
         COMPARE_TEXT(titleOf(SetShortcutState{{3, 7}, ShortcutState::Frozen}), "Freeze shortcut 3:7");
-        COMPARE_TEXT(titleOf(EditGroup{"", {SetWidth{8}, SetName{"x"}}}), "Set width to 8");
+        COMPARE_TEXT(titleOf(EditGroup{"", {SetField{"/network/width", {"8"}}, SetField{"/name", {"x"}}}}),
+                     "Set width to 8");
         COMPARE_TEXT(titleOf(EditGroup{"Prune 4 shortcuts", {}}), "Prune 4 shortcuts");
         COMPARE_TEXT(titleOf(RemoveNode{GraphRef::block("mlp"), NodeId{1}}), "Remove node from block mlp");
     }

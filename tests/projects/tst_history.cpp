@@ -20,8 +20,8 @@ private slots:
         int told = 0;
         history.onChanged([&] { ++told; });
         QVERIFY(!history.canUndo() && !history.canRedo());
-        QVERIFY(history.perform(SetWidth{8}).ok());
-        QVERIFY(history.perform(SetWidth{16}).ok());
+        QVERIFY(history.perform(SetField{"/network/width", {"8"}}).ok());
+        QVERIFY(history.perform(SetField{"/network/width", {"16"}}).ok());
         QCOMPARE(history.undoTitle(), std::string("Set width to 16"));
         history.undo();
         QCOMPARE(history.project().network.width, std::int64_t{8});
@@ -32,7 +32,7 @@ private slots:
         history.redo(); // nothing to redo
         QCOMPARE(told, 4);
         history.undo();
-        QVERIFY(history.perform(SetWidth{4}).ok()); // another future
+        QVERIFY(history.perform(SetField{"/network/width", {"4"}}).ok()); // another future
         QVERIFY(!history.canRedo());
     }
 
@@ -42,7 +42,7 @@ private slots:
         int told = 0;
         history.onChanged([&] { ++told; });
         QVERIFY(!history.perform(RemoveBlock{"nope"}).ok());
-        QVERIFY(history.perform(SetWidth{history.project().network.width}).ok());
+        QVERIFY(history.perform(SetField{"/network/width", {std::to_string(history.project().network.width)}}).ok());
         QVERIFY(!history.canUndo() && !history.modified());
         QCOMPARE(told, 0);
     }
@@ -51,18 +51,18 @@ private slots:
     {
         History history;
         QVERIFY(!history.modified());
-        QVERIFY(history.perform(SetWidth{8}).ok());
+        QVERIFY(history.perform(SetField{"/network/width", {"8"}}).ok());
         QVERIFY(history.modified());
         history.markSaved();
         const auto saved = history.revision();
-        QVERIFY(history.perform(SetWidth{16}).ok());
+        QVERIFY(history.perform(SetField{"/network/width", {"16"}}).ok());
         QVERIFY(history.modified());
         history.undo();
         QVERIFY(!history.modified());
         QCOMPARE(history.revision(), saved);
         history.undo();
         QVERIFY(history.modified());
-        QVERIFY(history.perform(SetWidth{32}).ok()); // never the saved state's number again
+        QVERIFY(history.perform(SetField{"/network/width", {"32"}}).ok()); // never the saved state's number again
         QVERIFY(history.modified());
         history.reset({});
         QVERIFY(!history.modified() && !history.canUndo());
@@ -73,7 +73,7 @@ private slots:
         History history;
         const auto before = history.snapshot();
         const std::int64_t width = before->project.network.width;
-        QVERIFY(history.perform(SetWidth{width + 1}).ok());
+        QVERIFY(history.perform(SetField{"/network/width", {std::to_string(width + 1)}}).ok());
         QCOMPARE(before->project.network.width, width);
         history.undo();
         QVERIFY(history.snapshot() == before); // the same one, not a copy
@@ -84,7 +84,7 @@ private slots:
         History history;
         const auto most = static_cast<std::int64_t>(History::kMostSteps);
         for (std::int64_t width = 1; width <= most + 10; ++width) {
-            QVERIFY(history.perform(SetWidth{width}).ok());
+            QVERIFY(history.perform(SetField{"/network/width", {std::to_string(width)}}).ok());
         }
         std::int64_t undone = 0;
         for (; history.canUndo(); ++undone) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/random_document.h"
 
-#include "projects/schema/describe_project.h"
+#include "projects/edit/field_edit.h"
+#include "projects/schema/json_write.h"
 
 #include <algorithm>
 #include <limits>
@@ -245,6 +246,12 @@ private:
     Values m_values;
 };
 
+template <class T>
+FieldValue asJson(const T& value)
+{
+    return {lineOf(toTree(value))};
+}
+
 /// Proposes edits; some do not apply.
 class Proposer {
 public:
@@ -255,63 +262,46 @@ public:
 private:
     Edit proposeAt(std::size_t kind)
     {
-        const Project& project = m_document.project;
         switch (kind) {
         case 0:
-            return SetName{m_draw.any<std::string>()};
+            return setField();
         case 1:
-            return SetDescription{m_draw.any<std::string>()};
-        case 2:
-            return SetData{m_draw.any<DataSource>()};
-        case 3:
-            return SetInitialisation{m_draw.any<Initialisation>()};
-        case 4:
-            return SetTraining{m_draw.any<TrainingPlan>()};
-        case 5:
             return SetSchedule{m_draw.any<StageSchedule>()};
-        case 6:
-            return SetSeeds{m_draw.any<Seeds>()};
-        case 7:
+        case 2:
             return SetTopology{m_draw.any<Topology>()};
-        case 8:
+        case 3:
             return AddShortcut{shortcut()};
-        case 9:
+        case 4:
             return RemoveShortcut{shortcut()};
-        case 10:
+        case 5:
             return SetShortcutState{shortcut(), state()};
-        case 11:
-            return SetWidth{m_draw.any<std::int64_t>()};
-        case 12:
-            return SetObjective{m_draw.any<Objective>()};
-        case 13:
-            return SetTieHead{!project.network.tieHead};
-        case 14:
+        case 6:
             return SetStack{stack()};
-        case 15:
+        case 7:
             return PutBlock{block(), m_draw.below(4)};
-        case 16:
+        case 8:
             return RemoveBlock{blockName()};
-        case 17:
+        case 9:
             return RenameBlock{blockName(), m_draw.word()};
-        case 18:
+        case 10:
             return addNode();
-        case 19:
+        case 11:
             return RemoveNode{graph(), node()};
-        case 20:
+        case 12:
             return RenameNode{graph(), node(), m_draw.word()};
-        case 21:
+        case 13:
             return setParam();
-        case 22:
+        case 14:
             return addWire();
-        case 23:
+        case 15:
             return removeWire();
-        case 24:
+        case 16:
             return SetGraph{graph(), m_draw.any<Graph>()};
-        case 25:
+        case 17:
             return MoveNode{graph(), node(), position()};
-        case 26:
+        case 18:
             return SetSweeps{m_draw.any<std::vector<Sweep>>()};
-        case 27:
+        case 19:
             return SetLayerGroups{m_draw.any<std::vector<LayerGroup>>()};
         default:
             return EditGroup{"Several", {propose(), propose(), propose()}};
@@ -377,6 +367,30 @@ private:
             value.name = m_draw.oneOf(segments).block; // one that the stack names, there or not
         }
         return value;
+    }
+
+    /// A whole part of the document, or one of its fields with the value of another document's.
+    Edit setField()
+    {
+        switch (m_draw.below(6)) {
+        case 0:
+            return SetField{"/data", asJson(m_draw.any<DataSource>())};
+        case 1:
+            return SetField{"/initialisation", asJson(m_draw.any<Initialisation>())};
+        case 2:
+            return SetField{"/training", asJson(m_draw.any<TrainingPlan>())};
+        case 3:
+            return SetField{"/seeds", asJson(m_draw.any<Seeds>())};
+        case 4:
+            return SetField{"/description", asJson(m_draw.any<std::string>())};
+        default:
+            break;
+        }
+        const Project other = m_draw.any<Project>();
+        const std::vector<FieldEntry> fields = fieldsOf(other);
+        const FieldEntry& field = m_draw.oneOf(fields);
+        const auto edit = fieldEdit(m_document.project, field.pointer, field.value);
+        return edit ? *edit : Edit{SetField{field.pointer, {"null"}}};
     }
 
     /// The graph is drawn once, so that graph() and node() of one edit belong together in whatever order they are

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/json_pointer.h"
+
+#include "projects/base/text.h"
+
+#include <charconv>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace residua::projects {
+namespace {
+
+std::string unescaped(std::string_view token)
+{
+    std::string key;
+    for (std::size_t i = 0; i < token.size(); ++i) {
+        const bool escape = token[i] == '~' && i + 1 < token.size();
+        key += !escape ? token[i] : token[++i] == '1' ? '/' : '~';
+    }
+    return key;
+}
+
+/// Digits alone.
+std::optional<std::size_t> indexFrom(std::string_view text)
+{
+    std::size_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+    return whole ? std::optional(number) : std::nullopt;
+}
+
+/// The key of the object that was meant.
+std::string hintFor(const JsonValue& value, std::string_view key)
+{
+    std::vector<std::string_view> known;
+    if (const auto* object = std::get_if<JsonObject>(&value.data)) {
+        for (const JsonMember& member : *object) {
+            known.push_back(member.key);
+        }
+    }
+    const std::string_view meant = nearest(key, known);
+    return meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?";
+}
+
+/// `place` is the pointer of the child.
+Result<JsonValue*> childOf(JsonValue& value, std::string_view key, std::string_view place)
+{
+    if (JsonValue* member = findMember(value, key)) {
+        return member;
+    }
+    auto* array = std::get_if<JsonArray>(&value.data);
+    if (array == nullptr) {
+        return Error{std::string(place), "there is no such field" + hintFor(value, key)};
+    }
+    const std::optional<std::size_t> index = indexFrom(key);
+    if (!index || *index >= array->size()) {
+        return Error{std::string(place),
+                     "there is no such entry; expected an index below " + std::to_string(array->size())};
+    }
+    return &(*array)[*index];
+}
+
+} // namespace
+
+std::string pointerToken(std::string_view key)
+{
+    std::string token;
+    for (const char c : key) {
+        token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    }
+    return token;
+}
+
+Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer)
+{
+    JsonValue* at = &tree;
+    for (std::size_t begin = 1; begin <= pointer.size();) {
+        const std::size_t end = std::min(pointer.find('/', begin), pointer.size());
+        const Result<JsonValue*> child =
+            childOf(*at, unescaped(pointer.substr(begin, end - begin)), pointer.substr(0, end));
+        if (!child) {
+            return child.error();
+        }
+        at = *child;
+        begin = end + 1;
+    }
+    return at;
+}
+
+Status setValueAt(JsonValue& tree, std::string_view pointer, JsonValue fresh)
+{
+    const std::size_t last = pointer.rfind('/');
+    if (last != std::string_view::npos) {
+        const Result<JsonValue*> owner = valueAt(tree, pointer.substr(0, last));
+        if (!owner) {
+            return owner.error();
+        }
+        const std::string key = unescaped(pointer.substr(last + 1));
+        if (auto* object = std::get_if<JsonObject>(&(*owner)->data); object && findMember(**owner, key) == nullptr) {
+            object->push_back({key, std::move(fresh)});
+            return Done{};
+        }
+    }
+    const Result<JsonValue*> value = valueAt(tree, pointer);
+    if (!value) {
+        return value.error();
+    }
+    **value = std::move(fresh);
+    return Done{};
+}
+
+} // namespace residua::projects
