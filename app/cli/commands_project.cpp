@@ -110,15 +110,16 @@ Judgement judged(const NamedProject& project)
 
 Exit runValidate(const Arguments& arguments, const Console& console)
 {
-    const Result<NamedProject> project = openProject(arguments);
-    if (!project) {
-        return console.fail(Exit::InvalidProject, project.error());
+    const std::variant<NamedProject, Refusal> named = openProject(arguments);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
     }
-    const Judgement judgement = judged(*project);
+    const NamedProject& project = std::get<NamedProject>(named);
+    const Judgement judgement = judged(project);
     const json list = tellProblems(judgement.problems, console);
     const bool valid = judgement.valid();
     if (valid) {
-        console.line("valid: " + printable(project->document.project.name, LineEnds::Escape));
+        console.line("valid: " + printable(project.document.project.name, LineEnds::Escape));
     }
     console.value({{"valid", valid}, {"problems", list}});
     if (!valid) {
@@ -201,12 +202,13 @@ json showCost(const projects::SoundProject& project, const Console& console)
 /// problems.
 Exit runInfo(const Arguments& arguments, const Console& console)
 {
-    const Result<NamedProject> opened = openProject(arguments);
-    if (!opened) {
-        return console.fail(Exit::InvalidProject, opened.error());
+    const std::variant<NamedProject, Refusal> named = openProject(arguments);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
     }
-    const projects::Project& project = opened->document.project;
-    const Judgement judgement = judged(*opened);
+    const NamedProject& opened = std::get<NamedProject>(named);
+    const projects::Project& project = opened.document.project;
+    const Judgement judgement = judged(opened);
     const bool valid = judgement.valid();
     json value = {{"name", project.name},
                   {"depth", project.network.depth()},

@@ -109,11 +109,12 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     if (mayResume && !arguments.has("run")) {
         return console.fail(Exit::Usage, {"", "--resume-or-start needs --run DIR: the directory of the run"});
     }
-    Result<NamedProject> opened = openProject(arguments);
-    if (!opened) {
-        return console.fail(Exit::InvalidProject, opened.error());
+    std::variant<NamedProject, Refusal> named = openProject(arguments);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
     }
-    projects::Project& project = opened->document.project;
+    auto& [document, directory] = std::get<NamedProject>(named);
+    projects::Project& project = document.project;
     project.training.steps = arguments.integer("steps", project.training.steps);
     project.training.keepCheckpoints = arguments.integer("keep-checkpoints", project.training.keepCheckpoints);
     project.training.keepEvery = arguments.integer("keep-every", project.training.keepEvery);
@@ -125,9 +126,9 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     // A directory without one is what a process left that was killed as it began: the new run takes it over.
     const bool isRun = std::filesystem::exists(std::filesystem::path(arguments.text("run")) / "run.json", ignored);
     if (mayResume && isRun) {
-        return trainOn(project, opened->directory, arguments, computing, console);
+        return trainOn(project, directory, arguments, computing, console);
     }
-    return trainNew(project, opened->directory, arguments, computing, console);
+    return trainNew(project, directory, arguments, computing, console);
 }
 
 Exit runResume(const Arguments& arguments, const Console& console)

@@ -19,28 +19,24 @@ struct Meant {
     SweepTraining training;
 };
 
-struct Refusal {
-    Exit code = Exit::Usage;
-    Error error;
-};
-
 /// Meant, or why not: a Result whose error also says what the program ends with.
 using MeantOrNot = std::variant<Meant, Refusal>;
 
 MeantOrNot meantBy(const Arguments& arguments)
 {
-    Result<NamedProject> opened = openProject(arguments);
-    if (!opened) {
-        return Refusal{Exit::InvalidProject, opened.error()};
+    std::variant<NamedProject, Refusal> named = openProject(arguments);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return *refusal;
     }
-    projects::Project& project = opened->document.project;
+    NamedProject& opened = std::get<NamedProject>(named);
+    projects::Project& project = opened.document.project;
     project.training.steps = arguments.integer("steps", project.training.steps);
     const Result<projects::Sweep> sweep = chosenSweep(arguments, project);
     if (!sweep) {
         return Refusal{Exit::Usage, sweep.error()};
     }
-    const std::filesystem::path folder = arguments.text("output", defaultFolder(*opened, *sweep).string());
-    Result<SweepPlan> plan = planOf(*opened, *sweep, folder);
+    const std::filesystem::path folder = arguments.text("output", defaultFolder(opened, *sweep).string());
+    Result<SweepPlan> plan = planOf(opened, *sweep, folder);
     if (!plan) {
         return Refusal{Exit::InvalidProject, plan.error()};
     }

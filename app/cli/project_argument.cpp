@@ -36,26 +36,27 @@ Result<NamedProject> openProject(const std::string& path)
     return NamedProject{std::move(*document), *directory};
 }
 
-Result<NamedProject> openProject(const Arguments& arguments)
+std::variant<NamedProject, Refusal> openProject(const Arguments& arguments)
 {
     Result<NamedProject> opened = openProject(arguments.positional(0));
     if (!opened) {
-        return opened;
+        return Refusal{Exit::InvalidProject, opened.error()};
     }
     projects::Project& project = opened->document.project;
     for (const std::string& text : arguments.texts("set")) {
         const std::size_t equals = text.find('=');
         if (equals == std::string::npos || equals + 1 == text.size()) {
-            return Error{"--set", "got \"" + text + "\", expected POINTER=VALUE such as /training/steps=100"};
+            return Refusal{Exit::Usage,
+                           {"--set", "got \"" + text + "\", expected POINTER=VALUE such as /training/steps=100"}};
         }
         const std::string pointer = text.substr(0, equals);
         Result<projects::Project> changed = projects::withField(project, pointer, {text.substr(equals + 1)});
         if (!changed) {
-            return Error{"--set", changed.error().text()};
+            return Refusal{Exit::Usage, {"--set", changed.error().text()}};
         }
         project = *std::move(changed);
     }
-    return opened;
+    return *std::move(opened);
 }
 
 OptionSpec setOption()

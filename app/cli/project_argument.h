@@ -3,12 +3,14 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/console.h"
+#include "app/cli/exit_codes.h"
 #include "projects/base/result.h"
 #include "projects/edit/edit.h"
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <variant>
 
 namespace residua::cli {
 
@@ -19,9 +21,15 @@ struct NamedProject {
     std::filesystem::path directory;
 };
 [[nodiscard]] Result<NamedProject> openProject(const std::string& path);
-/// The project that the first word names, with the fields set that --set gives, in their order. Errors name the field,
-/// what it takes, and what was probably meant.
-[[nodiscard]] Result<NamedProject> openProject(const Arguments& arguments);
+
+/// Why a command is not begun, and what the program then ends with.
+struct Refusal {
+    Exit code = Exit::Usage;
+    Error error;
+};
+/// The project that the first word names, with the fields set that --set gives, in their order. Errors of --set name
+/// the field, what it takes, and what was probably meant; they are wrong usage.
+[[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments);
 /// The option --set POINTER=VALUE.
 [[nodiscard]] OptionSpec setOption();
 

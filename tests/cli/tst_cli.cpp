@@ -517,6 +517,12 @@ private slots:
         QVERIFY(
             refused("/training/learning_rate/peak=0").contains("learning rate · peak] got 0, expected more than 0"));
         QVERIFY(refused("/training/steps=many").contains("expected a whole number"));
+        for (const char* const wrong : {"/training/steps=many", "/training/stepz=1", "steps=1", "/training/steps"}) {
+            QCOMPARE(run({"validate", path("tiny"), "--set", wrong}).code, 1); // the command line is wrong,
+        }
+        QCOMPARE(run({"validate", path("tiny"), "--set", "/training/steps=0"}).code, 2); // and here the project
+        QCOMPARE(run({"train", path("tiny"), "--set", "/training/steps=many"}).code, 1);
+        QCOMPARE(run({"sweep", path("tiny"), "--set", "/training/steps=many"}).code, 1);
         QVERIFY(refused("/training/precision=fp23").contains("did you mean \"fp32\"?"));
         QVERIFY(refused("/training/optimiser=adam").contains("did you mean \"adamw\"?"));
         QVERIFY(refused("/training/bacth=3").contains("did you mean \"batch\"?"));
