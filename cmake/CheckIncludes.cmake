@@ -24,6 +24,7 @@ set(RESIDUA_FOLDER_ORDER_visualizers plot pareto heatmap runs)
 
 # Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.
 set(RESIDUA_FAMILY_HEADERS
+  "eigen=^Eigen/"
   "nlohmann=^nlohmann/"
   "torch=^(torch|ATen|c10|caffe2)/"
   "sqlite=^sqlite3(ext)?[.]h$"

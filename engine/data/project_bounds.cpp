@@ -47,11 +47,6 @@ bool isBare(const Project& project)
            project.schedule.stages.empty();
 }
 
-theory::DenseMatrix asTheory(const DenseMatrix& matrix)
-{
-    return {matrix.rows, matrix.columns, matrix.values};
-}
-
 bool isPlainDescent(const projects::TrainingPlan& plan)
 {
     const auto* sgd = std::get_if<projects::Sgd>(&plan.optimiser);
@@ -90,17 +85,14 @@ std::optional<theory::LinearCase> linearCase(const Project& project)
         return std::nullopt;
     }
     theory::LinearCase start;
-    start.x = theory::DenseMatrix::identity(source->dim);
-    start.y = asTheory(linearTarget(source->target, source->dim, project.seeds.data));
+    start.x = DenseMatrix::Identity(source->dim, source->dim);
+    start.y = linearTarget(source->target, source->dim, project.seeds.data);
     for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
         const std::optional<double> factor = startOf(project, layer);
         if (!factor) {
             return std::nullopt;
         }
-        start.weights.push_back(theory::DenseMatrix::identity(source->dim));
-        for (double& value : start.weights.back().values) {
-            value *= *factor;
-        }
+        start.weights.emplace_back(*factor * DenseMatrix::Identity(source->dim, source->dim));
     }
     return start;
 }
@@ -158,24 +150,17 @@ void addShortcutBounds(const Project& project, std::span<const std::int64_t> ste
     }
 }
 
-/// Σ r_t; nullopt where a layer is not low-rank linear or its rank is not a number.
-std::optional<std::int64_t> collectiveRank(const Project& project)
+/// The rank of a layer that is one low-rank linear map without a bias; nullopt for any other.
+std::optional<std::int64_t> rankOf(const Project& project, std::int64_t layer)
 {
-    std::int64_t sum = 0;
-    for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
-        const projects::Block* const block = project.network.blockOfLayer(layer);
-        const projects::Node* const node =
-            block != nullptr ? onlyNode(block->graph, projects::NodeRole::LowRankLinear) : nullptr;
-        if (node == nullptr || !node->params.contains("rank")) {
-            return std::nullopt;
-        }
-        const auto* number = std::get_if<std::int64_t>(&node->params.at("rank"));
-        if (number == nullptr || *number < 1) {
-            return std::nullopt;
-        }
-        sum += *number;
+    const projects::Block* const block = project.network.blockOfLayer(layer);
+    const projects::Node* const node =
+        block != nullptr ? onlyNode(block->graph, projects::NodeRole::LowRankLinear) : nullptr;
+    if (node == nullptr || !node->params.contains("rank")) {
+        return std::nullopt;
     }
-    return sum;
+    const auto* const number = std::get_if<std::int64_t>(&node->params.at("rank"));
+    return number != nullptr && *number >= 1 ? std::optional(*number) : std::nullopt;
 }
 
 /// Which of Theorem 4.2's models the wiring is, exactly as its preset has it.
@@ -193,17 +178,13 @@ std::optional<std::size_t> depthModelOf(const Project& project)
 
 void addRiskBound(const Project& project, std::span<const std::int64_t> steps, std::vector<ProjectBound>& bounds)
 {
-    const auto* source = std::get_if<projects::LowRankRegression>(&project.data.source);
-    if (source == nullptr || !isBare(project) || project.network.objective != projects::Objective::MeanSquaredError ||
-        project.network.width != source->dim) {
-        return;
-    }
-    const std::optional<std::int64_t> rank = collectiveRank(project);
+    const Result<LowRankTask> task = lowRankTask(project);
     const std::optional<std::size_t> model = depthModelOf(project);
-    if (!rank || !model) {
+    if (!task || !model || project.network.objective != projects::Objective::MeanSquaredError) {
         return;
     }
-    const auto risk = theory::excessRisk(asTheory(lowRankTarget(*source, project.seeds.data)), *rank);
+    const std::int64_t dim = task->target.rows();
+    const auto risk = theory::excessRisk(task->target, task->collectiveRank);
     if (!risk) {
         return;
     }
@@ -214,13 +195,44 @@ void addRiskBound(const Project& project, std::span<const std::int64_t> steps, s
                               : "the least expected loss of this class is at most this";
     bound.kind = BoundKind::Reachable;
     bound.premises.push_back({"inputs isotropic, collective rank r* < d", true,
-                              "r* = " + std::to_string(*rank) + ", d = " + std::to_string(source->dim)});
-    const double level = levels[*model] / static_cast<double>(source->dim) + source->noise * source->noise;
+                              "r* = " + std::to_string(task->collectiveRank) + ", d = " + std::to_string(dim)});
+    const double noise = std::get<projects::LowRankRegression>(project.data.source).noise;
+    const double level = levels[*model] / static_cast<double>(dim) + noise * noise;
     bound.losses.assign(steps.size(), level);
     bounds.push_back(std::move(bound));
 }
 
 } // namespace
+
+Result<LowRankTask> lowRankTask(const Project& project)
+{
+    const auto* const source = std::get_if<projects::LowRankRegression>(&project.data.source);
+    if (source == nullptr) {
+        return Error{"data", "expected low-rank regression, which the low-rank linear model is about"};
+    }
+    if (source->dim > kLargestDimension || project.network.width != source->dim) {
+        return Error{"data", "got " + std::to_string(source->dim) + " features at a width of " +
+                                 std::to_string(project.network.width) + ", expected the width, at most " +
+                                 std::to_string(kLargestDimension)};
+    }
+    if (!isBare(project)) {
+        return Error{"network", "expected nothing before and after the layers, and no schedule"};
+    }
+    LowRankTask task;
+    task.layers = project.network.depth();
+    task.smallestRank = source->dim;
+    for (std::int64_t layer = 1; layer <= task.layers; ++layer) {
+        const std::optional<std::int64_t> rank = rankOf(project, layer);
+        if (!rank) {
+            return Error{"layer " + std::to_string(layer),
+                         "expected one low-rank linear map with a rank, without bias"};
+        }
+        task.collectiveRank += *rank;
+        task.smallestRank = std::min(task.smallestRank, *rank);
+    }
+    task.target = lowRankTarget(*source, project.seeds.data);
+    return task;
+}
 
 bool ProjectBound::applies() const
 {

@@ -11,6 +11,17 @@
 
 namespace residua::engine {
 
+/// A project as the low-rank linear model of DeepCrossAttention §4.
+struct LowRankTask {
+    DenseMatrix target;              ///< A [d, d]
+    std::int64_t layers = 0;         ///< T
+    std::int64_t collectiveRank = 0; ///< r*, the sum of the layers' ranks
+    std::int64_t smallestRank = 0;
+};
+/// Errors, with what was expected: data other than low-rank regression, d above 512, a stem or a head that computes
+/// something, a layer other than one low-rank linear map without a bias.
+[[nodiscard]] Result<LowRankTask> lowRankTask(const projects::Project& project);
+
 /// What a bound says of a training loss.
 enum class BoundKind {
     Below,     ///< the loss is at or above it at every step

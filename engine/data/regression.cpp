@@ -6,39 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <span>
 
 namespace residua::engine {
 namespace {
 
 using projects::LinearTarget;
 
-template <class Matrix>
-auto rowOf(Matrix& matrix, std::int64_t row)
-{
-    const auto columns = static_cast<std::size_t>(matrix.columns);
-    return std::span(matrix.values).subspan(static_cast<std::size_t>(row) * columns, columns);
-}
-
-double dot(std::span<const double> a, std::span<const double> b)
-{
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
-/// a += factor · b
-void addScaled(std::span<double> a, double factor, std::span<const double> b)
-{
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        a[i] += factor * b[i];
-    }
-}
-
 DenseMatrix gaussian(std::int64_t rows, std::int64_t columns, double deviation, RandomStream random)
 {
-    DenseMatrix matrix{rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))};
-    std::generate(matrix.values.begin(), matrix.values.end(), [&] { return deviation * random.gaussian(); });
-    return matrix;
+    return DenseMatrix::NullaryExpr(rows, columns, [&] { return deviation * random.gaussian(); });
 }
 
 /// rows ≤ columns random orthonormal rows.
@@ -46,60 +22,40 @@ DenseMatrix orthonormalRows(std::int64_t rows, std::int64_t columns, RandomStrea
 {
     DenseMatrix matrix = gaussian(rows, columns, 1.0, random);
     for (std::int64_t i = 0; i < rows; ++i) {
-        const std::span<double> row = rowOf(matrix, i);
         // Gram and Schmidt's rounding errors vanish when it is done twice.
         for (int pass = 0; pass < 2; ++pass) {
             for (std::int64_t j = 0; j < i; ++j) {
-                const std::span<double> other = rowOf(matrix, j);
-                addScaled(row, -dot(row, other), other);
+                matrix.row(i) -= matrix.row(i).dot(matrix.row(j)) * matrix.row(j);
             }
         }
-        const double scale = 1.0 / std::sqrt(dot(row, row));
-        std::transform(row.begin(), row.end(), row.begin(), [scale](double value) { return scale * value; });
+        matrix.row(i).normalize();
     }
     return matrix;
 }
 
-DenseMatrix transposed(const DenseMatrix& matrix)
-{
-    DenseMatrix result{matrix.columns, matrix.rows, std::vector<double>(matrix.values.size())};
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        for (std::int64_t column = 0; column < matrix.columns; ++column) {
-            result.at(column, row) = matrix.at(row, column);
-        }
-    }
-    return result;
-}
-
-/// a bᵀ; both have their vectors in rows.
+/// a bᵀ, each entry a sum in a fixed order: a blocked product's order depends on the processor's caches, and the data
+/// of a seed must not.
 DenseMatrix timesTransposed(const DenseMatrix& a, const DenseMatrix& b)
 {
-    DenseMatrix result{a.rows, b.rows, std::vector<double>(static_cast<std::size_t>(a.rows * b.rows))};
-    for (std::int64_t row = 0; row < a.rows; ++row) {
-        for (std::int64_t column = 0; column < b.rows; ++column) {
-            result.at(row, column) = dot(rowOf(a, row), rowOf(b, column));
-        }
-    }
-    return result;
+    return a.lazyProduct(b.transpose());
 }
 
 /// kRotationScale times a product of an even number of random reflections, whose determinant is +1.
 DenseMatrix scaledRotation(std::int64_t dim, RandomStream random)
 {
-    DenseMatrix matrix{dim, dim, std::vector<double>(static_cast<std::size_t>(dim * dim))};
-    for (std::int64_t i = 0; i < dim; ++i) {
-        matrix.at(i, i) = kRotationScale;
-    }
-    std::vector<double> axis(static_cast<std::size_t>(dim));
+    DenseMatrix matrix = kRotationScale * DenseMatrix::Identity(dim, dim);
     for (std::int64_t reflection = 0; reflection < dim + dim % 2; ++reflection) {
-        std::generate(axis.begin(), axis.end(), [&] { return random.gaussian(); });
-        const double factor = -2.0 / dot(axis, axis);
-        for (std::int64_t row = 0; row < dim; ++row) {
-            const std::span<double> values = rowOf(matrix, row);
-            addScaled(values, factor * dot(values, axis), axis);
-        }
+        const DenseMatrix axis = gaussian(1, dim, 1.0, random);
+        const double factor = 2.0 / axis.squaredNorm();
+        matrix -= timesTransposed(timesTransposed(matrix, factor * axis), axis.transpose());
     }
     return matrix;
+}
+
+/// Row after row.
+std::vector<double> valuesOf(const DenseMatrix& matrix)
+{
+    return {matrix.data(), matrix.data() + matrix.size()};
 }
 
 Status checkSizes(std::int64_t dim, std::int64_t samples)
@@ -164,9 +120,9 @@ DenseMatrix linearTarget(LinearTarget target, std::int64_t dim, std::int64_t see
     }
     const double fall =
         target == LinearTarget::Diagonal ? 1.0 / static_cast<double>(std::max<std::int64_t>(dim - 1, 1)) : 0.0;
-    DenseMatrix diagonal{dim, dim, std::vector<double>(static_cast<std::size_t>(dim * dim))};
+    DenseMatrix diagonal = DenseMatrix::Zero(dim, dim);
     for (std::int64_t i = 0; i < dim; ++i) {
-        diagonal.at(i, i) = i + 1 == dim && fall > 0 ? 0.0 : 1.0 - fall * static_cast<double>(i);
+        diagonal(i, i) = i + 1 == dim && fall > 0 ? 0.0 : 1.0 - fall * static_cast<double>(i);
     }
     return diagonal;
 }
@@ -192,13 +148,14 @@ Result<std::unique_ptr<Dataset>> makeLinearRegression(const projects::LinearRegr
     const double deviation = 1.0 / std::sqrt(static_cast<double>(std::max(source.dim, source.samples)));
     auto inputs = heldOutInputs(source.dim, source.samples, deviation, data, seed);
     const RandomStream random = inputStream(seed, Split::Train);
-    inputs[0] = source.samples >= source.dim ? transposed(orthonormalRows(source.dim, source.samples, random))
-                                             : orthonormalRows(source.samples, source.dim, random);
+    inputs[0] = source.samples >= source.dim
+                    ? DenseMatrix(orthonormalRows(source.dim, source.samples, random).transpose())
+                    : orthonormalRows(source.samples, source.dim, random);
     const DenseMatrix target = linearTarget(source.target, source.dim, seed);
     std::array<VectorTable, kSplits> tables;
     for (std::size_t split = 0; split < tables.size(); ++split) {
         const DenseMatrix& x = inputs[split];
-        tables[split] = {x.rows, x.values, timesTransposed(x, target).values};
+        tables[split] = {x.rows(), valuesOf(x), valuesOf(timesTransposed(x, target))};
     }
     return std::unique_ptr<Dataset>(std::make_unique<VectorDataset>(source.dim, source.dim, std::move(tables)));
 }
@@ -211,7 +168,7 @@ DenseMatrix lowRankTarget(const projects::LowRankRegression& source, std::int64_
     }
     const RandomStream random(static_cast<std::uint64_t>(seed), streamOf(Stream::Subspace));
     const DenseMatrix basis = orthonormalRows(source.rank, source.dim, random); // [rank, dim]
-    return timesTransposed(timesTransposed(target, basis), transposed(basis));  // (T Bᵀ) B
+    return timesTransposed(timesTransposed(target, basis), basis.transpose());  // (T Bᵀ) B
 }
 
 Result<std::unique_ptr<Dataset>> makeLowRankRegression(const projects::LowRankRegression& source,
@@ -226,7 +183,7 @@ Result<std::unique_ptr<Dataset>> makeLowRankRegression(const projects::LowRankRe
     std::array<VectorTable, kSplits> tables;
     for (std::size_t split = 0; split < tables.size(); ++split) {
         const DenseMatrix& x = inputs[split];
-        tables[split] = {x.rows, x.values, timesTransposed(x, target).values};
+        tables[split] = {x.rows(), valuesOf(x), valuesOf(timesTransposed(x, target))};
         RandomStream noise(static_cast<std::uint64_t>(seed), streamOf(Stream::Noise, split));
         for (double& value : tables[split].outputs) {
             value += source.noise * noise.gaussian();

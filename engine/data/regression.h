@@ -2,27 +2,13 @@
 #pragma once
 
 #include "engine/data/dataset.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/model/data_source.h"
 
 namespace residua::engine {
 
 /// A ScaledRotation is this times a rotation (determinant +1).
 inline constexpr double kRotationScale = 2.0;
-
-/// A dense matrix, row-major.
-struct DenseMatrix {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    std::vector<double> values;
-    [[nodiscard]] double& at(std::int64_t row, std::int64_t column)
-    {
-        return values[static_cast<std::size_t>(row * columns + column)];
-    }
-    [[nodiscard]] double at(std::int64_t row, std::int64_t column) const
-    {
-        return values[static_cast<std::size_t>(row * columns + column)];
-    }
-};
 
 /// The true map [dim, dim]: the identity; independent N(0, 1/dim) entries; a scaled rotation;
 /// or diagonal from 1 down to 0 in equal steps.

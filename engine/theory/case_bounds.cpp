@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/linear_algebra.h"
+#include "engine/theory/theory.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -13,23 +13,18 @@ namespace {
 // A product of doubles that should be 0 or 1 is so within this.
 constexpr double kRounding = 1e-9;
 
-bool hasShape(const DenseMatrix& a, std::int64_t rows, std::int64_t columns)
-{
-    return a.rows == rows && a.columns == columns && a.values.size() == std::size_t(rows * columns);
-}
-
 std::string shapeText(const DenseMatrix& a)
 {
-    return "[" + std::to_string(a.rows) + ", " + std::to_string(a.columns) + "]";
+    return "[" + std::to_string(a.rows()) + ", " + std::to_string(a.cols()) + "]";
 }
 
 Status checkOne(const std::string& name, const DenseMatrix& a, std::int64_t rows, std::int64_t columns)
 {
-    if (!hasShape(a, rows, columns)) {
-        return Error{name, "got " + shapeText(a) + " with " + std::to_string(a.values.size()) + " values, expected [" +
-                               std::to_string(rows) + ", " + std::to_string(columns) + "]"};
+    if (a.rows() != rows || a.cols() != columns) {
+        return Error{name, "got " + shapeText(a) + ", expected [" + std::to_string(rows) + ", " +
+                               std::to_string(columns) + "]"};
     }
-    if (!isFinite(a)) {
+    if (!a.allFinite()) {
         return Error{name, "got a value that is not finite, expected finite numbers"};
     }
     return Done{};
@@ -37,8 +32,8 @@ Status checkOne(const std::string& name, const DenseMatrix& a, std::int64_t rows
 
 Status checkShapes(const LinearCase& start)
 {
-    const std::int64_t d = start.x.rows;
-    const std::int64_t n = start.x.columns;
+    const std::int64_t d = start.x.rows();
+    const std::int64_t n = start.x.cols();
     if (d < 1 || n < 1) {
         return Error{"X", "got " + shapeText(start.x) + ", expected at least one row and one column"};
     }
@@ -62,24 +57,22 @@ Premise enoughLayers(std::size_t layers)
 
 Premise whitened(const DenseMatrix& x)
 {
-    DenseMatrix departure = productWithSecondTransposed(x, x);
-    addScaled(departure, DenseMatrix::identity(x.rows), -1);
-    const double largest =
-        std::abs(*std::ranges::max_element(departure.values, {}, [](double value) { return std::abs(value); }));
+    const DenseMatrix departure = x * x.transpose() - DenseMatrix::Identity(x.rows(), x.rows());
+    const double largest = departure.cwiseAbs().maxCoeff();
     return {"X X^T = I", largest <= kRounding, "largest departure " + numberText(largest, 6)};
 }
 
 /// ½(‖Y‖² − ‖A‖²), for whitened X and A = Y X^T.
 double residualLoss(const DenseMatrix& y, const DenseMatrix& a)
 {
-    const double lost = (innerProduct(y, y) - innerProduct(a, a)) / 2;
+    const double lost = (y.squaredNorm() - a.squaredNorm()) / 2;
     return std::max(0.0, lost);
 }
 
 bool standsAlone(const DenseMatrix& a, std::int64_t i, double tolerance)
 {
-    for (std::int64_t j = 0; j < a.columns; ++j) {
-        if (j != i && (std::abs(a.at(i, j)) > tolerance || std::abs(a.at(j, i)) > tolerance)) {
+    for (std::int64_t j = 0; j < a.cols(); ++j) {
+        if (j != i && (std::abs(a(i, j)) > tolerance || std::abs(a(j, i)) > tolerance)) {
             return false;
         }
     }
@@ -89,17 +82,17 @@ bool standsAlone(const DenseMatrix& a, std::int64_t i, double tolerance)
 /// a_i(0) where coordinate i meets what the proof of B.1 asks of coordinate d; 0 elsewhere.
 double slowStart(const LinearCase& start, const DenseMatrix& target, std::int64_t i)
 {
-    const double tolerance = kRounding * std::max(1.0, frobeniusNorm(target));
-    bool fits = std::abs(target.at(i, i)) <= tolerance && standsAlone(target, i, tolerance);
+    const double tolerance = kRounding * std::max(1.0, target.norm());
+    bool fits = std::abs(target(i, i)) <= tolerance && standsAlone(target, i, tolerance);
     for (const DenseMatrix& weight : start.weights) {
         fits = fits && standsAlone(weight, i, 0);
     }
-    const double w = 1 + start.weights.front().at(i, i);
-    const double u = start.weights.back().at(i, i);
+    const double w = 1 + start.weights.front()(i, i);
+    const double u = start.weights.back()(i, i);
     fits = fits && u > 0 && u <= w && w <= 1;
     double product = w;
     for (std::size_t k = 1; k < start.weights.size(); ++k) {
-        fits = fits && start.weights[k].at(i, i) == u;
+        fits = fits && start.weights[k](i, i) == u;
         product *= u;
     }
     return fits ? product : 0;
@@ -146,8 +139,8 @@ Result<SlowBound> slowBound(const LinearCase& start)
     bound.layers = std::int64_t(start.weights.size());
     bound.premises = {enoughLayers(start.weights.size()), whitened(start.x)};
     const bool sound = bound.holds();
-    const DenseMatrix target = productWithSecondTransposed(start.y, start.x);
-    for (std::int64_t i = 0; sound && i < target.rows; ++i) {
+    const DenseMatrix target = start.y * start.x.transpose();
+    for (std::int64_t i = 0; sound && i < target.rows(); ++i) {
         if (const double a = slowStart(start, target, i); a > 0) {
             bound.starts.push_back(a);
         }
@@ -155,7 +148,7 @@ Result<SlowBound> slowBound(const LinearCase& start)
     bound.residual = bound.premises.back().met ? residualLoss(start.y, target) : 0;
     bound.premises.push_back({"a coordinate of its own with target 0 and 0 < W_2 = … = W_K ≤ 1 + W_1 ≤ 1",
                               !bound.starts.empty(),
-                              std::to_string(bound.starts.size()) + " of " + std::to_string(target.rows)});
+                              std::to_string(bound.starts.size()) + " of " + std::to_string(target.rows())});
     return bound;
 }
 
@@ -185,18 +178,18 @@ Result<FastBound> fastBound(const LinearCase& start)
     const bool sound = bound.holds();
     Premise small{"every ‖W_k(0)‖_F ≤ δ(λ) for some λ in (0, 1)", false, "not looked at: a premise before it fails"};
     if (sound) {
-        const DenseMatrix target = productWithSecondTransposed(start.y, start.x);
-        DenseMatrix output = DenseMatrix::identity(start.x.rows);
+        const DenseMatrix target = start.y * start.x.transpose();
+        DenseMatrix output = DenseMatrix::Identity(start.x.rows(), start.x.rows());
         double largest = 0;
         for (std::size_t k = 0; k < start.weights.size(); ++k) {
             if (k + 1 == start.weights.size()) {
-                addScaled(output, DenseMatrix::identity(start.x.rows), 1); // the shortcut 0:K−1
+                output += DenseMatrix::Identity(start.x.rows(), start.x.rows()); // the shortcut 0:K−1
             }
-            output = product(start.weights[k], output);
-            largest = std::max(largest, frobeniusNorm(start.weights[k]));
+            output = start.weights[k] * output;
+            largest = std::max(largest, start.weights[k].norm());
         }
-        addScaled(output, target, -1);
-        bound.removableLoss = innerProduct(output, output) / 2;
+        output -= target;
+        bound.removableLoss = output.squaredNorm() / 2;
         bound.residual = residualLoss(start.y, target);
         const auto lambda = smallestLambda(std::int64_t(start.weights.size()), bound.removableLoss, largest);
         small.met = lambda.ok();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/linear_network.h"
 
-#include "engine/theory/linear_algebra.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -20,10 +19,10 @@ std::vector<DenseMatrix> layerOutputs(const LinearNetwork& network, const DenseM
     std::vector<DenseMatrix> outputs{x};
     for (const DenseMatrix& weight : network.weights) {
         const auto j = std::int64_t(outputs.size());
-        DenseMatrix next = product(weight, outputs.back());
+        DenseMatrix next = weight * outputs.back();
         for (std::size_t s = 0; s < network.shortcuts.size(); ++s) {
             if (network.shortcuts[s].to == j) {
-                addScaled(next, outputs[std::size_t(network.shortcuts[s].from)], p[s]);
+                next += p[s] * outputs[std::size_t(network.shortcuts[s].from)];
             }
         }
         outputs.push_back(std::move(next));
@@ -150,12 +149,12 @@ Status check(const LinearNetwork& network)
     if (layers < 1) {
         return Error{"linear network", "got no layer, expected one at least"};
     }
-    const std::int64_t d = network.weights.front().rows;
+    const std::int64_t d = network.weights.front().rows();
     for (std::size_t k = 0; k < network.weights.size(); ++k) {
         const DenseMatrix& weight = network.weights[k];
-        if (d < 1 || weight.rows != d || weight.columns != d || weight.values.size() != std::size_t(d * d)) {
+        if (d < 1 || weight.rows() != d || weight.cols() != d) {
             return Error{"W_" + std::to_string(k + 1),
-                         "got [" + std::to_string(weight.rows) + ", " + std::to_string(weight.columns) +
+                         "got [" + std::to_string(weight.rows()) + ", " + std::to_string(weight.cols()) +
                              "], expected W_1's rows squared, [" + std::to_string(d) + ", " + std::to_string(d) + "]"};
         }
     }
@@ -201,22 +200,22 @@ LinearGradient gradient(const LinearNetwork& network, const DenseMatrix& x, cons
     const std::vector<DenseMatrix> outputs = layerOutputs(network, x);
     const std::vector<double> p = mixingWeights(network);
     // dL/dx_j, complete once every layer above j has added its part.
-    std::vector<DenseMatrix> byOutput(outputs.size(), DenseMatrix::zeros(x.rows, x.columns));
+    std::vector<DenseMatrix> byOutput(outputs.size(), DenseMatrix::Zero(x.rows(), x.cols()));
     byOutput.back() = outputs.back();
-    addScaled(byOutput.back(), y, -1);
+    byOutput.back() -= y;
 
     LinearGradient result;
-    result.loss = innerProduct(byOutput.back(), byOutput.back()) / 2;
+    result.loss = byOutput.back().squaredNorm() / 2;
     result.weights.resize(network.weights.size());
     std::vector<double> byMix(p.size(), 0.0);
     for (std::size_t j = network.weights.size(); j >= 1; --j) {
-        result.weights[j - 1] = productWithSecondTransposed(byOutput[j], outputs[j - 1]);
-        addScaled(byOutput[j - 1], productWithFirstTransposed(network.weights[j - 1], byOutput[j]), 1);
+        result.weights[j - 1] = byOutput[j] * outputs[j - 1].transpose();
+        byOutput[j - 1] += network.weights[j - 1].transpose() * byOutput[j];
         for (std::size_t s = 0; s < p.size(); ++s) {
             const auto from = std::size_t(network.shortcuts[s].from);
             if (std::size_t(network.shortcuts[s].to) == j) {
-                byMix[s] = innerProduct(byOutput[j], outputs[from]);
-                addScaled(byOutput[from], byOutput[j], p[s]);
+                byMix[s] = byOutput[j].cwiseProduct(outputs[from]).sum();
+                byOutput[from] += p[s] * byOutput[j];
             }
         }
     }
@@ -230,12 +229,10 @@ Result<std::vector<double>> descend(LinearNetwork& network, const DenseMatrix& x
     if (auto fits = check(network); !fits) {
         return fits.error();
     }
-    const std::int64_t d = network.weights.front().rows;
-    if (x.rows != d || y.rows != d || x.columns != y.columns || x.values.size() != std::size_t(d * x.columns) ||
-        y.values.size() != x.values.size()) {
-        return Error{"data", "got X with " + std::to_string(x.values.size()) + " and Y with " +
-                                 std::to_string(y.values.size()) + " values, expected both [" + std::to_string(d) +
-                                 ", n]"};
+    const std::int64_t d = network.weights.front().rows();
+    if (x.rows() != d || y.rows() != d || x.cols() != y.cols()) {
+        return Error{"data", "got X with " + std::to_string(x.size()) + " and Y with " + std::to_string(y.size()) +
+                                 " values, expected both [" + std::to_string(d) + ", n]"};
     }
     if (!(learningRate > 0) || steps < 0) {
         return Error{"descent", "got η = " + numberText(learningRate, 6) + ", steps = " + std::to_string(steps) +
@@ -251,7 +248,7 @@ Result<std::vector<double>> descend(LinearNetwork& network, const DenseMatrix& x
         }
         losses.push_back(at.loss);
         for (std::size_t k = 0; step < steps && k < network.weights.size(); ++k) {
-            addScaled(network.weights[k], at.weights[k], -learningRate);
+            network.weights[k] -= learningRate * at.weights[k];
         }
         for (std::size_t s = 0; step < steps && s < at.coefficients.size(); ++s) {
             network.coefficients[s] -= learningRate * at.coefficients[s];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/linear_algebra.h"
+#include "engine/theory/theory.h"
 #include "projects/base/text.h"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>
@@ -26,11 +29,11 @@ double squared(double x)
 
 Status checkSquare(const DenseMatrix& a)
 {
-    if (a.rows < 1 || a.rows != a.columns || a.values.size() != std::size_t(a.rows * a.columns)) {
-        return Error{"target A", "got [" + std::to_string(a.rows) + ", " + std::to_string(a.columns) + "] with " +
-                                     std::to_string(a.values.size()) + " values, expected a square matrix"};
+    if (a.rows() < 1 || a.rows() != a.cols()) {
+        return Error{"target A", "got [" + std::to_string(a.rows()) + ", " + std::to_string(a.cols()) +
+                                     "], expected a square matrix"};
     }
-    if (!isFinite(a)) {
+    if (!a.allFinite()) {
         return Error{"target A", "got a value that is not finite, expected finite numbers"};
     }
     return Done{};
@@ -56,13 +59,23 @@ Status checkRank(double rank, std::int64_t d)
     return Done{};
 }
 
+using Svd = Eigen::BDCSVD<DenseMatrix>;
+
+/// The energy of all singular values but the `from` largest.
 double tailEnergy(const Svd& svd, std::int64_t from)
 {
-    double sum = 0;
-    for (std::size_t k = std::size_t(from); k < svd.sigma.size(); ++k) {
-        sum += squared(svd.sigma[k]);
-    }
-    return sum;
+    return svd.singularValues().tail(svd.singularValues().size() - from).squaredNorm();
+}
+
+DenseMatrix symmetricPart(const DenseMatrix& a)
+{
+    return (a + a.transpose()) / 2;
+}
+
+/// Of the symmetric part of a; smallest first.
+Eigen::VectorXd symmetricEigenvalues(const DenseMatrix& a)
+{
+    return Eigen::SelfAdjointEigenSolver<DenseMatrix>(symmetricPart(a), Eigen::EigenvaluesOnly).eigenvalues();
 }
 
 /// η of Theorem 4.3. The proof's step from (C.9) to η takes κ(1 + ξ₀) ≥ ξ₀ for granted; below that the least of the
@@ -92,38 +105,28 @@ Result<ExcessRisk> excessRisk(const DenseMatrix& a, std::int64_t collectiveRank,
     if (auto square = checkSquare(a); !square) {
         return square.error();
     }
-    const std::int64_t d = a.rows;
+    const std::int64_t d = a.rows();
     if (collectiveRank < 0 || collectiveRank >= d) {
         return Error{"collective rank r*",
                      "got " + std::to_string(collectiveRank) + ", expected 0 to d − 1 = " + std::to_string(d - 1)};
     }
     DenseMatrix delta = a;
-    addScaled(delta, DenseMatrix::identity(d), -1);
-    const Svd svd = singularValues(delta);
+    delta -= DenseMatrix::Identity(d, d);
+    const Svd svd(delta, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    const auto u = svd.matrixU().leftCols(collectiveRank);
     // Projector on what the r* leading left singular vectors leave: U⊥U⊥^T.
-    DenseMatrix rest = DenseMatrix::identity(d);
-    for (std::int64_t k = 0; k < collectiveRank; ++k) {
-        for (std::int64_t i = 0; i < d; ++i) {
-            for (std::int64_t j = 0; j < d; ++j) {
-                delta.at(i, j) -= svd.u.at(i, k) * svd.sigma[std::size_t(k)] * svd.v.at(j, k);
-                rest.at(i, j) -= svd.u.at(i, k) * svd.u.at(j, k);
-            }
-        }
-    }
-    double diagonalEnergy = 0;
+    const DenseMatrix rest = DenseMatrix::Identity(d, d) - u * u.transpose();
+    delta = rest * delta;
+    const double diagonalEnergy = delta.diagonal().squaredNorm();
     DenseMatrix offDiagonal = delta;
-    for (std::int64_t i = 0; i < d; ++i) {
-        diagonalEnergy += squared(delta.at(i, i));
-        offDiagonal.at(i, i) = 0;
-    }
-    const double scale = trace(delta) / double(d - collectiveRank);
-    const double scaleEnergy = scale * trace(delta);
-    DenseMatrix offScale = delta;
-    addScaled(offScale, rest, -scale);
+    offDiagonal.diagonal().setZero();
+    const double scale = delta.trace() / double(d - collectiveRank);
+    const double scaleEnergy = scale * delta.trace();
+    const DenseMatrix offScale = delta - scale * rest;
     const double gate = gateShare(d, statement);
     // Both matrices have trace 0, so their largest eigenvalue is not negative.
-    const double first = scaleEnergy + gate * squared(symmetricEigenvalues(offScale).front());
-    const double second = diagonalEnergy + gate * squared(symmetricEigenvalues(offDiagonal).front());
+    const double first = scaleEnergy + gate * squared(symmetricEigenvalues(offScale).maxCoeff());
+    const double second = diagonalEnergy + gate * squared(symmetricEigenvalues(offDiagonal).maxCoeff());
 
     const double plain = tailEnergy(svd, collectiveRank);
     // Differences of nearly equal sums: a risk is never negative.
@@ -137,11 +140,11 @@ Result<double> excessRiskWithoutShortcuts(const DenseMatrix& a, std::int64_t sma
     if (auto square = checkSquare(a); !square) {
         return square.error();
     }
-    if (smallestRank < 0 || smallestRank > a.rows) {
+    if (smallestRank < 0 || smallestRank > a.rows()) {
         return Error{"smallest rank",
-                     "got " + std::to_string(smallestRank) + ", expected 0 to d = " + std::to_string(a.rows)};
+                     "got " + std::to_string(smallestRank) + ", expected 0 to d = " + std::to_string(a.rows())};
     }
-    return tailEnergy(singularValues(a), smallestRank);
+    return tailEnergy(Svd(a), smallestRank);
 }
 
 Result<TargetSpectrum> targetSpectrum(const DenseMatrix& a)
@@ -149,14 +152,12 @@ Result<TargetSpectrum> targetSpectrum(const DenseMatrix& a)
     if (auto square = checkSquare(a); !square) {
         return square.error();
     }
-    DenseMatrix skew = a;
-    addScaled(skew, symmetricPart(a), -1);
-    if (const double asymmetry = frobeniusNorm(skew); asymmetry > 1e-12 * frobeniusNorm(a)) {
+    if (const double asymmetry = (a - symmetricPart(a)).norm(); asymmetry > 1e-12 * a.norm()) {
         return Error{"target A",
                      "its skew part has norm " + numberText(asymmetry, 6) + ", expected a symmetric matrix"};
     }
-    const std::vector<double> eigenvalues = symmetricEigenvalues(a);
-    const TargetSpectrum spectrum{eigenvalues.back() - 1, eigenvalues.front() - 1};
+    const Eigen::VectorXd eigenvalues = symmetricEigenvalues(a);
+    const TargetSpectrum spectrum{eigenvalues.minCoeff() - 1, eigenvalues.maxCoeff() - 1};
     if (spectrum.lambdaMin <= 0) {
         return Error{"target A", "the smallest eigenvalue of A − I is " + numberText(spectrum.lambdaMin, 6) +
                                      ", expected A − I positive definite"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/theory/dense_matrix.h"
 #include "projects/base/result.h"
 
 #include <cstddef>
@@ -14,19 +15,6 @@
 /// Where a paper's printed statement and its proof differ, the functions give what the proof supports; each place says
 /// so.
 namespace residua::engine::theory {
-
-/// A matrix of doubles, row-major: entry (i, j) is values[i·columns + j].
-struct DenseMatrix {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    std::vector<double> values;
-
-    [[nodiscard]] static DenseMatrix zeros(std::int64_t rows, std::int64_t columns);
-    [[nodiscard]] static DenseMatrix identity(std::int64_t size);
-    [[nodiscard]] double& at(std::int64_t i, std::int64_t j) { return values[std::size_t(i * columns + j)]; }
-    [[nodiscard]] double at(std::int64_t i, std::int64_t j) const { return values[std::size_t(i * columns + j)]; }
-    bool operator==(const DenseMatrix&) const = default;
-};
 
 // ---- Low-rank linear model: DeepCrossAttention §4. y = A·x + noise, x isotropic in R^d, T linear layers of ranks r_t,
 // ---- collective rank r* = Σ r_t < d. Excess risk = E‖(A − Â)x‖² = ‖A − Â‖_F².

@@ -33,15 +33,9 @@ const std::vector<projects::SweepMember>& members()
 }
 
 /// [features, samples] from the engine's rows.
-theory::DenseMatrix columnsOf(const std::vector<double>& rows, std::int64_t samples, std::int64_t features)
+DenseMatrix columnsOf(const std::vector<double>& rows, std::int64_t samples, std::int64_t features)
 {
-    theory::DenseMatrix result = theory::DenseMatrix::zeros(features, samples);
-    for (std::int64_t sample = 0; sample < samples; ++sample) {
-        for (std::int64_t feature = 0; feature < features; ++feature) {
-            result.at(feature, sample) = rows[static_cast<std::size_t>(sample * features + feature)];
-        }
-    }
-    return result;
+    return Eigen::Map<const DenseMatrix>(rows.data(), samples, features).transpose();
 }
 
 /// The simulator's network for a member: every layer starts as a multiple of the identity, the first as nothing.
@@ -50,10 +44,8 @@ theory::LinearNetwork networkOf(const projects::SweepMember& member)
     theory::LinearNetwork network;
     const std::int64_t width = member.project.network.width;
     for (std::int64_t layer = 1; layer <= member.project.network.depth(); ++layer) {
-        network.weights.push_back(theory::DenseMatrix::identity(width));
-        for (double& value : network.weights.back().values) {
-            value *= layer == 1 ? 0.0 : member.project.initialisation.scale;
-        }
+        const double start = layer == 1 ? 0.0 : member.project.initialisation.scale;
+        network.weights.emplace_back(start * DenseMatrix::Identity(width, width));
     }
     const std::string topology = member.values.back();
     const bool learned = topology == "ancre-ingoing";
@@ -89,8 +81,8 @@ private slots:
         QVERIFY(data.ok());
         engine::Batch all;
         (*data)->fillAll(all, engine::Split::Train);
-        const theory::DenseMatrix x = columnsOf(all.inputs, all.batch, (*data)->schema().input().shape.features());
-        const theory::DenseMatrix y = columnsOf(all.outputs, all.batch, (*data)->schema().target().shape.features());
+        const DenseMatrix x = columnsOf(all.inputs, all.batch, (*data)->schema().input().shape.features());
+        const DenseMatrix y = columnsOf(all.outputs, all.batch, (*data)->schema().target().shape.features());
         theory::LinearNetwork network = networkOf(member);
         // The engine's loss is the paper's over the samples, and so is its gradient.
         const auto samples = static_cast<double>(all.batch);

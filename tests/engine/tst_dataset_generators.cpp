@@ -5,6 +5,7 @@
 #include "engine/data/regression.h"
 #include "tests/support/test_program.h"
 
+#include <Eigen/LU>
 #include <QTest>
 
 #include <algorithm>
@@ -45,67 +46,6 @@ bool same(const Batch& a, const Batch& b)
 {
     return a.batch == b.batch && a.time == b.time && a.tokens == b.tokens && a.targets == b.targets &&
            a.inputs == b.inputs && a.outputs == b.outputs;
-}
-
-/// Σ over the inner index of a[i, k]·b[j, k], both with `width` columns.
-double rowDot(const std::vector<double>& a, std::size_t i, const std::vector<double>& b, std::size_t j,
-              std::size_t width)
-{
-    return std::inner_product(a.begin() + static_cast<std::ptrdiff_t>(i * width),
-                              a.begin() + static_cast<std::ptrdiff_t>((i + 1) * width),
-                              b.begin() + static_cast<std::ptrdiff_t>(j * width), 0.0);
-}
-
-/// The rank of a matrix, by elimination with full pivoting.
-int rankOf(DenseMatrix matrix)
-{
-    int rank = 0;
-    std::set<std::int64_t> used;
-    for (std::int64_t column = 0; column < matrix.columns; ++column) {
-        std::int64_t pivot = -1;
-        for (std::int64_t row = 0; row < matrix.rows; ++row) {
-            if (!used.contains(row) && std::abs(matrix.at(row, column)) > 1e-9 &&
-                (pivot < 0 || std::abs(matrix.at(row, column)) > std::abs(matrix.at(pivot, column)))) {
-                pivot = row;
-            }
-        }
-        if (pivot < 0) {
-            continue;
-        }
-        ++rank;
-        used.insert(pivot);
-        for (std::int64_t row = 0; row < matrix.rows; ++row) {
-            if (!used.contains(row)) {
-                const double factor = matrix.at(row, column) / matrix.at(pivot, column);
-                for (std::int64_t k = column; k < matrix.columns; ++k) {
-                    matrix.at(row, k) -= factor * matrix.at(pivot, k);
-                }
-            }
-        }
-    }
-    return rank;
-}
-
-double determinant(DenseMatrix matrix)
-{
-    double product = 1;
-    for (std::int64_t i = 0; i < matrix.rows; ++i) {
-        std::int64_t pivot = i;
-        for (std::int64_t row = i; row < matrix.rows; ++row) {
-            pivot = std::abs(matrix.at(row, i)) > std::abs(matrix.at(pivot, i)) ? row : pivot;
-        }
-        for (std::int64_t k = 0; k < matrix.columns; ++k) {
-            std::swap(matrix.at(i, k), matrix.at(pivot, k));
-        }
-        product *= (pivot == i ? 1 : -1) * matrix.at(i, i);
-        for (std::int64_t row = i + 1; row < matrix.rows; ++row) {
-            const double factor = matrix.at(row, i) / matrix.at(i, i);
-            for (std::int64_t k = i; k < matrix.columns; ++k) {
-                matrix.at(row, k) -= factor * matrix.at(i, k);
-            }
-        }
-    }
-    return product;
 }
 
 } // namespace
@@ -221,34 +161,24 @@ private slots:
                     Batch all;
                     dataset->fillAll(all, split);
                     QCOMPARE(all.batch, split == Split::Train ? 20 : 2);
-                    const auto width = static_cast<std::size_t>(dim);
-                    for (std::size_t row = 0; row < static_cast<std::size_t>(all.batch); ++row) {
-                        for (std::size_t k = 0; k < width; ++k) {
-                            const double y = rowDot(all.inputs, row, map.values, k, width);
-                            QVERIFY(std::abs(all.outputs[row * width + k] - y) < 1e-14);
-                        }
-                    }
+                    const Eigen::Map<const DenseMatrix> x(all.inputs.data(), all.batch, dim);
+                    const Eigen::Map<const DenseMatrix> y(all.outputs.data(), all.batch, dim);
+                    QVERIFY((x * map.transpose() - y).cwiseAbs().maxCoeff() < 1e-14);
                 }
             }
         }
-        QCOMPARE(linearTarget(projects::LinearTarget::Identity, 3, 5).values,
-                 (std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
-        QVERIFY(linearTarget(projects::LinearTarget::Random, 9, 5).values !=
-                linearTarget(projects::LinearTarget::Random, 9, 6).values);
+        QVERIFY(linearTarget(projects::LinearTarget::Identity, 3, 5) == DenseMatrix::Identity(3, 3));
+        QVERIFY(linearTarget(projects::LinearTarget::Random, 9, 5) !=
+                linearTarget(projects::LinearTarget::Random, 9, 6));
     }
 
     void rotationsRotate()
     {
         for (const int dim : {1, 2, 5, 12}) {
             const DenseMatrix map = linearTarget(projects::LinearTarget::ScaledRotation, dim, 5);
-            const auto width = static_cast<std::size_t>(dim);
-            for (std::size_t i = 0; i < width; ++i) {
-                for (std::size_t j = 0; j < width; ++j) {
-                    const double expected = i == j ? kRotationScale * kRotationScale : 0;
-                    QVERIFY(std::abs(rowDot(map.values, i, map.values, j, width) - expected) < 1e-12);
-                }
-            }
-            QVERIFY(std::abs(determinant(map) / std::pow(kRotationScale, dim) - 1) < 1e-12);
+            const DenseMatrix squared = kRotationScale * kRotationScale * DenseMatrix::Identity(dim, dim);
+            QVERIFY((map * map.transpose() - squared).cwiseAbs().maxCoeff() < 1e-12);
+            QVERIFY(std::abs(map.determinant() / std::pow(kRotationScale, dim) - 1) < 1e-12);
         }
     }
 
@@ -257,17 +187,13 @@ private slots:
         for (const auto target : {projects::LinearTarget::Identity, projects::LinearTarget::Random,
                                   projects::LinearTarget::ScaledRotation}) {
             for (const int rank : {1, 3, 20}) {
-                QCOMPARE(rankOf(lowRankTarget({20, rank, 10, 0, target}, 5)), rank);
+                const DenseMatrix map = lowRankTarget({20, rank, 10, 0, target}, 5);
+                QCOMPARE(map.fullPivLu().setThreshold(1e-9).rank(), rank);
             }
         }
         // The identity's part of rank r is a projection: A² = A, and all of it at full rank.
         const DenseMatrix p = lowRankTarget({10, 4, 10, 0, projects::LinearTarget::Identity}, 5);
-        for (std::size_t i = 0; i < 10; ++i) {
-            for (std::size_t j = 0; j < 10; ++j) {
-                const double square = rowDot(p.values, i, p.values, j, 10); // A Aᵀ, and A is symmetric
-                QVERIFY(std::abs(square - p.values[i * 10 + j]) < 1e-12);
-            }
-        }
+        QVERIFY((p * p - p).cwiseAbs().maxCoeff() < 1e-12);
     }
 
     void lowRankNoise()

@@ -18,17 +18,13 @@ bool near(double a, double b, double tolerance = 1e-12)
 
 DenseMatrix diagonal(const std::vector<double>& values)
 {
-    DenseMatrix a = DenseMatrix::zeros(std::int64_t(values.size()), std::int64_t(values.size()));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        a.at(std::int64_t(i), std::int64_t(i)) = values[i];
-    }
-    return a;
+    return Eigen::Map<const Eigen::VectorXd>(values.data(), std::int64_t(values.size())).asDiagonal();
 }
 
 /// Three layers, X = I, target diag(1, 0); coordinate 1 starts at 0.8·0.5·0.5.
 LinearCase slowExample()
 {
-    return {DenseMatrix::identity(2),
+    return {DenseMatrix::Identity(2, 2),
             diagonal({1, 0}),
             {diagonal({0.1, -0.2}), diagonal({0.3, 0.5}), diagonal({0.4, 0.5})}};
 }
@@ -176,28 +172,28 @@ private slots:
             start.weights.pop_back();
             break;
         case 1:
-            start.x.at(0, 1) = 0.5;
+            start.x(0, 1) = 0.5;
             break;
         case 2:
-            start.y.at(1, 1) = 0.1;
+            start.y(1, 1) = 0.1;
             break;
         case 3:
-            start.weights[1].at(0, 1) = 1e-3;
+            start.weights[1](0, 1) = 1e-3;
             break;
         case 4:
-            start.y.at(1, 0) = 0.1;
+            start.y(1, 0) = 0.1;
             break;
         case 5:
-            start.weights[1].at(1, 1) = 0.4;
+            start.weights[1](1, 1) = 0.4;
             break;
         case 6:
-            start.weights[0].at(1, 1) = 0.1;
+            start.weights[0](1, 1) = 0.1;
             break;
         case 7:
-            start.weights[0].at(1, 1) = -0.6;
+            start.weights[0](1, 1) = -0.6;
             break;
         case 8:
-            start.weights[1].at(1, 1) = start.weights[2].at(1, 1) = 0;
+            start.weights[1](1, 1) = start.weights[2](1, 1) = 0;
             break;
         }
         const auto bound = slowBound(start);
@@ -210,7 +206,7 @@ private slots:
 
     void slowBoundsOfSeveralCoordinatesAddUp()
     {
-        const LinearCase start{DenseMatrix::identity(3),
+        const LinearCase start{DenseMatrix::Identity(3, 3),
                                diagonal({0, 1, 0}),
                                {diagonal({0, 0, -0.5}), diagonal({0.5, 0.1, 0.25}), diagonal({0.5, 0.2, 0.25})}};
         const auto bound = slowBound(start);
@@ -223,7 +219,7 @@ private slots:
         // f(0) = W_3·(W_2·W_1 + I) with W = εI: ε(1 + ε²)I; Y = ½I.
         const double e = 1e-3;
         const DenseMatrix small = diagonal({e, e});
-        LinearCase start{DenseMatrix::identity(2), diagonal({0.5, 0.5}), {small, small, small}};
+        LinearCase start{DenseMatrix::Identity(2, 2), diagonal({0.5, 0.5}), {small, small, small}};
         const auto bound = fastBound(start);
         QVERIFY(bound->holds());
         const double loss = std::pow(e * (1 + e * e) - 0.5, 2);
@@ -240,7 +236,7 @@ private slots:
         start.weights.pop_back();
         QVERIFY(!fastBound(start)->premises.front().met);
         start.weights.assign(3, small);
-        start.x.at(0, 0) = 2;
+        start.x(0, 0) = 2;
         QVERIFY(!fastBound(start)->premises[1].met);
         QVERIFY(!fastBound(start)->holds());
     }
@@ -248,7 +244,7 @@ private slots:
     /// With more samples than dimensions, Y outside X's rows stays for ever: X = [1 0], Y = [½ 3] leaves ½·9.
     void residualIsAddedToBoth()
     {
-        const DenseMatrix small{1, 1, {1e-3}};
+        const DenseMatrix small = DenseMatrix::Constant(1, 1, 1e-3);
         const LinearCase fast{{1, 2, {1, 0}}, {1, 2, {0.5, 3}}, {small, small, small}};
         const auto upper = fastBound(fast);
         QVERIFY(near(upper->residual, 4.5));
@@ -262,16 +258,16 @@ private slots:
     void caseRefuses()
     {
         LinearCase start = slowExample();
-        start.y = DenseMatrix::zeros(2, 3);
-        QCOMPARE(slowBound(start).error().text(), "[Y] got [2, 3] with 6 values, expected [2, 2]");
+        start.y = DenseMatrix::Zero(2, 3);
+        QCOMPARE(slowBound(start).error().text(), "[Y] got [2, 3], expected [2, 2]");
         start = slowExample();
-        start.weights[1] = DenseMatrix::zeros(3, 2);
-        QCOMPARE(fastBound(start).error().text(), "[W_2] got [3, 2] with 6 values, expected [2, 2]");
+        start.weights[1] = DenseMatrix::Zero(3, 2);
+        QCOMPARE(fastBound(start).error().text(), "[W_2] got [3, 2], expected [2, 2]");
         start = slowExample();
-        start.weights[1].at(0, 0) = NAN;
+        start.weights[1](0, 0) = NAN;
         QVERIFY(!slowBound(start).ok());
         QVERIFY(!fastBound({}).ok());
-        QVERIFY(!slowBound({DenseMatrix::identity(2), DenseMatrix::identity(2), {}})->holds());
+        QVERIFY(!slowBound({DenseMatrix::Identity(2, 2), DenseMatrix::Identity(2, 2), {}})->holds());
     }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/linear_algebra.h"
 #include "engine/theory/linear_network.h"
 #include "tests/support/test_program.h"
 
+#include <Eigen/QR>
 #include <QTest>
 
 #include <cmath>
@@ -18,26 +18,25 @@ public:
 
     DenseMatrix matrix(std::int64_t rows, std::int64_t columns, double scale = 1)
     {
-        DenseMatrix a = DenseMatrix::zeros(rows, columns);
-        for (double& value : a.values) {
-            value = scale * m_gaussian(m_bits);
-        }
-        return a;
+        return DenseMatrix::NullaryExpr(rows, columns, [&] { return scale * m_gaussian(m_bits); });
     }
 
     /// [d, n] with orthonormal rows: n ≥ d.
     DenseMatrix whitened(std::int64_t d, std::int64_t n)
     {
-        DenseMatrix x = singularValues(matrix(n, n)).u;
-        x.rows = d;
-        x.values.resize(std::size_t(d * n));
-        return x;
+        const DenseMatrix rotation = matrix(n, n).householderQr().householderQ();
+        return rotation.topRows(d);
     }
 
 private:
     std::mt19937_64 m_bits;
     std::normal_distribution<double> m_gaussian;
 };
+
+DenseMatrix scalar(double value)
+{
+    return DenseMatrix::Constant(1, 1, value);
+}
 
 LinearNetwork network(std::vector<DenseMatrix> weights, const char* shortcuts)
 {
@@ -55,22 +54,22 @@ LinearCase slowCase(std::int64_t layers, unsigned seed)
     LinearCase start;
     start.x = draws.whitened(kSize, 6);
     DenseMatrix target = draws.matrix(kSize, kSize, 0.1);
-    addScaled(target, DenseMatrix::identity(kSize), 0.7);
+    target += 0.7 * DenseMatrix::Identity(kSize, kSize);
     for (std::int64_t k = 0; k < layers; ++k) {
         start.weights.push_back(draws.matrix(kSize, kSize, 0.1));
-        addScaled(start.weights.back(), DenseMatrix::identity(kSize), k == 0 ? 0 : 0.7);
+        start.weights.back() += (k == 0 ? 0 : 0.7) * DenseMatrix::Identity(kSize, kSize);
     }
     for (std::int64_t k = 0; k < kSize; ++k) {
-        target.at(k, 3) = target.at(3, k) = 0;
+        target(k, 3) = target(3, k) = 0;
         for (DenseMatrix& weight : start.weights) {
-            weight.at(k, 3) = weight.at(3, k) = 0;
+            weight(k, 3) = weight(3, k) = 0;
         }
     }
     for (DenseMatrix& weight : start.weights) {
-        weight.at(3, 3) = 0.5;
+        weight(3, 3) = 0.5;
     }
-    start.weights.front().at(3, 3) = -0.1;
-    start.y = product(target, start.x);
+    start.weights.front()(3, 3) = -0.1;
+    start.y = target * start.x;
     return start;
 }
 
@@ -113,9 +112,9 @@ private slots:
     void outputByHand()
     {
         // Scalars 2, 3, 5 and x = 1. None: 30. 0:1: 5·3·(2 + 1). 0:2: 5·(3·2 + 1). Cascaded: 3·4·6. 1:3: 30 + 2.
-        const std::vector<DenseMatrix> weights{{1, 1, {2}}, {1, 1, {3}}, {1, 1, {5}}};
-        const DenseMatrix x{1, 1, {1}};
-        const auto f = [&](const char* shortcuts) { return output(network(weights, shortcuts), x).values.front(); };
+        const std::vector<DenseMatrix> weights{scalar(2), scalar(3), scalar(5)};
+        const DenseMatrix x = scalar(1);
+        const auto f = [&](const char* shortcuts) { return output(network(weights, shortcuts), x)(0, 0); };
         QCOMPARE(f("none"), 30.0);
         QCOMPARE(f("0:1"), 45.0);
         QCOMPARE(f("0:2"), 35.0);
@@ -125,12 +124,12 @@ private slots:
         LinearNetwork ancre = network(weights, "all");
         ancre.mode = ShortcutWeights::Ingoing;
         ancre.coefficients.assign(6, 0.0);
-        QVERIFY(std::abs(output(ancre, x).values.front() - 60) < 1e-12);
+        QVERIFY(std::abs(output(ancre, x)(0, 0) - 60) < 1e-12);
     }
 
     void softmaxOverItsCandidates()
     {
-        LinearNetwork ancre = network(std::vector<DenseMatrix>(3, DenseMatrix::identity(1)), "all");
+        LinearNetwork ancre = network(std::vector<DenseMatrix>(3, DenseMatrix::Identity(1, 1)), "all");
         ancre.temperature = 0.5;
         ancre.coefficients = {3, 0, 0.5 * std::log(3.0), 1000, -1000, 0}; // 0:1 0:2 1:2 0:3 1:3 2:3
         ancre.mode = ShortcutWeights::Ingoing;
@@ -189,9 +188,9 @@ private slots:
             return (above - below) / (2 * kStep);
         };
         for (std::size_t k = 0; k < net.weights.size(); ++k) {
-            for (std::size_t i = 0; i < net.weights[k].values.size(); ++i) {
-                const double want = difference(net.weights[k].values[i]);
-                QVERIFY(std::abs(exact.weights[k].values[i] - want) <= 1e-7 * (1 + std::abs(want)));
+            for (std::size_t i = 0; i < std::size_t(net.weights[k].size()); ++i) {
+                const double want = difference(net.weights[k].data()[i]);
+                QVERIFY(std::abs(exact.weights[k].data()[i] - want) <= 1e-7 * (1 + std::abs(want)));
             }
         }
         for (std::size_t s = 0; s < net.coefficients.size(); ++s) {
@@ -306,12 +305,12 @@ private slots:
 
     void descendRefuses()
     {
-        const DenseMatrix one = DenseMatrix::identity(2);
+        const DenseMatrix one = DenseMatrix::Identity(2, 2);
         const std::vector<DenseMatrix> weights(3, one);
         LinearNetwork good = network(weights, "0:1");
         QVERIFY(!descend(good, one, one, 0, 1).ok());
         QVERIFY(!descend(good, one, one, 0.1, -1).ok());
-        QVERIFY(!descend(good, DenseMatrix::identity(3), one, 0.1, 1).ok());
+        QVERIFY(!descend(good, DenseMatrix::Identity(3, 3), one, 0.1, 1).ok());
         QCOMPARE(descend(good, one, one, 0.1, 0)->size(), std::size_t(1));
         const auto diverged = descend(good, one, one, 100, 50);
         QVERIFY(!diverged.ok());
@@ -327,7 +326,7 @@ private slots:
         bad.shortcuts = {{2, 2}};
         QVERIFY(!check(bad).ok());
         bad = network(weights, "0:1");
-        bad.weights[1] = DenseMatrix::identity(3);
+        bad.weights[1] = DenseMatrix::Identity(3, 3);
         QCOMPARE(check(bad).error().text(), "[W_2] got [3, 3], expected W_1's rows squared, [2, 2]");
         QVERIFY(!check({}).ok());
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/linear_algebra.h"
 #include "tests/support/test_program.h"
 
+#include <Eigen/QR>
 #include <QTest>
 
 #include <cmath>
@@ -19,46 +19,34 @@ bool near(double a, double b, double tolerance = 1e-11)
 }
 
 /// I + m.
-DenseMatrix plusOne(DenseMatrix m)
+DenseMatrix plusOne(const DenseMatrix& m)
 {
-    addScaled(m, DenseMatrix::identity(m.rows), 1);
-    return m;
+    return m + DenseMatrix::Identity(m.rows(), m.rows());
 }
 
 DenseMatrix randomMatrix(std::int64_t size, unsigned seed)
 {
     std::mt19937_64 bits(seed);
     std::normal_distribution<double> gaussian;
-    DenseMatrix a = DenseMatrix::zeros(size, size);
-    for (double& value : a.values) {
-        value = gaussian(bits);
-    }
-    return a;
+    return DenseMatrix::NullaryExpr(size, size, [&] { return gaussian(bits); });
 }
 
 /// Symmetric, with A − I of eigenvalues in [low, high], both taken, in random directions.
 DenseMatrix target(std::int64_t d, double low, double high, unsigned seed)
 {
-    const DenseMatrix directions = singularValues(randomMatrix(d, seed)).u;
+    const DenseMatrix directions = randomMatrix(d, seed).householderQr().householderQ();
     std::mt19937_64 bits(seed);
     std::uniform_real_distribution<double> inside(low, high);
-    DenseMatrix scaled = directions;
-    for (std::int64_t j = 0; j < d; ++j) {
-        const double eigenvalue = j == 0 ? low : j == 1 ? high : inside(bits);
-        for (std::int64_t i = 0; i < d; ++i) {
-            scaled.at(i, j) *= eigenvalue;
-        }
-    }
-    return plusOne(symmetricPart(productWithSecondTransposed(scaled, directions)));
+    const Eigen::VectorXd eigenvalues = Eigen::VectorXd::NullaryExpr(d, [&](Eigen::Index j) {
+        return j == 0 ? low : j == 1 ? high : inside(bits);
+    });
+    const DenseMatrix spread = directions * eigenvalues.asDiagonal() * directions.transpose();
+    return plusOne((spread + spread.transpose()) / 2);
 }
 
 DenseMatrix diagonalTarget(const std::vector<double>& values)
 {
-    DenseMatrix a = DenseMatrix::zeros(std::int64_t(values.size()), std::int64_t(values.size()));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        a.at(std::int64_t(i), std::int64_t(i)) = 1 + values[i];
-    }
-    return a;
+    return plusOne(Eigen::Map<const Eigen::VectorXd>(values.data(), std::int64_t(values.size())).asDiagonal());
 }
 
 } // namespace
@@ -80,7 +68,7 @@ private slots:
         // A − I = [[5, 1], [1, 5]] ⊕ 1: 6 on (1, 1, 0)/√2, 4 on (1, −1, 0)/√2. r* = 1: Δ = [[2, −2], [−2, 2]] ⊕ 1, ‖Δ‖²
         // = 17, trace 5: v1 17 − 25/2; Σ Δ_ii² = 9 < 12.5: v2 the same. T1: on the rest 4 − 2.5 and 1 − 2.5, ν
         // = 1.5: 12.5 + 2.25/(5π); T2: ν̃ = 2: 9 + 4/(5π), less.
-        const DenseMatrix mixed = plusOne({3, 3, {5, 1, 0, 1, 5, 0, 0, 0, 1}});
+        const DenseMatrix mixed = plusOne(DenseMatrix{{5, 1, 0}, {1, 5, 0}, {0, 0, 1}});
         const auto proved = excessRisk(mixed, 1);
         QVERIFY(near(proved->resNet, 17));
         QVERIFY(near(proved->grnV1, 4.5));
@@ -103,7 +91,7 @@ private slots:
     void riskInItsLimits()
     {
         // A = I is what a ResNet without layers computes; A = 3I is a scale, which v1 has and a ResNet lacks.
-        const auto nothing = excessRisk(DenseMatrix::identity(4), 0);
+        const auto nothing = excessRisk(DenseMatrix::Identity(4, 4), 0);
         QCOMPARE(nothing->resNet, 0.0);
         QCOMPARE(nothing->grnV3, 0.0);
         const auto scale = excessRisk(diagonalTarget({2, 2, 2, 2}), 1);
@@ -136,7 +124,7 @@ private slots:
             double best = INFINITY;
             for (double alpha = -1; alpha <= 5; alpha += 0.01) {
                 DenseMatrix rest = a;
-                addScaled(rest, DenseMatrix::identity(8), -alpha);
+                rest -= alpha * DenseMatrix::Identity(8, 8);
                 best = std::min(best, *excessRiskWithoutShortcuts(rest, rank));
             }
             // The grid misses the best α by 0.005 at most, which costs (d − r*)·0.005² at most.
@@ -175,10 +163,10 @@ private slots:
         QVERIFY(!excessRisk({2, 2, {1, 2, 3}}, 1).ok());
         QVERIFY(!excessRisk({}, 0).ok());
         QVERIFY(!excessRisk({1, 1, {NAN}}, 0).ok());
-        QVERIFY(!excessRisk(DenseMatrix::identity(3), -1).ok());
-        QCOMPARE(excessRisk(DenseMatrix::identity(3), 3).error().text(),
+        QVERIFY(!excessRisk(DenseMatrix::Identity(3, 3), -1).ok());
+        QCOMPARE(excessRisk(DenseMatrix::Identity(3, 3), 3).error().text(),
                  "[collective rank r*] got 3, expected 0 to d − 1 = 2");
-        QVERIFY(!excessRiskWithoutShortcuts(DenseMatrix::identity(3), 4).ok());
+        QVERIFY(!excessRiskWithoutShortcuts(DenseMatrix::Identity(3, 3), 4).ok());
     }
 
     void spectrum()
