@@ -62,6 +62,31 @@ Result<std::vector<std::int64_t>> towards(double target, const std::vector<doubl
     return counts;
 }
 
+std::vector<double> sharesOf(StageSplit split, std::size_t stages)
+{
+    std::vector<double> shares(stages, 1.0);
+    if (split == StageSplit::Proportional) {
+        std::iota(shares.begin(), shares.end(), 1.0);
+    }
+    return shares;
+}
+
+/// How many of `steps` each stage gets.
+Result<std::vector<std::int64_t>> stepsOf(const std::vector<double>& lengths, StageSplit split, std::int64_t steps,
+                                          double target)
+{
+    if (split != StageSplit::TargetAverage) {
+        return divided(sharesOf(split, lengths.size()), steps);
+    }
+    std::vector<std::int64_t> equal = divided(sharesOf(StageSplit::Equal, lengths.size()), steps);
+    std::vector<std::int64_t> proportional = divided(sharesOf(StageSplit::Proportional, lengths.size()), steps);
+    const auto distance = [&](const std::vector<std::int64_t>& counts) {
+        return std::abs(weightedMean(lengths, counts) - target);
+    };
+    const bool proportionalIsNearer = distance(proportional) < distance(equal);
+    return towards(target, lengths, std::move(proportionalIsNearer ? proportional : equal), steps);
+}
+
 } // namespace
 
 double keepProbability(const Stage& stage, std::int64_t depth)
@@ -134,9 +159,8 @@ std::string stageLengthsText(const StageSchedule& schedule)
 Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<double>& lengths, StageSplit split,
                                  std::int64_t depth, std::int64_t steps, double target)
 {
-    const std::int64_t staged = steps - std::clamp<std::int64_t>(before.fullModelSteps, 0, steps);
-    if (lengths.empty() || staged < static_cast<std::int64_t>(lengths.size())) {
-        return Error{kPlace, "got " + std::to_string(lengths.size()) + " stages for " + std::to_string(staged) +
+    if (lengths.empty() || steps < static_cast<std::int64_t>(lengths.size())) {
+        return Error{kPlace, "got " + std::to_string(lengths.size()) + " stages for " + std::to_string(steps) +
                                  " steps, expected at least one and a step for each"};
     }
     const double kept = depth > 1 ? 2 : 1; // first and last
@@ -146,28 +170,25 @@ Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<
                                      " to " + std::to_string(depth) + " layers"};
         }
     }
-    std::vector<double> shares(lengths.size(), 1.0);
-    if (split == StageSplit::Proportional) {
-        std::iota(shares.begin(), shares.end(), 1.0);
+    const Result<std::vector<std::int64_t>> counts = stepsOf(lengths, split, steps, target);
+    if (!counts) {
+        return counts.error();
     }
-    std::vector<std::int64_t> counts = divided(shares, staged);
-    if (split == StageSplit::TargetAverage) {
-        auto moved = towards(target, lengths, counts, staged);
-        if (!moved) {
-            return moved.error();
-        }
-        counts = std::move(*moved);
+    if (before.fullModelSteps >= counts->back()) {
+        return Error{kPlace, "the full model trains for " + std::to_string(before.fullModelSteps) +
+                                 " steps first, which the last stage has to make up for with its " +
+                                 std::to_string(counts->back()) + ", expected fewer"};
     }
     StageSchedule schedule = before;
     schedule.stages.clear();
-    std::int64_t start = steps - staged;
+    std::int64_t start = std::max<std::int64_t>(before.fullModelSteps, 0);
     for (std::size_t s = 0; s < lengths.size(); ++s) {
         std::vector<std::int64_t> always{1};
         if (depth > 1) {
             always.push_back(depth);
         }
         schedule.stages.push_back({start, lengths[s], std::move(always)});
-        start += counts[s];
+        start += (*counts)[s];
     }
     return schedule;
 }

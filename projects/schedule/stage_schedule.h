@@ -37,15 +37,17 @@ struct StageSpan {
 enum class StageSplit {
     Equal,         ///< the same number of steps each
     Proportional,  ///< the s-th gets a share in proportion to s
-    TargetAverage, ///< equal, then the same number of steps is moved from every stage before the last to the last,
-                   ///< until the average length over training is the target (RaPTr §4.3)
+    TargetAverage, ///< the one of the two whose average length over training is nearer to the target (equal where both
+                   ///< are as near), then the same number of steps is moved from every stage before the last to the
+                   ///< last, until the average is the target (RaPTr appendix E)
 };
 /// "6-8-10-12": average lengths, ascending. Errors: what is no number, fewer than one, a fall.
 [[nodiscard]] Result<std::vector<double>> stageLengthsFrom(std::string_view text);
 [[nodiscard]] std::string stageLengthsText(const StageSchedule& schedule);
 /// Stages of these average lengths over `steps`, first and last layer always kept; sampling, scaling, axis and the
-/// full-model phase are `before`'s. Errors: a length outside 1..depth, more stages than steps, a target that no
-/// division comes to.
+/// full-model phase are `before`'s. The phase pushes every border back by its length, and so the last stage alone makes
+/// up for it (RaPTr §4.2); the target is the average without it. Errors: a length outside 1..depth, more stages than
+/// steps, a target that no division comes to, a phase as long as the last stage.
 [[nodiscard]] Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<double>& lengths,
                                                StageSplit split, std::int64_t depth, std::int64_t steps,
                                                double target = 0);

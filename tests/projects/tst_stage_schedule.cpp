@@ -49,12 +49,39 @@ private slots:
         const auto made = makeStages({}, {6, 12, 18, 24}, StageSplit::TargetAverage, 24, 400'000, 20);
         QVERIFY(made.ok());
         QVERIFY(std::abs(averageLength(*made, 24, 400'000) - 20) < 1e-3);
+        // RaPTr appendix E: proportional stages are nearer, and 22k steps move from each of the first three.
+        const std::vector<std::int64_t> papers{18'000, 58'000, 98'000, 226'000};
         const auto counts = lengthsInSteps(*made, 400'000);
-        QCOMPARE(counts[0], counts[1]);
-        QCOMPARE(counts[1], counts[2]);
-        QVERIFY(counts[3] > counts[2]);
+        for (std::size_t s = 0; s < papers.size(); ++s) {
+            QVERIFY(std::abs(counts[s] - papers[s]) <= (s == 3 ? 700 : 300)); // the paper rounds to thousands
+        }
+        // Equal stages are on average 15 layers long, proportional ones 18: from the former to 16.
+        const auto low =
+            lengthsInSteps(*makeStages({}, {6, 12, 18, 24}, StageSplit::TargetAverage, 24, 400'000, 16), 400'000);
+        QCOMPARE(low[0], low[1]);
+        QCOMPARE(low[1], low[2]);
+        QVERIFY(low[3] > low[2]);
         QVERIFY(!makeStages({}, {6, 12}, StageSplit::TargetAverage, 24, 1000, 13).ok());
         QVERIFY(!makeStages({}, {6, 6}, StageSplit::TargetAverage, 24, 1000, 8).ok());
+    }
+
+    void fullModelPhaseIsPaidForByTheLastStage()
+    {
+        // RaPTr §4.2: 30k steps of the full model first shift the borders of 40k, 120k and 240k by as much.
+        StageSchedule before;
+        before.fullModelSteps = 30'000;
+        const auto made = makeStages(before, {12, 16, 20, 24}, StageSplit::Proportional, 24, 400'000);
+        QVERIFY(made.ok());
+        std::vector<std::int64_t> starts;
+        for (const Stage& stage : made->stages) {
+            starts.push_back(stage.start);
+        }
+        QCOMPARE(starts, (std::vector<std::int64_t>{30'000, 70'000, 150'000, 270'000}));
+        QCOMPARE(averageLength(*made, 24, 400'000), 20.0); // both phases are of 24 layers
+        before.fullModelSteps = 160'000;
+        const auto refused = makeStages(before, {12, 16, 20, 24}, StageSplit::Proportional, 24, 400'000);
+        QVERIFY(!refused.ok());
+        QVERIFY(refused.error().message.find("160000") != std::string::npos);
     }
 
     void spansCoverEveryStep()
