@@ -135,7 +135,10 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     }
     const bool again = !checkpoint->has_value();
     const std::int64_t done = again ? 0 : (*checkpoint)->state.step;
-    if (done >= project.training.steps) {
+    // A run that was killed after the checkpoint of its last step lacks the note that it has finished, and gets it
+    // below.
+    const bool onlyNote = done == project.training.steps && opened->info.status != RunStatus::Finished;
+    if (done >= project.training.steps && !onlyNote) {
         return Error{command.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
@@ -156,6 +159,9 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
     run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
+    if (onlyNote) {
+        run->guarded([&] { run->finish(RunStatus::Finished); });
+    }
     return run;
 }
 
