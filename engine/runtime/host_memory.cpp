@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -152,7 +153,13 @@ c10::DeleterFnPtr HostMemory::raw_deleter() const
 
 void keepHostMemory()
 {
-    c10::SetCPUAllocator(&hostMemory());
+    static const bool wanted = [] {
+        const char* const said = std::getenv("RESIDUA_KEEP_MEMORY");
+        return said == nullptr || std::string_view(said) != "0";
+    }();
+    if (wanted) {
+        c10::SetCPUAllocator(&hostMemory());
+    }
 }
 
 HostMemoryUse hostMemoryUse()

@@ -9,7 +9,8 @@ namespace residua::engine {
 /// hundreds of megabytes in the same sizes, and fresh pages would cost it as much as its arithmetic on small layers.
 /// Big blocks are backed by huge pages where the system has them.
 ///
-/// Becomes LibTorch's allocator for the CPU, for the life of the process. Calling it again does nothing. Any thread.
+/// Becomes LibTorch's allocator for the CPU, for the life of the process, unless the environment has
+/// RESIDUA_KEEP_MEMORY=0, which leaves LibTorch its own. Calling it again does nothing. Any thread.
 void keepHostMemory();
 
 /// What is kept and what is in use now, in bytes, of blocks big enough to be kept.
