@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/analyze_theory.h"
 #include "app/cli/commands.h"
 #include "app/cli/result_file.h"
 #include "engine/api/matrix_name.h"
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -247,27 +249,39 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
 {
     const std::string what = arguments.positional(0);
     if (what == "coefficients") {
+        if (arguments.positional(1).empty()) {
+            return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
+        }
         return runCoefficients(arguments, console);
     }
-    return console.fail(Exit::Usage, {"", "unknown analysis \"" + what + "\", expected coefficients"});
+    if (what == "theory") {
+        return runTheory(arguments, console);
+    }
+    return console.fail(Exit::Usage, {"", "unknown analysis \"" + what + "\", expected coefficients or theory"});
 }
 
 } // namespace
 
 std::vector<Command> analyzeCommands()
 {
+    std::vector<OptionSpec> options{
+        {"step", OptionKind::Integer, "STEP", "as recorded then, or from its checkpoint (default: the last)", {}, 0},
+        {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
+        {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
+        {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
+        {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
+        {"output", OptionKind::Text, "FILE",
+         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank) instead; - is "
+         "CSV on standard output",
+         "o"}};
+    std::ranges::move(theoryOptions(), std::back_inserter(options));
     return {
         {"analyze",
-         "print or export what a run has learned: its mixing coefficients",
+         "print or export what a run has learned, its mixing coefficients, or what the papers prove of a project",
          "residua-cli analyze coefficients my-project/runs/first --against initial",
-         {{{"WHAT", "coefficients"}, {"RUN", "a run's directory"}},
-          {{"step", OptionKind::Integer, "STEP", "as recorded then, or from its checkpoint (default: the last)", {}, 0},
-           {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
-           {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
-           {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
-           {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
-           {"output", OptionKind::Text, "FILE",
-            "write FILE.csv or FILE.safetensors instead; - is CSV on standard output", "o"}}},
+         {{{"WHAT", "coefficients or theory"},
+           {"SUBJECT", "a run's directory; for theory a project of low-rank regression, or none", Presence::Optional}},
+          std::move(options)},
          &runAnalyze},
     };
 }

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <iomanip>
 #include <sstream>
@@ -459,6 +460,36 @@ private slots:
         QCOMPARE(saved["matrices"].toInt(), 12);
         QCOMPARE(saved["tensors"].toInt(), 8);
         QCOMPARE(run({"analyze", "coefficients", dca, "-o", path("retro/c.txt")}).code, 1);
+    }
+
+    void tellsWhatIsProved()
+    {
+        const QStringList words{"analyze", "theory", "--dimension", "100", "--rank", "50", "--layers", "10"};
+        const QJsonObject told = json(run(words + QStringList{"--json"})).object();
+        QCOMPARE(told["parameters"].toObject()["resNet"].toDouble(), 2.0 * 100 * 50);
+        QCOMPARE(told["parameters"].toObject()["grnV1"].toDouble(), 2.0 * 100 * 50 + 45);
+        // 50 ranks of eigenvalue 5 are gained, and (sqrt(150) - sqrt(100))^2 ranks of 10^2 - 5^2 are paid.
+        const double ranks = std::pow(std::sqrt(150.0) - 10, 2);
+        QVERIFY(std::abs(told["gainAtLeast"].toObject()["grnV1"].toDouble() - (50 * 25 - 75 * ranks)) < 1e-6);
+        QVERIFY(run(words).output.contains("never worse up to r*"));
+
+        const QJsonObject example = json(run({"analyze", "theory", "low-rank-regression", "--json"})).object();
+        const QJsonObject risk = example["excessRisk"].toObject();
+        QVERIFY(risk["noShortcuts"].toDouble() > risk["resNet"].toDouble());
+        QVERIFY(risk["grnV2"].toDouble() <= risk["grnV1"].toDouble());
+        QVERIFY(risk["grnV1"].toDouble() <= risk["resNet"].toDouble());
+
+        QCOMPARE(run(words + QStringList{"-o", path("gains.csv")}).code, 0);
+        QFile csv(path("gains.csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        QCOMPARE(csv.readAll().count('\n'), 100);
+        QCOMPARE(run(words + QStringList{"-o", path("gains.svg")}).code, 0);
+        QVERIFY(QFileInfo(path("gains.svg")).size() > 1000);
+        QCOMPARE(run(words + QStringList{"-o", path("gains.txt")}).code, 1);
+
+        QVERIFY(run({"analyze", "theory"}).errors.contains("missing --dimension"));
+        QVERIFY(run({"analyze", "theory", "linear-ancre"}).errors.contains("low-rank regression"));
+        QVERIFY(run({"analyze", "coefficients"}).errors.contains("missing argument SUBJECT"));
     }
 
     void sweepsTheCaseStudyWithinItsBounds()
