@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The packages that are not ours, each behind one imported target:
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
-#   SQLite::SQLite3  residua::sentencepiece  residua::torch  Threads::Threads
+#   Eigen3::Eigen  SQLite::SQLite3  residua::sentencepiece  residua::torch  Threads::Threads
 
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(SQLite3 REQUIRED)
 find_package(OpenGL REQUIRED)
 find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets OpenGL OpenGLWidgets PrintSupport Svg Test)
+# Qt Test would name each test's folders on the compiler's command line, for a function that no test calls: then no
+# two tests could share a precompiled header.
+set_target_properties(Qt6::Test PROPERTIES INTERFACE_COMPILE_DEFINITIONS QT_TESTLIB_LIB)
 find_package(QCustomPlotQt6 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ResiduaImgui REQUIRED IMPORTED_TARGET imgui)
