@@ -76,7 +76,8 @@ Result<Question> fromNumbers(const Arguments& arguments)
 {
     for (const char* const name : {"dimension", "rank"}) {
         if (!arguments.has(name)) {
-            return Error{"", std::string("missing --") + name + ", or a PROJECT of low-rank regression to take it from"};
+            return Error{"",
+                         std::string("missing --") + name + ", or a PROJECT of low-rank regression to take it from"};
         }
     }
     Question question;
@@ -185,8 +186,8 @@ Exit saveCurves(const Question& question, const std::filesystem::path& path, con
     }
     std::ostringstream csv;
     csv << "collective_rank,g1,g2,g3\n";
-    report::PlotSpec plot{"Gain over a residual network of as many parameters, at least", "collective rank r*",
-                          "excess risk saved", {}};
+    report::PlotSpec plot{
+        "Gain over a residual network of as many parameters, at least", "collective rank r*", "excess risk saved", {}};
     for (const char* const name : {"GRN-v1", "GRN-v2", "GRN-v3"}) {
         plot.curves.push_back({name, {}, report::Stroke::Solid, plot.curves.size()});
     }

@@ -106,7 +106,7 @@ private slots:
         bench.state.setSelection(selection);
         QCOMPARE(bench.state.ref(), GraphRef::head());
         selection.layers = {1, 2};
-        selection.graph = "";
+        selection.graph = {};
         bench.state.setSelection(selection); // means no one graph: stays
         QCOMPARE(bench.state.ref(), GraphRef::head());
     }

@@ -16,6 +16,7 @@
 #include <cmath>
 
 using namespace residua;
+using residua::engine::DenseMatrix;
 namespace theory = engine::theory;
 
 namespace {

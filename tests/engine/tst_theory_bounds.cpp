@@ -8,6 +8,7 @@
 #include <numbers>
 
 using namespace residua::engine::theory;
+using residua::engine::DenseMatrix;
 
 namespace {
 
@@ -245,11 +246,14 @@ private slots:
     void residualIsAddedToBoth()
     {
         const DenseMatrix small = DenseMatrix::Constant(1, 1, 1e-3);
-        const LinearCase fast{{1, 2, {1, 0}}, {1, 2, {0.5, 3}}, {small, small, small}};
+        const LinearCase fast{DenseMatrix{{1, 0}}, DenseMatrix{{0.5, 3}}, {small, small, small}};
         const auto upper = fastBound(fast);
         QVERIFY(near(upper->residual, 4.5));
         QVERIFY(near(upper->atTime(1), 4.5 + *fastLossBound(upper->removableLoss, upper->lambda, 1)));
-        const LinearCase slow{{1, 2, {1, 0}}, {1, 2, {0, 3}}, {{1, 1, {0}}, {1, 1, {0.5}}, {1, 1, {0.5}}}};
+        const LinearCase slow{
+            DenseMatrix{{1, 0}},
+            DenseMatrix{{0, 3}},
+            {DenseMatrix::Zero(1, 1), DenseMatrix::Constant(1, 1, 0.5), DenseMatrix::Constant(1, 1, 0.5)}};
         const auto lower = slowBound(slow);
         QVERIFY(lower->holds());
         QVERIFY(near(lower->atTime(1), 4.5 + *slowLossBound(3, 0.25, 1)));

@@ -9,6 +9,7 @@
 #include <random>
 
 using namespace residua::engine::theory;
+using residua::engine::DenseMatrix;
 
 namespace {
 
@@ -80,7 +81,7 @@ LinearCase fastCase(std::int64_t layers, unsigned seed, double scale)
     constexpr std::int64_t kSize = 4;
     LinearCase start;
     start.x = draws.whitened(kSize, kSize);
-    start.y = product(draws.matrix(kSize, kSize, 0.25), start.x);
+    start.y = draws.matrix(kSize, kSize, 0.25) * start.x;
     for (std::int64_t k = 0; k < layers; ++k) {
         start.weights.push_back(draws.matrix(kSize, kSize, scale));
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/theory/theory.h"
 #include "tests/support/test_program.h"
 
 #include <Eigen/QR>
@@ -9,6 +10,7 @@
 #include <random>
 
 using namespace residua::engine::theory;
+using residua::engine::DenseMatrix;
 using std::numbers::pi;
 
 namespace {
@@ -81,7 +83,7 @@ private slots:
     {
         // A − I: the shift with 3, 2, 1. r* = 1 leaves 2 at (2, 3) and 1 at (3, 1): no diagonal, no trace; ν of [0 0 ½;
         // 0 0 1; ½ 1 0] is √(1 + ¼).
-        const auto risk = excessRisk(plusOne({3, 3, {0, 3, 0, 0, 0, 2, 1, 0, 0}}), 1);
+        const auto risk = excessRisk(plusOne(DenseMatrix{{0, 3, 0}, {0, 0, 2}, {1, 0, 0}}), 1);
         QVERIFY(near(risk->resNet, 5));
         QVERIFY(near(risk->grnV1, 5));
         QVERIFY(near(risk->grnV2, 5));
@@ -150,19 +152,18 @@ private slots:
             linear += 2 * gate * (-4 * x * y) * 3 * std::sqrt(pi / 2) / kAngles;
         }
         const double gain = linear * linear / (4 * quadratic); // of s²·quadratic − s·linear
-        const auto risk = excessRisk(plusOne({2, 2, {1, -2, -2, 1}}), 0);
+        const auto risk = excessRisk(plusOne(DenseMatrix{{1, -2}, {-2, 1}}), 0);
         // ‖Δ‖² = 10, diagonal 2, scale 2²/2 = 2; ν of both is 2: 10 − 2 − 4/(4π).
         QVERIFY(near(risk->grnV3, 8 - gain, 1e-6));
         QVERIFY(near(risk->grnV3, 8 - 1 / pi));
-        QVERIFY(excessRisk(plusOne({2, 2, {1, -2, -2, 1}}), 0, Statement::Printed)->grnV3 < 8 - gain - 0.1);
+        QVERIFY(excessRisk(plusOne(DenseMatrix{{1, -2}, {-2, 1}}), 0, Statement::Printed)->grnV3 < 8 - gain - 0.1);
     }
 
     void riskRefuses()
     {
-        QVERIFY(!excessRisk({2, 3, {1, 2, 3, 4, 5, 6}}, 1).ok());
-        QVERIFY(!excessRisk({2, 2, {1, 2, 3}}, 1).ok());
+        QVERIFY(!excessRisk(DenseMatrix{{1, 2, 3}, {4, 5, 6}}, 1).ok());
         QVERIFY(!excessRisk({}, 0).ok());
-        QVERIFY(!excessRisk({1, 1, {NAN}}, 0).ok());
+        QVERIFY(!excessRisk(DenseMatrix::Constant(1, 1, NAN), 0).ok());
         QVERIFY(!excessRisk(DenseMatrix::Identity(3, 3), -1).ok());
         QCOMPARE(excessRisk(DenseMatrix::Identity(3, 3), 3).error().text(),
                  "[collective rank r*] got 3, expected 0 to d − 1 = 2");
@@ -171,9 +172,9 @@ private slots:
 
     void spectrum()
     {
-        const auto known = targetSpectrum(plusOne({2, 2, {3, 2, 2, 3}}));
+        const auto known = targetSpectrum(plusOne(DenseMatrix{{3, 2}, {2, 3}}));
         QVERIFY(near(known->lambdaMin, 1) && near(known->lambdaMax, 5) && near(known->kappa(), 0.2));
-        QVERIFY(!targetSpectrum({2, 2, {3, 1, 0, 3}}).ok());
+        QVERIFY(!targetSpectrum(DenseMatrix{{3, 1}, {0, 3}}).ok());
         QVERIFY(!targetSpectrum(diagonalTarget({1, 0})).ok());
         QVERIFY(!targetSpectrum(diagonalTarget({1, -2})).ok());
     }

@@ -59,8 +59,8 @@ void writeRun(const fs::path& path)
             writer->matrix({engine::kLayerMagnitudes, step, 2, 3, std::vector<float>(6, 1.0F)});
         }
     }
-    writer->event({0, "stage", "6 of 12 layers"});
-    writer->event({20, "stage", "12 layers"});
+    writer->event({0, engine::RunEventKind::Stage, "6 of 12 layers"});
+    writer->event({20, engine::RunEventKind::Stage, "12 layers"});
     info = writer->info();
     info.status = engine::RunStatus::Finished;
     require(writer->flush().ok() && writer->update(info).ok(), "the run cannot be written");
