@@ -10,7 +10,6 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -37,7 +36,7 @@ public:
             return resolved.errors.begin()->second;
         }
         const std::size_t before = m_setting.plan.all().size();
-        addInputs(resolved);
+        addInputs();
         for (const ResolvedNode& node : resolved.nodes) {
             if (const Status added = add(resolved, node); !added) {
                 return added.error();
@@ -58,7 +57,7 @@ public:
 
 private:
     /// Input nodes take the first slots, in the order of the document; those that the pass feeds come after the others.
-    void addInputs(const ResolvedGraph& resolved)
+    void addInputs()
     {
         for (const bool byPass : {false, true}) {
             for (const Node& node : m_graph.nodes) {
@@ -71,9 +70,6 @@ private:
                 }
             }
         }
-        std::vector<NodeId> order;
-        std::ranges::transform(resolved.nodes, std::back_inserter(order), &ResolvedNode::id);
-        m_writers = projects::residualWriters(m_graph, order);
     }
 
     void addOutputs()
@@ -130,7 +126,7 @@ private:
                                   .inputs = resolved.in,
                                   .slots = slots,
                                   .graphPrefix = m_setting.prefix,
-                                  .writesResidual = m_writers.contains(node.id),
+                                  .writesResidual = m_setting.residualWriters.contains(node.id),
                                   .follows = activationAfter(graph, node),
                                   .plan = m_setting.plan,
                                   .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
@@ -179,7 +175,6 @@ private:
     const GraphSetting& m_setting;
     std::map<NodeId, std::size_t> m_slots;
     std::vector<Shape> m_shapes; ///< by slot
-    std::set<NodeId> m_writers;
     std::map<std::string, std::vector<at::Tensor>> m_norms;
     std::map<NodeId, std::size_t> m_outputs; ///< the slot that each output node reads
     GraphProgram m_program;

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct GraphSetting {
     const projects::Sizes& sizes;
     projects::Shape entering;                         ///< of every input port but these:
     std::map<std::string, projects::Shape> fedByPass; ///< input ports that Pass::inputs feeds, by name
+    /// The nodes that write to the residual (projects::residualWriters). None in a stem or a head; of a block that is
+    /// cut in two, those of the whole.
+    std::set<projects::NodeId> residualWriters;
     InitPlan& plan;
     RotaryTables& rotaryTables;
     projects::NodeId tiedNode{}; ///< the node that uses `tied` as its weight, where that is defined

@@ -23,7 +23,7 @@ struct NodeContext {
     std::span<const projects::Shape> inputs; ///< in port order
     std::span<const std::size_t> slots;      ///< of the inputs; equal where ports read the same value
     std::string graphPrefix;                 ///< of parameter names: "layers.3."
-    bool writesResidual = false;             ///< its output reaches the graph's own through additions alone
+    bool writesResidual = false;             ///< its output reaches that of its block through additions alone
     std::string follows;                     ///< as ParameterStart::follows
     InitPlan& plan;
     /// Tensors that nodes share: the tied head's table, and norms' weights by the name of the node that owns them.

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -144,11 +146,12 @@ private:
         if (!graph) {
             return Error{placeOf(ref), "there is no such graph"};
         }
-        return compile(*graph, ref, prefix, entering);
+        return compile(*graph, ref, prefix, entering, {});
     }
 
     [[nodiscard]] Result<GraphProgram> compile(projects::Graph graph, const projects::GraphRef& ref,
-                                               const std::string& prefix, const Shape& entering)
+                                               const std::string& prefix, const Shape& entering,
+                                               std::set<projects::NodeId> residualWriters)
     {
         const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
         for (projects::Node& node : graph.nodes) {
@@ -161,6 +164,7 @@ private:
                              .sizes = m_sizes,
                              .entering = entering,
                              .fedByPass = {},
+                             .residualWriters = std::move(residualWriters),
                              .plan = m_network->m_plan,
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},
@@ -234,7 +238,8 @@ private:
             partsPerLayer = parts->size();
             for (const projects::Graph& part : *parts) {
                 Result<GraphProgram> program =
-                    compile(part, projects::GraphRef::block(block->name), place + ".", inside());
+                    compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
+                            projects::residualWriters(block->graph));
                 if (!program) {
                     return program.error();
                 }

@@ -232,12 +232,13 @@ ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result
     return Resolver(graph, ref, sizes, entering, others).run();
 }
 
-std::set<NodeId> residualWriters(const Graph& graph, const std::vector<NodeId>& order)
+std::set<NodeId> residualWriters(const Graph& block)
 {
+    const std::vector<NodeId> order = sortNodes(block).order;
     std::set<NodeId> writers;
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
-        const bool reaches = std::ranges::any_of(graph.wires, [&](const Wire& wire) {
-            const Node* const reader = wire.from.node == *id ? graph.find(wire.to.node) : nullptr;
+        const bool reaches = std::ranges::any_of(block.wires, [&](const Wire& wire) {
+            const Node* const reader = wire.from.node == *id ? block.find(wire.to.node) : nullptr;
             const NodeKind* const kind = reader ? findNodeKind(reader->kind) : nullptr;
             return kind && kind->traits.passesResidual &&
                    (kind->traits.role == NodeRole::GraphOutput || writers.contains(reader->id));

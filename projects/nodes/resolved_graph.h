@@ -44,8 +44,9 @@ struct ResolvedGraph {
 
 /// The nodes in an order in which each comes after what feeds it; an error names a cycle's nodes.
 [[nodiscard]] Result<std::vector<NodeId>> topologicalOrder(const Graph& graph);
-/// Nodes of whose outputs one reaches a graph's output through additions and dropout alone: they write to the residual.
-[[nodiscard]] std::set<NodeId> residualWriters(const Graph& graph, const std::vector<NodeId>& order);
+/// Nodes of a block whose outputs reach the block's own through additions and dropout alone: they write to the
+/// residual. Only blocks do: what leaves a stem or a head is added to nothing.
+[[nodiscard]] std::set<NodeId> residualWriters(const Graph& block);
 
 /// What a tied head shares: the stem's first token embedding and the head's last linear.
 struct TiedNodes {

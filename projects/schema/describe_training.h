@@ -258,7 +258,7 @@ struct Fields<Initialisation> {
            "Standard deviation (normal), or gain.",
            {.range = Range::within(0, 1000), .paper = "0.02 (GPT-2 style)"}},
           &Initialisation::scale);
-        v({"scale_residual_by_depth", "scale by depth", "What writes to the residual starts at scale/√(2L)."},
+        v({"scale_residual_by_depth", "scale by depth", "What blocks write to the residual starts at scale/√(2L)."},
           &Initialisation::scaleResidualByDepth);
         v({"low_rank", "low rank", "How U and V of a low-rank layer are found.", {.paper = "LFAI-WS (NLRA)"}},
           &Initialisation::lowRank);

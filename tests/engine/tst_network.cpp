@@ -35,6 +35,7 @@
 
 using namespace residua;
 using namespace residua::tests;
+using projects::GraphBuilder;
 using projects::Project;
 
 namespace {
@@ -184,6 +185,7 @@ private Q_SLOTS:
                                            .sizes = *sizes,
                                            .entering = {{projects::kBatch, projects::kTime, project.network.width}},
                                            .fedByPass = {},
+                                           .residualWriters = {},
                                            .plan = plan,
                                            .rotaryTables = tables,
                                            .tiedNode = {},
@@ -226,6 +228,7 @@ private Q_SLOTS:
                                                              .sizes = sizes,
                                                              .entering = shape,
                                                              .fedByPass = {{"mask", shape}},
+                                                             .residualWriters = {},
                                                              .plan = plan,
                                                              .rotaryTables = tables,
                                                              .tiedNode = {},
@@ -526,6 +529,39 @@ private Q_SLOTS:
             QVERIFY(distance(gram, at::eye(64, at::kDouble)) < 1e-12);
         }
         QCOMPARE(distance(parameter(*network, "layers.1.up.bias"), at::zeros({256})), 0.0);
+    }
+
+    /// Stem and head are added to nothing; a block that is cut in two starts as the whole one.
+    void onlyBlocksWriteToTheResidual()
+    {
+        Project project = tinyLanguage("gpt", "ancre-ingoing", 2);
+        project.network.width = 64;
+        project.network.stem = GraphBuilder()
+                                   .node("input", "input")
+                                   .node("embed", "token_embedding")
+                                   .node("mapped", "linear")
+                                   .node("output", "output")
+                                   .wire("input", "embed")
+                                   .wire("embed", "mapped")
+                                   .wire("mapped", "output")
+                                   .build();
+        project.initialisation.scale = 0.5;
+        const auto starts = valuesOf(*compiled(project));
+        const auto startsAt = [&](const char* name, double deviation) {
+            const double measured = std::sqrt(at::pow(starts.at(name), 2).mean().item<double>());
+            QVERIFY2(std::abs(measured / deviation - 1) < 0.06, qPrintable(QString("%1: %2").arg(name).arg(measured)));
+        };
+        startsAt("stem.mapped.weight", 0.5);
+        startsAt("head.logits.weight", 0.5);
+        startsAt("layers.1.up.weight", 0.5);
+        startsAt("layers.1.attention.out.weight", 0.25); // √(2L) = 2
+        startsAt("layers.1.down.weight", 0.25);
+        for (const projects::MixSites sites : {projects::MixSites::Ffn, projects::MixSites::Both}) {
+            std::get<projects::DepthMix>(project.topology.wiring).sites = sites;
+            for (const auto& [name, value] : valuesOf(*compiled(project))) {
+                QVERIFY2(name == "topology.coefficient" || at::equal(value, starts.at(name)), name.c_str());
+            }
+        }
     }
 
     void bf16IsCloseToDouble()
