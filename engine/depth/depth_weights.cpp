@@ -33,6 +33,7 @@ using projects::WeightKind;
 
 namespace {
 
+constexpr const char* kCoefficient = "topology.coefficient";
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
@@ -51,10 +52,11 @@ public:
             m_rows = std::max(m_rows, reader.target);
             m_outputs = std::max<std::int64_t>(m_outputs, reader.outputs);
             m_blocks.push_back(reader.terms());
+            m_parts.push_back(partsOf(reader, plan.compute()));
         }
         const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
         makeCoefficient(width, plan, decay);
-        makeMasks(plan.compute());
+        makeMasks(plan);
         if (mix.gate.kind != projects::GateKind::None) {
             std::int64_t mixes = 0;
             for (const DepthReader& reader : depth.readers) {
@@ -79,21 +81,21 @@ public:
         }
     }
 
-    [[nodiscard]] MixWeights of(std::size_t index, const DepthReading&) override
+    [[nodiscard]] std::vector<WeighedSources> of(std::size_t index, const DepthReading& reading) override
     {
-        MixWeights result;
-        result.weightKind = m_perFeature ? kernels::WeightKind::perFeature : kernels::WeightKind::scalar;
-        result.weights = m_weights[index];
-        if (m_gate.defined()) {
-            const bool outside = m_mix.gate.kind == projects::GateKind::Outside;
-            result.gateKind = outside ? kernels::GateKind::reluOutside : kernels::GateKind::reluInside;
-            const bool raw = m_mix.gate.input == projects::GateInput::Raw;
-            result.gateInput = raw ? kernels::GateInput::raw : kernels::GateInput::normalised;
-            const bool one = m_mix.gate.reluGradAtZero == projects::ReluGradAtZero::One;
-            result.reluGradAtZero = one ? kernels::ReluGradAtZero::one : kernels::ReluGradAtZero::zero;
-            result.gateVectors = m_gate.narrow(0, m_firstMix[index], m_depth.readers[index].outputs);
+        std::vector<WeighedSources> parts;
+        for (const Part& part : m_parts[index]) {
+            WeighedSources& weighed = parts.emplace_back();
+            for (const std::size_t place : part.places) {
+                weighed.sources.push_back(reading.sources[place]);
+            }
+            const bool whole = part.places.size() == reading.sources.size();
+            weighed.weights = weightsOf(index, part.gated);
+            if (!whole) {
+                weighed.weights.weights = weighed.weights.weights.index_select(1, part.index);
+            }
         }
-        return result;
+        return parts;
     }
 
     [[nodiscard]] std::vector<Regulariser> regularisers() const override
@@ -107,6 +109,52 @@ public:
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override;
 
 private:
+    /// Sources of one reader that are weighed alike.
+    struct Part {
+        std::vector<std::size_t> places; ///< among the reader's sources
+        at::Tensor index;                ///< the same, on the device
+        bool gated = false;
+    };
+
+    /// One part, and where there is a gate before it the frozen entries, which no gate acts on.
+    [[nodiscard]] std::vector<Part> partsOf(const DepthReader& reader, const Compute& compute) const
+    {
+        const bool hasGate = m_mix.gate.kind != projects::GateKind::None;
+        std::vector<Part> parts;
+        for (const bool gated : {false, true}) {
+            std::vector<std::int64_t> places;
+            for (std::size_t place = 0; place < reader.sources.size(); ++place) {
+                const bool frozen = hasState(m_mix, {reader.sources[place], reader.target}, ShortcutState::Frozen);
+                if ((hasGate && !frozen) == gated) {
+                    places.push_back(static_cast<std::int64_t>(place));
+                }
+            }
+            if (!places.empty()) {
+                parts.push_back(
+                    {{places.begin(), places.end()}, at::tensor(places, at::kLong).to(compute.device), gated});
+            }
+        }
+        return parts;
+    }
+
+    /// Without its gate as a closed one leaves it: b, or for a gate inside ReLU(b).
+    [[nodiscard]] MixWeights weightsOf(std::size_t index, bool gated) const
+    {
+        const bool inside = m_mix.gate.kind == projects::GateKind::Inside;
+        MixWeights result;
+        result.weightKind = m_perFeature ? kernels::WeightKind::perFeature : kernels::WeightKind::scalar;
+        result.weights = inside && !gated ? m_weights[index].clamp_min(0) : m_weights[index];
+        if (gated) {
+            result.gateKind = inside ? kernels::GateKind::reluInside : kernels::GateKind::reluOutside;
+            const bool raw = m_mix.gate.input == projects::GateInput::Raw;
+            result.gateInput = raw ? kernels::GateInput::raw : kernels::GateInput::normalised;
+            const bool one = m_mix.gate.reluGradAtZero == projects::ReluGradAtZero::One;
+            result.reluGradAtZero = one ? kernels::ReluGradAtZero::one : kernels::ReluGradAtZero::zero;
+            result.gateVectors = m_gate.narrow(0, m_firstMix[index], m_depth.readers[index].outputs);
+        }
+        return result;
+    }
+
     /// Of the weights that the last pass applied, times the document's factor.
     [[nodiscard]] at::Tensor tsallisEntropy() const
     {
@@ -130,12 +178,13 @@ private:
         if (m_mix.weight == WeightKind::Fixed) {
             m_coefficient = values.to(plan.compute().device, plan.compute().parameterType).contiguous();
         } else {
-            m_coefficient = plan.addValues("topology.coefficient", values, decay);
+            m_coefficient = plan.addValues(kCoefficient, values, decay);
         }
     }
 
-    void makeMasks(const Compute& compute)
+    void makeMasks(InitPlan& plan)
     {
+        const Compute& compute = plan.compute();
         std::vector<std::int64_t> cells;
         std::vector<std::int64_t> frozen;
         for (const DepthTerm& term : m_depth.terms) {
@@ -147,6 +196,9 @@ private:
         if (std::ranges::count(frozen, 1) > 0) {
             m_frozen = at::tensor(frozen, at::kLong).to(compute.device, at::kBool);
             m_frozen = m_perFeature ? m_frozen.unsqueeze(1) : m_frozen;
+            if (m_mix.weight != WeightKind::Fixed) {
+                plan.hold(kCoefficient, m_frozen);
+            }
         }
     }
 
@@ -177,12 +229,13 @@ private:
     const bool m_perFeature;
     std::int64_t m_rows = 0; ///< the highest target; entries are fewer
     std::int64_t m_outputs = 1;
-    std::vector<std::int64_t> m_blocks;   ///< terms of each reader
-    std::vector<std::int64_t> m_firstMix; ///< of each reader in m_gate
-    at::Tensor m_coefficient;             ///< [terms] or [terms, d]
-    at::Tensor m_gate;                    ///< [mixes, d]
-    at::Tensor m_cells;                   ///< where each term lies in the grid, flattened
-    at::Tensor m_frozen;                  ///< undefined where none is
+    std::vector<std::int64_t> m_blocks;     ///< terms of each reader
+    std::vector<std::int64_t> m_firstMix;   ///< of each reader in m_gate
+    std::vector<std::vector<Part>> m_parts; ///< of each reader
+    at::Tensor m_coefficient;               ///< [terms] or [terms, d]
+    at::Tensor m_gate;                      ///< [mixes, d]
+    at::Tensor m_cells;                     ///< where each term lies in the grid, flattened
+    at::Tensor m_frozen;                    ///< undefined where none is
     at::Tensor m_applied;
     std::vector<at::Tensor> m_weights;
 };

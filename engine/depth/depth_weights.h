@@ -23,6 +23,12 @@ struct DepthReading {
     const at::Tensor& newest;             ///< [..., d]: the entry that the layer before put there
 };
 
+/// Some of a reader's sources with the weights that they get. A reader's mix is the sum of its parts.
+struct WeighedSources {
+    std::vector<std::size_t> sources; ///< indices on the stack
+    MixWeights weights;
+};
+
 /// Where the mixing weights of all readers come from; one subclass per kind of weight. MixWiring asks for each reader's
 /// weights in turn and hands them to the one mixing path.
 class DepthWeights {
@@ -31,8 +37,9 @@ public:
 
     /// Starts a forward pass: computes from the parameters, once, what is the same for the whole pass.
     virtual void begin() = 0;
-    /// The weights of reader `index` (of the plan) in this pass; it has a source. Readers ask in their order.
-    [[nodiscard]] virtual MixWeights of(std::size_t index, const DepthReading& reading) = 0;
+    /// The weights of reader `index` (of the plan) in this pass, each of its sources once; it has a source. Readers ask
+    /// in their order.
+    [[nodiscard]] virtual std::vector<WeighedSources> of(std::size_t index, const DepthReading& reading) = 0;
     /// Ends a forward pass: lets go of what was kept for further readers.
     virtual void end() {}
     /// As LayerWiring::regularisers.

@@ -155,8 +155,11 @@ private:
                                   std::span<const at::Tensor> base = {})
     {
         const std::vector<std::size_t> sources = entries.indices(m_depth.readers[reader]);
-        const MixWeights weights = m_weights->of(reader, {stack, sources, entries.newest()});
-        return stack.mix(sources, weights, m_depth.readers[reader].outputs, base);
+        std::vector<at::Tensor> mixes(base.begin(), base.end());
+        for (const WeighedSources& part : m_weights->of(reader, {stack, sources, entries.newest()})) {
+            mixes = stack.mix(part.sources, part.weights, m_depth.readers[reader].outputs, mixes);
+        }
+        return mixes;
     }
 
     at::Tensor runLayer(std::size_t layer, const std::vector<at::Tensor>& mixes, const Pass& pass)

@@ -40,7 +40,7 @@ public:
 
     void begin() override {}
 
-    [[nodiscard]] MixWeights of(std::size_t index, const DepthReading& reading) override
+    [[nodiscard]] std::vector<WeighedSources> of(std::size_t index, const DepthReading& reading) override
     {
         at::Tensor values = logits(index, reading);
         if (m_mix.normalise == NormaliseOver::Sources) {
@@ -51,7 +51,7 @@ public:
         result.gateKind = kernels::GateKind::token;
         result.tokenWeights = values.contiguous();
         m_weights[index] = result.tokenWeights.detach(); // the backward pass holds them anyway
-        return result;
+        return {{{reading.sources.begin(), reading.sources.end()}, std::move(result)}};
     }
 
     [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override

@@ -15,6 +15,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -127,7 +128,7 @@ at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Paramet
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
-    m_parameters.push_back({name, tensor, decay});
+    m_parameters.push_back({name, tensor, decay, {}});
     m_starts.push_back(std::move(start));
     return tensor;
 }
@@ -140,6 +141,13 @@ at::Tensor InitPlan::addConstant(const std::string& name, at::IntArrayRef shape,
 at::Tensor InitPlan::addValues(const std::string& name, const at::Tensor& values, Decay decay)
 {
     return add(name, values.sizes(), {.role = Role::Given, .values = values, .follows = {}}, decay);
+}
+
+void InitPlan::hold(const std::string& name, const at::Tensor& elements)
+{
+    const auto parameter = std::ranges::find(m_parameters, name, &NamedParameter::name);
+    TORCH_CHECK(parameter != m_parameters.end(), "there is no parameter ", name, " to hold");
+    parameter->held = elements;
 }
 
 Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(const std::string& name)>& wanted)
@@ -168,7 +176,7 @@ Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(co
 
 at::Tensor InitPlan::valuesOf(std::size_t index) const
 {
-    const auto& [name, tensor, decay] = m_parameters[index];
+    const auto& [name, tensor, decay, held] = m_parameters[index];
     const ParameterStart& start = m_starts[index];
     const Philox random(streamKey(m_seed, name));
     switch (start.role) {

@@ -54,6 +54,9 @@ public:
     at::Tensor addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay);
     at::Tensor addValues(const std::string& name, const at::Tensor& values, Decay decay);
 
+    /// Keeps elements of the parameter `name` as they are in training (NamedParameter::held).
+    void hold(const std::string& name, const at::Tensor& elements);
+
     /// Writes the start of every parameter that `wanted` names, of all where it is empty. An error where `watch`, told
     /// what share of the elements is done, gives it up.
     [[nodiscard]] Status fill(const PreparationWatch& watch = {},

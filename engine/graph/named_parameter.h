@@ -16,6 +16,8 @@ struct NamedParameter {
     std::string name;
     at::Tensor tensor; ///< leaf that requires grad
     Decay decay = Decay::Yes;
+    /// Elements that keep their values in training, by bools of a shape that expands to the tensor's; undefined: none.
+    at::Tensor held;
 };
 
 } // namespace residua::engine

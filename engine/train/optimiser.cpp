@@ -9,6 +9,7 @@
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -123,12 +124,34 @@ at::Tensor Optimiser::step(double rate)
         scale = norm.div(m_clipNorm).clamp_min(1.0).to(at::kFloat);
     }
     const at::Tensor skip = at::isfinite(norm).logical_not().to(at::kFloat);
+    keepHeld();
     for (std::size_t i = 0; i < kDecays.size(); ++i) {
         if (!m_groups[i].parameters.empty()) {
             update(m_groups[i], kDecays[i], rate, scale, skip);
         }
     }
+    restoreHeld();
     return norm;
+}
+
+void Optimiser::keepHeld()
+{
+    m_kept.clear();
+    for (const NamedParameter& parameter : m_parameters) {
+        if (parameter.held.defined()) {
+            m_kept.push_back(parameter.tensor.clone());
+        }
+    }
+}
+
+void Optimiser::restoreHeld()
+{
+    std::size_t next = 0;
+    for (NamedParameter& parameter : m_parameters) {
+        if (parameter.held.defined()) {
+            parameter.tensor.copy_(at::where(parameter.held, m_kept[next++], parameter.tensor));
+        }
+    }
 }
 
 void Optimiser::clearGradients()

@@ -27,8 +27,8 @@ public:
                                                          std::vector<NamedParameter>& parameters);
 
     /// One update with the gradients that are defined, after clipping; a parameter without one is skipped and its
-    /// moments stay. Where the norm is not finite nothing is updated. Returns the global norm before clipping: a scalar
-    /// on the device.
+    /// moments stay. Held elements keep their values, whatever their decay and moments. Where the norm is not finite
+    /// nothing is updated. Returns the global norm before clipping: a scalar on the device.
     at::Tensor step(double rate);
     void clearGradients();
 
@@ -57,6 +57,8 @@ protected:
 
 private:
     void gather(Group& group, Decay decay) const;
+    void keepHeld();
+    void restoreHeld();
 
     double m_clipNorm = 0;
     std::vector<NamedParameter>& m_parameters;
@@ -64,6 +66,7 @@ private:
     std::vector<std::vector<at::Tensor>> m_moments; ///< [parameter][kind]
     std::array<Group, 2> m_groups;                  ///< by decay
     std::vector<at::Tensor> m_gradients;            ///< of all groups
+    std::vector<at::Tensor> m_kept;                 ///< before the update, of each parameter with held elements
 };
 
 } // namespace residua::engine

@@ -177,7 +177,7 @@ private:
             if (!isBetween(shortcut)) {
                 error(key, place, "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
             } else if (state == ShortcutState::Frozen && m_mix.weight != WeightKind::Scalar &&
-                       m_mix.weight != WeightKind::PerFeature) {
+                       m_mix.weight != WeightKind::PerFeature && m_mix.gate.kind == GateKind::None) {
                 warning(key, place, "is frozen where no weight is learned");
             } else if (!std::ranges::binary_search(sources, shortcut.source)) {
                 warning(key, place, "has a state and is not read");

@@ -190,7 +190,11 @@ struct Fields<DepthMix> {
            "Initial weights; zero under a softmax is uniform.",
            {.paper = "ones: GRN; uniform: ANCRe"}},
           &DepthMix::init);
-        v({"states", "states", "Shortcuts that are frozen or pruned."}, &DepthMix::states);
+        v({"states", "states",
+           "Shortcuts that are pruned (not read) or frozen: the applied weight does not move, and no gate acts on it; "
+           "under "
+           "a softmax the coefficient before it is held, and the weight follows the others' share."},
+          &DepthMix::states);
         v({"tsallis",
            "Tsallis entropy",
            "A regulariser on the normalised coefficients (ANCRe §4).",

@@ -171,6 +171,45 @@ private Q_SLOTS:
         QCOMPARE(matrices[1].at(2, 1), parameter(*network, "topology.coefficient")[3].item<float>());
     }
 
+    /// A frozen entry weighs b alone, whatever the others' gates have learned.
+    void gatesDoNotActOnFrozenEntries_data()
+    {
+        QTest::addColumn<bool>("inside");
+        QTest::newRow("outside") << false;
+        QTest::newRow("inside") << true;
+    }
+    void gatesDoNotActOnFrozenEntries()
+    {
+        QFETCH(bool, inside);
+        Project project = tinyVectors("linear", "grn-v3", 2);
+        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        mix.gate.kind = inside ? projects::GateKind::Inside : projects::GateKind::Outside;
+        mix.states[{0, 2}] = mix.states[{0, 3}] = mix.states[{2, 3}] = projects::ShortcutState::Frozen;
+        const auto network = compiled(project);
+        shake(*network, 0.7, 3);
+        const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
+        const at::Tensor b = parameter(*network, "topology.coefficient"); // 0:1 | 0:2 1:2 | 0:3 1:3 2:3
+        const at::Tensor u = parameter(*network, "topology.gate");
+        const auto term = [&](std::int64_t number, std::int64_t reader, const at::Tensor& entry) {
+            const bool frozen = number == 1 || number == 3 || number == 5;
+            const at::Tensor gate = frozen ? at::zeros({4, 1}, at::kDouble) : at::matmul(entry, u[reader]).unsqueeze(1);
+            return (inside ? (b[number] + gate).relu() : b[number] + gate.relu()) * entry;
+        };
+        const auto layer = [&](const char* name, const at::Tensor& mixed) {
+            return at::matmul(mixed, parameter(*network, name).t());
+        };
+        const at::Tensor first = layer("layers.1.weight.weight", term(0, 0, batch.input));
+        const at::Tensor second = layer("layers.2.weight.weight", term(1, 1, batch.input) + term(2, 1, first));
+        const at::Tensor expected = term(3, 2, batch.input) + term(4, 2, first) + term(5, 2, second);
+        const at::Tensor got = network->forward(batch.input, kTraining);
+        QVERIFY(distance(got, expected) < 1e-12);
+        network->loss(batch, kTraining).backward();
+        const at::Tensor gradient = b.grad();
+        for (std::int64_t number = 0; number < 6; ++number) {
+            QCOMPARE(gradient[number].abs().max().item<double>() == 0.0, number == 1 || number == 3 || number == 5);
+        }
+    }
+
     void fixedWeightsHaveNoCoefficients()
     {
         QVERIFY(compiled(tinyVectors("linear", "ancre-fixed", 3))->coefficients(1).empty());

@@ -10,6 +10,7 @@
 #include "engine/train/trainer.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
@@ -59,7 +60,7 @@ std::vector<double> stepLosses(Trainer& trainer, int steps)
 
 std::vector<NamedParameter> oneParameter(std::vector<double> values, Decay decay = Decay::Yes)
 {
-    return {{"w", at::tensor(values, at::kDouble).requires_grad_(true), decay}};
+    return {{"w", at::tensor(values, at::kDouble).requires_grad_(true), decay, {}}};
 }
 
 void setGradient(std::vector<NamedParameter>& parameters, const std::vector<double>& gradient)
@@ -105,6 +106,47 @@ private Q_SLOTS:
         QVERIFY(dueAfter(plan, step) == (Due{observation, validation, checkpoint, last}));
         plan.observeEvery = plan.validateEvery = plan.checkpointEvery = 0;
         QVERIFY(dueAfter(plan, step) == (Due{false, false, false, last}));
+    }
+
+    /// The coefficient of a frozen shortcut, whatever decays and whatever moments it has.
+    void frozenWeightsDoNotMove_data()
+    {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<bool>("adam");
+        QTest::newRow("one number") << "ancre-none" << true;
+        QTest::newRow("one number, SGD") << "ancre-none" << false;
+        QTest::newRow("under a softmax") << "ancre-ingoing" << true;
+        QTest::newRow("per feature") << "grn-v2" << true;
+        QTest::newRow("with gates") << "grn-v3" << true;
+    }
+    void frozenWeightsDoNotMove()
+    {
+        QFETCH(QString, topology);
+        QFETCH(bool, adam);
+        projects::Project project = quickVectors(30);
+        const auto presets = projects::topologyPresets(project.network.depth());
+        project.topology.wiring =
+            std::ranges::find(presets, topology.toStdString(), &projects::TopologyPreset::name)->wiring;
+        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        mix.weightDecay = true;
+        mix.states[{0, 1}] = projects::ShortcutState::Frozen; // the first term
+        project.training.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.5};
+        if (adam) {
+            project.training.optimiser = projects::AdamW{.weightDecay = 0.5};
+        }
+        project.training.rate = {0.05, 0, projects::RateCurve::Constant, 1};
+        Trainer trainer = trainerOf(project);
+        auto& parameters = trainer.network().parameters();
+        const at::Tensor coefficient =
+            std::ranges::find(parameters, std::string("topology.coefficient"), &NamedParameter::name)->tensor;
+        {
+            const at::NoGradGuard noGrad;
+            coefficient.fill_(0.75);
+        }
+        stepLosses(trainer, 30);
+        const at::Tensor moved = (coefficient.detach() - 0.75).abs();
+        QCOMPARE(moved[0].max().item<double>(), 0.0);
+        QVERIFY(moved[1].min().item<double>() > 0);
     }
 
     void adamFollowsItsFormula_data()
@@ -203,7 +245,7 @@ private Q_SLOTS:
     void aParameterWithoutGradientStays()
     {
         std::vector<NamedParameter> parameters = oneParameter({1.0});
-        parameters.push_back({"idle", at::full({1}, 5.0, at::kDouble).requires_grad_(true), Decay::Yes});
+        parameters.push_back({"idle", at::full({1}, 5.0, at::kDouble).requires_grad_(true), Decay::Yes, {}});
         const auto optimiser = Optimiser::make({}, parameters);
         setGradient(parameters, {1.0});
         optimiser->step(0.1);
