@@ -58,7 +58,8 @@ public:
     }
 
 private:
-    /// Σ_i e_i·W_iᵀ over entries [N, d], in the parameters' precision.
+    /// Σ_i e_i·W_iᵀ over entries [N, d], summed in the parameters' precision. The entries are operands of products,
+    /// which round them.
     [[nodiscard]] at::Tensor project(const std::vector<at::Tensor>& entries, const at::Tensor& weight) const
     {
         const std::vector<at::Tensor> parts = weight.to(m_compute.activationType).split(m_width, 1);
@@ -72,7 +73,7 @@ private:
                 sum.add_(linear(m_compute, entries[i], parts[i]));
             }
         }
-        return sum;
+        return sum.to(m_compute.residualType);
     }
 
     LayerStack m_layers;

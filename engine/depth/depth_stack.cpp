@@ -223,7 +223,7 @@ DepthStack::DepthStack(const Compute& compute) : m_state(std::make_shared<DepthS
 
 std::size_t DepthStack::push(const at::Tensor& entry)
 {
-    const at::Tensor stored = entry.to(m_state->compute.activationType).contiguous();
+    const at::Tensor stored = entry.to(m_state->compute.residualType).contiguous();
     const std::size_t index = m_entries.size();
     at::Tensor value = stored.detach();
     m_state->entries.push_back({value, {}, {}});
@@ -246,7 +246,7 @@ std::vector<at::Tensor> DepthStack::mix(std::span<const std::size_t> sources, co
     variable_list inputs{weights.weights, weights.tokenWeights, weights.gateVectors};
     std::vector<at::Tensor> bases;
     for (const at::Tensor& tensor : base) {
-        inputs.push_back(tensor.to(m_state->compute.activationType).contiguous());
+        inputs.push_back(tensor.to(m_state->compute.residualType).contiguous());
         bases.push_back(inputs.back().detach());
     }
     for (const std::size_t source : sources) {

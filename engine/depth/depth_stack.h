@@ -25,8 +25,7 @@ class DepthStack {
 public:
     explicit DepthStack(const Compute& compute);
 
-    /// Puts [..., d] on the stack, in the compute's activation type unless that of the first entry says otherwise;
-    /// returns its index. All entries have one shape.
+    /// Puts [..., d] on the stack, in the compute's residual type; returns its index. All entries have one shape.
     std::size_t push(const at::Tensor& entry);
     [[nodiscard]] std::size_t size() const { return m_entries.size(); }
     /// The entry as anything that reads it besides a mix must take it, so that its gradient is gathered with the
@@ -34,7 +33,7 @@ public:
     [[nodiscard]] const at::Tensor& entry(std::size_t index) const { return m_entries[index]; }
 
     /// out_o = base_o + Σ_s w[o,s]·entry[sources[s]], for each of `outputs` outputs. `base` is empty or has one each.
-    /// At least one source. The weights' tensors may require gradients.
+    /// At least one source. Outputs are in the residual type. The weights' tensors may require gradients.
     [[nodiscard]] std::vector<at::Tensor> mix(std::span<const std::size_t> sources, const MixWeights& weights,
                                               int outputs, std::span<const at::Tensor> base = {});
 

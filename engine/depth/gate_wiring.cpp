@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gates on the residual or the branch of each layer: one Joint a kind, which says how a layer's input x and its branch
-// f become the next layer's input. The residual is kept in the parameters' precision, as in the plain network.
+// f become the next layer's input. The residual is kept in its own precision, as in the plain network.
 #include "engine/depth/depth_stack.h"
 #include "engine/depth/layer_wiring.h"
 #include "engine/graph/value_residual.h"
@@ -362,7 +362,7 @@ LayerWiringResult makeGateWiring(const BranchGate& wiring, LayerStack layers, st
         return joint.error();
     }
     return std::unique_ptr<LayerWiring>(
-        std::make_unique<GateWiring>(std::move(*joint), std::move(layers), plan.compute().parameterType));
+        std::make_unique<GateWiring>(std::move(*joint), std::move(layers), plan.compute().residualType));
 }
 
 } // namespace residua::engine

@@ -50,7 +50,7 @@ public:
     [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass) override
     {
         m_weights->begin();
-        std::vector<at::Tensor> streams(static_cast<std::size_t>(m_streams), input.to(m_compute.activationType));
+        std::vector<at::Tensor> streams(static_cast<std::size_t>(m_streams), input.to(m_compute.residualType));
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
             DepthStack stack = stackOf(streams);
             const StreamMixes mixes = m_weights->of(layer, stack);

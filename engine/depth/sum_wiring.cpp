@@ -8,7 +8,7 @@
 namespace residua::engine {
 namespace {
 
-/// x + f_1(x) + f_2(x + f_1(x)) + …, the sum kept in the parameters' precision. A layer that is left out adds nothing.
+/// x + f_1(x) + f_2(x + f_1(x)) + …, the sum kept in the residual's precision. A layer that is left out adds nothing.
 class SumWiring final : public LayerWiring {
 public:
     SumWiring(LayerStack layers, at::ScalarType type) : m_layers(std::move(layers)), m_type(type) {}
@@ -34,7 +34,7 @@ private:
 
 LayerWiringResult makeSumWiring(LayerStack layers, const InitPlan& plan)
 {
-    return std::unique_ptr<LayerWiring>(std::make_unique<SumWiring>(std::move(layers), plan.compute().parameterType));
+    return std::unique_ptr<LayerWiring>(std::make_unique<SumWiring>(std::move(layers), plan.compute().residualType));
 }
 
 } // namespace residua::engine

@@ -315,7 +315,8 @@ Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project&
     } else if (const Status fits = checkWeights(*sound, device); !fits) {
         return fits.error();
     }
-    const Result<Compute> compute = Compute::create(device, project.training.precision);
+    const Result<Compute> compute =
+        Compute::create(device, project.training.precision, project.training.residualPrecision);
     if (!compute) {
         return compute.error();
     }

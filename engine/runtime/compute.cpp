@@ -19,7 +19,8 @@ void runOnTorchThreads(void*, std::int64_t count, std::int64_t grain, kernels::P
 
 } // namespace
 
-Result<Compute> Compute::create(const std::string& device, projects::Precision precision)
+Result<Compute> Compute::create(const std::string& device, projects::Precision precision,
+                                projects::ResidualPrecision residual)
 {
     const Result<at::Device> opened = openDevice(device);
     if (!opened) {
@@ -32,6 +33,8 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
         compute.parameterType = at::kDouble;
     }
     compute.activationType = precision == projects::Precision::Bf16 ? at::kBFloat16 : compute.parameterType;
+    compute.residualType =
+        residual == projects::ResidualPrecision::Bf16 ? compute.activationType : compute.parameterType;
     if (compute.device.is_cuda()) {
         std::string why; // Not an error: without our kernels, ATen computes the same.
         compute.cuda = cudaKernels(why);

@@ -14,15 +14,19 @@
 namespace residua::engine {
 
 /// Where a network computes and in which types. Parameters, mixing weights, norms' statistics and the loss are in
-/// `parameterType`; what flows between the nodes is in `activationType`.
+/// `parameterType`; what flows between the nodes is in `activationType`; what is carried from layer to layer (sums,
+/// stack entries, streams) is in `residualType`, whatever the wiring.
 struct Compute {
     at::Device device{at::kCPU};
     at::ScalarType parameterType = at::kFloat;
     at::ScalarType activationType = at::kFloat;
+    at::ScalarType residualType = at::kFloat;
     const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and where our CUDA kernels are not installed
 
     /// `device` is "cpu" or "cuda:N"; the error says why it cannot be used.
-    [[nodiscard]] static Result<Compute> create(const std::string& device, projects::Precision precision);
+    [[nodiscard]] static Result<Compute>
+    create(const std::string& device, projects::Precision precision,
+           projects::ResidualPrecision residual = projects::ResidualPrecision::Fp32);
 };
 
 /// LibTorch's own thread pool as the kernels' parallel-for, so that there is one pool and one thread count.

@@ -19,6 +19,7 @@ struct Scale {
     double tokens = 1;          ///< tokens or samples in a micro-batch
     double weightBytes = 4;     ///< per parameter; bf16 keeps its parameters in fp32
     double activationBytes = 4; ///< per element
+    double residualBytes = 4;   ///< per element of what is carried from layer to layer
     double optimiserCopies = 1; ///< the gradient and the moments, each as large as the weights
 };
 
@@ -48,20 +49,22 @@ Scale scaleOf(const Project& project)
     }
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
+    scale.residualBytes = plan.residualPrecision == ResidualPrecision::Bf16 ? scale.activationBytes : scale.weightBytes;
     const auto* const sgd = std::get_if<Sgd>(&plan.optimiser);
     scale.optimiserCopies = sgd ? (sgd->momentum == 0 ? 1 : 2) : 3;
     return scale;
 }
 
 /// The backward pass of a matrix product is two of the same size, so training costs three times the forward pass.
-Cost scaled(const NodeCost& node, const Scale& scale)
+/// `elementBytes` is the size of what is kept.
+Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes)
 {
     const auto parameters = static_cast<double>(node.parameters);
     Cost cost;
     cost.parameters = node.parameters;
     cost.forwardFlops = node.flops;
     cost.trainFlops = 3 * node.flops;
-    cost.activationBytes = node.activationElements * scale.tokens * scale.activationBytes;
+    cost.activationBytes = node.activationElements * scale.tokens * elementBytes;
     cost.weightBytes = parameters * scale.weightBytes;
     cost.optimiserBytes = parameters * scale.weightBytes * scale.optimiserCopies;
     return cost;
@@ -86,9 +89,10 @@ public:
 
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph) const
     {
-        const std::set<NodeId> kept = keptNodes(ref, graph);
+        const ResolvedGraph resolved = resolveGraph(m_project, ref);
+        const std::map<NodeId, double> kept = keptOutputs(ref, graph, resolved);
         std::map<NodeId, Cost> costs;
-        for (const ResolvedNode& node : resolveGraph(m_project, ref).nodes) {
+        for (const ResolvedNode& node : resolved.nodes) {
             ParamMap params = node.params;
             if (node.kind->traits.sharesWeights && hasSeparateNorms(m_project.topology)) {
                 params[kShareParam] = std::string();
@@ -99,10 +103,14 @@ public:
                 cost.parameters -=
                     countOf(static_cast<double>(node.in[0].features()) * static_cast<double>(node.out[0].features()));
             }
+            const double output = node.out.empty() ? 0 : static_cast<double>(node.out[0].features());
             if (node.kind->traits.keptForReaders && !kept.contains(node.id)) {
-                cost.activationElements -= static_cast<double>(node.out[0].features());
+                cost.activationElements -= output;
             }
-            costs.emplace(node.id, scaled(cost, m_scale));
+            Cost& scaledCost = costs.emplace(node.id, scaled(cost, m_scale, m_scale.activationBytes)).first->second;
+            if (const auto bytes = kept.find(node.id); bytes != kept.end() && cost.activationElements > 0) {
+                scaledCost.activationBytes += output * m_scale.tokens * (bytes->second - m_scale.activationBytes);
+            }
         }
         return costs;
     }
@@ -110,23 +118,42 @@ public:
     const Scale& scale() const { return m_scale; }
 
 private:
-    /// Whose output some reader needs again. What leaves a block is for the topology to say; what enters the stack and
-    /// what the loss is made of are kept.
-    std::set<NodeId> keptNodes(const GraphRef& ref, const Graph& graph) const
+    /// The outputs that some reader needs again, with the bytes per element in which it keeps them. What leaves a block
+    /// is for the topology to say; what enters the stack and what the loss is made of are kept.
+    std::map<NodeId, double> keptOutputs(const GraphRef& ref, const Graph& graph, const ResolvedGraph& resolved) const
     {
         std::map<NodeId, const Node*> byId;
         for (const Node& node : graph.nodes) {
             byId.emplace(node.id, &node);
         }
-        std::set<NodeId> kept;
+        const std::set<NodeId> residual = ref.isStem() ? std::set<NodeId>() : residualNodes(resolved);
+        std::map<NodeId, double> kept;
         for (const Wire& wire : graph.wires) {
             const NodeTraits& reader = findNodeKind(byId.at(wire.to.node)->kind)->traits;
-            const bool leavesBlock = reader.role == NodeRole::GraphOutput && ref.isBlock();
+            const bool leaves = reader.role == NodeRole::GraphOutput;
+            const bool leavesBlock = leaves && ref.isBlock();
             if (leavesBlock ? keepsBranches(m_project.topology) : reader.keepsInputs) {
-                kept.insert(wire.from.node);
+                const bool stacked = leavesBlock ? !roundsBranches(m_project.topology) : leaves && ref.isStem();
+                const bool asResidual = stacked || (residual.contains(wire.from.node) && !reader.multiplies);
+                double& bytes = kept[wire.from.node];
+                bytes = std::max(bytes, asResidual ? m_scale.residualBytes : m_scale.activationBytes);
             }
         }
         return kept;
+    }
+
+    /// The nodes whose output is in the residual's precision: what enters, and what is made of that element by element.
+    static std::set<NodeId> residualNodes(const ResolvedGraph& resolved)
+    {
+        std::set<NodeId> residual;
+        for (const ResolvedNode& node : resolved.nodes) {
+            const bool reads =
+                std::ranges::any_of(node.feeds, [&](const PortRef& feed) { return residual.contains(feed.node); });
+            if (node.kind->traits.role == NodeRole::GraphInput || (reads && !node.kind->traits.multiplies)) {
+                residual.insert(node.id);
+            }
+        }
+        return residual;
     }
 
     const Project& m_project;
@@ -170,7 +197,8 @@ CostReport costOf(const SoundProject& project)
     }
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));
-    report.topology = scaled(topologyCost(project->topology, network.depth(), network.width), costing.scale());
+    report.topology = scaled(topologyCost(project->topology, network.depth(), network.width), costing.scale(),
+                             costing.scale().residualBytes);
     report.total = report.stem;
     report.total += report.head;
     report.total += report.topology;
@@ -180,7 +208,7 @@ CostReport costOf(const SoundProject& project)
         if (project->training.activations == Activations::Recompute) {
             recomputed = std::max(recomputed, layer.activationBytes);
             layer.activationBytes =
-                static_cast<double>(network.width) * costing.scale().tokens * costing.scale().activationBytes;
+                static_cast<double>(network.width) * costing.scale().tokens * costing.scale().residualBytes;
             layer.trainFlops += layer.forwardFlops;
         }
         for (std::int64_t i = 0; i < segment.repeat; ++i) {
@@ -216,7 +244,8 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
     const auto entries = static_cast<std::int64_t>(reader.sources.size());
     NodeCost added = readerCost(*mix, shortcut.target, entries + 1, modules, project->network.width);
     added -= readerCost(*mix, shortcut.target, entries, modules, project->network.width);
-    return scaled(added, scaleOf(*project));
+    const Scale scale = scaleOf(*project);
+    return scaled(added, scale, scale.residualBytes);
 }
 
 Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts)
@@ -237,7 +266,8 @@ Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shor
         sum += readerCost(*mix, reader.target, entries, modules, project->network.width);
         sum -= readerCost(*mix, reader.target, entries - read, modules, project->network.width);
     }
-    return scaled(sum, scaleOf(*project));
+    const Scale scale = scaleOf(*project);
+    return scaled(sum, scale, scale.residualBytes);
 }
 
 } // namespace residua::projects

@@ -205,6 +205,11 @@ NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t
     return concatenationCost(depth, width);
 }
 
+bool roundsBranches(const Topology& topology)
+{
+    return std::holds_alternative<Concatenation>(topology.wiring);
+}
+
 bool keepsBranches(const Topology& topology)
 {
     if (const auto* const mix = std::get_if<DepthMix>(&topology.wiring)) {

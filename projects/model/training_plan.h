@@ -36,6 +36,8 @@ struct LearningRate {
 };
 
 enum class Precision { Fp32, Bf16, Fp64 };
+/// In which numbers the residual is kept under bf16: what is carried from layer to layer, whatever the wiring.
+enum class ResidualPrecision { Fp32, Bf16 };
 enum class Determinism { Fast, Deterministic };
 /// Full: every step sees the whole training set in order (ANCRe §3's full-batch gradient descent).
 enum class BatchKind { Random, Full };
@@ -52,6 +54,7 @@ struct TrainingPlan {
     LearningRate learningRate;
     double clipNorm = 1.0; ///< global gradient norm; 0: off
     Precision precision = Precision::Fp32;
+    ResidualPrecision residualPrecision = ResidualPrecision::Fp32; ///< says something under bf16 alone
     Determinism determinism = Determinism::Deterministic;
     Activations activations = Activations::Keep;
     std::int64_t validateEvery = 100; ///< steps; 0: never

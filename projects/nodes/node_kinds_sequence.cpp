@@ -91,7 +91,7 @@ NodeKind attentionKind()
         .title = "Attention",
         .category = "Sequence",
         .summary = "Multi-head attention with its query, key, value and output projections",
-        .traits = {.role = NodeRole::Attention, .keptForReaders = true},
+        .traits = {.role = NodeRole::Attention, .keptForReaders = true, .multiplies = true},
         .inputs = {"q", "k", "v"},
         .outputs = {"out"},
         .params = {integerParam("heads", "Heads", std::int64_t{4}, "heads", "Must divide the width."),

@@ -19,6 +19,10 @@ struct Choices<Precision> {
     static constexpr Choice all[] = {{"fp32", "fp32"}, {"bf16", "bf16"}, {"fp64", "fp64"}};
 };
 template <>
+struct Choices<ResidualPrecision> {
+    static constexpr Choice all[] = {{"fp32", "fp32"}, {"bf16", "bf16"}};
+};
+template <>
 struct Choices<Determinism> {
     static constexpr Choice all[] = {{"fast", "fast"}, {"deterministic", "deterministic"}};
 };
@@ -158,6 +162,11 @@ struct Fields<TrainingPlan> {
           &TrainingPlan::clipNorm);
         v({"precision", "precision", "Number format of the forward and backward pass.", {.paper = "bf16 (LLaMA runs)"}},
           &TrainingPlan::precision);
+        v({"residual_precision", "residual under bf16",
+           "Numbers of the sums, stack entries and streams between layers where the precision is bf16, for every "
+           "wiring "
+           "alike; fp32 takes twice their memory and rounds nothing from layer to layer."},
+          &TrainingPlan::residualPrecision);
         v({"determinism", "determinism", "Deterministic runs give the same bits again; fast ones may not."},
           &TrainingPlan::determinism);
         v({"activations", "activations",

@@ -2,7 +2,9 @@
 // Training speed of the language model that peers are measured on: 8 LLaMA-style layers, width 256, 4 heads, 256
 // tokens, byte vocabulary, AdamW. Prints one line that compare_training.sh reads:
 //   bench_training [--topology NAME] [--steps N] [--warmup N] [--batch N] [--threads N] [--device cpu|cuda:N]
-//   [--precision fp32|bf16] [--record DIR]
+//   [--precision fp32|bf16] [--residual fp32|bf16|both] [--record DIR]
+// With --residual both two networks in bf16 take their steps in turn, one with its residual in fp32 and one with it in
+// bf16: what the first costs, as ratios.
 // With --record also what observing and recording the run cost, in a new run directory DIR, as a share of the training.
 #include "engine/train/precision.h"
 #include "engine/train/trainer.h"
@@ -12,6 +14,7 @@
 #include "engine/runtime/device.h"
 #include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
+#include "projects/cost/cost.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 
@@ -36,6 +39,7 @@ struct Options {
     std::string topology = "plain";
     std::string device = "cpu";
     std::string precision = "fp32";
+    std::string residual = "fp32";
     std::string record; ///< empty: nothing is recorded
     std::int64_t steps = 8;
     std::int64_t warmup = 2;
@@ -55,6 +59,8 @@ Options parse(int argc, char** argv)
             options.device = value;
         } else if (key == "--precision") {
             options.precision = value;
+        } else if (key == "--residual") {
+            options.residual = value;
         } else if (key == "--record") {
             options.record = value;
         } else if (key == "--steps") {
@@ -107,6 +113,8 @@ projects::Project makeProject(const Options& options)
     project.training.clipNorm = 0;
     project.training.determinism = projects::Determinism::Fast;
     project.training.precision = options.precision == "bf16" ? projects::Precision::Bf16 : projects::Precision::Fp32;
+    project.training.residualPrecision =
+        options.residual == "bf16" ? projects::ResidualPrecision::Bf16 : projects::ResidualPrecision::Fp32;
     return project;
 }
 
@@ -177,6 +185,53 @@ std::optional<Recording> makeRecording(engine::Trainer& trainer, const Options& 
     return std::optional<Recording>(std::in_place, trainer, std::move(*writer), options);
 }
 
+engine::Trainer trainerOf(const Options& options)
+{
+    Result<engine::TrainerParts> parts = engine::openParts(makeProject(options), ".", options.device);
+    if (!parts) {
+        std::fprintf(stderr, "bench_training: %s\n", parts.error().text().c_str());
+        std::exit(1);
+    }
+    return engine::Trainer(std::move(*parts));
+}
+
+double secondsOfStep(engine::Trainer& trainer)
+{
+    const double start = now();
+    if (const Status stepped = trainer.step(); !stepped) {
+        std::fprintf(stderr, "bench_training: %s\n", stepped.error().text().c_str());
+        std::exit(1);
+    }
+    engine::synchronise(trainer.device());
+    return now() - start;
+}
+
+int compareResiduals(Options options)
+{
+    options.precision = "bf16";
+    options.residual = "fp32";
+    engine::Trainer single = trainerOf(options);
+    options.residual = "bf16";
+    engine::Trainer rounded = trainerOf(options);
+    std::vector<double> ratios;
+    for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
+        const double seconds = secondsOfStep(single);
+        const double ratio = seconds / secondsOfStep(rounded);
+        if (step >= options.warmup) {
+            ratios.push_back(ratio);
+        }
+    }
+    std::ranges::sort(ratios);
+    const auto kept = [](const engine::Trainer& trainer) {
+        return projects::costOf(trainer.project())->total.activationBytes;
+    };
+    std::printf(
+        "residua %s: a residual in fp32 takes %.3f times as long a step as one in bf16 (median), and by the cost "
+        "%.3f times the memory of activations\n",
+        options.topology.c_str(), ratios[ratios.size() / 2], kept(single) / kept(rounded));
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -185,12 +240,10 @@ int main(int argc, char** argv)
     engine::prepareEnvironment();
     const Options options = parse(argc, argv);
     at::set_num_threads(options.threads);
-    Result<engine::TrainerParts> parts = engine::openParts(makeProject(options), ".", options.device);
-    if (!parts) {
-        std::fprintf(stderr, "bench_training: %s\n", parts.error().text().c_str());
-        return 1;
+    if (options.residual == "both") {
+        return compareResiduals(options);
     }
-    engine::Trainer trainer(std::move(*parts));
+    engine::Trainer trainer = trainerOf(options);
     std::optional<Recording> recording = makeRecording(trainer, options);
     std::vector<double> seconds;
     double processorStart = 0;
@@ -198,14 +251,9 @@ int main(int argc, char** argv)
         if (step == options.warmup) {
             processorStart = processorSeconds();
         }
-        const double start = now();
-        if (const Status stepped = trainer.step(); !stepped) {
-            std::fprintf(stderr, "bench_training: %s\n", stepped.error().text().c_str());
-            return 1;
-        }
-        engine::synchronise(trainer.device());
+        const double taken = secondsOfStep(trainer);
         if (step >= options.warmup) {
-            seconds.push_back(now() - start);
+            seconds.push_back(taken);
         }
         if (recording) {
             recording->afterStep();

@@ -205,6 +205,32 @@ private Q_SLOTS:
         within("memory", cost->total.activationBytes / kept, 0.975, 1.01);
     }
 
+    /// What a residual in fp32 keeps under bf16 beyond one in bf16.
+    void residualPrecision_data() { everyPreset_data(); }
+    void residualPrecision()
+    {
+        QFETCH(QString, topology);
+        Project project = languageUnder(topology.toStdString());
+        project.training.precision = projects::Precision::Bf16;
+        const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 5);
+        double said = 0;
+        double measured = 0;
+        for (const double sign : {1.0, -1.0}) {
+            project.training.residualPrecision =
+                sign > 0 ? projects::ResidualPrecision::Fp32 : projects::ResidualPrecision::Bf16;
+            said += sign * projects::costOf(project)->total.activationBytes;
+            const auto network = compiled(project);
+            network->loss(batch, kEvaluation).backward(); // what is made once is there now
+            for (engine::NamedParameter& parameter : network->parameters()) {
+                parameter.tensor.mutable_grad().reset();
+            }
+            const double before = CountingAllocator::instance().live();
+            const at::Tensor loss = network->loss(batch, kEvaluation);
+            measured += sign * (CountingAllocator::instance().live() - before);
+        }
+        within("memory", said / measured, 0.9, 1.1);
+    }
+
     /// Mixing beside an equation written out as sums and products, whose layers are single matrices.
     void mixing_data()
     {

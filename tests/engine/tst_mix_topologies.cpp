@@ -4,6 +4,8 @@
 #include "network_harness.h"
 
 #include "projects/cost/cost.h"
+#include "projects/nodes/graph_builder.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>
@@ -22,6 +24,7 @@
 
 using namespace residua;
 using namespace residua::tests;
+using projects::GraphBuilder;
 using projects::Project;
 
 class TestMixTopologies : public QObject {
@@ -37,23 +40,67 @@ private Q_SLOTS:
         for (const char* const name : {"grn-v1", "grn-v2", "grn-v3", "dca"}) {
             QTest::newRow(name) << QString(name) << true;
         }
+        for (const char* const name : {"ancre-none", "denseformer", "mudd", "laurel-rw", "laurel-pa"}) {
+            QTest::newRow(name) << QString(name) << true;
+        }
         QTest::newRow("k-dca") << QString("k-dca") << false; // sums the middle first, so rounds in another order
     }
+    /// Under bf16 too, where it takes that all keep the residual in the same numbers.
     void startsAsThePlainNetwork()
     {
         QFETCH(QString, topology);
         QFETCH(bool, exact);
-        for (const auto precision : {projects::Precision::Fp64, projects::Precision::Fp32}) {
-            Project mixed = tinyLanguage("transformer-qkv", topology.toStdString(), 6);
-            mixed.training.precision = precision;
-            Project plain = mixed;
-            plain.topology = topologyNamed("plain", 6);
-            const engine::DeviceBatch batch = randomBatch(plain, 3, 5, 1);
+        Project mixed = tinyLanguage("transformer", topology.toStdString(), 6);
+        mixed = *projects::rewired(mixed, mixed.topology);
+        Project plain = mixed;
+        plain.topology = topologyNamed("plain", 6);
+        const engine::DeviceBatch batch = randomBatch(plain, 3, 5, 1);
+        const auto compare = [&](double tolerance) {
             const at::Tensor expected = compiled(plain)->forward(batch.input, kTraining);
             const at::Tensor got = compiled(mixed)->forward(batch.input, kTraining);
-            QVERIFY(exact ? at::equal(got, expected)
-                          : distance(got, expected) < (precision == projects::Precision::Fp64 ? 1e-13 : 1e-5));
+            QVERIFY(exact ? at::equal(got, expected) : distance(got, expected) < tolerance);
+        };
+        const std::pair<projects::Precision, double> precisions[] = {
+            {projects::Precision::Fp64, 1e-13}, {projects::Precision::Fp32, 1e-5}, {projects::Precision::Bf16, 0.05}};
+        for (const auto& [precision, tolerance] : precisions) {
+            mixed.training.precision = plain.training.precision = precision;
+            compare(tolerance);
         }
+        mixed.training.residualPrecision = plain.training.residualPrecision = projects::ResidualPrecision::Bf16;
+        if (std::get_if<projects::DepthMix>(&mixed.topology.wiring) == nullptr ||
+            std::get<projects::DepthMix>(mixed.topology.wiring).entry == projects::StackEntry::Full) {
+            compare(0.05); // a stack of branches is summed anew by each reader, and rounded once
+        }
+    }
+
+    /// The residual's own precision under bf16: whatever is carried from layer to layer is rounded where the document
+    /// says so and nowhere else.
+    void residualIsRoundedWhereAsked_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(3)) {
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        }
+    }
+    void residualIsRoundedWhereAsked()
+    {
+        QFETCH(QString, topology);
+        Project project = tinyLanguage("transformer", topology.toStdString(), 3);
+        project = *projects::rewired(project, project.topology);
+        project.network.head = GraphBuilder() // what leaves the stack, as it is
+                                   .node("input", "input")
+                                   .node("output", "output")
+                                   .wire("input", "output")
+                                   .build();
+        project.data.source = projects::SyntheticLanguage{.vocabulary = 8, .levels = 2, .tokens = 1000};
+        project.training.precision = projects::Precision::Bf16;
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const at::Tensor single = compiled(project)->forward(batch.input, kEvaluation);
+        QCOMPARE(single.scalar_type(), at::kFloat);
+        const bool carriesNothing = topology == "none"; // its layers read branches alone
+        QCOMPARE(at::equal(single.to(at::kBFloat16).to(at::kFloat), single), carriesNothing);
+        project.training.residualPrecision = projects::ResidualPrecision::Bf16;
+        QCOMPARE(compiled(project)->forward(batch.input, kEvaluation).scalar_type(), at::kBFloat16);
     }
 
     void gatesLearnUnlessToldNotTo()
