@@ -125,7 +125,7 @@ std::map<NodeId, Rect> BlockEditorState::selectedBoxes() const
 {
     std::map<NodeId, Rect> rects;
     for (const NodeId id : m_selection.nodes) {
-        if (const BlockNode* node = m_scene.node(id)) { // one that was just asked for is not there yet
+        if (const BlockNode* node = m_scene.node(id)) { // a node that was just asked for is not in the scene yet
             rects.emplace(id, node->rect);
         }
     }

@@ -121,7 +121,7 @@ void paintWordsBeside(ImDrawList& list, const BlockPicture& picture, const Block
     }
 }
 
-// Beside the node where that covers nothing; else somewhere, since an error must always be visible.
+// Beside, below or above the node where that covers nothing; else right of it all the same: errors are always visible.
 void paintError(ImDrawList& list, const BlockPicture& picture, const BlockNode& node, Labels& labels)
 {
     constexpr float kGap = 10;
@@ -161,7 +161,7 @@ void paintError(ImDrawList& list, const BlockPicture& picture, const BlockNode& 
 void paintBlockLabels(ImDrawList& list, const BlockPicture& picture)
 {
     Labels labels(picture);
-    for (const BlockNode& node : picture.scene.nodes()) { // first: they matter more
+    for (const BlockNode& node : picture.scene.nodes()) { // before the shapes, so that errors get the free places
         if (!node.error.empty()) {
             paintError(list, picture, node, labels);
         }

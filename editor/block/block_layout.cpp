@@ -11,7 +11,7 @@ namespace {
 constexpr float kColumnGap = 32;
 constexpr float kLaneWidth = 8;
 constexpr int kSweeps = 6;
-// So small beside the weight of a box that lanes give way to boxes.
+// Far below the weight of a box, so that a lane moves and not a box.
 constexpr double kBoxWeight = 1;
 constexpr double kLaneWeight = 1e-6;
 /// The most lanes over all rows; further wires have none.
@@ -21,7 +21,7 @@ constexpr double kLaneOrderWeight =
 
 struct Link {
     std::size_t other = 0;
-    float ownPort = 0; ///< from the own centre
+    float ownPort = 0; ///< x of the port from its box's centre
     float otherPort = 0;
 };
 

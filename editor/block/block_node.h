@@ -23,7 +23,7 @@ struct BlockPort {
         Wired,
         Free,  ///< an output that nothing reads
         Empty, ///< an input that must be wired
-        Spare, ///< one more input, of a node that takes any number
+        Spare, ///< the free input of a node that takes any number of them
     };
     std::string name;
     State state = State::Free;

@@ -155,9 +155,9 @@ struct WordRoom {
     float nameSize = 0;
     float smallSize = 0;
     [[nodiscard]] float width() const { return right - left; }
-    /// Even for the name.
+    /// Whether there is no room even for the name.
     [[nodiscard]] bool none() const { return height < 9; }
-    /// For two lines.
+    /// Whether there is room for two lines.
     [[nodiscard]] bool card(const BlockNode& node) const
     {
         return node.form == BlockNode::Form::Card && height >= nameSize + smallSize + 5;

@@ -15,8 +15,8 @@ namespace {
 // Costs of a route, as lengths.
 constexpr float kBend = 16;
 constexpr float kCrossing = 10;
-constexpr float kOnOther = 30;  ///< a length on a wire of another bundle
-constexpr float kOnSame = 0.7F; ///< a length on the own bundle
+constexpr float kOnOther = 30;  ///< cost per length on top of another bundle's wire
+constexpr float kOnSame = 0.7F; ///< cost per length on top of a wire of the same bundle
 
 /// The most grid lines that routes use; where there would be more, wires run straight.
 constexpr std::size_t kMostCrossings = 2'000'000;
@@ -50,7 +50,7 @@ public:
                 m_x.insert(m_x.end(), {box.left - lane, box.right + lane});
                 m_y.insert(m_y.end(), {box.top - lane, box.bottom + lane});
             }
-            m_x.push_back(box.centre().x); // without them a step could leap over a box
+            m_x.push_back(box.centre().x); // else a single step of the search could cross a box
             m_y.push_back(box.centre().y);
         }
         for (const RouteEnds& wire : wires) {
@@ -253,7 +253,7 @@ std::vector<std::vector<Point>> routeWires(const std::vector<Rect>& boxes, const
         return straight;
     }
     Grid grid(boxes, wires, kWireClearance);
-    std::optional<Grid> tight; // seldom needed
+    std::optional<Grid> tight; // made only where a wire finds no way on the wide grid
     for (const std::size_t i : order) {
         auto path = grid.route(wires[i]);
         if (!path) {

@@ -12,8 +12,8 @@
 // Text on the block canvas. Private to its drawing.
 namespace residua::editor {
 
-inline constexpr float kSmallest = 10;  ///< of letters that can be read
-inline constexpr float kLabelSize = 11; ///< of shapes and of what stands under a name
+inline constexpr float kSmallest = 10;  ///< the smallest size of legible text, in pixels
+inline constexpr float kLabelSize = 11; ///< the size of shapes and of the line under a name
 
 inline const resources::ThemeColours& coloursOf(const BlockPicture& picture)
 {

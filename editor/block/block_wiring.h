@@ -27,7 +27,7 @@ public:
     /// The wire that would be drawn if the button were let go over `hover`. Anywhere on a node means its first input
     /// that waits for a wire.
     [[nodiscard]] std::optional<projects::Wire> over(const BlockScene& scene, const BlockHit& hover) const;
-    /// Worked out once a wire.
+    /// Checked once for each wire, and kept.
     [[nodiscard]] const projects::WireCheck& check(const projects::Project& project, const projects::GraphRef& ref,
                                                    const projects::Wire& wire);
     /// The first line beside the pointer.

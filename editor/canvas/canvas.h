@@ -22,7 +22,7 @@ class LiveWeights;
 using Theme = resources::Theme;
 /// The document that is shown, shared by all that show it. Never null.
 using DocumentSnapshot = std::shared_ptr<const projects::Document>;
-/// Null: there are no live weights.
+/// The live weights that are shown. Null: there are none.
 using LiveSnapshot = std::shared_ptr<const LiveWeights>;
 
 /// What all canvases of a window show alike beside the document.
@@ -48,7 +48,7 @@ struct SelectionChanged {
 struct FoldsChanged {
     std::vector<LayerRun> folds;
 };
-/// To look inside.
+/// To show the inside of a graph.
 struct OpenBlock {
     projects::GraphRef graph;
 };
@@ -59,7 +59,7 @@ struct HoverShortcut {
 struct AskTyping {
     ScreenPoint at;
     std::string text = {};
-    std::optional<projects::NodeSpot> node = {}; ///< where a node that is typed is to be added; nullopt: it is no graph
+    std::optional<projects::NodeSpot> node = {}; ///< where a node that is typed is to be added; nullopt: not on a graph
 };
 /// To edit what is selected where its values are (Enter).
 struct EditSelection {};

@@ -58,7 +58,7 @@ struct Chip {
     std::string label;
     Rect rect; ///< on the screen
     bool on = false;
-    std::optional<resources::Rgb> colour; ///< of what it stands for; a dot before the label
+    std::optional<resources::Rgb> colour; ///< of a dot before the label
 };
 enum class ChipKind {
     Choice, ///< one of several

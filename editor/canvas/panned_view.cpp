@@ -97,7 +97,7 @@ bool PannedView::begin(const Rect& bounds, LeftButton left)
             lookAt(pointerPosition(), bounds);
             m_moving = Moving::Minimap;
         }
-        return true; // what lies under it is out of reach
+        return true; // the pointer uses the minimap, not what is drawn under it
     }
     const bool leftPans = left == LeftButton::Pans && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
     if (leftPans || ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) {

@@ -17,10 +17,10 @@ constexpr float kMergedPitch = 12;             ///< screen pixels from layer to 
 constexpr int kFinestSegments = 64;            ///< of an arc
 constexpr int kFewestSegments = 14;            ///< where so many are drawn that corners are not visible
 constexpr std::size_t kSegmentBudget = 220000; ///< of all arcs of a frame
-constexpr double kReadable = 120;              ///< arcs in sight, above which those that do not stand out fade
+constexpr double kReadable = 120;              ///< arcs in sight; where there are more, the weak ones are drawn fainter
 constexpr double kFaintest = 0.12;
 constexpr double kAside = 0.3;      ///< opacity of arcs that do not touch the layer under the pointer
-constexpr double kWeakest = 0.45;   ///< opacity of a weight that does not stand out, by itself
+constexpr double kWeakest = 0.45;   ///< opacity of the smallest weight, where arcs are not faded
 constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
 constexpr float kSmallestCount = 9; ///< screen pixels of an arc's height, below which a bundle's number is left out
 
@@ -220,7 +220,7 @@ void Arcs::paint()
         addStrands(*arc, m_hovered == arc || isSelected(m_picture, *arc) ? onTop : below);
     }
     below = worthDrawing(std::move(below));
-    if (m_fade < 1) { // the strong ones over the faint
+    if (m_fade < 1) { // faint arcs first, so that strong ones are drawn over them
         std::stable_sort(below.begin(), below.end(),
                          [](const Strand& a, const Strand& b) { return a.stroke.width < b.stroke.width; });
     }

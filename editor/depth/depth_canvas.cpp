@@ -96,7 +96,7 @@ private:
 
     DepthScene m_scene;
     std::vector<float> m_skyline;   ///< of the minimap
-    std::vector<LayerRun> m_folded; ///< as the scene has them
+    std::vector<LayerRun> m_folded; ///< the folds that the scene was built with
     PortRow m_ports;
     float m_rise = 1;
     Gesture m_gesture = Gesture::None;
@@ -126,7 +126,7 @@ void DepthCanvas::stateChanged()
 
 void DepthCanvas::adaptTo(float width, float height)
 {
-    // No more than at the largest scale of a fit: short rows are not stretched.
+    // At most the largest scale of a fit, so that short rows are not stretched.
     const float shown = std::min(width, bounds().width() * framing().maxZoom);
     if (const float rise = m_scene.riseFor(shown, height); rise != m_rise) {
         m_rise = rise;
@@ -151,7 +151,7 @@ std::optional<Rect> DepthCanvas::areaOf(const Selection& selection) const
     return area;
 }
 
-// Where something that is typed has to do with the selection, or else in the middle.
+// The field for typing stands at the selection, or in the middle where nothing is selected.
 AskTyping DepthCanvas::typingPlace() const
 {
     if (const auto area = areaOf(selection())) {
@@ -194,7 +194,7 @@ void DepthCanvas::paint(ImDrawList& list)
     }
 }
 
-// Top right, where there is something to fold.
+// The button that folds or unfolds, top right; none where there is nothing to fold.
 std::optional<Chip> DepthCanvas::foldChip() const
 {
     if (identicalRuns(project().network).empty()) {

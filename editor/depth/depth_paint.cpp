@@ -52,7 +52,7 @@ void paintFoldMark(ImDrawList& list, const DepthPicture& picture, const LayerBox
     if (box.rect.width() * picture.view.zoom() < kSmallestLabelledBox) {
         return;
     }
-    // As large as its text, however small the box is.
+    // Its size follows the text, which does not shrink with the box.
     const float across = std::max(mark.width(), textWidth(kTextSize, count) + 10) / 2;
     const float down = std::max(mark.height(), kTextSize + 3) / 2;
     const Point at = mark.centre();
@@ -108,7 +108,7 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     const ImDrawFlags corners = cornersOf(picture, box);
     const ImU32 edge = imColour(selected ? c.accent : c.border, selected ? 1.0 : alpha);
     const ImU32 ground = imColour(inStack && !hovered ? c.surface : c.raised, alpha);
-    if (box.folded()) { // a stack of cards
+    if (box.folded()) { // two more outlines behind it, for the layers that it stands for
         const float step = std::min(4.0F, 5 * picture.view.zoom());
         for (const float aside : {2 * step, step}) {
             list.AddRectFilled({r.left + aside, r.top - aside}, {r.right + aside, r.bottom - aside},
@@ -140,7 +140,7 @@ void paintTicks(ImDrawList& list, const DepthPicture& picture)
     for (std::int64_t i = 0; i <= last; ++i) {
         const LayerBox& box = boxes[static_cast<std::size_t>(i)];
         const Rect r = picture.view.rectToScreen(box.rect);
-        const bool beside = i != last && last - i < every; // would run into the head's
+        const bool beside = i != last && last - i < every; // its number would overlap the head's
         if ((i % every == 0 && !beside) || i == last) {
             centredText(list, kTextSize, {r.centre().x, r.bottom + kTickRoom - kTextSize / 2}, 80,
                         imColour(coloursOf(picture).muted), box.title);
@@ -157,7 +157,7 @@ void paintBoxes(ImDrawList& list, const DepthPicture& picture)
         }
         return;
     }
-    // Boxes without a gap between them: one bar, on which only what stands out is marked.
+    // Boxes too small to show gaps are one bar, on which only selected, hovered and left out layers are marked.
     const ThemeColours& c = coloursOf(picture);
     const Rect r =
         picture.view.rectToScreen({boxes.front().rect.left, 0, boxes.back().rect.right, DepthScene::kBoxHeight});

@@ -35,10 +35,10 @@ struct DepthPicture {
 };
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture);
-/// Part of paintDepth.
+/// The part of paintDepth that draws the arcs.
 void paintArcs(ImDrawList& list, const DepthPicture& picture);
 void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview& drag);
-/// The arcs as their skyline, the row as a bar, what is selected on it.
+/// Draws the minimap: the arcs as an outline of their heights, the row as a bar, and on it what is selected.
 void paintDepthOverview(ImDrawList& list, const DepthPicture& picture, const Minimap& map,
                         const std::vector<float>& skyline);
 void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea);

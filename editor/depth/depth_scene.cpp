@@ -203,7 +203,7 @@ void DepthScene::addBrackets(const std::vector<projects::LayerGroup>& groups)
         const std::int64_t first = std::max<std::int64_t>(group.first, 1);
         const std::int64_t last = std::min(group.last, m_layers);
         if (first > last) {
-            continue; // of layers that are gone
+            continue; // its layers are no longer in the stack
         }
         const float left = boxesOf(first).front().rect.left;
         const float right = boxesOf(last).back().rect.right;
@@ -435,7 +435,7 @@ std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
 {
     std::vector<Shortcut> found;
     for (const Arc& arc : m_arcs) {
-        // Taken by its top, so that a box drawn over a few arcs does not pick up all that pass below.
+        // An arc is in the box if its top is: else a box over a few arcs would select all that pass below them.
         if (arc.kind != projects::ShortcutKind::Stream && area.contains(arc.at(0.5F))) {
             found.insert(found.end(), members(arc).begin(), members(arc).end());
         }

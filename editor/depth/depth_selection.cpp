@@ -10,7 +10,7 @@
 namespace residua::editor {
 namespace {
 
-// What was selected as a whole goes, all else comes.
+// Deselects `values` where all of them are selected, else selects them all.
 template <class Set, class Values>
 void toggle(Set& set, const Values& values)
 {

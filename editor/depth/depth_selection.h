@@ -12,7 +12,7 @@ namespace residua::editor {
 
 enum class Pick {
     Alone,
-    Additive, ///< what was selected as a whole goes, all else comes
+    Additive, ///< adds to the selection; what is selected already as a whole is deselected
 };
 /// After a click on what lies under the pointer.
 [[nodiscard]] projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection, const Hit& hit,
@@ -25,7 +25,7 @@ enum class Step {
     Move,
     Extend, ///< keeps what is selected
 };
-/// The box `by` (−1 or 1) beside the selected layers; with none selected the row's end that lies behind.
+/// The box to the left (`by` −1) or right (1) of the selected layers; with none selected, the row's first or last.
 [[nodiscard]] projects::Selection layerBeside(const DepthScene& scene, const projects::Selection& selection,
                                               std::int64_t by, Step step);
 

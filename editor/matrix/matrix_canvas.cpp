@@ -43,7 +43,7 @@ protected:
     void handleKeys() override;
     void paint(ImDrawList& list) override;
     void paintOverview(ImDrawList& list, const Minimap& map) override;
-    /// Beside and below the axes.
+    /// The space that the axes take, for fitting.
     Framing framing() const override
     {
         return {.left = kMatrixAxis, .top = top(), .margin = kFitMargin, .maxZoom = kFitMaxZoom};
@@ -169,7 +169,7 @@ std::vector<LiveMeasure> MatrixCanvas::measures() const
     return shown;
 }
 
-// To the right of the ports.
+// The toggles of the measures, to the right of those of the ports.
 std::vector<Chip> MatrixCanvas::measureChips() const
 {
     const std::vector<LiveMeasure> shown = measures();
@@ -245,7 +245,7 @@ void MatrixCanvas::moveCursor(std::int64_t down, std::int64_t right)
     const Shortcut from = m_cursor.value_or(Shortcut{0, 1});
     const Shortcut to{from.source + right, from.target + down};
     if (m_cursor && m_scene.cell(to) == MatrixCell::Outside) {
-        return; // at the edge
+        return; // the cursor is at the grid's edge
     }
     m_cursor = m_cursor ? to : from;
     reveal(m_scene.rectOf(*m_cursor));

@@ -287,7 +287,7 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     const std::int64_t everyRow = labelStep((kTextSize + 2) / size);
     for (std::int64_t j = targets.first; j <= targets.last; ++j) {
         const bool marked = picture.hovered && picture.hovered->target == j;
-        const bool beside = j != last && last - j < everyRow; // would run into the last one's
+        const bool beside = j != last && last - j < everyRow; // its number would overlap the last one's
         const Point at = picture.view.rectToScreen(picture.scene.rectOf({0, j})).centre();
         if (at.y >= top && (marked || j == last || (j % everyRow == 0 && !beside))) {
             const std::string name = moduleName(picture.project, j);

@@ -23,7 +23,7 @@ enum class MatrixCell : std::uint8_t {
     Frozen,
     Pruned,
 };
-/// Whether the layer reads the entry as one of its own.
+/// Whether the layer reads the entry by itself, and not only inside the summed middle.
 [[nodiscard]] bool isRead(MatrixCell cell);
 
 /// The topology as a grid without a window: row = target j, from 1 at the top to the final output at the bottom;
@@ -36,7 +36,7 @@ public:
 
     void rebuild(const projects::Project& project);
 
-    /// Another number after each rebuild.
+    /// A number that changes with every rebuild.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
     /// Why there is no grid, and what to do about it; empty where there is one.
     [[nodiscard]] const std::string& note() const { return m_note; }

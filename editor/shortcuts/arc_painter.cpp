@@ -10,8 +10,8 @@ namespace residua::editor {
 namespace {
 
 constexpr float kPixelsPerSegment = 9;
-constexpr int kFewest = 12; ///< a short arc turns as far as a long one
-constexpr float kSpare = 8; ///< drawn beyond the edges, for a stroke's width
+constexpr int kFewest = 12; ///< pieces of an arc; a short arc is as curved as a long one
+constexpr float kSpare = 8; ///< pixels drawn beyond the canvas, so that a wide stroke is not cut at its edge
 
 // t on the rising half at which 4t(1 − t) is `share` of the height.
 float risingTo(float share)

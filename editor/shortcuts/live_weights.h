@@ -17,9 +17,9 @@ namespace residua::editor {
 
 /// Which number is shown of weights that each feature or token has of its own.
 enum class LiveMeasure {
-    Mean,    ///< the weight itself where there is one
-    Spread,  ///< the standard deviation over them
-    Feature, ///< of a single feature
+    Mean,    ///< their mean; the weight itself where all share one
+    Spread,  ///< their standard deviation
+    Feature, ///< the weight of a single feature
 };
 
 /// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
@@ -32,10 +32,10 @@ struct LiveValues {
     std::span<const std::uint8_t> active; ///< [layers], 0: left out; empty: as before
     std::int64_t step = 0;
     LiveMeasure measure = LiveMeasure::Mean;
-    std::int64_t feature = 0; ///< which, of a single one
+    std::int64_t feature = 0; ///< whose weights these are, for LiveMeasure::Feature
 };
 
-/// Of magnitudes, or of signed values about the scale's centre.
+/// Which colour map weights are drawn in: that of magnitudes, or that of signed values about the scale's centre.
 [[nodiscard]] resources::Rgb weightColour(const projects::WeightScale& scale, double weight, resources::Theme theme);
 
 struct WeightGrid {
@@ -63,13 +63,13 @@ public:
     void clear();
     /// Forgets one measure.
     void clear(LiveMeasure measure);
-    /// Another number whenever something changed.
+    /// A number that changes with every change of the weights.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
     [[nodiscard]] bool empty() const { return !has(LiveMeasure::Mean); }
     [[nodiscard]] bool has(LiveMeasure measure) const { return !of(measure).grids.empty(); }
     [[nodiscard]] std::int64_t step(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).step; }
-    /// Which the single one is.
+    /// The feature whose weights LiveMeasure::Feature shows.
     [[nodiscard]] std::int64_t feature() const { return m_feature; }
     [[nodiscard]] const projects::WeightScale& scale(LiveMeasure measure = LiveMeasure::Mean) const
     {

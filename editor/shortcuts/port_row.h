@@ -20,7 +20,7 @@ struct DepthPort {
 /// The ports of a topology as a row of toggles, top left; no row where there is one port.
 class PortRow {
 public:
-    static constexpr float kRoom = 28; ///< that it takes
+    static constexpr float kRoom = 28; ///< pixels that the row takes at the top
 
     /// What a person hid stays hidden while the topology has the same ports.
     void follow(const projects::Topology& topology, resources::Theme theme);
@@ -33,9 +33,9 @@ public:
         Toggle,
         Alone, ///< hides all others
     };
-    /// False where no toggle is.
+    /// Toggles what lies at a point; false where there is no toggle.
     bool click(Point onScreen, Click how);
-    /// For the keys: goes on (1) or back (−1) from all of them over each one alone to all of them again.
+    /// For the keys: shows the next choice (1) or the one before (−1) among all ports and each port alone, in a circle.
     void step(int direction);
     void paint(ImDrawList& list, resources::Theme theme, Point pointer) const;
 

@@ -31,15 +31,16 @@ public:
 protected:
     // What each view implements.
     virtual void rebuild() = 0;
-    /// The selection or the folds are others now.
+    /// Called when the selection or the folds have changed.
     virtual void stateChanged() = 0;
     [[nodiscard]] virtual Rect bounds() const = 0;
-    /// What `selection` covers; nullopt where it covers nothing here.
+    /// The part of the scene that `selection` covers; nullopt where none of it is drawn here.
     [[nodiscard]] virtual std::optional<Rect> areaOf(const projects::Selection& selection) const = 0;
     [[nodiscard]] virtual bool inGesture() const = 0;
     /// Ends a gesture without its effect; false where there was none.
     virtual bool giveUpGesture() = 0;
-    /// The pointer's frame, unless it moves the view; it is far away where it is not `inside`.
+    /// Handles the pointer in a frame in which it does not move the view. Where it is not `inside`, it
+    /// is far away from everything.
     virtual void handlePointer(Point pointer, bool inside) = 0;
     virtual void handleKeys() = 0;
     virtual void paint(ImDrawList& list) = 0;

@@ -8,7 +8,7 @@
 
 namespace residua::editor {
 
-inline constexpr float kLegendRoom = 72; ///< from the bottom edge, the legend and some air
+inline constexpr float kLegendRoom = 72; ///< pixels that the legend takes above the bottom edge, its margin included
 /// The colour bar of the weights, bottom left; nothing while there are no live weights.
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
                  LiveMeasure measure = LiveMeasure::Mean);
