@@ -6,7 +6,7 @@
 #include "projects/check/validate.h"
 #include "projects/file/json.h"
 #include "projects/library/presets.h"
-#include "tests/app/random_hand.h"
+#include "tests/app/random_user.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
@@ -107,15 +107,15 @@ private slots:
         const int seed = numberFrom("RESIDUA_RANDOM_SEED", static_cast<int>(std::random_device{}() % 1'000'000));
         qInfo("RESIDUA_RANDOM_SEED=%d does this again", seed);
         const int actions = numberFrom("RESIDUA_RANDOM_ACTIONS", kActions);
-        RandomHand hand(*m_window, static_cast<unsigned>(seed));
+        RandomUser user(*m_window, static_cast<unsigned>(seed));
         QElapsedTimer clock;
         clock.start();
         for (int i = 1; i <= actions; ++i) {
-            const QString what = hand.act();
+            const QString what = user.act();
             const QString wrong = whatIsWrong();
             const bool ends = i % kActionsOnADocument == 0 || i == actions || hasMuchInIt(project());
             if (wrong.isEmpty() && ends) {
-                takeAnother(hand);
+                takeAnother(user);
             }
             QVERIFY2(wrong.isEmpty() && !QTest::currentTestFailed(),
                      qPrintable(QStringLiteral("seed %1, action %2, %3: %4").arg(seed).arg(i).arg(what, wrong)));
@@ -152,7 +152,7 @@ private:
     }
 
     /// Back to the beginning and forth again; saved and opened again; then on with another one.
-    void takeAnother(RandomHand& hand)
+    void takeAnother(RandomUser& user)
     {
         DocumentSession& session = m_window->session();
         while (session.history().canUndo()) {
@@ -168,7 +168,7 @@ private:
         QVERIFY(session.open(place).ok());
         QCOMPARE(session.document(), last);
         const auto& examples = projects::examples();
-        if (const int which = hand.below(static_cast<qsizetype>(examples.size() + 2)); which < int(examples.size())) {
+        if (const int which = user.below(static_cast<qsizetype>(examples.size() + 2)); which < int(examples.size())) {
             QVERIFY(m_window->openExample(examples[static_cast<std::size_t>(which)].name).ok());
         } else {
             m_window->openProject(m_home);

@@ -15,12 +15,12 @@ class QLineEdit;
 
 namespace residua::app {
 
-/// A hand that knows where everything in the window is and nothing of what it does: it clicks, drags, turns the wheel,
-/// types, and takes commands, the same ones for the same seed. It leaves alone what trains or quits. A dialog or menu
+/// Uses the window at random: it knows where everything is and nothing of what it does. It clicks, drags, turns the
+/// wheel, types, and takes commands, the same ones for the same seed. It leaves alone what trains or quits. A dialog or menu
 /// that waits for it is given up, so that no action waits for ever. GUI thread.
-class RandomHand : public QObject {
+class RandomUser : public QObject {
 public:
-    RandomHand(MainWindow& window, unsigned seed);
+    RandomUser(MainWindow& window, unsigned seed);
 
     /// One action and what follows from it; says what it was.
     QString act();
@@ -30,7 +30,7 @@ public:
 private:
     struct Kind {
         int weight;
-        QString (RandomHand::*act)();
+        QString (RandomUser::*act)();
     };
     static const std::vector<Kind>& kinds();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the hand does on the canvases and on the ribbon.
-#include "tests/app/random_hand.h"
+// What the random user does on the canvases and on the ribbon.
+#include "tests/app/random_user.h"
 
 #include "app/schedule/schedule_panel.h"
 #include "app/window/edit_commands.h"
@@ -18,18 +18,18 @@
 
 namespace residua::app {
 
-CanvasWidget* RandomHand::canvas()
+CanvasWidget* RandomUser::canvas()
 {
     CanvasWidget& front = m_window.workspace().currentCanvas();
     return front.isVisible() && front.drawable() ? &front : nullptr;
 }
 
-QPoint RandomHand::pointIn(const QWidget& widget)
+QPoint RandomUser::pointIn(const QWidget& widget)
 {
     return {below(std::max(widget.width(), 1)), below(std::max(widget.height(), 1))};
 }
 
-QPoint RandomHand::pointOn(CanvasWidget& canvas)
+QPoint RandomUser::pointOn(CanvasWidget& canvas)
 {
     std::optional<editor::ScreenPoint> point;
     const projects::Project& project = m_window.session().project();
@@ -53,14 +53,14 @@ QPoint RandomHand::pointOn(CanvasWidget& canvas)
     return canvas.surface()->rect().contains(at) ? at : pointIn(*canvas.surface());
 }
 
-Qt::KeyboardModifiers RandomHand::modifiers()
+Qt::KeyboardModifiers RandomUser::modifiers()
 {
     static const std::vector<Qt::KeyboardModifiers> kModifiers{Qt::NoModifier,    Qt::NoModifier,      Qt::NoModifier,
                                                                Qt::ShiftModifier, Qt::ControlModifier, Qt::AltModifier};
     return oneOf(kModifiers);
 }
 
-QString RandomHand::clickOnACanvas()
+QString RandomUser::clickOnACanvas()
 {
     CanvasWidget* on = canvas();
     if (!on) {
@@ -78,7 +78,7 @@ QString RandomHand::clickOnACanvas()
     return QStringLiteral("click %1 at %2, %3 of %4").arg(how).arg(at.x()).arg(at.y()).arg(on->accessibleName());
 }
 
-void RandomHand::drag(QWidget& widget, Qt::MouseButton button, QPoint from, QPoint to)
+void RandomUser::drag(QWidget& widget, Qt::MouseButton button, QPoint from, QPoint to)
 {
     const Qt::KeyboardModifiers held = modifiers();
     QTest::mouseMove(&widget, from);
@@ -92,7 +92,7 @@ void RandomHand::drag(QWidget& widget, Qt::MouseButton button, QPoint from, QPoi
     QTest::mouseRelease(&widget, button, held, to);
 }
 
-QString RandomHand::dragOnACanvas()
+QString RandomUser::dragOnACanvas()
 {
     CanvasWidget* on = canvas();
     if (!on) {
@@ -109,14 +109,14 @@ QString RandomHand::dragOnACanvas()
         .arg(on->accessibleName());
 }
 
-void RandomHand::scroll(QWidget& widget, QPoint at)
+void RandomUser::scroll(QWidget& widget, QPoint at)
 {
     const QPoint turn(below(4) == 0 ? 120 : 0, 120 * (below(9) - 4));
     QWheelEvent event(at, widget.mapToGlobal(at), {}, turn, Qt::NoButton, modifiers(), Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(&widget, &event);
 }
 
-QString RandomHand::turnTheWheel()
+QString RandomUser::turnTheWheel()
 {
     if (CanvasWidget* on = canvas()) {
         scroll(*on->surface(), pointOn(*on));
@@ -126,7 +126,7 @@ QString RandomHand::turnTheWheel()
     return QStringLiteral("turn the wheel");
 }
 
-QString RandomHand::pressAKeyOnACanvas()
+QString RandomUser::pressAKeyOnACanvas()
 {
     static const std::vector<Qt::Key> kPlain{
         Qt::Key_Delete, Qt::Key_F,    Qt::Key_Escape, Qt::Key_Period, Qt::Key_Left,  Qt::Key_Right, Qt::Key_Up,
@@ -146,7 +146,7 @@ QString RandomHand::pressAKeyOnACanvas()
     return QKeySequence(QKeyCombination(held, key)).toString();
 }
 
-QString RandomHand::typeToAdd()
+QString RandomUser::typeToAdd()
 {
     CanvasWidget* on = canvas();
     if (!on) {
@@ -166,14 +166,14 @@ QString RandomHand::typeToAdd()
     return QStringLiteral("type “%1”").arg(text);
 }
 
-QString RandomHand::fillTheClipboard()
+QString RandomUser::fillTheClipboard()
 {
     const QString text = below(2) == 0 ? oneOf(texts()) : QStringLiteral("{\"residua\": [%1").arg(oneOf(texts()));
     QGuiApplication::clipboard()->setText(text);
     return QStringLiteral("clipboard: %1").arg(text);
 }
 
-QString RandomHand::editTheRibbon()
+QString RandomUser::editTheRibbon()
 {
     m_window.workspace().showSchedule();
     QCoreApplication::processEvents();

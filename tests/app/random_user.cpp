@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/app/random_hand.h"
+#include "tests/app/random_user.h"
 
 #include "app/commands/command_palette.h"
 #include "app/outline/outline_view.h"
@@ -50,16 +50,16 @@ bool isLeftAlone(const QAbstractButton& button)
 
 } // namespace
 
-RandomHand::RandomHand(MainWindow& window, unsigned seed) : m_window(window), m_random(seed)
+RandomUser::RandomUser(MainWindow& window, unsigned seed) : m_window(window), m_random(seed)
 {
     for (const PaletteGroup& group : paletteGroups()) {
         m_items.insert(m_items.end(), group.items.begin(), group.items.end());
     }
-    connect(&m_impatience, &QTimer::timeout, this, &RandomHand::giveUpWhatWaits);
+    connect(&m_impatience, &QTimer::timeout, this, &RandomUser::giveUpWhatWaits);
     m_impatience.start(kImpatienceMilliseconds);
 }
 
-const std::vector<QString>& RandomHand::texts()
+const std::vector<QString>& RandomUser::texts()
 {
     static const std::vector<QString> kTexts{
         "2",        "3",      "8",     "16",    "0.5",       "1e-3",
@@ -69,7 +69,7 @@ const std::vector<QString>& RandomHand::texts()
     return kTexts;
 }
 
-void RandomHand::typeInto(QLineEdit& field, const QString& text)
+void RandomUser::typeInto(QLineEdit& field, const QString& text)
 {
     const QPointer<QLineEdit> still = &field; // what is typed may close it
     for (qsizetype i = 0; i < text.size() && still; ++i) {
@@ -77,21 +77,21 @@ void RandomHand::typeInto(QLineEdit& field, const QString& text)
     }
 }
 
-const std::vector<RandomHand::Kind>& RandomHand::kinds()
+const std::vector<RandomUser::Kind>& RandomUser::kinds()
 {
     static const std::vector<Kind> kKinds{
-        {10, &RandomHand::takeACommand},   {2, &RandomHand::searchTheCommands}, {4, &RandomHand::takeFromThePalette},
-        {8, &RandomHand::goToAPlace},      {10, &RandomHand::setAProperty},     {12, &RandomHand::clickOnACanvas},
-        {14, &RandomHand::dragOnACanvas},  {6, &RandomHand::turnTheWheel},      {12, &RandomHand::pressAKeyOnACanvas},
-        {6, &RandomHand::typeToAdd},       {2, &RandomHand::fillTheClipboard},  {4, &RandomHand::editTheRibbon},
-        {4, &RandomHand::useAPlot},        {6, &RandomHand::chooseATab},        {6, &RandomHand::useAList},
-        {6, &RandomHand::fillAField},      {6, &RandomHand::pressAButton},      {4, &RandomHand::chooseFromABox},
-        {1, &RandomHand::resizeTheWindow}, {2, &RandomHand::useTheStartPage},
+        {10, &RandomUser::takeACommand},   {2, &RandomUser::searchTheCommands}, {4, &RandomUser::takeFromThePalette},
+        {8, &RandomUser::goToAPlace},      {10, &RandomUser::setAProperty},     {12, &RandomUser::clickOnACanvas},
+        {14, &RandomUser::dragOnACanvas},  {6, &RandomUser::turnTheWheel},      {12, &RandomUser::pressAKeyOnACanvas},
+        {6, &RandomUser::typeToAdd},       {2, &RandomUser::fillTheClipboard},  {4, &RandomUser::editTheRibbon},
+        {4, &RandomUser::useAPlot},        {6, &RandomUser::chooseATab},        {6, &RandomUser::useAList},
+        {6, &RandomUser::fillAField},      {6, &RandomUser::pressAButton},      {4, &RandomUser::chooseFromABox},
+        {1, &RandomUser::resizeTheWindow}, {2, &RandomUser::useTheStartPage},
     };
     return kKinds;
 }
 
-QString RandomHand::act()
+QString RandomUser::act()
 {
     const auto& all = kinds();
     int at =
@@ -103,7 +103,7 @@ QString RandomHand::act()
     return what;
 }
 
-QString RandomHand::takeACommand()
+QString RandomUser::takeACommand()
 {
     const QList<MenuCommand> commands = commandsOf(*m_window.menuBar());
     const MenuCommand& command = commands.at(below(commands.size()));
@@ -113,7 +113,7 @@ QString RandomHand::takeACommand()
     return command.path;
 }
 
-QString RandomHand::searchTheCommands()
+QString RandomUser::searchTheCommands()
 {
     m_window.actions().commands->trigger();
     const QString text = texts()[static_cast<std::size_t>(below(12))];
@@ -125,7 +125,7 @@ QString RandomHand::searchTheCommands()
     return QStringLiteral("search the commands for “%1”").arg(text);
 }
 
-QString RandomHand::takeFromThePalette()
+QString RandomUser::takeFromThePalette()
 {
     const PaletteItem& item = oneOf(m_items);
     if (const auto edit = takeUp(m_window.session().project(), m_window.documents().place(), item)) {
@@ -134,7 +134,7 @@ QString RandomHand::takeFromThePalette()
     return QStringLiteral("palette: %1").arg(item.title);
 }
 
-QString RandomHand::goToAPlace()
+QString RandomUser::goToAPlace()
 {
     const OutlineModel& model = m_window.workspace().outlineModel();
     QModelIndex index;
@@ -147,7 +147,7 @@ QString RandomHand::goToAPlace()
     return QStringLiteral("go to %1").arg(index.data().toString());
 }
 
-QString RandomHand::setAProperty()
+QString RandomUser::setAProperty()
 {
     const auto properties = propertiesOf(m_window.session().project(), m_window.documents().place());
     if (properties.empty()) {
@@ -182,7 +182,7 @@ QString RandomHand::setAProperty()
     return QStringLiteral("%1 = %2").arg(property.title, value.toString());
 }
 
-QString RandomHand::useAPlot()
+QString RandomUser::useAPlot()
 {
     auto* plot = any<QCustomPlot>();
     if (!plot) {
@@ -205,7 +205,7 @@ QString RandomHand::useAPlot()
     return QStringLiteral("the plot at %1, %2").arg(at.x()).arg(at.y());
 }
 
-QString RandomHand::chooseATab()
+QString RandomUser::chooseATab()
 {
     auto* bar = any<QTabBar>();
     if (!bar || bar->count() == 0) {
@@ -216,7 +216,7 @@ QString RandomHand::chooseATab()
     return QStringLiteral("tab %1").arg(bar->tabText(tab));
 }
 
-QString RandomHand::useAList()
+QString RandomUser::useAList()
 {
     static const std::vector<Qt::Key> kKeys{Qt::Key_Up,    Qt::Key_Down,   Qt::Key_Left,     Qt::Key_Right,
                                             Qt::Key_Space, Qt::Key_Return, Qt::Key_F2,       Qt::Key_Delete,
@@ -238,7 +238,7 @@ QString RandomHand::useAList()
     return QStringLiteral("list %1").arg(view->accessibleName());
 }
 
-QString RandomHand::fillAField()
+QString RandomUser::fillAField()
 {
     auto* field = any<QLineEdit>();
     if (!field) {
@@ -256,7 +256,7 @@ QString RandomHand::fillAField()
     return QStringLiteral("field %1: %2").arg(name, text);
 }
 
-QString RandomHand::pressAButton()
+QString RandomUser::pressAButton()
 {
     auto* button = any<QAbstractButton>();
     if (!button || isLeftAlone(*button)) {
@@ -267,7 +267,7 @@ QString RandomHand::pressAButton()
     return QStringLiteral("button %1").arg(name);
 }
 
-QString RandomHand::chooseFromABox()
+QString RandomUser::chooseFromABox()
 {
     auto* box = any<QComboBox>();
     if (!box) {
@@ -281,14 +281,14 @@ QString RandomHand::chooseFromABox()
     return QStringLiteral("box %1").arg(name);
 }
 
-QString RandomHand::resizeTheWindow()
+QString RandomUser::resizeTheWindow()
 {
     const QSize size(640 + below(600), 480 + below(360));
     m_window.resize(size);
     return QStringLiteral("resize to %1 × %2").arg(size.width()).arg(size.height());
 }
 
-QString RandomHand::useTheStartPage()
+QString RandomUser::useTheStartPage()
 {
     m_window.showStartPage();
     QCoreApplication::processEvents();
@@ -302,14 +302,14 @@ QString RandomHand::useTheStartPage()
 }
 
 template <class T>
-T* RandomHand::any()
+T* RandomUser::any()
 {
     QList<T*> all = m_window.findChildren<T*>();
     all.removeIf([](const T* each) { return !each->isVisible() || !each->isEnabled(); });
     return all.isEmpty() ? nullptr : all.at(below(all.size()));
 }
 
-void RandomHand::giveUpWhatWaits()
+void RandomUser::giveUpWhatWaits()
 {
     QDrag::cancel();
     if (QWidget* dialog = QApplication::activeModalWidget()) {
@@ -319,7 +319,7 @@ void RandomHand::giveUpWhatWaits()
     }
 }
 
-void RandomHand::closeWhatIsOpen()
+void RandomUser::closeWhatIsOpen()
 {
     while (QWidget* popup = QApplication::activePopupWidget()) {
         popup->close();

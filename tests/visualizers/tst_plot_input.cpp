@@ -59,7 +59,7 @@ QByteArray contentsOf(const QString& path)
 
 } // namespace
 
-class TestPlotHands : public QObject {
+class TestPlotInput : public QObject {
     Q_OBJECT
 
 private slots:
@@ -307,5 +307,5 @@ private:
     QCustomPlot* m_plot = nullptr;
 };
 
-RESIDUA_TEST_IN(QApplication, TestPlotHands)
-#include "tst_plot_hands.moc"
+RESIDUA_TEST_IN(QApplication, TestPlotInput)
+#include "tst_plot_input.moc"
