@@ -7,6 +7,7 @@
 #include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
 #include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QHeaderView>
 #include <QSplitter>
@@ -126,8 +127,8 @@ Result<RunComparison> compareRuns(const std::string& first, const std::string& s
     if (!x || !y) {
         return x ? y.error() : x.error();
     }
-    comparison.firstSteps = std::move(x->steps);
-    comparison.secondSteps = std::move(y->steps);
+    comparison.firstSteps = std::move(x->numbers.steps);
+    comparison.secondSteps = std::move(y->numbers.steps);
     return comparison;
 }
 
@@ -200,13 +201,14 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
         tree->header()->resizeSection(column, kNumberWidth);
     }
     tree->header()->setStretchLastSection(false);
-    auto* curves = new visualizers::LossView(this);
+    auto* overlaid = new visualizers::ShownRuns(this);
+    auto* curves = new visualizers::LossView(*overlaid, this);
     curves->setTheme(theme);
     for (const auto& [info, steps] : {std::pair{&comparison.first, &comparison.firstSteps},
                                       std::pair{&comparison.second, &comparison.secondSteps}}) {
-        const QString key = QString::fromStdString(info->directory);
-        curves->setRun(key, titleOf(*info));
-        curves->append(key, *steps, {});
+        overlaid->overlay(info->directory);
+        overlaid->begin(info->directory, {.name = titleOf(*info)});
+        overlaid->add(info->directory, {.steps = *steps});
     }
     auto* split = new QSplitter(Qt::Vertical, this);
     split->addWidget(curves);

@@ -2,6 +2,7 @@
 #include "app/runs/run_costs.h"
 
 #include "app/runs/background.h"
+#include "app/runs/runs_model.h"
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
 
@@ -12,7 +13,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kSoonMilliseconds = 500; ///< a live run tells its step far more often
+constexpr int kSoonMilliseconds = 500;
 
 double lastOf(const engine::RunReader& reader, const char* name)
 {
@@ -45,16 +46,17 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     return point;
 }
 
-RunCosts::RunCosts(QObject* parent) : QObject(parent)
+RunCosts::RunCosts(const RunsModel& runs, QObject* parent) : QObject(parent), m_runs(runs)
 {
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMilliseconds);
     connect(&m_soon, &QTimer::timeout, this, &RunCosts::read);
+    connect(&runs, &RunsModel::modelReset, this, &RunCosts::readSoon);
+    connect(&runs, &RunsModel::dataChanged, this, &RunCosts::readSoon);
 }
 
-void RunCosts::setRuns(const std::vector<engine::RunInfo>& runs)
+void RunCosts::readSoon()
 {
-    m_runs = runs;
     if (!m_soon.isActive()) {
         m_soon.start();
     }
@@ -67,13 +69,13 @@ void RunCosts::read()
         return;
     }
     std::vector<engine::RunInfo> grown;
-    for (const engine::RunInfo& run : m_runs) {
+    for (const engine::RunInfo& run : m_runs.runs()) {
         const auto known = m_known.find(run.directory);
         if (known == m_known.end() || known->second.step != run.step || known->second.status != run.status) {
             grown.push_back(run);
         }
     }
-    if (grown.empty() && m_known.size() == m_runs.size()) {
+    if (grown.empty() && m_known.size() == m_runs.runs().size()) {
         return;
     }
     m_reading = true;
@@ -91,7 +93,7 @@ void RunCosts::read()
         }
         std::vector<visualizers::ParetoRun> points;
         std::map<std::string, Known> kept;
-        for (const engine::RunInfo& run : m_runs) {
+        for (const engine::RunInfo& run : m_runs.runs()) {
             if (const auto found = m_known.find(run.directory); found != m_known.end()) {
                 points.push_back(found->second.run);
                 kept.insert(*found);

@@ -14,15 +14,15 @@
 
 namespace residua::app {
 
+class RunsModel;
+
 /// What each run of a project has cost so far, read off the GUI thread; a run is read again only when it has grown or
 /// ended.
 class RunCosts : public QObject {
     Q_OBJECT
 public:
-    explicit RunCosts(QObject* parent = nullptr);
-
-    /// The runs that there are now. What is known of others is forgotten.
-    void setRuns(const std::vector<engine::RunInfo>& runs);
+    /// Of the runs in the list, which it does not outlive.
+    explicit RunCosts(const RunsModel& runs, QObject* parent = nullptr);
 
 signals:
     void changed(const std::vector<residua::visualizers::ParetoRun>& runs);
@@ -34,9 +34,11 @@ private:
         visualizers::ParetoRun run;
     };
 
+    /// Before long: a live run tells its step far more often than it is worth reading.
+    void readSoon();
     void read();
 
-    std::vector<engine::RunInfo> m_runs;
+    const RunsModel& m_runs;
     std::map<std::string, Known> m_known; ///< by directory
     QTimer m_soon;
     bool m_reading = false;

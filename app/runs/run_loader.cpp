@@ -59,10 +59,10 @@ std::vector<engine::Matrix> matricesOf(const engine::RunReader& reader, std::int
 RunMark RunRecord::mark() const
 {
     RunMark mark = since;
-    if (!steps.empty()) {
-        mark.step = steps.back().step;
+    if (!numbers.steps.empty()) {
+        mark.step = numbers.steps.back().step;
     }
-    for (const engine::Matrix& matrix : matrices) {
+    for (const engine::Matrix& matrix : numbers.matrices) {
         mark.matrixStep = std::max(mark.matrixStep, matrix.step);
     }
     return mark;
@@ -87,15 +87,15 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
     if (const auto cost = projects::costOf(record.project)) {
         record.flopPerUnit = cost->total.trainFlops;
     }
-    record.steps = stepsOf(*reader, since.step);
+    record.numbers.steps = stepsOf(*reader, since.step);
     for (const auto& [step, loss] : reader->metric(engine::metric::kValidationLoss, since.step)) {
-        record.validations.push_back({step, loss});
+        record.numbers.validations.push_back({step, loss});
     }
     record.events = reader->events();
     for (const char* name : {engine::metric::kThroughput, engine::metric::kPeakBytes}) {
-        record.figures[name] = reader->metric(name, since.step);
+        record.numbers.figures[name] = reader->metric(name, since.step);
     }
-    record.matrices = matricesOf(*reader, since.matrixStep);
+    record.numbers.matrices = matricesOf(*reader, since.matrixStep);
     record.faults = reader->faults();
     return record;
 }

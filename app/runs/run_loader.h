@@ -4,12 +4,12 @@
 #include "engine/api/values.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QObject>
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,12 +33,9 @@ struct RunRecord {
     RunMark since;
     projects::Project project; ///< that is trained
     double flopPerUnit = 0;    ///< training FLOP per token or sample; 0 where the project's shapes do not tell
-    std::vector<engine::StepRecord> steps;
-    std::vector<engine::ValidationRecord> validations;
-    std::vector<engine::Matrix> matrices; ///< of each name ascending by step
+    visualizers::RunNumbers numbers;
     std::vector<engine::RunEvent> events;
-    std::map<std::string, std::vector<engine::MetricPoint>> figures; ///< throughput and memory, by name
-    std::vector<Error> faults;                                       ///< what of a damaged store is left out
+    std::vector<Error> faults; ///< what of a damaged store is left out
 
     /// How much is known with this record.
     [[nodiscard]] RunMark mark() const;

@@ -4,6 +4,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "engine/results/run_reader.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +54,12 @@ std::vector<std::string> tagsOf(const QString& text)
 
 } // namespace
 
+RunsModel::RunsModel(visualizers::ShownRuns& shown, QObject* parent) : QAbstractItemModel(parent), m_shown(shown)
+{
+    connect(&shown, &visualizers::ShownRuns::overlaid, this, &RunsModel::announceShown);
+    connect(&shown, &visualizers::ShownRuns::overlayRemoved, this, &RunsModel::announceShown);
+}
+
 void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
 {
     if (sameRuns(runs, m_runs)) {
@@ -60,12 +67,13 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
         for (std::size_t run = 0; run < m_runs.size(); ++run) {
             emit dataChanged(indexOf(run, 0), indexOf(run, ColumnCount - 1));
         }
-        return;
+    } else {
+        beginResetModel();
+        m_runs = std::move(runs);
+        arrange();
+        endResetModel();
     }
-    beginResetModel();
-    m_runs = std::move(runs);
-    arrange();
-    endResetModel();
+    emit listed();
 }
 
 /// A parent is known by its folder's name: the project may have moved since. One that is gone leaves its forks as
@@ -146,32 +154,18 @@ void RunsModel::setLive(const std::string& directory, engine::RunStatus status, 
     }
 }
 
-void RunsModel::setOverlaid(const std::string& directory, bool overlaid)
+void RunsModel::announceShown(const std::string& directory)
 {
-    const bool changed = overlaid ? m_overlaid.insert(directory).second : m_overlaid.erase(directory) > 0;
-    if (!overlaid) {
-        m_colours.erase(directory);
-    }
-    for (std::size_t row = 0; changed && row < m_runs.size(); ++row) {
-        if (m_runs[row].directory == directory) {
-            const QModelIndex cell = indexOf(row, Name);
-            emit dataChanged(cell, cell, {Qt::CheckStateRole, Qt::DecorationRole});
-        }
-    }
-}
-
-void RunsModel::clearOverlays()
-{
-    for (const std::string& directory : std::set<std::string>(m_overlaid)) {
-        setOverlaid(directory, false);
-    }
-}
-
-void RunsModel::setColour(const std::string& directory, const QColor& colour)
-{
-    m_colours[directory] = colour;
     if (const QModelIndex cell = indexOf(directory); cell.isValid()) {
-        emit dataChanged(cell, cell, {Qt::DecorationRole});
+        emit dataChanged(cell, cell, {Qt::CheckStateRole, Qt::DecorationRole});
+    }
+}
+
+void RunsModel::setTheme(resources::Theme theme)
+{
+    m_theme = theme;
+    for (const auto& run : m_shown.runs()) {
+        announceShown(run.key);
     }
 }
 
@@ -228,10 +222,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole:
         return textOf(run, index.column());
     case Qt::CheckStateRole:
-        return index.column() == Name ? QVariant(isOverlaid(run.directory) ? Qt::Checked : Qt::Unchecked) : QVariant();
+        return index.column() == Name ? QVariant(m_shown.isOverlaid(run.directory) ? Qt::Checked : Qt::Unchecked)
+                                      : QVariant();
     case Qt::DecorationRole: {
-        const auto colour = m_colours.find(run.directory);
-        return index.column() == Name && colour != m_colours.end() ? QVariant(colour->second) : QVariant();
+        const auto* shown = m_shown.find(run.directory);
+        return index.column() == Name && shown && shown->overlaid
+                   ? QVariant(toColour(resources::curveColour(shown->colour, m_theme)))
+                   : QVariant();
     }
     case Qt::TextAlignmentRole:
         return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
@@ -264,10 +261,8 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
     if (role != Qt::CheckStateRole || index.column() != Name) {
         return false;
     }
-    const engine::RunInfo run = m_runs[index.internalId()];
-    const bool overlaid = value.toInt() == Qt::Checked;
-    setOverlaid(run.directory, overlaid);
-    emit overlayChanged(run, overlaid);
+    const std::string directory = m_runs[index.internalId()].directory;
+    value.toInt() == Qt::Checked ? m_shown.overlay(directory) : m_shown.removeOverlay(directory);
     return true;
 }
 

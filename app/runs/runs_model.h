@@ -2,36 +2,37 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "resources/colours.h"
 
 #include <QAbstractItemModel>
-#include <QColor>
 
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
+
+namespace residua::visualizers {
+class ShownRuns;
+} // namespace residua::visualizers
 
 namespace residua::app {
 
 /// The runs of a project, newest first, each below the run that it was forked from; the check in the first column
-/// lays a run's curves over the others. Tags and notes are edited in place.
+/// lays a run's curves over the others, as `shown` has them. Tags and notes are edited in place.
 class RunsModel : public QAbstractItemModel {
     Q_OBJECT
 public:
     enum Column { Name, Started, State, Progress, Loss, ValidationLoss, Device, Tags, Notes, ColumnCount };
 
-    using QAbstractItemModel::QAbstractItemModel;
+    /// Follows `shown`, which it does not outlive.
+    explicit RunsModel(visualizers::ShownRuns& shown, QObject* parent = nullptr);
 
     void setRuns(std::vector<engine::RunInfo> runs);
     /// The row of a growing run: its numbers are ahead of its run.json.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
-    void setOverlaid(const std::string& directory, bool overlaid);
-    void clearOverlays();
-    [[nodiscard]] bool isOverlaid(const std::string& directory) const { return m_overlaid.contains(directory); }
-    /// What the run's curves are drawn in, while it is overlaid.
-    void setColour(const std::string& directory, const QColor& colour);
+    /// Of the curves' colours, which stand beside the names.
+    void setTheme(resources::Theme theme);
     [[nodiscard]] const std::vector<engine::RunInfo>& runs() const { return m_runs; }
     /// Not all of them ran on the same.
     [[nodiscard]] bool haveSeveralDevices() const;
@@ -51,7 +52,8 @@ public:
     Qt::ItemFlags flags(const QModelIndex& index) const override;
 
 signals:
-    void overlayChanged(const residua::engine::RunInfo& run, bool overlaid);
+    /// runs() is another list, or tells more of the same runs.
+    void listed();
     void annotated(const std::string& directory, const std::vector<std::string>& tags, const std::string& notes);
 
 private:
@@ -62,12 +64,14 @@ private:
     [[nodiscard]] const std::vector<std::size_t>& childrenOf(std::size_t run) const;
     [[nodiscard]] QModelIndex indexOf(std::size_t run, int column) const;
     void arrange();
+    /// The run's check and colour are others.
+    void announceShown(const std::string& directory);
 
+    visualizers::ShownRuns& m_shown;
+    resources::Theme m_theme = resources::Theme::Light;
     std::vector<engine::RunInfo> m_runs;
     std::vector<std::size_t> m_parents;                         ///< of each run: another's place in m_runs, or kRoot
     std::map<std::size_t, std::vector<std::size_t>> m_children; ///< in the order of m_runs
-    std::set<std::string> m_overlaid;
-    std::map<std::string, QColor> m_colours; ///< of curves, by directory
 };
 
 } // namespace residua::app

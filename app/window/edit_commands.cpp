@@ -4,7 +4,7 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
 #include "app/outline/outline_view.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/workspace.h"
 #include "editor/block/block_canvas.h"
 #include "projects/commands/graph_commands.h"
@@ -17,10 +17,10 @@
 
 namespace residua::app {
 
-EditCommands::EditCommands(DocumentSession& session, Workspace& workspace, DocumentLink& documents, QObject* parent)
+EditCommands::EditCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, QObject* parent)
     : QObject(parent), m_session(session), m_workspace(workspace), m_documents(documents)
 {
-    connect(&workspace.outline(), &OutlineView::deleteRequested, this, &EditCommands::deletePlace);
+    connect(&workspace.view<OutlineView>(), &OutlineView::deleteRequested, this, &EditCommands::deletePlace);
     for (CanvasWidget* canvas : workspace.canvases()) {
         connect(canvas, &CanvasWidget::requested, this, [this, canvas](const editor::Request& request) {
             if (const auto* asked = std::get_if<editor::AskTyping>(&request)) {

@@ -15,7 +15,7 @@
 namespace residua::app {
 
 class CanvasWidget;
-class DocumentLink;
+class DocumentViews;
 class DocumentSession;
 class Workspace;
 
@@ -25,7 +25,7 @@ class Workspace;
 class EditCommands : public QObject {
     Q_OBJECT
 public:
-    EditCommands(DocumentSession& session, Workspace& workspace, DocumentLink& documents, QObject* parent = nullptr);
+    EditCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, QObject* parent = nullptr);
 
     void deleteSelection();
     /// Selects it first.
@@ -70,7 +70,7 @@ private:
 
     DocumentSession& m_session;
     Workspace& m_workspace;
-    DocumentLink& m_documents;
+    DocumentViews& m_documents;
 };
 
 } // namespace residua::app

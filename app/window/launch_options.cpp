@@ -42,15 +42,8 @@ constexpr NamedView kViews[] = {
     {"block", WorkspaceView::Block},
     {"schedule", WorkspaceView::Schedule},
     {"plots", WorkspaceView::Plots},
-    {"loss", WorkspaceView::Loss},
-    {"coefficients", WorkspaceView::Coefficients},
-    {"norms", WorkspaceView::Norms},
-    {"pareto", WorkspaceView::Pareto},
-    {"runs", WorkspaceView::Runs},
-    {"sweep", WorkspaceView::Sweep},
-    {"palette", WorkspaceView::Palette},
     {"start", WorkspaceView::Depth, PictureFront::Start},
-    {"comparison", WorkspaceView::Runs, PictureFront::Comparison},
+    {"comparison", WorkspaceView::Depth, PictureFront::Comparison},
     {"keys", WorkspaceView::Depth, PictureFront::Keys},
     {"commands", WorkspaceView::Depth, PictureFront::Commands},
     {"help", WorkspaceView::Depth, PictureFront::Help},
@@ -66,6 +59,13 @@ Status takeView(const QString& text, LaunchOptions& options)
             return Done{};
         }
         names << QLatin1String(each.name);
+    }
+    for (const Panel& panel : panels()) {
+        if (text == QLatin1String(panel.view)) {
+            options.panel = &panel;
+            return Done{};
+        }
+        names << QLatin1String(panel.view);
     }
     return wrong(QStringLiteral("view"), text,
                  QStringLiteral("one of the views that exist: ") + names.join(QStringLiteral(", ")));
@@ -184,6 +184,10 @@ Result<LaunchOptions> parseLaunch(const QStringList& arguments)
 
 std::string launchHelp()
 {
+    QStringList names;
+    for (const Panel& panel : panels()) {
+        names << QLatin1String(panel.view);
+    }
     return R"(residua: a workbench for the depth topology of neural networks
 
   residua [PROJECT]                 open the workbench, on a project's folder if given
@@ -195,9 +199,10 @@ std::string launchHelp()
   --scale F           scale everything, 0.5 to 4
   --screenshot FILE   draw the window to a PNG and end
     --size WxH        its size, such as 1440x900
-    --view VIEW       depth, matrix, block, schedule, palette · plots (side by side), or one of them with the room:
-                      loss, coefficients, norms, pareto, runs, sweep · start · keys, commands, help ·
-                      comparison (of the project's two newest runs)
+    --view VIEW       depth, matrix, block, schedule · plots (side by side) · start · keys, commands, help ·
+                      comparison (of the project's two newest runs) · a panel with the room:
+                      )" +
+           names.join(QStringLiteral(", ")).toStdString() + R"(
   --help, --version
 
 Example: residua --example ancre-language --steps 100 --screenshot learned.png --theme dark

@@ -11,14 +11,14 @@
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
-#include "app/window/block_link.h"
+#include "app/window/block_commands.h"
 #include "app/window/canvas_actions.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
-#include "app/window/help_link.h"
-#include "app/window/run_link.h"
-#include "app/window/schedule_link.h"
-#include "app/window/sweep_link.h"
+#include "app/window/help_commands.h"
+#include "app/window/run_follower.h"
+#include "app/window/schedule_views.h"
+#include "app/window/sweep_commands.h"
 #include "projects/library/presets.h"
 
 #include <QCloseEvent>
@@ -85,22 +85,22 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     for (QDockWidget* dock : m_workspace->docks()) {
         m_menus.panels->addAction(dock->toggleViewAction());
     }
-    m_menus.runs->addActions(m_workspace->runs().commands());
-    m_documents = new DocumentLink(m_session, m_analysis, *m_workspace, this);
+    m_menus.runs->addActions(m_workspace->view<RunsPanel>().commands());
+    m_documents = new DocumentViews(m_session, m_analysis, *m_workspace, this);
     m_editCommands = new EditCommands(m_session, *m_workspace, *m_documents, this);
     m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_editCommands, *m_workspace);
     m_commands = new Commands(*this);
-    auto* blocks = new BlockLink(m_session, *m_workspace, *m_documents, *m_editCommands, m_folders.blocks, this);
+    auto* blocks = new BlockCommands(m_session, *m_workspace, *m_documents, *m_editCommands, m_folders.blocks, this);
     connect(m_actions.saveBlock, &QAction::triggered, blocks, [this, blocks] {
         m_workspace->showCanvas(WorkspaceView::Block);
         blocks->openSavePopup();
     });
-    connect(blocks, &BlockLink::noted, this, &MainWindow::note);
-    connect(blocks, &BlockLink::refused, this, &MainWindow::refuse);
-    m_runLink = new RunLink(m_session, m_runs, m_archive, *m_workspace, *m_documents, this);
-    m_sweepLink = new SweepLink(m_session, m_runs, *m_documents, *m_workspace, this);
-    new ScheduleLink(m_session, m_analysis, m_runs, *m_documents, *m_workspace, this);
-    new HelpLink(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
+    connect(blocks, &BlockCommands::noted, this, &MainWindow::note);
+    connect(blocks, &BlockCommands::refused, this, &MainWindow::refuse);
+    m_runFollower = new RunFollower(m_session, m_runs, m_archive, *m_workspace, this);
+    m_sweepCommands = new SweepCommands(m_session, m_runs, *m_documents, *m_workspace, this);
+    connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->schedule());
+    new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
     makeStatusBar();
     connectFile();
     connectEdit();

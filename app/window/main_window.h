@@ -21,13 +21,13 @@ namespace residua::app {
 class Banner;
 class CanvasActions;
 class Commands;
-class DocumentLink;
+class DocumentViews;
 class EditCommands;
 class Look;
 class RunBar;
-class RunLink;
+class RunFollower;
 class StartPage;
-class SweepLink;
+class SweepCommands;
 
 /// Whether the window takes up, and leaves behind, how it was laid out and what was opened.
 enum class Memory { UserSettings, None };
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] DocumentSession& session() { return m_session; }
     [[nodiscard]] RunController& runs() { return m_runs; }
     [[nodiscard]] Workspace& workspace() { return *m_workspace; }
-    [[nodiscard]] DocumentLink& documents() { return *m_documents; }
+    [[nodiscard]] DocumentViews& documents() { return *m_documents; }
     [[nodiscard]] EditCommands& editCommands() { return *m_editCommands; }
     [[nodiscard]] const WindowActions& actions() const { return m_actions; }
     [[nodiscard]] QString bannerText() const;
@@ -111,12 +111,12 @@ private:
     Workspace* m_workspace = nullptr;
     RunBar* m_runBar = nullptr;
     Banner* m_banner = nullptr;
-    DocumentLink* m_documents = nullptr;
+    DocumentViews* m_documents = nullptr;
     EditCommands* m_editCommands = nullptr;
     CanvasActions* m_canvasActions = nullptr;
     Commands* m_commands = nullptr;
-    RunLink* m_runLink = nullptr;
-    SweepLink* m_sweepLink = nullptr;
+    RunFollower* m_runFollower = nullptr;
+    SweepCommands* m_sweepCommands = nullptr;
     QLabel* m_queueLine = nullptr;
     QLabel* m_problemCount = nullptr;
     QLabel* m_costLine = nullptr;

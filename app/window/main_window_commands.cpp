@@ -18,11 +18,11 @@
 #include "app/sweeps/sweep_panel.h"
 #include "app/window/banner.h"
 #include "app/window/canvas_actions.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
 #include "app/window/panel_cycle.h"
-#include "app/window/run_link.h"
-#include "app/window/sweep_link.h"
+#include "app/window/run_follower.h"
+#include "app/window/sweep_commands.h"
 #include "projects/library/presets.h"
 #include "visualizers/plot/plot_view.h"
 
@@ -137,10 +137,10 @@ void MainWindow::connectEdit()
     for (CanvasWidget* canvas : m_workspace->canvases()) {
         canvas->addActions(m_actions.ofCanvas());
     }
-    connect(m_documents, &DocumentLink::refused, this, &MainWindow::refuse);
+    connect(m_documents, &DocumentViews::refused, this, &MainWindow::refuse);
     connect(m_editCommands, &EditCommands::refused, this, &MainWindow::refuse);
     connect(m_editCommands, &EditCommands::noted, this, &MainWindow::note);
-    connect(m_documents, &DocumentLink::placeChanged, this, &MainWindow::updateCanvasKeys);
+    connect(m_documents, &DocumentViews::placeChanged, this, &MainWindow::updateCanvasKeys);
     connect(&m_analysis, &Analysis::updated, this, &MainWindow::updateStatus);
     connect(m_runBar, &RunBar::topologyChosen, this, &MainWindow::chooseTopology);
 }
@@ -202,7 +202,7 @@ void MainWindow::connectRun()
     connect(&m_engine, &EngineBridge::devicesListed, m_runBar, &RunBar::setDevices);
     connect(&m_runs, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
     connect(m_runBar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
-        m_workspace->inspector().cost().setDeviceMemory(static_cast<double>(device.totalBytes));
+        m_workspace->view<Inspector>().cost().setDeviceMemory(static_cast<double>(device.totalBytes));
     });
     connect(&m_engine, &EngineBridge::noticed, this,
             [this](const engine::Notice& notice) { note(QString::fromStdString(notice.text)); });
@@ -214,7 +214,8 @@ void MainWindow::connectRun()
     connect(m_actions.goOnWithQueue, &QAction::triggered, &m_runs, &RunController::goOnWithQueue);
     connect(m_actions.skip, &QAction::triggered, &m_runs, &RunController::skip);
     connect(m_actions.clearQueue, &QAction::triggered, &m_runs, &RunController::clearQueue);
-    m_workspace->runs().queue().follow(m_runs, m_actions.goOnWithQueue, m_actions.skip, m_actions.clearQueue);
+    m_workspace->view<RunsPanel>().queue().follow(m_runs, m_actions.goOnWithQueue, m_actions.skip,
+                                                  m_actions.clearQueue);
     connect(&m_runs, &RunController::queueTakenUp, this, [this](int count) {
         m_banner->say(BannerKind::Note, tr("%n runs were waiting in the queue when Residua ended.", nullptr, count),
                       {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }},
@@ -222,15 +223,15 @@ void MainWindow::connectRun()
     });
     connect(&m_runs, &RunController::phaseChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
-    connect(m_runLink, &RunLink::refused, this, &MainWindow::refuse);
-    connect(m_runLink, &RunLink::rateKnown, &m_workspace->sweeps(), &SweepPanel::setRate);
+    connect(m_runFollower, &RunFollower::refused, this, &MainWindow::refuse);
+    connect(m_runFollower, &RunFollower::rateKnown, &m_workspace->view<SweepPanel>(), &SweepPanel::setRate);
     connect(&m_archive, &RunArchive::refused, this, &MainWindow::refuse);
     connect(&m_archive, &RunArchive::reportWritten, this,
             [this](const QString& path) { note(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
-    connect(m_sweepLink, &SweepLink::refused, this, &MainWindow::refuse);
-    connect(m_actions.sweep, &QAction::triggered, m_sweepLink, &SweepLink::begin);
+    connect(m_sweepCommands, &SweepCommands::refused, this, &MainWindow::refuse);
+    connect(m_actions.sweep, &QAction::triggered, m_sweepCommands, &SweepCommands::begin);
     connect(m_actions.exportReport, &QAction::triggered, this, &MainWindow::exportReport);
-    connect(&m_workspace->runs(), &RunsPanel::removeRequested, this, &MainWindow::askToTrash);
+    connect(&m_workspace->view<RunsPanel>(), &RunsPanel::removeRequested, this, &MainWindow::askToTrash);
     connect(&m_archive, &RunArchive::trashed, this, &MainWindow::offerBack);
     connect(&m_archive, &RunArchive::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
         (new RunComparisonDialog(*comparison, m_look.theme().kind(), this))->show();
@@ -404,7 +405,7 @@ void MainWindow::closeEvent(QCloseEvent* event)
 
 void MainWindow::exportReport()
 {
-    const QString name = m_runLink->chosenRunName();
+    const QString name = m_runFollower->chosenRunName();
     if (name.isEmpty()) {
         refuse(tr("There is no run to report on: train the project first."));
         return;
@@ -412,7 +413,7 @@ void MainWindow::exportReport()
     const QString path = QFileDialog::getSaveFileName(this, tr("Export the report of %1").arg(name),
                                                       name + QStringLiteral(".html"), tr("Page (*.html)"));
     if (!path.isEmpty()) {
-        m_archive.writeReport(m_runLink->chosenRun(), path);
+        m_archive.writeReport(m_runFollower->chosenRun(), path);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "app/help/help_window.h"
 #include "app/runs/run_comparison.h"
 #include "app/runs/runs_panel.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/main_window.h"
 
 #include <QAction>
@@ -36,7 +36,7 @@ void Screenshot::begin()
 {
     m_window.resize(m_options.size);
     m_window.show();
-    m_window.workspace().arrange(m_options.view, m_options.size);
+    m_window.workspace().arrange(m_options.view, m_options.size, m_options.panel);
     m_window.resize(m_options.size);
     QTimer::singleShot(0, this, m_options.steps > 0 ? &Screenshot::train : &Screenshot::settle);
 }
@@ -83,7 +83,7 @@ bool Screenshot::openFront()
         if (runs.size() < 2) {
             return false;
         }
-        emit m_window.workspace().runs().compareRequested(runs[1].directory, runs[0].directory);
+        emit m_window.workspace().view<RunsPanel>().compareRequested(runs[1].directory, runs[0].directory);
         break;
     }
     }

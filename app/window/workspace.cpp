@@ -3,42 +3,30 @@
 
 #include "app/block/block_bar.h"
 #include "app/canvas/canvas_widget.h"
-#include "app/inspector/inspector.h"
-#include "app/inspector/problems_view.h"
 #include "app/look/theme.h"
-#include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
-#include "app/runs/runs_panel.h"
 #include "app/schedule/schedule_panel.h"
-#include "app/sweeps/sweep_panel.h"
 #include "editor/block/block_canvas.h"
 #include "editor/depth/depth_canvas.h"
 #include "editor/matrix/matrix_canvas.h"
-#include "visualizers/heatmap/heatmap_view.h"
-#include "visualizers/pareto/pareto_view.h"
-#include "visualizers/runs/loss_view.h"
-#include "visualizers/runs/metrics_view.h"
+#include "visualizers/plot/plot_view.h"
 
 #include <QApplication>
 #include <QDockWidget>
-#include <QSplitter>
 #include <QTabWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace residua::app {
 
 namespace {
 
 constexpr int kOutlineWidth = 300;
-constexpr int kNarrowestOutline = 160;
-constexpr int kNarrowestInspector = 270; ///< a field beside its name
 constexpr int kInspectorWidth = 330;
-constexpr int kNarrowestPlot = 280;
-constexpr int kWideEnough = 1500; ///< for loss and heatmap beside each other
-constexpr int kRoomForTwo = kNarrowestOutline + kNarrowestInspector + 2 * kNarrowestPlot + 20; ///< plots
+constexpr int kWideEnough = 1500; ///< for curves and tables beside each other
+constexpr int kRoomForTwo = 1010; ///< the same where the plots have the room
 constexpr double kPlotShare = 0.36;
 constexpr double kPlotShareOfPlots = 0.62;
 constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and what flows through a block flows upwards
@@ -56,27 +44,26 @@ QWidget* underBar(QWidget* bar, CanvasWidget* canvas)
     return page;
 }
 
+Qt::DockWidgetArea areaOf(const Panel& panel)
+{
+    return panel.area == PanelArea::Left    ? Qt::LeftDockWidgetArea
+           : panel.area == PanelArea::Right ? Qt::RightDockWidgetArea
+                                            : Qt::BottomDockWidgetArea;
+}
+
 } // namespace
 
 Workspace::Workspace(const Look& look, QWidget* parent)
     : QMainWindow(parent, Qt::Widget),
       m_look(look),
+      m_runsModel(m_shownRuns),
+      m_costs(m_runsModel),
       m_canvas(new CanvasWidget(editor::makeDepthCanvas(), this)),
       m_matrix(new CanvasWidget(editor::makeMatrixCanvas(), this)),
       m_blockCanvas(nullptr),
       m_block(nullptr),
       m_blockBar(new BlockBar),
       m_centre(new QTabWidget(this)),
-      m_outline(new OutlineView(m_outlineModel)),
-      m_palette(new PaletteView(m_paletteModel)),
-      m_inspector(new Inspector),
-      m_problems(new ProblemsView(look)),
-      m_loss(new visualizers::LossView),
-      m_heatmap(new visualizers::HeatmapView),
-      m_metrics(new visualizers::MetricsView),
-      m_pareto(new visualizers::ParetoView),
-      m_runs(new RunsPanel(m_runsModel)),
-      m_sweeps(new SweepPanel),
       m_schedule(new SchedulePanel(look))
 {
     auto blockCanvas = editor::makeBlockCanvas();
@@ -88,6 +75,20 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    makeCentre();
+    const PanelModels models{m_look, m_outlineModel, m_paletteModel, m_runsModel, m_costs, m_shownRuns};
+    for (const Panel& panel : panels()) {
+        addDock(panel, panel.make(models));
+    }
+    view<PaletteView>().acceptDropsOn(*m_canvas);
+    view<PaletteView>().acceptDropsOn(*m_matrix);
+    arrange(WorkspaceView::Depth, size());
+    connect(&look, &Look::changed, this, &Workspace::applyTheme);
+    applyTheme();
+}
+
+void Workspace::makeCentre()
+{
     m_canvas->setAccessibleName(tr("Depth canvas; the outline holds the same for the keyboard"));
     m_matrix->setAccessibleName(tr("Matrix of shortcuts; the arrows move over its cells, Space adds or prunes"));
     m_block->setAccessibleName(tr("Block canvas; the arrows follow its wires, the outline holds its nodes"));
@@ -99,57 +100,47 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     m_centre->addTab(underBar(m_blockBar, m_block), tr("Block"));
     m_centre->addTab(m_schedule, tr("Schedule"));
     setCentralWidget(m_centre);
-    m_palette->acceptDropsOn(*m_canvas);
-    m_palette->acceptDropsOn(*m_matrix);
-
-    auto* right = new QSplitter(Qt::Vertical);
-    right->addWidget(m_inspector);
-    right->addWidget(m_problems);
-    right->setStretchFactor(0, 4);
-    right->setStretchFactor(1, 1);
-    right->setSizes({600, 140});
-    right->setChildrenCollapsible(false);
-    right->setMinimumWidth(kNarrowestInspector);
-    m_outline->setMinimumWidth(kNarrowestOutline);
-    m_palette->setMinimumWidth(kNarrowestOutline);
-
-    m_outlineDock = addDock(Qt::LeftDockWidgetArea, QStringLiteral("outlineDock"), tr("Outline"), m_outline);
-    m_paletteDock = addDock(Qt::LeftDockWidgetArea, QStringLiteral("paletteDock"), tr("Palette"), m_palette);
-    m_inspectorDock = addDock(Qt::RightDockWidgetArea, QStringLiteral("inspectorDock"), tr("Inspector"), right);
-    m_lossDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("lossDock"), tr("Loss"), m_loss);
-    m_heatmapDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("heatmapDock"), tr("Coefficients"), m_heatmap);
-    m_metricsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("metricsDock"), tr("Norms and speed"), m_metrics);
-    m_paretoDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("paretoDock"), tr("Pareto"), m_pareto);
-    m_runsDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("runsDock"), tr("Runs"), m_runs);
-    m_sweepDock = addDock(Qt::BottomDockWidgetArea, QStringLiteral("sweepDock"), tr("Sweep"), m_sweeps);
-    for (QWidget* view : std::initializer_list<QWidget*>{m_loss, m_heatmap, m_metrics, m_pareto, m_runs, m_sweeps}) {
-        view->setMinimumWidth(kNarrowestPlot); // else its rows of controls would keep a narrow window wide
-    }
-    // Side by side, the new docks would ask for a very wide window, and get it before they are arranged.
-    for (QDockWidget* dock : {m_heatmapDock, m_metricsDock, m_paretoDock, m_runsDock, m_sweepDock}) {
-        tabifyDockWidget(m_lossDock, dock);
-    }
-    arrange(WorkspaceView::Depth, size());
-    connect(&look, &Look::changed, this, &Workspace::applyTheme);
-    applyTheme();
 }
 
-QDockWidget* Workspace::addDock(Qt::DockWidgetArea area, const QString& name, const QString& title, QWidget* content)
+void Workspace::addDock(const Panel& panel, QWidget* content)
 {
-    auto* dock = new QDockWidget(title, this);
-    dock->setObjectName(name);
+    auto* dock = new QDockWidget(panel.text(), this);
+    dock->setObjectName(QLatin1String(panel.dock));
+    content->setMinimumWidth(panel.narrowest);
     dock->setWidget(content);
-    addDockWidget(area, dock);
-    dock->toggleViewAction()->setObjectName(QStringLiteral("panel:") + name); // in the user's settings: it stays
+    addDockWidget(areaOf(panel), dock);
+    // Side by side, new docks would ask for a very wide window, and get it before they are arranged.
+    for (std::size_t i = 0; i < m_docks.size(); ++i) {
+        if (areaOf(panels()[i]) == areaOf(panel)) {
+            tabifyDockWidget(m_docks[i], dock);
+            break;
+        }
+    }
+    dock->toggleViewAction()->setObjectName(QStringLiteral("panel:") + dock->objectName()); // in the user's settings
     m_docks.push_back(dock);
     const auto later = [this] { QMetaObject::invokeMethod(this, &Workspace::updateTitleBars, Qt::QueuedConnection); };
     connect(dock, &QDockWidget::dockLocationChanged, this, later);
     connect(dock, &QDockWidget::topLevelChanged, this, later);
     connect(dock, &QDockWidget::visibilityChanged, this, later);
-    return dock;
 }
 
-void Workspace::arrange(WorkspaceView view, QSize size)
+std::vector<QDockWidget*> Workspace::docksOf(PanelArea area) const
+{
+    std::vector<QDockWidget*> docks;
+    for (std::size_t i = 0; i < m_docks.size(); ++i) {
+        if (panels()[i].area == area) {
+            docks.push_back(m_docks[i]);
+        }
+    }
+    return docks;
+}
+
+QDockWidget* Workspace::dockOf(const Panel& panel) const
+{
+    return m_docks[static_cast<std::size_t>(&panel - panels().data())];
+}
+
+void Workspace::arrange(WorkspaceView view, QSize size, const Panel* front)
 {
     // Out first: on its way to its place a dock would else stand beside others, and ask for more width than there is.
     for (QDockWidget* dock : m_docks) {
@@ -157,63 +148,56 @@ void Workspace::arrange(WorkspaceView view, QSize size)
         removeDockWidget(dock);
     }
     bringForward(view);
-    addDockWidget(Qt::LeftDockWidgetArea, m_outlineDock);
-    tabifyDockWidget(m_outlineDock, m_paletteDock);
-    addDockWidget(Qt::RightDockWidgetArea, m_inspectorDock);
-    addDockWidget(Qt::BottomDockWidgetArea, m_lossDock);
-    const bool sideBySide = size.width() >= (view == WorkspaceView::Plots ? kRoomForTwo : kWideEnough);
-    if (sideBySide) {
-        splitDockWidget(m_lossDock, m_heatmapDock, Qt::Horizontal);
-        tabifyDockWidget(m_lossDock, m_metricsDock);
-        tabifyDockWidget(m_metricsDock, m_paretoDock);
-        tabifyDockWidget(m_heatmapDock, m_runsDock);
-        tabifyDockWidget(m_runsDock, m_sweepDock);
-    } else {
-        tabifyDockWidget(m_lossDock, m_heatmapDock);
-        tabifyDockWidget(m_lossDock, m_metricsDock);
-        tabifyDockWidget(m_metricsDock, m_paretoDock);
-        tabifyDockWidget(m_paretoDock, m_runsDock);
-        tabifyDockWidget(m_runsDock, m_sweepDock);
+    for (const Panel& panel : panels()) {
+        if (!panel.isBelow()) {
+            QDockWidget* first = docksOf(panel.area).front();
+            dockOf(panel) == first ? addDockWidget(areaOf(panel), first) : tabifyDockWidget(first, dockOf(panel));
+        }
     }
+    const bool sideBySide = size.width() >= (view == WorkspaceView::Plots ? kRoomForTwo : kWideEnough);
+    placeBelow(sideBySide);
     for (QDockWidget* dock : m_docks) {
         dock->show();
     }
-    for (QDockWidget* dock : {m_outlineDock, m_heatmapDock, m_lossDock, dockOf(view)}) {
-        if (dock) {
-            dock->raise();
+    for (const PanelArea area : {PanelArea::Left, PanelArea::Right, PanelArea::Tables, PanelArea::Curves}) {
+        docksOf(area).front()->raise();
+    }
+    if (front) {
+        dockOf(*front)->raise();
+    }
+    sizeDocks(view, size, front);
+}
+
+void Workspace::placeBelow(bool sideBySide)
+{
+    const std::vector<QDockWidget*> curves = docksOf(PanelArea::Curves);
+    const std::vector<QDockWidget*> tables = docksOf(PanelArea::Tables);
+    addDockWidget(Qt::BottomDockWidgetArea, curves.front());
+    if (sideBySide) {
+        splitDockWidget(curves.front(), tables.front(), Qt::Horizontal);
+    } else {
+        tabifyDockWidget(curves.front(), tables.front());
+    }
+    for (const auto& tabs : {curves, tables}) {
+        for (std::size_t i = 1; i < tabs.size(); ++i) {
+            tabifyDockWidget(tabs[i - 1], tabs[i]);
         }
     }
     if (sideBySide) {
-        resizeDocks({m_lossDock, m_heatmapDock}, {3, 2}, Qt::Horizontal);
+        resizeDocks({curves.front(), tables.front()}, {3, 2}, Qt::Horizontal);
     }
-    resizeDocks({m_outlineDock, m_inspectorDock}, {kOutlineWidth, kInspectorWidth}, Qt::Horizontal);
-    const bool plots = view >= WorkspaceView::Plots && view < WorkspaceView::Palette;
+}
+
+void Workspace::sizeDocks(WorkspaceView view, QSize size, const Panel* front)
+{
+    QDockWidget* below = docksOf(PanelArea::Curves).front();
+    resizeDocks({docksOf(PanelArea::Left).front(), docksOf(PanelArea::Right).front()}, {kOutlineWidth, kInspectorWidth},
+                Qt::Horizontal);
+    const bool plots = view == WorkspaceView::Plots || (front && front->isBelow());
     const bool high = view == WorkspaceView::Block || view == WorkspaceView::Matrix;
     const double share = plots ? kPlotShareOfPlots : high ? kPlotShareOfHigh : kPlotShare;
     const int least = high ? 120 : 220;
-    resizeDocks({m_lossDock}, {std::max(least, static_cast<int>(size.height() * share))}, Qt::Vertical);
-}
-
-QDockWidget* Workspace::dockOf(WorkspaceView view) const
-{
-    switch (view) {
-    case WorkspaceView::Loss:
-        return m_lossDock;
-    case WorkspaceView::Coefficients:
-        return m_heatmapDock;
-    case WorkspaceView::Norms:
-        return m_metricsDock;
-    case WorkspaceView::Pareto:
-        return m_paretoDock;
-    case WorkspaceView::Runs:
-        return m_runsDock;
-    case WorkspaceView::Sweep:
-        return m_sweepDock;
-    case WorkspaceView::Palette:
-        return m_paletteDock;
-    default:
-        return nullptr;
-    }
+    resizeDocks({below}, {std::max(least, static_cast<int>(size.height() * share))}, Qt::Vertical);
 }
 
 /// That with the focus; else the one in front below the canvases.
@@ -224,10 +208,12 @@ QDockWidget* Workspace::dockInFront() const
             return dock;
         }
     }
-    QDockWidget* const below[] = {m_lossDock, m_heatmapDock, m_metricsDock, m_paretoDock, m_runsDock, m_sweepDock};
-    const auto isInFront = [](QDockWidget* dock) { return !dock->visibleRegion().isEmpty(); };
-    const auto* const found = std::ranges::find_if(below, isInFront);
-    return found == std::end(below) ? nullptr : *found;
+    for (const Panel& panel : panels()) {
+        if (panel.isBelow() && !dockOf(panel)->visibleRegion().isEmpty()) {
+            return dockOf(panel);
+        }
+    }
+    return nullptr;
 }
 
 void Workspace::toggleFloating()
@@ -243,20 +229,21 @@ visualizers::PlotView* Workspace::plotInFront() const
 {
     const QDockWidget* dock = dockInFront();
     auto* plot = dock ? qobject_cast<visualizers::PlotView*>(dock->widget()) : nullptr;
-    return plot ? plot : m_loss;
+    return plot ? plot : qobject_cast<visualizers::PlotView*>(docksOf(PanelArea::Curves).front()->widget());
+}
+
+void Workspace::showPanelOf(const QWidget& view)
+{
+    const auto holds = [&](const QDockWidget* dock) { return dock->isAncestorOf(&view); };
+    QDockWidget* dock = *std::ranges::find_if(m_docks, holds);
+    dock->show();
+    dock->raise();
 }
 
 void Workspace::showPalette()
 {
-    m_paletteDock->show();
-    m_paletteDock->raise();
-    m_palette->focusSearch();
-}
-
-void Workspace::showSweeps()
-{
-    m_sweepDock->show();
-    m_sweepDock->raise();
+    showPanelOf(view<PaletteView>());
+    view<PaletteView>().focusSearch();
 }
 
 void Workspace::showSchedule()
@@ -309,15 +296,10 @@ void Workspace::applyTheme()
     for (CanvasWidget* canvas : canvases()) {
         canvas->setTheme(kind);
     }
-    m_loss->setTheme(kind);
-    for (const engine::RunInfo& run : m_runsModel.runs()) {
-        if (m_runsModel.isOverlaid(run.directory)) {
-            m_runsModel.setColour(run.directory, m_loss->colourOf(QString::fromStdString(run.directory)));
-        }
+    m_runsModel.setTheme(kind);
+    for (visualizers::PlotView* plot : findChildren<visualizers::PlotView*>()) {
+        plot->setTheme(kind);
     }
-    m_heatmap->setTheme(kind);
-    m_metrics->setTheme(kind);
-    m_pareto->setTheme(kind);
 }
 
 } // namespace residua::app

@@ -237,9 +237,8 @@ private:
             }
             partsPerLayer = parts->size();
             for (const projects::Graph& part : *parts) {
-                Result<GraphProgram> program =
-                    compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
-                            projects::residualWriters(block->graph));
+                Result<GraphProgram> program = compile(part, projects::GraphRef::block(block->name), place + ".",
+                                                       inside(), projects::residualWriters(block->graph));
                 if (!program) {
                     return program.error();
                 }

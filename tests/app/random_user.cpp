@@ -3,7 +3,7 @@
 
 #include "app/commands/command_palette.h"
 #include "app/outline/outline_view.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/workspace.h"
 #include "projects/nodes/shape.h"
 

@@ -16,8 +16,8 @@ class QLineEdit;
 namespace residua::app {
 
 /// Uses the window at random: it knows where everything is and nothing of what it does. It clicks, drags, turns the
-/// wheel, types, and takes commands, the same ones for the same seed. It leaves alone what trains or quits. A dialog or menu
-/// that waits for it is given up, so that no action waits for ever. GUI thread.
+/// wheel, types, and takes commands, the same ones for the same seed. It leaves alone what trains or quits. A dialog or
+/// menu that waits for it is given up, so that no action waits for ever. GUI thread.
 class RandomUser : public QObject {
 public:
     RandomUser(MainWindow& window, unsigned seed);

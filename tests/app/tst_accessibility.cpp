@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a screen reader and the keyboard find in the window: names, roles, and models that keep their promises.
 #include "app/outline/outline_view.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
@@ -43,11 +43,15 @@ private slots:
         using projects::Shortcut;
         const Place places[] = {SectionPlace{Section::Data}, SectionPlace{Section::Topology},
                                 SectionPlace{Section::Training}, LayersPlace{{1}}, ShortcutsPlace{{Shortcut{0, 1}}}};
-        for (const WorkspaceView view :
-             {WorkspaceView::Depth, WorkspaceView::Matrix, WorkspaceView::Block, WorkspaceView::Schedule,
-              WorkspaceView::Coefficients, WorkspaceView::Norms, WorkspaceView::Pareto, WorkspaceView::Runs,
-              WorkspaceView::Sweep, WorkspaceView::Palette}) {
-            m_window->workspace().arrange(view, m_window->size());
+        std::vector<std::pair<WorkspaceView, const Panel*>> tabs{{WorkspaceView::Depth, nullptr},
+                                                                 {WorkspaceView::Matrix, nullptr},
+                                                                 {WorkspaceView::Block, nullptr},
+                                                                 {WorkspaceView::Schedule, nullptr}};
+        for (const Panel& panel : panels()) {
+            tabs.emplace_back(WorkspaceView::Depth, &panel);
+        }
+        for (const auto& [view, panel] : tabs) {
+            m_window->workspace().arrange(view, m_window->size(), panel);
             for (const Place& place : places) {
                 m_window->documents().choose(Place(place));
                 QCoreApplication::processEvents();

@@ -3,7 +3,7 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_model.h"
 #include "app/properties/property.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
 #include "editor/block/block_canvas.h"
 #include "projects/check/validate.h"
@@ -265,7 +265,7 @@ private slots:
         QVERIFY(wired({*node("input"), "out"}, {down.node, "in"}));
         QCOMPARE(m_window->actions().undo->text(), QString("&Undo Wire input in"));
 
-        OutlineView& outline = m_window->workspace().outline();
+        OutlineView& outline = m_window->workspace().view<OutlineView>();
         QTRY_VERIFY(model.indexOf(NodePlace{kRef, *node("relu")}).isValid());
         outline.setFocus();
         outline.setCurrentIndex(model.indexOf(NodePlace{kRef, *node("relu")}));

@@ -2,7 +2,7 @@
 // Commands on what is selected, where no canvas can be drawn: outline, menu and keys do the same.
 #include "app/outline/outline_view.h"
 #include "app/properties/place.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
@@ -76,7 +76,7 @@ private slots:
             QVERIFY(m_window->session().document() == before);
         };
         record([&] { // in the outline, whichever canvas is in front
-            OutlineView& outline = m_window->workspace().outline();
+            OutlineView& outline = m_window->workspace().view<OutlineView>();
             outline.setFocus();
             outline.setCurrentIndex(m_window->workspace().outlineModel().indexOf(place));
             QTest::keyClick(&outline, Qt::Key_Delete);

@@ -39,15 +39,8 @@ private slots:
         row("block", WorkspaceView::Block);
         row("schedule", WorkspaceView::Schedule);
         row("plots", WorkspaceView::Plots);
-        row("loss", WorkspaceView::Loss);
-        row("coefficients", WorkspaceView::Coefficients);
-        row("norms", WorkspaceView::Norms);
-        row("pareto", WorkspaceView::Pareto);
-        row("runs", WorkspaceView::Runs);
-        row("sweep", WorkspaceView::Sweep);
-        row("palette", WorkspaceView::Palette);
         row("start", WorkspaceView::Depth, PictureFront::Start);
-        row("comparison", WorkspaceView::Runs, PictureFront::Comparison);
+        row("comparison", WorkspaceView::Depth, PictureFront::Comparison);
         row("keys", WorkspaceView::Depth, PictureFront::Keys);
         row("commands", WorkspaceView::Depth, PictureFront::Commands);
         row("help", WorkspaceView::Depth, PictureFront::Help);
@@ -63,6 +56,16 @@ private slots:
         QCOMPARE(options->view, view);
         QCOMPARE(options->front, front);
         QVERIFY(QString::fromStdString(launchHelp()).contains(name));
+    }
+
+    void everyPanelCanBeAskedFor()
+    {
+        for (const Panel& panel : panels()) {
+            const auto options = parseLaunch({"residua", "--screenshot", "a.png", "--view", panel.view});
+            QVERIFY(options.ok());
+            QCOMPARE(options->panel, &panel);
+            QVERIFY(QString::fromStdString(launchHelp()).contains(panel.view));
+        }
     }
 
     void aReport()

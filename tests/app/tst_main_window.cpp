@@ -3,7 +3,7 @@
 #include "app/commands/command_palette.h"
 #include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
@@ -80,8 +80,8 @@ private slots:
     {
         openWindow({1280, 720});
         m_window->openProject(m_project);
-        QTRY_VERIFY(m_window->workspace().outline().width() >= 280);
-        QVERIFY(m_window->workspace().inspector().width() >= 300);
+        QTRY_VERIFY(m_window->workspace().view<OutlineView>().width() >= 280);
+        QVERIFY(m_window->workspace().view<Inspector>().width() >= 300);
         QVERIFY(m_window->workspace().canvas().width() >= 600);
     }
 
@@ -95,8 +95,8 @@ private slots:
         m_window->openProject(m_project);
         const RunsModel& model = m_window->workspace().runsModel();
         QTRY_COMPARE_WITH_TIMEOUT(model.runs().size(), std::size_t(1), kPatience);
-        QVERIFY(model.isOverlaid(model.runs().front().directory));
-        const auto* scrubber = m_window->workspace().heatmap().findChild<QSlider*>();
+        QVERIFY(m_window->workspace().shownRuns().isOverlaid(model.runs().front().directory));
+        const auto* scrubber = m_window->workspace().view<visualizers::HeatmapView>().findChild<QSlider*>();
         QTRY_VERIFY_WITH_TIMEOUT(scrubber->maximum() > 0, kPatience);
     }
 
@@ -188,7 +188,7 @@ private slots:
     void theOutlineSelectsAndDeletesByKeyboard()
     {
         m_window->openProject(m_project);
-        OutlineView& outline = m_window->workspace().outline();
+        OutlineView& outline = m_window->workspace().view<OutlineView>();
         OutlineModel& model = m_window->workspace().outlineModel();
         outline.setFocus();
         const projects::Shortcut shortcut{1, 2};
@@ -209,7 +209,7 @@ private slots:
         const std::vector<engine::RunInfo>& runs = m_window->workspace().runsModel().runs();
         QTRY_COMPARE_WITH_TIMEOUT(runs.size(), std::size_t(1), kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(runs.front().status, engine::RunStatus::Finished, kPatience);
-        QVERIFY(m_window->workspace().runsModel().isOverlaid(runs.front().directory));
+        QVERIFY(m_window->workspace().shownRuns().isOverlaid(runs.front().directory));
         // The weight that the outline reads out is a number now.
         const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{1, 2}}});
         const auto isNumber = [&] {
@@ -228,7 +228,7 @@ private slots:
         QVERIFY(reference->isHidden());
         field("property:/training/steps")->setFocus();
         QVERIFY(reference->isVisible() && reference->text().contains("Default"));
-        m_window->workspace().outline().setFocus();
+        m_window->workspace().view<OutlineView>().setFocus();
         QVERIFY(reference->isHidden());
     }
 

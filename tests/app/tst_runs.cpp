@@ -2,7 +2,7 @@
 // Runs in the window: queue, overlays, comparison, and runs that another process writes.
 #include "app/runs/run_comparison.h"
 #include "app/runs/runs_panel.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_writer.h"
 #include "projects/cost/cost.h"
@@ -64,7 +64,7 @@ private slots:
         train();
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
         QVERIFY(points(lossCsv()) > 0);
-        QVERIFY(points(m_window->workspace().metrics().csv()) > 0);
+        QVERIFY(points(m_window->workspace().view<visualizers::MetricsView>().csv()) > 0);
         tree()->setFocus();
         tree()->setCurrentIndex(tree()->model()->index(0, 0));
         QTest::keyClick(tree(), Qt::Key_Delete);
@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(points(heatmap().csv()), 0);
         const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{0, 1}}});
         QVERIFY(!isNumber(row.siblingAtColumn(OutlineModel::Value))); // no weight of it stands anywhere
-        QCOMPARE(points(m_window->workspace().metrics().csv()), 0);
+        QCOMPARE(points(m_window->workspace().view<visualizers::MetricsView>().csv()), 0);
         QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash"), kPatience);
         button(QStringLiteral("Bring it back"))->click();
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
@@ -118,7 +118,7 @@ private slots:
         m_window->openProject(m_project);
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 4, kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
-        QVERIFY(model().isOverlaid(model().runs().front().directory));
+        QVERIFY(m_window->workspace().shownRuns().isOverlaid(model().runs().front().directory));
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.stop->trigger();
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
@@ -307,15 +307,16 @@ private slots:
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::mouseClick(queue, Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), members, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(points(m_window->workspace().pareto().csv()), members, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(points(m_window->workspace().view<visualizers::ParetoView>().csv()), members,
+                                  kPatience);
         m_window->actions().undo->trigger();
         QVERIFY(m_window->session().project().sweeps.empty());
     }
 
 private:
     RunsModel& model() { return m_window->workspace().runsModel(); }
-    visualizers::LossView& loss() { return m_window->workspace().loss(); }
-    visualizers::HeatmapView& heatmap() { return m_window->workspace().heatmap(); }
+    visualizers::LossView& loss() { return m_window->workspace().view<visualizers::LossView>(); }
+    visualizers::HeatmapView& heatmap() { return m_window->workspace().view<visualizers::HeatmapView>(); }
     QTreeView* tree() { return m_window->findChild<QTreeView*>("runsTree"); }
     QString lossCsv() { return loss().csv(); }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/look/format.h"
+#include "app/look/theme.h"
 #include "app/runs/runs_model.h"
 #include "tests/support/test_program.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -32,7 +34,8 @@ class TestRunsModel : public QObject {
 private slots:
     void init()
     {
-        m_model = std::make_unique<RunsModel>();
+        m_shown = std::make_unique<visualizers::ShownRuns>();
+        m_model = std::make_unique<RunsModel>(*m_shown);
         m_tester = std::make_unique<QAbstractItemModelTester>(m_model.get(),
                                                               QAbstractItemModelTester::FailureReportingMode::QtTest);
         m_model->setRuns({run("d", "4"), run("c", "3", "/elsewhere/b"), run("b", "2", "/runs/a"), run("a", "1")});
@@ -43,10 +46,13 @@ private slots:
         const QModelIndex d = m_model->indexOf("/runs/d");
         QVERIFY(d.isValid());
         QVERIFY(!m_model->indexOf("/runs/nothing").isValid());
-        m_model->setOverlaid("/runs/d", true);
-        m_model->setColour("/runs/d", Qt::blue);
-        QCOMPARE(d.data(Qt::DecorationRole).value<QColor>(), QColor(Qt::blue));
-        m_model->setOverlaid("/runs/d", false);
+        QVERIFY(m_model->setData(d, Qt::Checked, Qt::CheckStateRole));
+        QVERIFY(m_shown->isOverlaid("/runs/d"));
+        for (const auto theme : {resources::Theme::Dark, resources::Theme::Light}) {
+            m_model->setTheme(theme);
+            QCOMPARE(d.data(Qt::DecorationRole).value<QColor>(), toColour(resources::curveColour(0, theme)));
+        }
+        QVERIFY(m_model->setData(d, Qt::Unchecked, Qt::CheckStateRole));
         QVERIFY(!d.data(Qt::DecorationRole).isValid());
     }
 
@@ -101,11 +107,12 @@ private slots:
         QCOMPARE(changed.count(), 1);
         const auto cell = changed.front().front().toModelIndex();
         QCOMPARE(m_model->runAt(cell)->step, std::int64_t(7));
-        m_model->setOverlaid("/runs/c", true);
+        m_shown->overlay("/runs/c");
         QCOMPARE(cell.siblingAtColumn(RunsModel::Name).data(Qt::CheckStateRole).toInt(), int(Qt::Checked));
     }
 
 private:
+    std::unique_ptr<visualizers::ShownRuns> m_shown;
     std::unique_ptr<RunsModel> m_model;
     std::unique_ptr<QAbstractItemModelTester> m_tester;
 };

@@ -2,7 +2,7 @@
 // Depth canvas and matrix in the window: layers folded, named, copied and typed by mouse and keyboard alone.
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
@@ -198,7 +198,7 @@ private slots:
 
     void thePaletteDropsOnDepthAndMatrix()
     {
-        auto* tree = m_window->workspace().palette().findChild<QTreeView*>(QStringLiteral("paletteTree"));
+        auto* tree = m_window->workspace().view<PaletteView>().findChild<QTreeView*>(QStringLiteral("paletteTree"));
         const QAbstractItemModel& model = *tree->model();
         const std::vector<std::pair<CanvasWidget*, QString>> drops{{m_depth, "GRN-v1"},
                                                                    {&m_window->workspace().matrix(), "DenseFormer"}};

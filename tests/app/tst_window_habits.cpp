@@ -4,7 +4,7 @@
 #include "app/help/help_page.h"
 #include "app/help/help_window.h"
 #include "app/palette/palette_view.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "projects/library/presets.h"
 #include "resources/help.h"
 #include "tests/app/window_harness.h"
@@ -76,7 +76,7 @@ private slots:
         search->setText(QStringLiteral("highway"));
         pressF1(*search);
         QCOMPARE(explained(), std::string("highway"));
-        emit m_window->workspace().palette().explainRequested({PaletteKind::Node, "attention", {}, {}, {}});
+        emit m_window->workspace().view<PaletteView>().explainRequested({PaletteKind::Node, "attention", {}, {}, {}});
         QCOMPARE(explained(), std::string("nodes-sequence"));
         m_window->actions().methods->trigger();
         QCOMPARE(explained(), std::string(resources::kHelpIndex));

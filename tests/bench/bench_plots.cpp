@@ -2,6 +2,7 @@
 // What the plots cost on the processor: the first picture of long and of many curves, panning and zooming, appending
 // to them while a run goes on, scrubbing a heatmap. Prints each figure with its target:
 //   bench_plots            (on any display, or none: it draws off the screen unless QT_QPA_PLATFORM says otherwise)
+#include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/runs/loss_view.h"
@@ -120,10 +121,11 @@ void measureAppending()
 {
     constexpr std::int64_t kBatch = 32;
     constexpr std::int64_t kBatches = 4000;
-    LossView view;
+    ShownRuns runs;
+    LossView view(runs);
     view.resize(1200, 500);
     view.show();
-    view.setRun(QStringLiteral("run"), QStringLiteral("run"));
+    begin(runs, "run", {.name = QStringLiteral("run")});
     Times early;
     Times late;
     std::int64_t step = 0;
@@ -133,7 +135,7 @@ void measureAppending()
             ++step;
             steps.push_back({step, lossAt(static_cast<std::size_t>(step)), 1e-3, 1, step * 64, 0});
         }
-        const double spent = milliseconds([&] { view.append(QStringLiteral("run"), steps, {}); });
+        const double spent = milliseconds([&] { runs.add("run", {.steps = steps}); });
         if (batch < kBatches / 10) {
             early.values.push_back(spent);
         } else if (batch >= kBatches - kBatches / 10) {
@@ -151,7 +153,8 @@ void measureChoices()
 {
     constexpr std::int64_t kSteps = 2'000'000;
     constexpr double kNeverMore = 50;
-    LossView view;
+    ShownRuns runs;
+    LossView view(runs);
     view.resize(1200, 500);
     view.show();
     std::vector<engine::StepRecord> steps;
@@ -159,7 +162,8 @@ void measureChoices()
         const double loss = lossAt(static_cast<std::size_t>(step));
         steps.push_back({step, loss, 1e-3, 1, step * 64, static_cast<double>(step)});
     }
-    view.append(QStringLiteral("run"), steps, {});
+    begin(runs, "run");
+    runs.add("run", {.steps = steps});
     const auto settle = [] {
         double longest = 0;
         for (double spent = 1; spent > 0.05; longest = std::max(longest, spent)) { // turns until nothing is left to do

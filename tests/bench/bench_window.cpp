@@ -2,7 +2,7 @@
 // How long an edit, an undo or a step of the selection holds the window up, until every panel shows it:
 //   bench_window -platform offscreen
 // There the canvases draw no frame (bench_canvas has those); the panels do. Prints medians with their targets.
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
@@ -52,7 +52,7 @@ public:
     void run()
     {
         projects::History const& history = m_window->session().history();
-        DocumentLink& documents = m_window->documents();
+        DocumentViews& documents = m_window->documents();
         const auto perform = [&](const projects::Edit& edit) { documents.applyEdit(edit); };
         const auto undo = [&] { m_window->session().undo(); };
         documents.choose(ProjectPlace{});

@@ -77,7 +77,7 @@ private slots:
     {
         HeatmapFrames frames;
         frames.append({.name = "mix", .step = 0, .rows = 2, .columns = 3, .values = {1, 2, 3, 4, 5, 6}});
-        frames.compareWith({{.name = "mix", .step = 0, .rows = 3, .columns = 2, .values = {1, 2, 3, 4, 5, 6}}});
+        frames.appendCompared({{.name = "mix", .step = 0, .rows = 3, .columns = 2, .values = {1, 2, 3, 4, 5, 6}}});
         for (const double cell : frames.cells("mix", 0, CellValue::AgainstRun)) {
             QVERIFY(std::isnan(cell));
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The axes of the window's plots under any numbers that a run may have recorded.
 #include "tests/support/test_program.h"
+#include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/runs/loss_view.h"
 
@@ -26,7 +27,8 @@ private slots:
     /// Of any recorded doubles, on every scale: a few ticks within each axis, which moves with them.
     void anyNumbersMakeAxes()
     {
-        LossView view;
+        ShownRuns runs;
+        LossView view(runs);
         view.resize(500, 300);
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
@@ -43,7 +45,7 @@ private slots:
                                         std::numeric_limits<double>::infinity(),
                                         std::numeric_limits<double>::quiet_NaN()};
         for (int i = 0; i < 400; ++i) {
-            view.clear();
+            begin(runs, "a");
             std::vector<StepRecord> steps(1 + random() % 3);
             for (StepRecord& record : steps) {
                 record.step = 1 + (&record - steps.data());
@@ -51,7 +53,7 @@ private slots:
                 record.loss = edge ? edges[random() % edges.size()] : std::bit_cast<double>(random());
                 record.seconds = edges[random() % edges.size()];
             }
-            view.append("a", steps, {});
+            runs.add("a", {.steps = steps});
             scale->setCurrentIndex(i % scale->count());
             plot->replot();
             for (const QCPAxis* axis : {plot->xAxis, plot->yAxis}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The plots as a person uses them: pointer, keys and menu.
 #include "tests/support/test_program.h"
+#include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
@@ -65,10 +66,12 @@ class TestPlotInput : public QObject {
 private slots:
     void init()
     {
-        m_view = std::make_unique<LossView>();
+        m_view.reset();
+        m_runs.clear();
+        m_view = std::make_unique<LossView>(m_runs);
         m_view->resize(900, 400);
-        m_view->setRun("a", "first");
-        m_view->append("a", falling(40), {{20, 90}});
+        begin(m_runs, "a", {.name = "first"});
+        m_runs.add("a", {.steps = falling(40), .validations = {{20, 90}}});
         m_view->show();
         m_view->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_view.get()));
@@ -82,7 +85,7 @@ private slots:
     {
         auto steps = falling(30);
         steps[9].loss = kNaN;
-        m_view->append("a", steps, {});
+        m_runs.add("a", {.steps = steps});
         m_plot->replot();
         QCOMPARE(reading(), QString());
         QTest::mouseMove(m_plot, pointAt(20.4));
@@ -126,7 +129,7 @@ private slots:
         QTest::keyClick(m_plot, Qt::Key_Left);
         QTest::keyClick(m_plot, Qt::Key_Left);
         QVERIFY(m_plot->xAxis->range().center() < near.center());
-        m_view->append("a", falling(60), {}); // does not follow while a person looks elsewhere
+        m_runs.add("a", {.steps = falling(60)}); // does not follow while a person looks elsewhere
         QVERIFY(m_plot->xAxis->range().center() < near.center());
         QTest::keyClick(m_plot, Qt::Key_Minus);
         QVERIFY(m_plot->xAxis->range().size() > near.size());
@@ -163,7 +166,7 @@ private slots:
     void theAverageOfALongRunArrives()
     {
         constexpr std::int64_t kLong = 500'000;
-        m_view->append("a", falling(kLong), {});
+        m_runs.add("a", {.steps = falling(kLong)});
         auto* smoothing = m_view->findChild<QSlider*>("smoothing");
         smoothing->setFocus();
         QTest::keyClick(smoothing, Qt::Key_Left);
@@ -194,7 +197,7 @@ private slots:
     void everyPlotHasTheMenu()
     {
         HeatmapView heatmap;
-        MetricsView metrics;
+        MetricsView metrics(m_runs);
         ParetoView pareto;
         for (QWidget* view : std::initializer_list<QWidget*>{&heatmap, &metrics, &pareto}) {
             view->resize(400, 300);
@@ -212,7 +215,7 @@ private slots:
         const QTemporaryDir folder;
         const QString expected = m_view->csv();
         auto written = m_view->exportTo(folder.filePath("a.csv"));
-        m_view->append("a", falling(3), {});
+        m_runs.add("a", {.steps = falling(3)});
         m_view.reset();
         QVERIFY(written.result().ok());
         QCOMPARE(contentsOf(folder.filePath("a.csv")), expected.toUtf8());
@@ -303,6 +306,7 @@ private:
         QTRY_VERIFY(!m_view->findChild<QMenu*>());
     }
 
+    ShownRuns m_runs;
     std::unique_ptr<LossView> m_view;
     QCustomPlot* m_plot = nullptr;
 };

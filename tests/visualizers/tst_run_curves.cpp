@@ -59,7 +59,7 @@ private slots:
         }
         run.append(steps);
         run.setAxis(XAxis::Seconds);
-        QCOMPARE(run.series("loss").raw().places(2), (std::vector<double>{2, 2, 2, 2, 2, 3}));
+        QCOMPARE(run.series("loss").raw().positions(2), (std::vector<double>{2, 2, 2, 2, 2, 3}));
     }
 
     void axesReadTheirField()

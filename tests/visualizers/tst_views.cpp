@@ -2,6 +2,7 @@
 #include "engine/api/layer_magnitudes.h"
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
+#include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/runs/loss_view.h"
@@ -26,6 +27,7 @@
 
 using namespace residua::visualizers;
 using residua::engine::Matrix;
+using residua::engine::RunEventKind;
 using residua::engine::StepRecord;
 
 namespace {
@@ -54,11 +56,12 @@ class TestViews : public QObject {
 private slots:
     void lossFollowsUntilZoomedAndDoubleClickResets()
     {
-        LossView view;
+        ShownRuns runs;
+        LossView view(runs);
         view.resize(700, 400);
-        view.setTheme(Theme::Dark);
-        view.setRun("a", "first");
-        view.append("a", descent(1, 50), {{25, 2}, {50, 1.5}});
+        view.setTheme(residua::resources::Theme::Dark);
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = descent(1, 50), .validations = {{25, 2}, {50, 1.5}}});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
@@ -70,7 +73,7 @@ private slots:
         QTest::mouseRelease(plot, Qt::LeftButton, {}, plot->axisRect()->center() + QPoint(60, 40));
         const QCPRange zoomed = plot->xAxis->range();
         QVERIFY(zoomed.size() < 30);
-        view.append("a", descent(51, 100), {});
+        runs.add("a", {.steps = descent(51, 100)});
         QCOMPARE(plot->xAxis->range(), zoomed);
 
         QTest::mouseDClick(plot, Qt::LeftButton, {}, plot->axisRect()->center());
@@ -79,9 +82,11 @@ private slots:
 
     void logarithmicAxisKeepsTheCurve()
     {
-        LossView view;
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a");
         view.resize(700, 400);
-        view.append("a", descent(1, 50), {});
+        runs.add("a", {.steps = descent(1, 50)});
         auto* plot = view.findChild<QCustomPlot*>();
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
@@ -101,14 +106,15 @@ private slots:
     void theLegendCoversNoCurveWhereACornerIsFree()
     {
         QFETCH(bool, rises);
-        LossView view;
+        ShownRuns runs;
+        LossView view(runs);
         view.resize(500, 300);
         std::vector<StepRecord> steps = descent(1, 40);
         for (StepRecord& record : steps) {
             record.loss = static_cast<double>(rises ? record.step : 41 - record.step);
         }
-        view.setRun("a", "a run");
-        view.append("a", steps, {});
+        begin(runs, "a", {.name = "a run"});
+        runs.add("a", {.steps = steps});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
@@ -125,25 +131,30 @@ private slots:
 
     void removedRunsLeaveNothing()
     {
-        LossView view;
-        view.append("a", descent(1, 5), {});
-        view.append("b", descent(1, 5), {});
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a");
+        begin(runs, "b");
+        runs.add("a", {.steps = descent(1, 5)});
+        runs.add("b", {.steps = descent(1, 5)});
         auto* plot = view.findChild<QCustomPlot*>();
         const int both = plot->graphCount();
-        view.removeRun("a");
+        runs.removeOverlay("a");
         QCOMPARE(plot->graphCount(), both / 2);
-        view.clear();
+        runs.clear();
         QCOMPARE(plot->graphCount(), 0);
     }
 
     void brokenLossesAreMarks()
     {
-        LossView view;
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a");
         view.resize(700, 400);
         auto steps = descent(1, 9);
         steps[4].loss = std::numeric_limits<double>::quiet_NaN();
         steps[6].loss = std::numeric_limits<double>::infinity();
-        view.append("a", steps, {});
+        runs.add("a", {.steps = steps});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
@@ -157,28 +168,30 @@ private slots:
 
     void stagesMakeATable()
     {
-        LossView view;
-        view.append("a", descent(1, 50), {});
-        view.setEvents("a", {{0, residua::engine::RunEventKind::Stage, "6"},
-                             {20, residua::engine::RunEventKind::Stage, "12"},
-                             {30, residua::engine::RunEventKind::Paused, ""}});
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a");
+        runs.add("a", {.steps = descent(1, 50)});
+        runs.setEvents(
+            "a", {{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "12"}, {30, RunEventKind::Paused, ""}});
         auto* table = view.findChild<QTableView*>();
         QVERIFY(!table->isHidden());
         const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
         QCOMPARE(table->model()->rowCount(), 1);
         QCOMPARE(table->model()->index(0, 1).data().toString(), QString("12"));
-        view.clear();
+        runs.clear();
         QVERIFY(table->isHidden());
     }
 
     /// While a run trains, its table is told of each batch: what a person has selected and scrolled to stays.
     void aGrowingRunKeepsTheSelectedTransition()
     {
-        LossView view;
-        view.append("a", descent(1, 50), {});
-        view.setEvents("a", {{0, residua::engine::RunEventKind::Stage, "6"},
-                             {20, residua::engine::RunEventKind::Stage, "9"},
-                             {48, residua::engine::RunEventKind::Stage, "12"}});
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a");
+        runs.add("a", {.steps = descent(1, 50)});
+        runs.setEvents(
+            "a", {{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "9"}, {48, RunEventKind::Stage, "12"}});
         auto* table = view.findChild<QTableView*>();
         QAbstractItemModel* model = table->model();
         const QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -186,30 +199,30 @@ private slots:
         QSignalSpy reset(model, &QAbstractItemModel::modelReset);
         QSignalSpy changed(model, &QAbstractItemModel::dataChanged);
         const QString after = model->index(1, 3).data().toString();
-        view.append("a", descent(51, 60), {});
+        runs.add("a", {.steps = descent(51, 60)});
         QCOMPARE(changed.count(), 1); // the mean after the last stage alone
         QVERIFY(model->index(1, 3).data().toString() != after);
-        view.setEvents("a", {{0, residua::engine::RunEventKind::Stage, "6"},
-                             {20, residua::engine::RunEventKind::Stage, "9"},
-                             {48, residua::engine::RunEventKind::Stage, "12"},
-                             {55, residua::engine::RunEventKind::Stage, "24"}});
+        runs.setEvents("a", {{0, RunEventKind::Stage, "6"},
+                             {20, RunEventKind::Stage, "9"},
+                             {48, RunEventKind::Stage, "12"},
+                             {55, RunEventKind::Stage, "24"}});
         QCOMPARE(model->rowCount(), 3);
         QCOMPARE(reset.count(), 0);
         QCOMPARE(table->selectionModel()->selectedRows().size(), 1);
         QCOMPARE(table->selectionModel()->selectedRows().front().row(), 1);
-        view.setEvents(
-            "a", {{0, residua::engine::RunEventKind::Stage, "6"}, {20, residua::engine::RunEventKind::Stage, "9"}});
+        runs.setEvents("a", {{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "9"}});
         QCOMPARE(model->rowCount(), 1);
     }
 
     void theNumbersAreThoseThatWereRecorded()
     {
-        LossView view;
-        view.setRun("a", "first, \"best\"");
+        ShownRuns runs;
+        LossView view(runs);
+        begin(runs, "a", {.name = "first, \"best\""});
         auto steps = descent(1, 3);
         steps[0].loss = 1e6; // a spike
         steps[1].loss = std::numeric_limits<double>::quiet_NaN();
-        view.append("a", steps, {{3, 2.5}});
+        runs.add("a", {.steps = steps, .validations = {{3, 2.5}}});
         const QStringList lines = view.csv().split('\n');
         QCOMPARE(lines.size(), 5);
         QCOMPARE(lines[0], QString("run,step,training,smoothed,validation"));
@@ -225,13 +238,12 @@ private slots:
     /// Norms and speed have the choices that the loss has, and the stages as bands.
     void everyMetricIsDrawnByUnitsSmoothedAndWithItsStages()
     {
-        MetricsView view;
-        view.setRun("a", "first");
-        view.append("a", descent(1, 4));
-        view.append("a", residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}});
-        view.setEvents("a", {{0, residua::engine::RunEventKind::Stage, "6 layers"},
-                             {2, residua::engine::RunEventKind::Stage, "12 layers"}});
-        view.setFlopPerUnit("a", 10);
+        ShownRuns runs;
+        MetricsView view(runs);
+        begin(runs, "a", {.name = "first", .flopPerUnit = 10});
+        runs.add("a", {.steps = descent(1, 4)});
+        runs.add("a", {.figures = {{residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}}}}});
+        runs.setEvents("a", {{0, RunEventKind::Stage, "6 layers"}, {2, RunEventKind::Stage, "12 layers"}});
         view.findChild<QComboBox*>("metric")->setCurrentIndex(3);
         auto* plot = view.findChild<QCustomPlot*>();
         QCOMPARE(plot->yAxis->label(), QString("peak memory (MiB)"));
@@ -249,7 +261,7 @@ private slots:
             names << (text ? text->text() : QString());
         }
         QVERIFY(names.contains("12 layers"));
-        view.clear();
+        runs.clear();
         QCOMPARE(plot->graphCount(), 0);
     }
 
@@ -257,14 +269,15 @@ private slots:
     void normsAreACurveForEachLayer()
     {
         const float out = std::numeric_limits<float>::quiet_NaN();
-        MetricsView view;
-        view.setRun("a", "first");
-        view.append("a", descent(1, 20));
+        ShownRuns runs;
+        MetricsView view(runs);
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = descent(1, 20)});
         view.findChild<QComboBox*>("metric")->setCurrentIndex(5);
         QCOMPARE(view.csv().count('\n'), 1);
         const Matrix early{residua::engine::kLayerMagnitudes, 10, 2, 3, {1, 2, 3, 0.5F, 0.25F, 0.125F}};
         const Matrix late{residua::engine::kLayerMagnitudes, 20, 2, 3, {1, 2, 3, 4, out, 6}};
-        view.append("a", {triangle(10, 0.5F), early, late});
+        runs.add("a", {.matrices = {triangle(10, 0.5F), early, late}});
         auto* plot = view.findChild<QCustomPlot*>();
         QCOMPARE(plot->yAxis->label(), QString("branches of layers (root mean square)"));
         QCOMPARE(view.csv(), QString("run,layer,step,branches of layers (root mean square),smoothed\n"
@@ -273,21 +286,63 @@ private slots:
         QCOMPARE(plot->xAxis->range(), QCPRange(10, 20));
         QCOMPARE(plot->legend->itemCount(), 1);
         const QString sound = view.csv();
-        view.append(
-            "a", {Matrix{residua::engine::kLayerMagnitudes, 30, 5, 2, std::vector<float>(10, 1)}}); // of no such shape
+        runs.add("a", {.matrices = {Matrix{residua::engine::kLayerMagnitudes, 30, 5, 2,
+                                           std::vector<float>(10, 1)}}}); // of no such shape
         QCOMPARE(view.csv(), sound);
         HeatmapView heatmap;
         heatmap.append({triangle(10, 0.5F), early});
         QCOMPARE(heatmap.findChild<QComboBox*>("kind")->count(), 1);
     }
 
+    /// Two overlaid runs: whatever is told of them, all views agree which they are, and in which colour.
+    void everyViewFollowsTheRunsThatAreShown()
+    {
+        ShownRuns runs;
+        LossView loss(runs);
+        MetricsView metrics(runs);
+        HeatmapView heatmap;
+        heatmap.follow(runs);
+        runs.begin("a", {.name = "not shown"});
+        runs.add("a", {.steps = descent(1, 5), .matrices = {triangle(5, 0.5F)}});
+        QCOMPARE(loss.csv().count('\n') + metrics.csv().count('\n') + heatmap.csv().count('\n'), 3); // headers
+
+        begin(runs, "a", {.name = "first"});
+        begin(runs, "b", {.name = "second"});
+        QCOMPARE(runs.find("a")->colour, std::size_t(0));
+        QCOMPARE(runs.find("b")->colour, std::size_t(1));
+        QCOMPARE(runs.compared(), std::string("b"));
+        runs.bringToFront("b");
+        QCOMPARE(runs.compared(), std::string()); // not with itself
+        for (const char* run : {"a", "b"}) {
+            runs.begin(run, {.name = run});
+            runs.add(run, {.steps = descent(1, 5), .matrices = {triangle(5, *run == 'a' ? 0.5F : 0.75F)}});
+        }
+        QCOMPARE(loss.csv().count('\n'), 11);
+        QCOMPARE(metrics.csv().count('\n'), 11);
+        QVERIFY(heatmap.csv().contains("5,1,2,0.75"));
+        heatmap.findChild<QComboBox*>("value")->setCurrentIndex(static_cast<int>(CellValue::AgainstRun));
+        QVERIFY(heatmap.csv().contains("5,1,2,0.25"));
+
+        runs.removeOverlay("a");
+        QCOMPARE(loss.csv().count('\n'), 6);
+        QCOMPARE(heatmap.csv().count('\n'), 1); // nothing to compare with
+        begin(runs, "c");
+        QCOMPARE(runs.find("c")->colour, std::size_t(0)); // is free again
+        runs.removeOverlay("b");
+        QVERIFY(runs.find("b") != nullptr); // still in front
+        runs.clear();
+        QVERIFY(runs.runs().empty());
+        QVERIFY(runs.front().empty());
+    }
+
     void exportsAllFormats()
     {
         QTemporaryDir folder;
-        LossView view;
+        ShownRuns runs;
+        LossView view(runs);
         view.resize(700, 400);
-        view.setRun("a", "first");
-        view.append("a", descent(1, 3), {});
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = descent(1, 3)});
         const auto contents = [&](const char* name) {
             const QString path = folder.filePath(name);
             if (!view.exportTo(path).result()) {
@@ -311,7 +366,8 @@ private slots:
         view.append({triangle(0, 0.5F)});
         view.append({triangle(10, 0.6F)});
         view.append({triangle(20, 0.75F)});
-        view.compareWith("other", {triangle(0, 0.25F)});
+        view.compareWith("other");
+        view.appendCompared({triangle(0, 0.25F)});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* map = view.findChild<QCustomPlot*>()->findChild<QCPColorMap*>();
@@ -426,7 +482,7 @@ private slots:
             const QPointF pixel(plot->xAxis->coordToPixel(source), plot->yAxis->coordToPixel(target));
             return drawn.pixelColor((pixel * plot->devicePixelRatioF()).toPoint());
         };
-        const auto rgb = residua::resources::magnitude(1, Theme::Light);
+        const auto rgb = residua::resources::magnitude(1, residua::resources::Theme::Light);
         const QColor full(rgb.r, rgb.g, rgb.b);
         QCOMPARE(at(-0.42, 0.58), full); // 0:1
         QCOMPARE(at(0.42, 1.42), full);

@@ -51,12 +51,19 @@ void HeatmapFrames::pin(std::int64_t step)
     rangeAnew(CellValue::SincePinned);
 }
 
-void HeatmapFrames::compareWith(const std::vector<engine::Matrix>& other)
+void HeatmapFrames::appendCompared(const std::vector<engine::Matrix>& matrices)
+{
+    for (const engine::Matrix& matrix : matrices) {
+        Frames& frames = m_other[matrix.name];
+        cut(frames, matrix.step);
+        frames.push_back(std::make_shared<const engine::Matrix>(matrix));
+    }
+    rangeAnew(CellValue::AgainstRun);
+}
+
+void HeatmapFrames::forgetCompared()
 {
     m_other.clear();
-    for (const engine::Matrix& matrix : other) {
-        m_other[matrix.name].push_back(std::make_shared<const engine::Matrix>(matrix));
-    }
     rangeAnew(CellValue::AgainstRun);
 }
 
@@ -73,14 +80,19 @@ const engine::Matrix* HeatmapFrames::reference(const engine::Matrix& matrix, Cel
     return found && found->rows == matrix.rows && found->columns == matrix.columns ? found : nullptr;
 }
 
+void HeatmapFrames::cut(Frames& frames, std::int64_t step)
+{
+    const auto from = std::lower_bound(frames.begin(), frames.end(), step,
+                                       [](const auto& frame, std::int64_t value) { return frame->step < value; });
+    frames.erase(from, frames.end());
+}
+
 void HeatmapFrames::append(const engine::Matrix& matrix)
 {
     Series& series = m_series[matrix.name];
     auto& frames = series.frames;
-    const auto cut = std::lower_bound(frames.begin(), frames.end(), matrix.step,
-                                      [](const auto& frame, std::int64_t step) { return frame->step < step; });
-    const bool rewritten = cut != frames.end();
-    frames.erase(cut, frames.end());
+    const bool rewritten = !frames.empty() && frames.back()->step >= matrix.step;
+    cut(frames, matrix.step);
     // Another shape is another network: what came before has nothing to be compared with.
     if (!frames.empty() && (frames.back()->rows != matrix.rows || frames.back()->columns != matrix.columns)) {
         frames.clear();

@@ -40,8 +40,10 @@ public:
     void drop(const std::string& kind);
     /// The frame that SincePinned compares with, of every matrix: the last at or before `step`. At first the first.
     void pin(std::int64_t step);
-    /// The run that AgainstRun compares with; empty: none, and there is no difference to show.
-    void compareWith(const std::vector<engine::Matrix>& other);
+    /// What the run that AgainstRun compares with has recorded, of each name ascending by step, as append() takes it.
+    void appendCompared(const std::vector<engine::Matrix>& matrices);
+    /// There is nothing to compare with, and no difference to show.
+    void forgetCompared();
 
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] std::size_t count(const std::string& name) const;
@@ -64,6 +66,8 @@ private:
 
     /// The last frame at or before `step`; the first where all are later. Null: there is none.
     [[nodiscard]] static const engine::Matrix* frameAt(const Frames& frames, std::int64_t step);
+    /// Removes the frames at or after a step.
+    static void cut(Frames& frames, std::int64_t step);
     void widen(Series& series, const std::string& name, std::size_t index);
     void widen(Series& series, const std::string& name, std::size_t index, CellValue value);
     void rangeAnew(CellValue value);

@@ -6,6 +6,7 @@
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/plot/plot_controls.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -47,13 +48,13 @@ public:
     void refreshNames();
     void frameArrived();
     void show();
-    void setOther(const QString& name, const std::vector<engine::Matrix>& matrices);
     void setFeature(int number, const std::vector<engine::Matrix>& matrices);
     void appendFeature(const std::vector<engine::Matrix>& matrices);
     void dropFeature();
     [[nodiscard]] CsvText csvText() const;
 
     HeatmapFrames frames;
+    QString otherRun; ///< that the frames are compared with
     HeatmapGrid* grid;
     QComboBox* kind;
     QComboBox* port;
@@ -76,7 +77,6 @@ private:
     void pinStep();
 
     HeatmapView* m_view;
-    QString m_otherRun;
     std::int64_t m_pinned = 0;
 };
 
@@ -97,7 +97,7 @@ HeatmapView::Impl::Impl(HeatmapView* view)
 {
     layOut();
     connectControls();
-    grid->setTheme(Theme::Light);
+    grid->setTheme(resources::Theme::Light);
     show();
 }
 
@@ -253,7 +253,7 @@ QString HeatmapView::Impl::scaleLabel() const
     case CellValue::SincePinned:
         return tr("change since step %1").arg(m_pinned);
     case CellValue::AgainstRun:
-        return m_otherRun.isEmpty() ? tr("show another run to compare with") : tr("less %1").arg(m_otherRun);
+        return otherRun.isEmpty() ? tr("show another run to compare with") : tr("less %1").arg(otherRun);
     case CellValue::LogOfRowMax:
         return tr("log(pᵢⱼ / maxᵢ pᵢⱼ)");
     }
@@ -287,13 +287,6 @@ void HeatmapView::Impl::pinStep()
         value->setCurrentIndex(static_cast<int>(CellValue::SincePinned));
         show();
     }
-}
-
-void HeatmapView::Impl::setOther(const QString& name, const std::vector<engine::Matrix>& matrices)
-{
-    m_otherRun = matrices.empty() ? QString() : name;
-    frames.compareWith(matrices);
-    show();
 }
 
 void HeatmapView::Impl::dropFeature()
@@ -420,9 +413,39 @@ std::optional<int> HeatmapView::feature() const
     return number == kAllFeatures ? std::nullopt : std::optional(number);
 }
 
-void HeatmapView::compareWith(const QString& name, const std::vector<engine::Matrix>& matrices)
+void HeatmapView::compareWith(const QString& name)
 {
-    m_impl->setOther(name, matrices);
+    m_impl->otherRun = name;
+    m_impl->frames.forgetCompared();
+    m_impl->show();
+}
+
+void HeatmapView::appendCompared(const std::vector<engine::Matrix>& matrices)
+{
+    m_impl->frames.appendCompared(matrices);
+    m_impl->show();
+}
+
+void HeatmapView::follow(const ShownRuns& runs)
+{
+    connect(&runs, &ShownRuns::frontChanged, this, &HeatmapView::clear);
+    connect(&runs, &ShownRuns::comparedChanged, this, [this] { compareWith({}); });
+    connect(&runs, &ShownRuns::begun, this, [this, &runs](const std::string& key) {
+        const ShownRuns::Facts& facts = runs.find(key)->facts;
+        if (key == runs.front()) {
+            clear();
+            setWiring(facts.topology.wiring);
+        } else if (key == runs.compared()) {
+            compareWith(facts.name);
+        }
+    });
+    connect(&runs, &ShownRuns::added, this, [this, &runs](const std::string& key, const RunNumbers& numbers) {
+        if (key == runs.front()) {
+            append(numbers.matrices);
+        } else if (key == runs.compared()) {
+            appendCompared(numbers.matrices);
+        }
+    });
 }
 
 CsvText HeatmapView::csvText() const
@@ -464,7 +487,7 @@ void HeatmapView::keyPressEvent(QKeyEvent* event)
     }
 }
 
-void HeatmapView::setTheme(Theme theme)
+void HeatmapView::setTheme(resources::Theme theme)
 {
     m_impl->grid->setTheme(theme);
     m_impl->show();

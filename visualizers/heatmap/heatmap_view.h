@@ -15,7 +15,7 @@
 
 namespace residua::visualizers {
 
-using Theme = resources::Theme;
+class ShownRuns;
 
 /// Mixing coefficients as a grid, row = target, column = source, of one port at a time, with a step scrubber: their
 /// values, their change since the start or a pinned step, their difference from another run, or ANCRe's logarithm.
@@ -27,20 +27,25 @@ public:
     explicit HeatmapView(QWidget* parent = nullptr);
     ~HeatmapView() override;
 
+    /// Shows the matrices of the run in front of `runs`, and how they differ from those of the one that is compared.
+    /// It does not outlive them.
+    void follow(const ShownRuns& runs);
     /// Forgets every frame, but not the run that they are compared with.
     void clear();
     /// The wiring of the run whose matrices follow, which says how their weights are coloured; clear() forgets it.
     void setWiring(const residua::projects::Wiring& wiring);
     /// Appends the frame; follows the newest while the scrubber stands at the end.
     void append(const std::vector<residua::engine::Matrix>& matrices);
-    /// The run to show the difference from; no matrices: none.
-    void compareWith(const QString& name, const std::vector<residua::engine::Matrix>& matrices);
+    /// The run to show the difference from; an empty name: none.
+    void compareWith(const QString& name);
+    /// Appends to what that run has recorded.
+    void appendCompared(const std::vector<residua::engine::Matrix>& matrices);
     /// The applied weights ("mix", "mix/q") of one feature by step, as featureWanted asked for; none: of all again.
     void setFeature(int feature, const std::vector<residua::engine::Matrix>& matrices);
     /// Later steps of the feature that is shown.
     void appendFeature(const std::vector<residua::engine::Matrix>& matrices);
     [[nodiscard]] std::optional<int> feature() const;
-    void setTheme(Theme theme);
+    void setTheme(resources::Theme theme) override;
     /// Outlines a cell (hover on the canvas); row = target − 1. A negative row: none.
     void setHighlighted(int row, int column);
     [[nodiscard]] CsvText csvText() const override;

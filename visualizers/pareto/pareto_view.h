@@ -42,7 +42,7 @@ public:
     void setRuns(std::vector<ParetoRun> runs);
     /// Marks a run; an unknown key marks none.
     void setSelected(const QString& key);
-    void setTheme(resources::Theme theme);
+    void setTheme(resources::Theme theme) override;
     [[nodiscard]] CsvText csvText() const override;
 
 signals:

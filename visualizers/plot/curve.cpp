@@ -38,14 +38,14 @@ void Curve::join(Cell& cell, const Cell& other)
     cell.broken |= other.broken;
 }
 
-void Curve::append(std::span<const double> places, double y)
+void Curve::append(std::span<const double> positions, double y)
 {
-    if (size() > 0 && places.front() < m_x.front().back()) {
-        truncate(indexOf(places.front()));
+    if (size() > 0 && positions.front() < m_x.front().back()) {
+        truncate(indexOf(positions.front()));
     }
     std::size_t index = size();
     for (std::size_t axis = 0; axis < m_x.size(); ++axis) {
-        m_x[axis].push_back(places[axis]);
+        m_x[axis].push_back(positions[axis]);
     }
     m_y.push_back(y);
     const Cell cell = cellOf(y);
@@ -83,8 +83,8 @@ void Curve::truncate(std::size_t size)
     if (size >= m_y.size()) {
         return;
     }
-    for (std::vector<double>& places : m_x) {
-        places.resize(size);
+    for (std::vector<double>& positions : m_x) {
+        positions.resize(size);
     }
     m_y.resize(size);
     std::size_t cells = size;
@@ -114,14 +114,14 @@ std::size_t Curve::lowerBound(std::size_t from, std::size_t to, double x) const
     const auto begin = m_x[m_axis].begin();
     const auto found =
         std::lower_bound(begin + static_cast<std::ptrdiff_t>(from), begin + static_cast<std::ptrdiff_t>(to), x,
-                         [this](double place, double value) { return place * m_unit < value; });
+                         [this](double position, double value) { return position * m_unit < value; });
     return static_cast<std::size_t>(found - begin);
 }
 
-std::size_t Curve::indexOf(double place) const
+std::size_t Curve::indexOf(double position) const
 {
     const std::vector<double>& first = m_x.front();
-    return static_cast<std::size_t>(std::lower_bound(first.begin(), first.end(), place) - first.begin());
+    return static_cast<std::size_t>(std::lower_bound(first.begin(), first.end(), position) - first.begin());
 }
 
 Curve::Cell Curve::summary(std::size_t from, std::size_t to) const

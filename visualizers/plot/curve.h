@@ -33,7 +33,7 @@ public:
     /// An x below the last's throws away the points from x on, as a resumed run does. Of a curve of one axis.
     void append(double x, double y) { append(std::span(&x, 1), y); }
     /// The point's x on each axis, ascending on each; the first axis tells what a resumed run throws away.
-    void append(std::span<const double> places, double y);
+    void append(std::span<const double> positions, double y);
     /// The axis that every x from now on is of, and what a unit of it is worth (above 0). At first the first, worth 1.
     void setAxis(std::size_t axis, double unit = 1);
     [[nodiscard]] std::size_t axis() const { return m_axis; }
@@ -46,10 +46,10 @@ public:
     [[nodiscard]] Point at(std::size_t index) const { return {x(index), m_y[index]}; }
     /// Of the first point whose x is not below `x`.
     [[nodiscard]] std::size_t lowerBound(double x) const;
-    /// Of the first point whose place on the first axis is not below `place`.
-    [[nodiscard]] std::size_t indexOf(double place) const;
+    /// Of the first point whose position on the first axis is not below `position`.
+    [[nodiscard]] std::size_t indexOf(double position) const;
     /// Of every point, on one axis, in its own units.
-    [[nodiscard]] const std::vector<double>& places(std::size_t axis) const { return m_x[axis]; }
+    [[nodiscard]] const std::vector<double>& positions(std::size_t axis) const { return m_x[axis]; }
     [[nodiscard]] const std::vector<double>& values() const { return m_y; }
 
     /// The points between the first and the last of `edges` (ascending, one more than there are columns), and one

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "resources/colours.h"
 #include "visualizers/plot/csv_text.h"
 
 #include <QFuture>
@@ -18,6 +19,7 @@ class PlotView : public QWidget {
 public:
     explicit PlotView(QWidget* parent = nullptr);
 
+    virtual void setTheme(resources::Theme theme) = 0;
     /// The numbers behind the plot, every recorded one, as they are now.
     [[nodiscard]] virtual CsvText csvText() const = 0;
     /// The same as text, at once.

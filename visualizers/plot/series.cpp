@@ -15,13 +15,13 @@ std::optional<double> MovingAverage::add(double value)
     return m_weight > 0 ? std::optional(m_sum / m_weight) : std::nullopt;
 }
 
-void Series::append(const Places& places, double y)
+void Series::append(const Positions& positions, double y)
 {
-    cut(places.front());
-    Places ascending = places;
-    for (std::size_t axis = 1; axis < places.size(); ++axis) {
-        const double last = m_raw.size() > 0 ? m_raw.places(axis).back() : 0;
-        ascending[axis] = places[axis] >= last && std::isfinite(places[axis]) ? places[axis] : last;
+    cut(positions.front());
+    Positions ascending = positions;
+    for (std::size_t axis = 1; axis < positions.size(); ++axis) {
+        const double last = m_raw.size() > 0 ? m_raw.positions(axis).back() : 0;
+        ascending[axis] = positions[axis] >= last && std::isfinite(positions[axis]) ? positions[axis] : last;
     }
     m_raw.append(ascending, y);
 }
@@ -37,9 +37,9 @@ void Series::cut(double step)
 
 void Series::setAxis(XAxis axis, double flopPerUnit)
 {
-    const std::size_t place = axis == XAxis::Step ? 0 : axis == XAxis::Seconds ? 2 : 1;
+    const std::size_t position = axis == XAxis::Step ? 0 : axis == XAxis::Seconds ? 2 : 1;
     for (Curve* curve : {&m_raw, &m_smooth}) {
-        curve->setAxis(place, axis == XAxis::Flop ? flopPerUnit : 1);
+        curve->setAxis(position, axis == XAxis::Flop ? flopPerUnit : 1);
     }
 }
 
@@ -60,23 +60,23 @@ std::size_t Series::catchUp(std::size_t most)
     const std::size_t to = from + std::min(most, m_raw.size() - from);
     for (; m_averaged < to; ++m_averaged) {
         if (const auto mean = m_average.add(m_raw.values()[m_averaged])) {
-            m_smooth.append(placesAt(m_averaged), *mean);
+            m_smooth.append(positionsAt(m_averaged), *mean);
         }
     }
     return to - from;
 }
 
-Series::Places Series::placesAt(std::size_t index) const
+Series::Positions Series::positionsAt(std::size_t index) const
 {
-    return {m_raw.places(0)[index], m_raw.places(1)[index], m_raw.places(2)[index]};
+    return {m_raw.positions(0)[index], m_raw.positions(1)[index], m_raw.positions(2)[index]};
 }
 
-Series::Places Series::placesOf(double step) const
+Series::Positions Series::positionsOf(double step) const
 {
     const std::size_t after = m_raw.indexOf(std::nextafter(step, step + 1));
-    Places places = after > 0 ? placesAt(after - 1) : Places{};
-    places.front() = step;
-    return places;
+    Positions positions = after > 0 ? positionsAt(after - 1) : Positions{};
+    positions.front() = step;
+    return positions;
 }
 
 } // namespace residua::visualizers

@@ -31,11 +31,11 @@ private:
 class Series {
 public:
     /// Where a point stands: step, tokens or samples, seconds.
-    using Places = std::array<double, 3>;
+    using Positions = std::array<double, 3>;
 
     /// A step at or before the last throws away the points from it on. What does not ascend on another axis, as in a
     /// damaged record, stands where the last point does.
-    void append(const Places& places, double y);
+    void append(const Positions& positions, double y);
     /// Throws away the points from `step` on.
     void cut(double step);
     /// Of raw() and smooth(). FLOP are units times `flopPerUnit`.
@@ -49,13 +49,13 @@ public:
     [[nodiscard]] const Curve& raw() const { return m_raw; }
     [[nodiscard]] const Curve& smooth() const { return m_smooth; }
     /// Where `step` stands: beside the last point at or before it, at 0 before the first.
-    [[nodiscard]] Places placesOf(double step) const;
+    [[nodiscard]] Positions positionsOf(double step) const;
 
 private:
-    [[nodiscard]] Places placesAt(std::size_t index) const;
+    [[nodiscard]] Positions positionsAt(std::size_t index) const;
 
-    Curve m_raw{std::tuple_size_v<Places>};
-    Curve m_smooth{std::tuple_size_v<Places>};
+    Curve m_raw{std::tuple_size_v<Positions>};
+    Curve m_smooth{std::tuple_size_v<Positions>};
     double m_window = 1;
     MovingAverage m_average;
     std::size_t m_averaged = 0; ///< points that the average has seen

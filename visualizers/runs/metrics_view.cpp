@@ -31,11 +31,39 @@ std::string layerMagnitude(engine::LayerMagnitude kind, std::int64_t layer)
     return layerMagnitudes(kind) + QString::number(layer).rightJustified(kDigits, QLatin1Char('0')).toStdString();
 }
 
+void takeMagnitudes(RunCurves& curves, const engine::Matrix& matrix)
+{
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        for (std::int64_t column = 0; column < std::min(matrix.columns, kMostLayers); ++column) {
+            if (const float norm = matrix.at(row, column); !std::isnan(norm)) { // the layer was not left out
+                curves.append(layerMagnitude(static_cast<engine::LayerMagnitude>(row), column + 1),
+                              {{matrix.step, norm}});
+            }
+        }
+    }
+}
+
+void takeFigures(RunCurves& curves, const RunNumbers& numbers)
+{
+    for (const auto& [name, points] : numbers.figures) {
+        std::vector<engine::MetricPoint> shown = points;
+        for (engine::MetricPoint& point : shown) {
+            point.value /= name == engine::metric::kPeakBytes ? kMebibyte : 1;
+        }
+        curves.append(name, shown);
+    }
+    for (const engine::Matrix& matrix : numbers.matrices) {
+        if (engine::isLayerMagnitudes(matrix)) {
+            takeMagnitudes(curves, matrix);
+        }
+    }
+}
+
 } // namespace
 
 class MetricsView::Impl {
 public:
-    explicit Impl(MetricsView* view);
+    Impl(const ShownRuns& runs, MetricsView* view);
 
     RunPlot* curves;
 
@@ -67,11 +95,12 @@ RunPlot::Shown MetricsView::Impl::shown(const Metric& metric)
     return {.name = metric.name, .title = title, .label = label, .beside = {}, .besideTitle = {}};
 }
 
-MetricsView::Impl::Impl(MetricsView* view)
-    : curves(new RunPlot({{engine::metric::kGradientNorm, &engine::StepRecord::gradientNorm},
+MetricsView::Impl::Impl(const ShownRuns& runs, MetricsView* view)
+    : curves(new RunPlot(runs,
+                         {{engine::metric::kGradientNorm, &engine::StepRecord::gradientNorm},
                           {engine::metric::kLearningRate, &engine::StepRecord::learningRate}},
-                         shown(metrics().front()), tr("Norms, speed and memory of a run appear here while it trains."),
-                         view))
+                         takeFigures, shown(metrics().front()),
+                         tr("Norms, speed and memory of a run appear here while it trains."), view))
 {
     view->setAccessibleName(tr("Norms and speed"));
     curves->plot().setAccessibleName(tr("Plot of norms and speed"));
@@ -89,77 +118,14 @@ MetricsView::Impl::Impl(MetricsView* view)
                      [this](int index) { curves->setShown(shown(metrics().at(static_cast<std::size_t>(index)))); });
 }
 
-MetricsView::MetricsView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
+MetricsView::MetricsView(const ShownRuns& runs, QWidget* parent)
+    : PlotView(parent), m_impl(std::make_unique<Impl>(runs, this))
+{
+}
 
 MetricsView::~MetricsView() = default;
 
-void MetricsView::setRun(const QString& key, const QString& name)
-{
-    m_impl->curves->setRun(key, name);
-    m_impl->curves->refresh();
-}
-
-void MetricsView::setFlopPerUnit(const QString& key, double flop)
-{
-    m_impl->curves->run(key).setFlopPerUnit(flop);
-    m_impl->curves->refresh();
-}
-
-void MetricsView::setEvents(const QString& key, const std::vector<engine::RunEvent>& events)
-{
-    m_impl->curves->setEvents(key, events);
-    m_impl->curves->refresh();
-}
-
-void MetricsView::removeRun(const QString& key)
-{
-    m_impl->curves->removeRun(key);
-    m_impl->curves->refresh();
-}
-
-void MetricsView::clear()
-{
-    m_impl->curves->clear();
-}
-
-void MetricsView::append(const QString& key, const std::vector<engine::StepRecord>& steps)
-{
-    m_impl->curves->run(key).append(steps);
-    m_impl->curves->refresh();
-}
-
-void MetricsView::append(const QString& key, const std::string& name, const std::vector<engine::MetricPoint>& points)
-{
-    std::vector<engine::MetricPoint> shown = points;
-    if (name == engine::metric::kPeakBytes) {
-        for (engine::MetricPoint& point : shown) {
-            point.value /= kMebibyte;
-        }
-    }
-    m_impl->curves->run(key).append(name, shown);
-    m_impl->curves->refresh();
-}
-
-void MetricsView::append(const QString& key, const std::vector<engine::Matrix>& matrices)
-{
-    RunCurves& run = m_impl->curves->run(key);
-    for (const engine::Matrix& matrix : matrices) {
-        if (!engine::isLayerMagnitudes(matrix)) {
-            continue;
-        }
-        for (std::int64_t row = 0; row < matrix.rows; ++row) {
-            for (std::int64_t column = 0; column < std::min(matrix.columns, kMostLayers); ++column) {
-                if (const float norm = matrix.at(row, column); !std::isnan(norm)) { // the layer was not left out
-                    run.append(layerMagnitude(static_cast<engine::LayerMagnitude>(row), column + 1),
-                               {{matrix.step, norm}});
-                }
-            }
-        }
-    }
-    m_impl->curves->refresh();
-}
-
-void MetricsView::setTheme(Theme theme)
+void MetricsView::setTheme(resources::Theme theme)
 {
     m_impl->curves->setTheme(theme);
 }

@@ -12,8 +12,8 @@ constexpr int kDigits = std::numeric_limits<double>::max_digits10;
 } // namespace
 
 RunRows::Points::Points(const Curve& curve)
-    : steps(curve.places(0)),
-      x(curve.axis() > 0 ? curve.places(curve.axis()) : std::vector<double>()),
+    : steps(curve.positions(0)),
+      x(curve.axis() > 0 ? curve.positions(curve.axis()) : std::vector<double>()),
       values(curve.values()),
       unit(curve.unit())
 {

@@ -12,7 +12,7 @@ Series& RunCurves::series(const std::string& name)
     const auto [found, fresh] = m_series.try_emplace(name);
     if (fresh) {
         found->second.setWindow(m_window);
-        place(found->second);
+        setAxisOf(found->second);
     }
     return found->second;
 }
@@ -48,22 +48,22 @@ void RunCurves::append(const std::string& name, const std::vector<engine::Metric
 {
     Series& curve = series(name);
     for (const engine::MetricPoint& point : points) {
-        curve.append(m_clock->placesOf(static_cast<double>(point.step)), point.value);
+        curve.append(m_clock->positionsOf(static_cast<double>(point.step)), point.value);
     }
 }
 
 double RunCurves::xOf(std::int64_t step) const
 {
-    const Series::Places places = m_clock->placesOf(static_cast<double>(step));
+    const Series::Positions positions = m_clock->positionsOf(static_cast<double>(step));
     switch (m_axis) {
     case XAxis::Step:
-        return places[0];
+        return positions[0];
     case XAxis::Units:
-        return places[1];
+        return positions[1];
     case XAxis::Flop:
-        return places[1] * m_flopPerUnit;
+        return positions[1] * m_flopPerUnit;
     case XAxis::Seconds:
-        return places[2];
+        return positions[2];
     }
     return 0;
 }
@@ -72,7 +72,7 @@ void RunCurves::setAxis(XAxis axis)
 {
     m_axis = axis;
     for (auto& [name, series] : m_series) {
-        place(series);
+        setAxisOf(series);
     }
 }
 

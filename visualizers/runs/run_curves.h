@@ -43,7 +43,7 @@ public:
     void setWindow(double points);
 
 private:
-    void place(Series& series) const { series.setAxis(m_axis, m_flopPerUnit); }
+    void setAxisOf(Series& series) const { series.setAxis(m_axis, m_flopPerUnit); }
 
     Fields m_fields;
     XAxis m_axis = XAxis::Step;

@@ -37,9 +37,12 @@ int layerOf(const std::string& name)
 
 } // namespace
 
-RunPlot::RunPlot(RunCurves::Fields fields, Shown shown, const QString& invitation, QWidget* parent)
+RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
+                 QWidget* parent)
     : QWidget(parent),
+      m_shownRuns(runs),
       m_fields(std::move(fields)),
+      m_taker(std::move(taker)),
       m_shown(std::move(shown)),
       m_plot(new CurvePlot(this)),
       m_controls(new QHBoxLayout),
@@ -58,7 +61,22 @@ RunPlot::RunPlot(RunCurves::Fields fields, Shown shown, const QString& invitatio
         return xName() + QLatin1Char(' ') + number;
     });
     connectControls();
+    follow();
     refresh();
+}
+
+void RunPlot::follow()
+{
+    connect(&m_shownRuns, &ShownRuns::begun, this, &RunPlot::begin);
+    connect(&m_shownRuns, &ShownRuns::added, this, &RunPlot::take);
+    connect(&m_shownRuns, &ShownRuns::overlayRemoved, this, [this](const std::string& key) {
+        remove(key);
+        refresh();
+        if (m_runs.empty()) {
+            m_plot->showAll(); // a later run's curves are shown whole
+        }
+    });
+    connect(&m_shownRuns, &ShownRuns::stagesChanged, this, &RunPlot::refresh);
 }
 
 void RunPlot::layOut()
@@ -102,7 +120,6 @@ void RunPlot::connectControls()
     connect(m_smoothing, &QSlider::valueChanged, this, [this](int position) {
         for (auto& [key, run] : m_runs) {
             run.curves.setWindow(windowOf(position));
-            style(run);
         }
         refresh();
     });
@@ -169,48 +186,59 @@ void RunPlot::setShown(Shown shown)
 {
     m_shown = std::move(shown);
     m_plot->yAxis->setLabel(m_shown.label);
-    for (auto& [key, run] : m_runs) {
-        undraw(run);
+    for (Item& run : m_runs) {
+        undraw(run.second);
         draw(run);
     }
     refresh();
     m_plot->showAll();
 }
 
-RunPlot::Run& RunPlot::at(const QString& key)
+void RunPlot::begin(const std::string& key)
 {
-    const auto [found, fresh] = m_runs.try_emplace(key, m_fields);
-    Run& run = found->second;
-    if (fresh) {
-        run.colour = m_nextColour++;
-        run.curves.setAxis(xAxis());
-        run.curves.setWindow(windowOf(m_smoothing->value()));
-        draw(run);
+    const ShownRuns::Run& run = *m_shownRuns.find(key);
+    if (!run.overlaid) {
+        return;
     }
-    return run;
+    remove(key);
+    Item& item = *m_runs.try_emplace(key, m_fields).first;
+    RunCurves& curves = item.second.curves;
+    curves.setAxis(xAxis());
+    curves.setWindow(windowOf(m_smoothing->value()));
+    if (run.facts.flopPerUnit > 0) {
+        curves.setFlopPerUnit(run.facts.flopPerUnit);
+    }
+    draw(item);
 }
 
-RunCurves& RunPlot::run(const QString& key)
+void RunPlot::take(const std::string& key, const RunNumbers& numbers)
 {
-    return at(key).curves;
+    const auto found = m_runs.find(key);
+    if (found == m_runs.end()) {
+        return;
+    }
+    found->second.curves.append(numbers.steps);
+    m_taker(found->second.curves, numbers);
+    refresh();
 }
 
-std::vector<std::string> RunPlot::namesOf(const Run& run) const
+std::vector<std::string> RunPlot::namesOf(const Drawn& run) const
 {
     return byLayer() ? run.curves.namesUnder(m_shown.name) : std::vector{m_shown.name};
 }
 
-void RunPlot::draw(Run& run)
+void RunPlot::draw(Item& run)
 {
-    for (const std::string& name : namesOf(run)) {
-        const Series& series = run.curves.series(name);
-        run.lines.push_back({name, m_plot->add(series.raw(), {}), m_plot->add(series.smooth(), {})});
+    Drawn& drawn = run.second;
+    for (const std::string& name : namesOf(drawn)) {
+        const Series& series = drawn.curves.series(name);
+        drawn.lines.push_back({name, m_plot->add(series.raw(), {}), m_plot->add(series.smooth(), {})});
     }
-    run.beside = m_plot->add(run.curves.series(m_shown.beside).raw(), {});
+    drawn.beside = m_plot->add(drawn.curves.series(m_shown.beside).raw(), {});
     style(run);
 }
 
-void RunPlot::undraw(Run& run)
+void RunPlot::undraw(Drawn& run)
 {
     for (const Line& line : run.lines) {
         m_plot->remove(line.raw);
@@ -220,87 +248,62 @@ void RunPlot::undraw(Run& run)
     m_plot->remove(run.beside);
 }
 
-QString RunPlot::legendName(const Run& run, const QString& title) const
+QString RunPlot::legendName(const QString& run, const QString& title) const
 {
-    if (run.name.isEmpty()) {
+    if (run.isEmpty()) {
         return title;
     }
-    return m_shown.beside.empty() ? run.name : tr("%1, %2").arg(run.name, title);
+    return m_shown.beside.empty() ? run : tr("%1, %2").arg(run, title);
 }
 
-void RunPlot::style(const Run& run) const
+void RunPlot::style(const Item& run) const
 {
-    for (std::size_t line = 0; line < run.lines.size(); ++line) {
+    const Drawn& drawn = run.second;
+    for (std::size_t line = 0; line < drawn.lines.size(); ++line) {
         styleLine(run, line);
     }
-    const bool beside = run.curves.at(m_shown.beside).raw().size() > 0;
-    m_plot->setLook(run.beside, {.name = beside ? legendName(run, m_shown.besideTitle) : QString(),
-                                 .run = run.name,
-                                 .reading = m_shown.besideTitle,
-                                 .colour = resources::curveColour(run.colour, m_theme),
-                                 .width = 1.2,
-                                 .line = Qt::DashLine,
-                                 .marks = true});
+    const bool beside = drawn.curves.at(m_shown.beside).raw().size() > 0;
+    const QString& name = about(run).facts.name;
+    m_plot->setLook(drawn.beside, {.name = beside ? legendName(name, m_shown.besideTitle) : QString(),
+                                   .run = name,
+                                   .reading = m_shown.besideTitle,
+                                   .colour = resources::curveColour(about(run).colour, m_theme),
+                                   .width = 1.2,
+                                   .line = Qt::DashLine,
+                                   .marks = true});
 }
 
 /// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none. Layers
 /// gain strength with depth; the first, the middle and the last are read beside the crosshair.
-void RunPlot::styleLine(const Run& run, std::size_t line) const
+void RunPlot::styleLine(const Item& run, std::size_t line) const
 {
-    const std::size_t last = run.lines.size() - 1;
+    const std::vector<Line>& lines = run.second.lines;
+    const std::size_t last = lines.size() - 1;
     const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
     const bool read = line == 0 || line == last || line == last / 2;
     QString reading = m_shown.title;
     if (byLayer()) {
-        reading = read ? tr("%1 %2").arg(m_shown.title).arg(layerOf(run.lines[line].name)) : QString();
+        reading = read ? tr("%1 %2").arg(m_shown.title).arg(layerOf(lines[line].name)) : QString();
     }
-    CurvePlot::Look full{.run = run.name, .reading = reading};
-    full.colour = resources::curveColour(run.colour, m_theme);
+    CurvePlot::Look full{.run = about(run).facts.name, .reading = reading};
+    full.colour = resources::curveColour(about(run).colour, m_theme);
     full.alpha = kFirstLayerAlpha + (1 - kFirstLayerAlpha) * depth;
     CurvePlot::Look faint = full;
     faint.alpha *= kRawAlpha;
     faint.reading = byLayer() ? QString() : reading; // of layers, one number each
-    full.name = line == last ? legendName(run, m_shown.title) : QString();
+    full.name = line == last ? legendName(full.run, m_shown.title) : QString();
     full.width = 1.8;
-    m_plot->setLook(run.lines[line].raw, smooths() ? faint : full);
+    m_plot->setLook(lines[line].raw, smooths() ? faint : full);
     full.reading = byLayer() ? reading : tr("smoothed");
-    m_plot->setLook(run.lines[line].smooth, smooths() ? full : CurvePlot::Look{.colour = full.colour});
+    m_plot->setLook(lines[line].smooth, smooths() ? full : CurvePlot::Look{.colour = full.colour});
 }
 
-void RunPlot::setRun(const QString& key, const QString& name)
-{
-    Run& run = at(key);
-    run.name = name;
-    style(run);
-}
-
-void RunPlot::setEvents(const QString& key, const std::vector<engine::RunEvent>& events)
-{
-    at(key).stages = engine::stageStarts(events);
-}
-
-void RunPlot::removeRun(const QString& key)
+void RunPlot::remove(const std::string& key)
 {
     if (const auto found = m_runs.find(key); found != m_runs.end()) {
         undraw(found->second);
         m_runs.erase(found);
     }
-}
-
-void RunPlot::clear()
-{
-    while (!m_runs.empty()) {
-        removeRun(m_runs.begin()->first);
-    }
-    m_nextColour = 0;
-    refresh();
-    m_plot->showAll();
-}
-
-QColor RunPlot::colourOf(const QString& key) const
-{
-    const auto found = m_runs.find(key);
-    return found == m_runs.end() ? QColor() : toQColor(resources::curveColour(found->second.colour, m_theme));
 }
 
 /// Averages of very long curves grow from turn to turn of the event loop.
@@ -317,18 +320,19 @@ void RunPlot::catchUp()
     }
 }
 
-const RunPlot::Run* RunPlot::staged() const
+const ShownRuns::Run* RunPlot::staged() const
 {
-    const auto found = std::ranges::find_if(m_runs, [](const auto& item) { return !item.second.stages.empty(); });
-    return found == m_runs.end() ? nullptr : &found->second;
+    const auto found = std::ranges::find_if(
+        m_shownRuns.runs(), [this](const auto& run) { return !run.stages.empty() && m_runs.contains(run.key); });
+    return found == m_shownRuns.runs().end() ? nullptr : &*found;
 }
 
 void RunPlot::showBands()
 {
     std::vector<CurvePlot::Band> bands;
-    if (const Run* run = staged()) {
+    if (const ShownRuns::Run* run = staged()) {
         for (const engine::StageStart& stage : run->stages) {
-            bands.push_back({run->curves.xOf(stage.step), QString::fromStdString(stage.name)});
+            bands.push_back({m_runs.at(run->key).curves.xOf(stage.step), QString::fromStdString(stage.name)});
         }
     }
     m_plot->setBands(std::move(bands));
@@ -336,19 +340,19 @@ void RunPlot::showBands()
 
 std::vector<engine::StageTransition> RunPlot::transitions() const
 {
-    const Run* run = staged();
+    const ShownRuns::Run* run = staged();
     if (!run) {
         return {};
     }
-    const Curve& curve = run->curves.at(m_shown.name).raw();
-    return engine::stageTransitions(run->stages, curve.places(0), curve.values());
+    const Curve& curve = m_runs.at(run->key).curves.at(m_shown.name).raw();
+    return engine::stageTransitions(run->stages, curve.positions(0), curve.values());
 }
 
 void RunPlot::refresh()
 {
-    for (auto& [key, run] : m_runs) {
-        if (run.lines.size() != namesOf(run).size()) { // its first norms: now its layers are known
-            undraw(run);
+    for (Item& run : m_runs) {
+        if (run.second.lines.size() != namesOf(run.second).size()) { // its first norms: now its layers are known
+            undraw(run.second);
             draw(run);
         }
         style(run);
@@ -357,6 +361,7 @@ void RunPlot::refresh()
     m_empty->setVisible(m_plot->isEmpty());
     showBands();
     m_plot->refresh();
+    emit refreshed();
 }
 
 void RunPlot::setTheme(resources::Theme theme)
@@ -383,10 +388,11 @@ CsvText RunPlot::csvText() const
     }
     std::vector<RunRows> rows;
     for (const auto& [key, run] : m_runs) {
+        const QString& name = m_shownRuns.find(key)->facts.name;
         const Series* beside = m_shown.beside.empty() ? nullptr : &run.curves.at(m_shown.beside);
         for (const Line& line : run.lines) {
             const QString layer = byLayer() ? QLatin1Char(',') + QString::number(layerOf(line.name)) : QString();
-            rows.emplace_back(csvQuoted(run.name) + layer, run.curves.at(line.name), beside);
+            rows.emplace_back(csvQuoted(name) + layer, run.curves.at(line.name), beside);
         }
     }
     return [header = columns.join(QLatin1Char(',')), rows = std::move(rows)](QTextStream& out) {

@@ -5,13 +5,15 @@
 #include "visualizers/plot/csv_text.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/runs/run_curves.h"
+#include "visualizers/runs/shown_runs.h"
 
-#include <QColor>
 #include <QTimer>
 #include <QWidget>
 
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 class QComboBox;
@@ -22,7 +24,7 @@ class QSplitter;
 
 namespace residua::visualizers {
 
-/// A recorded number of one or more runs as curves, with the choices above them: by step, units, FLOP or time; the
+/// A recorded number of the overlaid runs as curves, with the choices above them: by step, units, FLOP or time; the
 /// scales; a moving average with the recorded points faint behind it. Stages are bands, those of the first run that has
 /// any. GUI thread.
 class RunPlot : public QWidget {
@@ -37,8 +39,12 @@ public:
         QString besideTitle; ///< "validation"
     };
 
-    /// `invitation` stands where there is nothing to show.
-    RunPlot(RunCurves::Fields fields, Shown shown, const QString& invitation, QWidget* parent);
+    /// Puts what a run has recorded into its curves, beside the fields of its steps.
+    using Taker = std::function<void(RunCurves& curves, const RunNumbers& numbers)>;
+
+    /// Follows `runs`, which it does not outlive. `invitation` stands where there is nothing to show.
+    RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
+            QWidget* parent);
 
     void setShown(Shown shown);
     /// From none, 0, to a mean over about 1,000 points.
@@ -46,20 +52,15 @@ public:
     void putFirst(QWidget* control);
     void putBeside(QWidget* widget);
 
-    /// The run of this key, its directory; a new one where there is none. refresh() shows what is put into it.
-    [[nodiscard]] RunCurves& run(const QString& key);
-    void setRun(const QString& key, const QString& name);
-    void setEvents(const QString& key, const std::vector<engine::RunEvent>& events);
-    void removeRun(const QString& key);
-    void clear();
-    void refresh();
-    /// What its curves are drawn in; invalid for a run that is not there.
-    [[nodiscard]] QColor colourOf(const QString& key) const;
     /// What the bands' borders did to the number shown.
     [[nodiscard]] std::vector<engine::StageTransition> transitions() const;
     void setTheme(resources::Theme theme);
     [[nodiscard]] CsvText csvText() const;
     [[nodiscard]] CurvePlot& plot() const { return *m_plot; }
+
+signals:
+    /// Other numbers are shown, or other stages.
+    void refreshed();
 
 private:
     struct Line {
@@ -67,35 +68,41 @@ private:
         CurvePlot::Id raw{};
         CurvePlot::Id smooth{};
     };
-    struct Run {
-        explicit Run(RunCurves::Fields fields) : curves(std::move(fields)) {}
+    struct Drawn {
+        explicit Drawn(RunCurves::Fields fields) : curves(std::move(fields)) {}
         RunCurves curves;
-        QString name;
-        std::vector<engine::StageStart> stages;
-        std::size_t colour = 0;
         std::vector<Line> lines; ///< a layer each, or the one that is shown
         CurvePlot::Id beside{};
     };
+    using Item = std::pair<const std::string, Drawn>; ///< by the run's key
 
-    [[nodiscard]] Run& at(const QString& key);
+    void follow();
+    void begin(const std::string& key);
+    void take(const std::string& key, const RunNumbers& numbers);
+    void remove(const std::string& key);
+    void refresh();
     void layOut();
     void connectControls();
     void setScale(int index);
-    void draw(Run& run);
-    void undraw(Run& run);
-    void style(const Run& run) const;
-    void styleLine(const Run& run, std::size_t line) const;
+    void draw(Item& run);
+    void undraw(Drawn& run);
+    void style(const Item& run) const;
+    void styleLine(const Item& run, std::size_t line) const;
     [[nodiscard]] bool byLayer() const { return m_shown.name.ends_with('/'); }
-    [[nodiscard]] std::vector<std::string> namesOf(const Run& run) const;
+    [[nodiscard]] std::vector<std::string> namesOf(const Drawn& run) const;
     void catchUp();
     void showBands();
     [[nodiscard]] bool smooths() const;
     [[nodiscard]] XAxis xAxis() const;
     [[nodiscard]] QString xName() const;
-    [[nodiscard]] const Run* staged() const;
-    [[nodiscard]] QString legendName(const Run& run, const QString& title) const;
+    /// The first run that has stages; nullptr: none has.
+    [[nodiscard]] const ShownRuns::Run* staged() const;
+    [[nodiscard]] const ShownRuns::Run& about(const Item& run) const { return *m_shownRuns.find(run.first); }
+    [[nodiscard]] QString legendName(const QString& run, const QString& title) const;
 
+    const ShownRuns& m_shownRuns;
     RunCurves::Fields m_fields;
+    Taker m_taker;
     Shown m_shown;
     CurvePlot* m_plot;
     QHBoxLayout* m_controls;
@@ -104,9 +111,8 @@ private:
     QSlider* m_smoothing;
     QSplitter* m_split;
     QLabel* m_empty;
-    QTimer m_later;                ///< goes on with the averages once what waits is done
-    std::map<QString, Run> m_runs; ///< stay where they are: the plot points into them
-    std::size_t m_nextColour = 0;
+    QTimer m_later;                      ///< goes on with the averages once what waits is done
+    std::map<std::string, Drawn> m_runs; ///< by key; they stay where they are: the plot points into them
     resources::Theme m_theme = resources::Theme::Light;
 };
 

@@ -11,7 +11,7 @@
 
 namespace residua::app {
 
-class DocumentLink;
+class DocumentViews;
 class DocumentSession;
 class EditCommands;
 class SavePopup;
@@ -20,12 +20,12 @@ struct PaletteItem;
 
 /// Keeps the block canvas's bar in step with what the canvas shows, and does what it offers; puts what is taken from
 /// the palette where it is dropped, and keeps blocks in the project and in the user's library. GUI thread.
-class BlockLink : public QObject {
+class BlockCommands : public QObject {
     Q_OBJECT
 public:
     /// `library`: the folder of the user's own blocks.
-    BlockLink(DocumentSession& session, Workspace& workspace, DocumentLink& documents, EditCommands& commands,
-              std::filesystem::path library, QObject* parent = nullptr);
+    BlockCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents, EditCommands& commands,
+                  std::filesystem::path library, QObject* parent = nullptr);
 
     /// Asks for the name to keep the block under that is shown.
     void openSavePopup();
@@ -49,7 +49,7 @@ private:
 
     DocumentSession& m_session;
     Workspace& m_workspace;
-    DocumentLink& m_documents;
+    DocumentViews& m_documents;
     EditCommands& m_commands;
     BlockLibrary m_library;
     SavePopup* m_save;

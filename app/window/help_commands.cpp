@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/window/help_link.h"
+#include "app/window/help_commands.h"
 
 #include "app/document/document_session.h"
 #include "app/help/help_window.h"
 #include "app/help/help_words.h"
 #include "app/inspector/inspector.h"
 #include "app/palette/palette_view.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/window_actions.h"
 #include "app/window/workspace.h"
 #include "resources/help.h"
@@ -15,8 +15,8 @@
 
 namespace residua::app {
 
-HelpLink::HelpLink(const WindowActions& actions, const DocumentSession& session, const DocumentLink& documents,
-                   Workspace& workspace, const Look& look, QWidget* parent)
+HelpCommands::HelpCommands(const WindowActions& actions, const DocumentSession& session, const DocumentViews& documents,
+                           Workspace& workspace, const Look& look, QWidget* parent)
     : QObject(parent),
       m_session(session),
       m_documents(documents),
@@ -24,17 +24,17 @@ HelpLink::HelpLink(const WindowActions& actions, const DocumentSession& session,
       m_look(look),
       m_parent(parent)
 {
-    connect(actions.explain, &QAction::triggered, this, &HelpLink::explainSelected);
+    connect(actions.explain, &QAction::triggered, this, &HelpCommands::explainSelected);
     connect(actions.methods, &QAction::triggered, this, [this] { explain(std::string(resources::kHelpIndex)); });
-    connect(&workspace.inspector(), &Inspector::explainRequested, this, &HelpLink::explain);
-    connect(&workspace.palette(), &PaletteView::explainRequested, this,
+    connect(&workspace.view<Inspector>(), &Inspector::explainRequested, this, &HelpCommands::explain);
+    connect(&workspace.view<PaletteView>(), &PaletteView::explainRequested, this,
             [this](const PaletteItem& item) { explain(helpWordOf(item)); });
 }
 
 /// The palette's item, while the keys are there; else the place that all views show.
-void HelpLink::explainSelected()
+void HelpCommands::explainSelected()
 {
-    const PaletteView& palette = m_workspace.palette();
+    const PaletteView& palette = m_workspace.view<PaletteView>();
     const PaletteItem* const item = palette.isAncestorOf(QApplication::focusWidget()) ? palette.current() : nullptr;
     if (item) {
         explain(helpWordOf(*item));
@@ -45,7 +45,7 @@ void HelpLink::explainSelected()
     }
 }
 
-void HelpLink::explain(const std::string& word)
+void HelpCommands::explain(const std::string& word)
 {
     if (!m_help) {
         m_help = new HelpWindow(m_look, m_parent);

@@ -7,7 +7,7 @@
 
 namespace residua::app {
 
-class DocumentLink;
+class DocumentViews;
 class DocumentSession;
 class HelpWindow;
 class Look;
@@ -15,19 +15,19 @@ class Workspace;
 struct WindowActions;
 
 /// Opens the explanation of what is selected in the document or in the palette, wherever it is asked for. GUI thread.
-class HelpLink : public QObject {
+class HelpCommands : public QObject {
     Q_OBJECT
 public:
     /// The window of explanations belongs to `parent`.
-    HelpLink(const WindowActions& actions, const DocumentSession& session, const DocumentLink& documents,
-             Workspace& workspace, const Look& look, QWidget* parent);
+    HelpCommands(const WindowActions& actions, const DocumentSession& session, const DocumentViews& documents,
+                 Workspace& workspace, const Look& look, QWidget* parent);
 
 private:
     void explainSelected();
     void explain(const std::string& word);
 
     const DocumentSession& m_session;
-    const DocumentLink& m_documents;
+    const DocumentViews& m_documents;
     Workspace& m_workspace;
     const Look& m_look;
     QWidget* m_parent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 
 #include "app/canvas/canvas_widget.h"
 #include "app/document/analysis.h"
@@ -16,38 +16,47 @@
 
 namespace residua::app {
 
-DocumentLink::DocumentLink(DocumentSession& session, Analysis& analysis, Workspace& workspace, QObject* parent)
+DocumentViews::DocumentViews(DocumentSession& session, Analysis& analysis, Workspace& workspace, QObject* parent)
     : QObject(parent), m_session(session), m_analysis(analysis), m_workspace(workspace)
 {
     m_soon.setSingleShot(true);
     m_soon.setInterval(0);
-    connect(&m_soon, &QTimer::timeout, this, &DocumentLink::refresh);
+    connect(&m_soon, &QTimer::timeout, this, &DocumentViews::refresh);
     connect(&session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
-    connect(&session, &DocumentSession::opened, this, &DocumentLink::openAnew);
-    connect(&analysis, &Analysis::updated, this, &DocumentLink::showAnalysis);
-    connect(&workspace.inspector(), &Inspector::edited, this, &DocumentLink::applyProperty);
-    connect(&workspace.inspector(), &Inspector::editRequested, this, &DocumentLink::applyEdit);
-    connect(&workspace.palette(), &PaletteView::chosen, this, &DocumentLink::applyEdit);
-    connect(&workspace.palette(), &PaletteView::refused, this, &DocumentLink::refused);
-    connect(&workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentLink::applyProperty);
-    connect(&workspace.outline(), &OutlineView::placeChosen, this, &DocumentLink::choose);
-    connect(&workspace.problems(), &ProblemsView::jumpRequested, this, [this](const std::string& pointer) {
+    connect(&session, &DocumentSession::opened, this, &DocumentViews::openAnew);
+    connect(&analysis, &Analysis::updated, this, &DocumentViews::showAnalysis);
+    for (CanvasWidget* canvas : workspace.canvases()) {
+        connect(canvas, &CanvasWidget::requested, this,
+                [this, canvas](const editor::Request& request) { answer(*canvas, request); });
+    }
+    connectPanels();
+}
+
+void DocumentViews::connectPanels()
+{
+    const auto& inspector = m_workspace.view<Inspector>();
+    connect(&inspector, &Inspector::edited, this, &DocumentViews::applyProperty);
+    connect(&inspector, &Inspector::editRequested, this, &DocumentViews::applyEdit);
+    const auto& palette = m_workspace.view<PaletteView>();
+    connect(&palette, &PaletteView::chosen, this, &DocumentViews::applyEdit);
+    connect(&palette, &PaletteView::refused, this, &DocumentViews::refused);
+    connect(&m_workspace.outlineModel(), &OutlineModel::valueEdited, this, &DocumentViews::applyProperty);
+    connect(&m_workspace.view<OutlineView>(), &OutlineView::placeChosen, this, &DocumentViews::choose);
+    connect(&m_workspace.runsModel(), &RunsModel::listed, this, &DocumentViews::showOutline);
+    connect(&m_workspace.view<ProblemsView>(), &ProblemsView::jumpRequested, this, [this](const std::string& pointer) {
         choose(placeOfPointer(m_session.project(), pointer));
         if (std::holds_alternative<NodePlace>(m_place) || std::holds_alternative<GraphPlace>(m_place)) {
             m_workspace.showCanvas(WorkspaceView::Block);
         }
     });
-    for (CanvasWidget* canvas : workspace.canvases()) {
-        connect(canvas, &CanvasWidget::requested, this,
-                [this, canvas](const editor::Request& request) { answer(*canvas, request); });
-    }
-    connect(&workspace.heatmap(), &visualizers::HeatmapView::cellHovered, this, [this](int row, int column) {
-        const bool over = row >= 0 && column >= 0;
-        showHovered(over ? std::optional(projects::Shortcut{column, row + 1}) : std::nullopt, nullptr);
-    });
+    connect(&m_workspace.view<visualizers::HeatmapView>(), &visualizers::HeatmapView::cellHovered, this,
+            [this](int row, int column) {
+                const bool over = row >= 0 && column >= 0;
+                showHovered(over ? std::optional(projects::Shortcut{column, row + 1}) : std::nullopt, nullptr);
+            });
 }
 
-void DocumentLink::openAnew()
+void DocumentViews::openAnew()
 {
     m_place = ProjectPlace{};
     m_state = {};
@@ -56,12 +65,12 @@ void DocumentLink::openAnew()
         for (CanvasWidget* canvas : m_workspace.canvases()) {
             canvas->fit();
         }
-        m_workspace.outline().expandToDepth(0);
-        m_workspace.outline().collapseAll();
+        m_workspace.view<OutlineView>().expandToDepth(0);
+        m_workspace.view<OutlineView>().collapseAll();
     }
 }
 
-void DocumentLink::refresh()
+void DocumentViews::refresh()
 {
     m_soon.stop();
     if (!m_session.isOpen()) {
@@ -74,54 +83,53 @@ void DocumentLink::refresh()
     m_state.selection = std::move(kept);
     m_state.folds = stillFolded(m_session.project().network, std::move(m_state.folds));
     m_document = m_session.history().snapshot();
-    m_workspace.outlineModel().setDocument(m_document, m_runs);
+    showOutline();
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setDocument(m_document);
     }
     showPlace();
 }
 
-void DocumentLink::setRuns(std::vector<engine::RunInfo> runs)
+void DocumentViews::showOutline()
 {
-    m_runs = std::move(runs);
     if (m_session.isOpen() && m_document) {
-        m_workspace.outlineModel().setDocument(m_document, m_runs);
+        m_workspace.outlineModel().setDocument(m_document, m_workspace.runsModel().runs());
     }
 }
 
-void DocumentLink::choose(const Place& place)
+void DocumentViews::choose(const Place& place)
 {
     m_place = place;
     m_state.selection = selectionOfPlace(m_session.project(), place);
     showPlace();
 }
 
-void DocumentLink::showPlace()
+void DocumentViews::showPlace()
 {
     showState();
-    m_workspace.outline().showPlace(m_place);
-    m_workspace.inspector().show(m_session.project(), m_place);
-    m_workspace.palette().setContext(m_session.project(), m_place);
+    m_workspace.view<OutlineView>().showPlace(m_place);
+    m_workspace.view<Inspector>().show(m_session.project(), m_place);
+    m_workspace.view<PaletteView>().setContext(m_session.project(), m_place);
     if (!m_analysis.pending()) { // else it follows of itself
         showAnalysis();
     }
     emit placeChanged();
 }
 
-void DocumentLink::showAnalysis()
+void DocumentViews::showAnalysis()
 {
     if (m_soon.isActive()) {
         return; // refresh() will do it
     }
-    m_workspace.problems().setProblems(m_analysis.problems());
+    m_workspace.view<ProblemsView>().setProblems(m_analysis.problems());
     const auto& report = m_analysis.cost();
-    m_workspace.palette().setCostNow(report ? std::optional(report->total) : std::nullopt);
-    m_workspace.inspector().cost().setCost(report ? std::optional(report->total) : std::nullopt,
-                                           m_analysis.costOf(m_place),
-                                           isLanguage(m_session.project().data) ? tr("token") : tr("sample"));
+    m_workspace.view<PaletteView>().setCostNow(report ? std::optional(report->total) : std::nullopt);
+    m_workspace.view<Inspector>().cost().setCost(report ? std::optional(report->total) : std::nullopt,
+                                                 m_analysis.costOf(m_place),
+                                                 isLanguage(m_session.project().data) ? tr("token") : tr("sample"));
 }
 
-void DocumentLink::applyProperty(const Property& property, const QVariant& value)
+void DocumentViews::applyProperty(const Property& property, const QVariant& value)
 {
     const auto edit = property.edit(m_session.project(), value);
     if (edit) {
@@ -132,7 +140,7 @@ void DocumentLink::applyProperty(const Property& property, const QVariant& value
     }
 }
 
-DocumentLink::Applied DocumentLink::applyEdit(const projects::Edit& edit)
+DocumentViews::Applied DocumentViews::applyEdit(const projects::Edit& edit)
 {
     if (const Status done = m_session.perform(edit); !done) {
         emit refused(QString::fromStdString(done.error().text()));
@@ -142,7 +150,7 @@ DocumentLink::Applied DocumentLink::applyEdit(const projects::Edit& edit)
     return Applied::Yes;
 }
 
-void DocumentLink::perform(const projects::DocumentChange& change)
+void DocumentViews::perform(const projects::DocumentChange& change)
 {
     if (applyEdit(change.edit) == Applied::Refused) {
         return;
@@ -153,7 +161,7 @@ void DocumentLink::perform(const projects::DocumentChange& change)
     }
 }
 
-void DocumentLink::select(const projects::Selection& selection)
+void DocumentViews::select(const projects::Selection& selection)
 {
     if (m_soon.isActive()) {
         refresh(); // the selection was made on the document of now
@@ -163,13 +171,13 @@ void DocumentLink::select(const projects::Selection& selection)
     showPlace();
 }
 
-void DocumentLink::fold(std::vector<editor::LayerRun> folds)
+void DocumentViews::fold(std::vector<editor::LayerRun> folds)
 {
     m_state.folds = std::move(folds);
     showState();
 }
 
-void DocumentLink::answer(const CanvasWidget& canvas, const editor::Request& request)
+void DocumentViews::answer(const CanvasWidget& canvas, const editor::Request& request)
 {
     if (const auto* edit = std::get_if<editor::RequestEdit>(&request)) {
         applyEdit(edit->edit);
@@ -180,20 +188,20 @@ void DocumentLink::answer(const CanvasWidget& canvas, const editor::Request& req
         fold(folds->folds);
     } else if (const auto* block = std::get_if<editor::OpenBlock>(&request)) {
         choose(GraphPlace{block->graph});
-        m_workspace.outline().expand(m_workspace.outline().currentIndex());
+        m_workspace.view<OutlineView>().expand(m_workspace.view<OutlineView>().currentIndex());
         m_workspace.showCanvas(WorkspaceView::Block);
     } else if (std::holds_alternative<editor::EditSelection>(request)) {
-        m_workspace.inspector().takeFocus();
+        m_workspace.view<Inspector>().takeFocus();
     } else if (const auto* hover = std::get_if<editor::HoverShortcut>(&request)) {
         const auto& shortcut = hover->shortcut;
         showHovered(shortcut, &canvas);
-        m_workspace.heatmap().setHighlighted(shortcut ? static_cast<int>(shortcut->target - 1) : -1,
-                                             shortcut ? static_cast<int>(shortcut->source) : -1);
+        m_workspace.view<visualizers::HeatmapView>().setHighlighted(
+            shortcut ? static_cast<int>(shortcut->target - 1) : -1, shortcut ? static_cast<int>(shortcut->source) : -1);
     }
 }
 
 // The canvas that the pointer is over shows it already, and its selection may be newer than this one.
-void DocumentLink::showHovered(std::optional<projects::Shortcut> shortcut, const CanvasWidget* over)
+void DocumentViews::showHovered(std::optional<projects::Shortcut> shortcut, const CanvasWidget* over)
 {
     m_state.hovered = shortcut;
     for (CanvasWidget* canvas : m_workspace.canvases()) {
@@ -204,7 +212,7 @@ void DocumentLink::showHovered(std::optional<projects::Shortcut> shortcut, const
     }
 }
 
-void DocumentLink::showState()
+void DocumentViews::showState()
 {
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setState(m_state);

@@ -3,7 +3,6 @@
 
 #include "app/outline/outline_tree.h"
 #include "editor/canvas/canvas.h"
-#include "engine/api/values.h"
 #include "projects/commands/document_change.h"
 
 #include <QObject>
@@ -21,10 +20,10 @@ class Workspace;
 
 /// Keeps the workspace's views in step with the open document and with each other: every view is a picture of
 /// the document and changes it only by the edits that pass through here; all show one selection. GUI thread.
-class DocumentLink : public QObject {
+class DocumentViews : public QObject {
     Q_OBJECT
 public:
-    DocumentLink(DocumentSession& session, Analysis& analysis, Workspace& workspace, QObject* parent = nullptr);
+    DocumentViews(DocumentSession& session, Analysis& analysis, Workspace& workspace, QObject* parent = nullptr);
 
     [[nodiscard]] const Place& place() const { return m_place; }
     /// Makes `place` the selection of all views.
@@ -40,7 +39,6 @@ public:
     Applied applyEdit(const projects::Edit& edit);
     /// The same with what a command gave; all views show it before anything else is done.
     void perform(const projects::DocumentChange& change);
-    void setRuns(std::vector<engine::RunInfo> runs);
     /// Brings every view up to date now.
     void refresh();
 
@@ -50,6 +48,8 @@ signals:
 
 private:
     void openAnew();
+    void connectPanels();
+    void showOutline();
     void applyProperty(const Property& property, const QVariant& value);
     void answer(const CanvasWidget& canvas, const editor::Request& request);
     void showAnalysis();
@@ -63,7 +63,6 @@ private:
     DocumentSnapshot m_document; ///< as the views show it
     Place m_place;
     editor::ViewState m_state; ///< of the canvases; its selection may hold more than the place names
-    std::vector<engine::RunInfo> m_runs;
     QTimer m_soon;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/window/block_link.h"
+#include "app/window/block_commands.h"
 
 #include "app/block/block_bar.h"
 #include "app/block/save_popup.h"
@@ -7,7 +7,7 @@
 #include "app/document/document_session.h"
 #include "app/palette/palette_view.h"
 #include "app/properties/property_list.h"
-#include "app/window/document_link.h"
+#include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
 #include "app/window/workspace.h"
 #include "editor/block/block_canvas.h"
@@ -19,8 +19,8 @@
 
 namespace residua::app {
 
-BlockLink::BlockLink(DocumentSession& session, Workspace& workspace, DocumentLink& documents, EditCommands& commands,
-                     std::filesystem::path library, QObject* parent)
+BlockCommands::BlockCommands(DocumentSession& session, Workspace& workspace, DocumentViews& documents,
+                             EditCommands& commands, std::filesystem::path library, QObject* parent)
     : QObject(parent),
       m_session(session),
       m_workspace(workspace),
@@ -29,21 +29,22 @@ BlockLink::BlockLink(DocumentSession& session, Workspace& workspace, DocumentLin
       m_library(std::move(library)),
       m_save(new SavePopup(&workspace))
 {
-    connect(&documents, &DocumentLink::placeChanged, this, &BlockLink::showBar);
-    connect(&m_library, &BlockLibrary::changed, this, &BlockLink::showLibrary);
-    connect(m_save, &SavePopup::saveToProject, this, &BlockLink::saveToProject);
-    connect(m_save, &SavePopup::saveToLibrary, this, &BlockLink::saveToLibrary);
-    workspace.palette().acceptDropsOn(workspace.block());
-    workspace.palette().setTaker(
+    connect(&documents, &DocumentViews::placeChanged, this, &BlockCommands::showBar);
+    connect(&m_library, &BlockLibrary::changed, this, &BlockCommands::showLibrary);
+    connect(m_save, &SavePopup::saveToProject, this, &BlockCommands::saveToProject);
+    connect(m_save, &SavePopup::saveToLibrary, this, &BlockCommands::saveToLibrary);
+    workspace.view<PaletteView>().acceptDropsOn(workspace.block());
+    workspace.view<PaletteView>().setTaker(
         [this](const PaletteItem& item, QWidget* target, QPoint position) { return takeNode(item, target, position); });
     connectBar();
-    QMetaObject::invokeMethod(this, &BlockLink::showLibrary, Qt::QueuedConnection); // when its signals are connected
+    QMetaObject::invokeMethod(this, &BlockCommands::showLibrary,
+                              Qt::QueuedConnection); // when its signals are connected
 }
 
-void BlockLink::connectBar()
+void BlockCommands::connectBar()
 {
     BlockBar& bar = m_workspace.blockBar();
-    connect(&bar, &BlockBar::leaveRequested, this, &BlockLink::leave);
+    connect(&bar, &BlockBar::leaveRequested, this, &BlockCommands::leave);
     connect(&bar, &BlockBar::graphChosen, this,
             [this](const projects::GraphRef& graph) { m_documents.choose(GraphPlace{graph}); });
     connect(&bar, &BlockBar::layerChosen, this, [this](std::int64_t layer) {
@@ -51,10 +52,10 @@ void BlockLink::connectBar()
         leave();
     });
     connect(&bar, &BlockBar::tidyRequested, &m_commands, &EditCommands::tidy);
-    connect(&bar, &BlockBar::saveRequested, this, &BlockLink::openSavePopup);
+    connect(&bar, &BlockBar::saveRequested, this, &BlockCommands::openSavePopup);
 }
 
-void BlockLink::showBar()
+void BlockCommands::showBar()
 {
     if (!m_session.isOpen()) {
         return;
@@ -66,29 +67,29 @@ void BlockLink::showBar()
     m_workspace.blockBar().show(m_session.project(), m_workspace.blockCanvas().graph(), layer());
 }
 
-void BlockLink::showLibrary()
+void BlockCommands::showLibrary()
 {
-    m_workspace.palette().setLibrary(m_library.blocks());
+    m_workspace.view<PaletteView>().setLibrary(m_library.blocks());
     if (!m_library.problems().isEmpty()) {
         emit refused(
             tr("Blocks of your library that cannot be read: %1").arg(m_library.problems().join(QLatin1Char('\n'))));
     }
 }
 
-std::optional<std::int64_t> BlockLink::layer() const
+std::optional<std::int64_t> BlockCommands::layer() const
 {
     const projects::Block* block = m_session.project().network.blockOfLayer(m_layer);
     const bool shown = block && projects::GraphRef::block(block->name) == m_workspace.blockCanvas().graph();
     return shown ? std::optional(m_layer) : std::nullopt;
 }
 
-void BlockLink::leave()
+void BlockCommands::leave()
 {
     m_workspace.showCanvas(WorkspaceView::Depth);
 }
 
 /// A node goes where it is dropped, or into the block that one is looking at.
-bool BlockLink::takeNode(const PaletteItem& item, QWidget* target, QPoint position)
+bool BlockCommands::takeNode(const PaletteItem& item, QWidget* target, QPoint position)
 {
     CanvasWidget& block = m_workspace.block();
     if (item.kind != PaletteKind::Node || (target ? target != &block : &m_workspace.currentCanvas() != &block)) {
@@ -98,7 +99,7 @@ bool BlockLink::takeNode(const PaletteItem& item, QWidget* target, QPoint positi
     return true;
 }
 
-projects::BlockFile BlockLink::shownAs(const QString& name) const
+projects::BlockFile BlockCommands::shownAs(const QString& name) const
 {
     const projects::GraphRef& ref = m_workspace.blockCanvas().graph();
     projects::BlockFile file;
@@ -111,7 +112,7 @@ projects::BlockFile BlockLink::shownAs(const QString& name) const
     return file;
 }
 
-void BlockLink::openSavePopup()
+void BlockCommands::openSavePopup()
 {
     const projects::Network& network = m_session.project().network;
     const projects::GraphRef& ref = m_workspace.blockCanvas().graph();
@@ -131,7 +132,7 @@ void BlockLink::openSavePopup()
                   }});
 }
 
-void BlockLink::saveToProject(const QString& name, bool useInLayer)
+void BlockCommands::saveToProject(const QString& name, bool useInLayer)
 {
     const projects::BlockFile file = shownAs(name);
     const projects::GraphRef ref = projects::GraphRef::block(file.block.name);
@@ -150,7 +151,7 @@ void BlockLink::saveToProject(const QString& name, bool useInLayer)
     }
 }
 
-void BlockLink::saveToLibrary(const QString& name)
+void BlockCommands::saveToLibrary(const QString& name)
 {
     if (const Status saved = m_library.save(shownAs(name)); !saved) {
         emit refused(QString::fromStdString(saved.error().text()));

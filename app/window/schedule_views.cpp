@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/schedule_views.h"
+
+#include "app/document/analysis.h"
+#include "app/document/document_session.h"
+#include "app/runs/run_controller.h"
+#include "app/schedule/schedule_panel.h"
+#include "app/schedule/schedule_ribbon.h"
+#include "app/window/document_views.h"
+
+namespace residua::app {
+
+void connectSchedule(const DocumentSession& session, const Analysis& analysis, const RunController& controller,
+                     DocumentViews& documents, SchedulePanel& panel)
+{
+    const auto show = [&session, &analysis, &panel] {
+        if (session.isOpen()) {
+            panel.setProject(session.project(), analysis.cost());
+        }
+    };
+    QObject::connect(&session, &DocumentSession::opened, &panel, show);
+    QObject::connect(&session, &DocumentSession::changed, &panel, show);
+    QObject::connect(&analysis, &Analysis::updated, &panel, show);
+    QObject::connect(&panel, &SchedulePanel::edited, &documents, [&documents](const projects::StageSchedule& schedule) {
+        documents.applyEdit(projects::SetSchedule{schedule});
+    });
+    QObject::connect(&panel, &SchedulePanel::refused, &documents, &DocumentViews::refused);
+    const auto follow = [&controller, &panel] {
+        const bool runs = controller.phase() != RunPhase::Idle && controller.phase() != RunPhase::Starting;
+        panel.ribbon().setCursorStep(runs ? std::optional(controller.progress().step) : std::nullopt);
+    };
+    QObject::connect(&controller, &RunController::progressed, &panel, follow);
+    QObject::connect(&controller, &RunController::phaseChanged, &panel, follow);
+}
+
+} // namespace residua::app

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace residua::app {
+
+class Analysis;
+class DocumentSession;
+class DocumentViews;
+class RunController;
+class SchedulePanel;
+
+/// Has the panel show the stages of the document, and the step of the run under way, and makes its edits. All outlive
+/// the panel or end with it. GUI thread.
+void connectSchedule(const DocumentSession& session, const Analysis& analysis, const RunController& controller,
+                     DocumentViews& documents, SchedulePanel& panel);
+
+} // namespace residua::app

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/runs/shown_runs.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::visualizers {
+
+const ShownRuns::Run* ShownRuns::find(const std::string& key) const
+{
+    const auto found = std::ranges::find(m_runs, key, &Run::key);
+    return found == m_runs.end() ? nullptr : &*found;
+}
+
+ShownRuns::Run* ShownRuns::known(const std::string& key)
+{
+    const auto found = std::ranges::find(m_runs, key, &Run::key);
+    return found == m_runs.end() ? nullptr : &*found;
+}
+
+ShownRuns::Run& ShownRuns::make(const std::string& key)
+{
+    Run* run = known(key);
+    return run ? *run : m_runs.emplace_back(Run{.key = key, .facts = {}, .stages = {}});
+}
+
+/// A run that is neither overlaid nor in front is not shown.
+void ShownRuns::forget(const std::string& key)
+{
+    std::erase_if(m_runs, [&](const Run& run) { return run.key == key && !run.overlaid && key != m_front; });
+}
+
+std::size_t ShownRuns::freeColour() const
+{
+    std::size_t colour = 0;
+    while (std::ranges::any_of(m_runs, [&](const Run& run) { return run.overlaid && run.colour == colour; })) {
+        ++colour;
+    }
+    return colour;
+}
+
+bool ShownRuns::isOverlaid(const std::string& key) const
+{
+    const Run* run = find(key);
+    return run && run->overlaid;
+}
+
+void ShownRuns::overlay(const std::string& key)
+{
+    if (isOverlaid(key)) {
+        return;
+    }
+    const std::size_t colour = freeColour();
+    Run& run = make(key);
+    run.colour = colour;
+    run.overlaid = true;
+    emit overlaid(key);
+}
+
+void ShownRuns::removeOverlay(const std::string& key)
+{
+    if (!isOverlaid(key)) {
+        return;
+    }
+    known(key)->overlaid = false;
+    forget(key);
+    emit overlayRemoved(key);
+    if (m_compared == key) {
+        compare({});
+    }
+}
+
+void ShownRuns::bringToFront(const std::string& key)
+{
+    if (key == m_front) {
+        return;
+    }
+    const std::string before = std::exchange(m_front, key);
+    forget(before);
+    if (!key.empty()) {
+        make(key);
+    }
+    if (m_compared == key) {
+        compare({}); // not with itself
+    }
+    emit frontChanged();
+}
+
+void ShownRuns::clear()
+{
+    for (const Run& run : std::vector(m_runs)) {
+        removeOverlay(run.key);
+    }
+    bringToFront({});
+}
+
+void ShownRuns::compare(const std::string& key)
+{
+    if (m_compared != key) {
+        m_compared = key;
+        emit comparedChanged();
+    }
+}
+
+void ShownRuns::begin(const std::string& key, const Facts& facts)
+{
+    Run* run = known(key);
+    if (!run) {
+        return;
+    }
+    run->facts = facts;
+    run->stages.clear();
+    if (run->overlaid && key != m_front) {
+        compare(key);
+    }
+    emit begun(key);
+}
+
+void ShownRuns::add(const std::string& key, const RunNumbers& numbers)
+{
+    if (find(key)) {
+        emit added(key, numbers);
+    }
+}
+
+void ShownRuns::setEvents(const std::string& key, const std::vector<engine::RunEvent>& events)
+{
+    if (Run* run = known(key)) {
+        run->stages = engine::stageStarts(events);
+        emit stagesChanged(key);
+    }
+}
+
+} // namespace residua::visualizers

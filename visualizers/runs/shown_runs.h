@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "engine/results/stages.h"
+#include "projects/model/topology.h"
+
+#include <QObject>
+#include <QString>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::visualizers {
+
+/// What a run has recorded beyond what was known of it.
+struct RunNumbers {
+    std::vector<engine::StepRecord> steps = {};
+    std::vector<engine::ValidationRecord> validations = {};
+    std::map<std::string, std::vector<engine::MetricPoint>> figures = {}; ///< by name (run_reader.h)
+    std::vector<engine::Matrix> matrices = {};                            ///< of each name ascending by step
+};
+
+/// The runs that the views show: those whose curves are laid over each other, the one in front, whose matrices are
+/// drawn, and the one that its matrices are compared with. Views follow by the signals, and keep of a run nothing but
+/// what they have drawn. A run is known by its key, its directory. GUI thread.
+class ShownRuns : public QObject {
+    Q_OBJECT
+public:
+    /// What views need to know of a run beside its numbers.
+    struct Facts {
+        QString name = {};
+        double flopPerUnit = 0;           ///< training FLOP per token or sample; 0: not known
+        projects::Topology topology = {}; ///< that its matrices were recorded under
+    };
+    struct Run {
+        std::string key;
+        bool overlaid = false;  ///< its curves are shown
+        std::size_t colour = 0; ///< of them, as curveColour counts
+        Facts facts;
+        std::vector<engine::StageStart> stages;
+    };
+
+    using QObject::QObject;
+
+    /// Shows the run's curves from begin() on.
+    void overlay(const std::string& key);
+    void removeOverlay(const std::string& key);
+    [[nodiscard]] bool isOverlaid(const std::string& key) const;
+    /// Shows the run's matrices, in place of another's, from begin() on; an empty key: no run's.
+    void bringToFront(const std::string& key);
+    [[nodiscard]] const std::string& front() const { return m_front; }
+    /// The overlaid run, not in front, that begin() told of last; empty: none.
+    [[nodiscard]] const std::string& compared() const { return m_compared; }
+    /// Shows no run.
+    void clear();
+
+    /// In the order in which they were overlaid; nullptr for a run that is not shown.
+    [[nodiscard]] const std::vector<Run>& runs() const { return m_runs; }
+    [[nodiscard]] const Run* find(const std::string& key) const;
+
+    // What is told of runs that are not shown counts for nothing.
+
+    /// All numbers of the run follow by add(), and take the place of what the views have of it.
+    void begin(const std::string& key, const Facts& facts);
+    /// Points at or before the last of their curve take the place of what was there: a resumed run never draws
+    /// backwards.
+    void add(const std::string& key, const RunNumbers& numbers);
+    /// All that the run has recorded, for its stages.
+    void setEvents(const std::string& key, const std::vector<engine::RunEvent>& events);
+
+signals:
+    void overlaid(const std::string& key);
+    void overlayRemoved(const std::string& key);
+    void frontChanged();
+    void comparedChanged();
+    void begun(const std::string& key);
+    void added(const std::string& key, const residua::visualizers::RunNumbers& numbers);
+    void stagesChanged(const std::string& key);
+
+private:
+    [[nodiscard]] Run* known(const std::string& key);
+    Run& make(const std::string& key);
+    void forget(const std::string& key);
+    void compare(const std::string& key);
+    [[nodiscard]] std::size_t freeColour() const;
+
+    std::vector<Run> m_runs; ///< overlaid, or in front
+    std::string m_front;
+    std::string m_compared;
+};
+
+} // namespace residua::visualizers
