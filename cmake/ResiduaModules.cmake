@@ -194,15 +194,11 @@ function(residua_add_executable name)
   residua_check_module(${name} ${ARG_MODULE} "${ARG_USES}" "${ARG_EXTERNAL}" "${ARG_SOURCES}")
 endfunction()
 
-# Tests check and do not compute: they are built in three quarters of the time without what -O2 adds.
-set(RESIDUA_TEST_OPTIONS $<$<CONFIG:Check>:-O1>)
-
 # What every test executable has in common.
 function(residua_set_up_test target sources uses externals)
   set(externals Qt6::Test ${externals})
   add_executable(${target} ${sources})
   residua_set_up_target(${target} PRIVATE "${uses}" "${externals}" "")
-  target_compile_options(${target} PRIVATE ${RESIDUA_TEST_OPTIONS})
   residua_check_module(${target} tests "${uses}" "${externals}" "${sources}")
   if(RESIDUA_SANITIZE)
     target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/tests/support/keep_libraries.cpp")
@@ -270,7 +266,6 @@ function(residua_test_program uses externals out)
   if(NOT TARGET ${name})
     add_library(${name} OBJECT "${CMAKE_SOURCE_DIR}/tests/support/test_program.cpp")
     residua_set_up_target(${name} PRIVATE "" "${qt}" "")
-    target_compile_options(${name} PRIVATE ${RESIDUA_TEST_OPTIONS})
     set_target_properties(${name} PROPERTIES AUTOMOC OFF)
     residua_precompile(${name} ${RESIDUA_TEST_HEADERS})
   endif()
