@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 
 namespace residua::visualizers {
 namespace {
