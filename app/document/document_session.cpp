@@ -71,7 +71,9 @@ Status DocumentSession::open(const std::filesystem::path& path)
     if (!saved) {
         return saved.error();
     }
-    close(); // its journal may be the one that is read now
+    if (Status closed = close(); !closed) { // its journal may be the one that is read now
+        return closed;
+    }
     takePlace(directory);
     auto journal = m_draft.empty() ? projects::readJournal(directory) : std::optional<projects::Document>();
     const bool recovered = journal && journal->has_value();
@@ -83,11 +85,14 @@ Status DocumentSession::open(const std::filesystem::path& path)
     return Done{};
 }
 
-void DocumentSession::start(projects::Document document)
+Status DocumentSession::start(projects::Document document)
 {
-    close();
+    if (Status closed = close(); !closed) {
+        return closed;
+    }
     takePlace({});
     adopt(std::move(document), Origin::Unsaved);
+    return Done{};
 }
 
 Status DocumentSession::resumeDraft(const std::filesystem::path& draft)
@@ -99,11 +104,14 @@ Status DocumentSession::resumeDraft(const std::filesystem::path& draft)
     if (!journal->has_value()) {
         return Error{draft.string(), "holds no unsaved work"};
     }
-    close();
+    if (Status closed = close(); !closed) {
+        return closed;
+    }
     takePlace({});
     adopt(std::move(**journal), Origin::Recovered);
-    flushJournal();
-    discardDraft(draft);
+    if (keepUnsaved()) {
+        discardDraft(draft);
+    }
     return Done{};
 }
 
@@ -137,7 +145,7 @@ Status DocumentSession::saveAs(const std::filesystem::path& directory)
     }
     m_autosave.stop();
     const bool moved = directory != m_directory;
-    if (moved) {
+    if (moved || m_keepsDraft) { // a folder that can be written has its journal again
         releasePlace();
         takePlace(directory);
     }
@@ -152,12 +160,20 @@ Status DocumentSession::saveAs(const std::filesystem::path& directory)
     return Done{};
 }
 
-void DocumentSession::close()
+Status DocumentSession::close()
 {
     if (!m_open) {
-        return;
+        return Done{};
     }
-    flushJournal();
+    if (Status kept = keepUnsaved(); !kept) {
+        return kept;
+    }
+    letGo();
+    return Done{};
+}
+
+void DocumentSession::letGo()
+{
     m_open = false;
     if (modified()) {
         m_draft.clear(); // what is not saved stays there
@@ -200,17 +216,34 @@ Result<std::vector<projects::Change>> DocumentSession::changesOnDisk() const
     return projects::diff(project(), saved->project);
 }
 
-void DocumentSession::flushJournal()
+Status DocumentSession::keepUnsaved()
 {
     m_autosave.stop();
     if (!m_open) {
-        return;
+        return Done{};
     }
-    const Status written =
-        modified() ? projects::writeJournal(journalFolder(), document()) : projects::removeJournal(journalFolder());
+    Status written = modified() ? writeUnsaved() : projects::removeJournal(journalFolder());
     if (!written) {
         emit journalFailed(written.error());
     }
+    return modified() ? written : Done{};
+}
+
+Status DocumentSession::writeUnsaved()
+{
+    const Status written = projects::writeJournal(journalFolder(), document());
+    if (written || !m_draft.empty()) {
+        return written;
+    }
+    makeDraft();
+    if (const Status kept = projects::writeJournal(m_draft, document()); !kept) {
+        m_draftLock.reset();
+        discardDraft(std::exchange(m_draft, {}));
+        return Error{written.error().place, written.error().message + "; as a draft: " + kept.error().text()};
+    }
+    m_keepsDraft = true;
+    emit draftKept(written.error());
+    return Done{};
 }
 
 void DocumentSession::adopt(projects::Document document, Origin origin)
@@ -228,21 +261,29 @@ void DocumentSession::adopt(projects::Document document, Origin origin)
 void DocumentSession::takePlace(std::filesystem::path directory)
 {
     m_directory = std::move(directory);
-    std::error_code ignored; // a failure shows when the journal is written
     if (!isDraft()) {
         m_lock = tryLock(m_directory);
-        if (m_lock || !std::filesystem::exists(m_directory / kLockName, ignored)) { // not there: a read-only folder
-            return;
-        }
+        std::error_code ignored;
+        m_elsewhere = !m_lock && std::filesystem::exists(m_directory / kLockName, ignored); // else a read-only folder
     }
+    if (isDraft() || m_elsewhere) {
+        makeDraft();
+    }
+}
+
+void DocumentSession::makeDraft()
+{
     m_draft = m_draftsFolder / QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
+    std::error_code ignored; // a failure shows when the journal is written
     std::filesystem::create_directories(m_draft, ignored);
-    m_lock = tryLock(m_draft);
+    m_draftLock = tryLock(m_draft);
 }
 
 void DocumentSession::releasePlace()
 {
     m_lock.reset();
+    m_draftLock.reset();
+    m_elsewhere = m_keepsDraft = false;
     if (!m_draft.empty()) {
         discardDraft(m_draft);
         m_draft.clear();

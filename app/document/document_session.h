@@ -28,8 +28,9 @@ enum class Origin {
     Unsaved,   ///< new, or an example: a draft that has no place of its own yet
 };
 
-/// The open document: its history, where it lives, whether it is saved, and its journal. Nothing is ever
-/// asked before closing: unsaved changes stay in the journal and come back on the next open. GUI thread.
+/// The open document: its history, where it lives, whether it is saved, and its journal. Unsaved changes stay in the
+/// journal and come back on the next open. Where the project's folder cannot be written the journal is a draft's; where
+/// that cannot be written either, the document stays open. GUI thread.
 class DocumentSession : public QObject {
     Q_OBJECT
 public:
@@ -47,13 +48,15 @@ public:
     [[nodiscard]] bool modified() const { return m_history.modified() || m_origin == Origin::Recovered; }
     [[nodiscard]] Origin origin() const { return m_origin; }
     /// Whether another Residua has the project open (openElsewhere).
-    [[nodiscard]] bool isElsewhere() const { return !isDraft() && !m_draft.empty(); }
+    [[nodiscard]] bool isElsewhere() const { return m_elsewhere; }
+
+    // On error the open document stays.
 
     /// Opens a project directory (or its project.json). A journal that is left there is taken up: origin()
-    /// then says Recovered. On error the open document stays.
+    /// then says Recovered.
     [[nodiscard]] Status open(const std::filesystem::path& path);
     /// Opens a new document that has no place yet.
-    void start(projects::Document document);
+    [[nodiscard]] Status start(projects::Document document);
     /// Takes up the draft that an earlier session left in `draft` (see leftDrafts).
     [[nodiscard]] Status resumeDraft(const std::filesystem::path& draft);
     /// Goes to what the files say, in one step of that title that can be undone. Drafts have no files.
@@ -61,16 +64,21 @@ public:
     [[nodiscard]] Status save();
     /// Saves to `directory`, which becomes the document's place.
     [[nodiscard]] Status saveAs(const std::filesystem::path& directory);
-    /// Journals what is unsaved and lets go of the document.
-    void close();
+    /// Journals what is unsaved and lets go of the document. On error it stays open.
+    [[nodiscard]] Status close();
 
     [[nodiscard]] Status perform(const projects::Edit& edit);
     void undo();
     void redo();
     /// From the document to what the files say now; the layout is not in it.
     [[nodiscard]] Result<std::vector<projects::Change>> changesOnDisk() const;
-    /// Writes the journal now, where something is unsaved.
-    void flushJournal();
+    /// Writes the journal now, where something is unsaved. Error: it can be kept nowhere (journalFailed).
+    [[nodiscard]] Status keepUnsaved();
+    /// The same, for who cannot do anything about an error.
+    void flushJournal() { static_cast<void>(keepUnsaved().ok()); }
+    /// Whether unsaved changes are kept as a draft because the project's folder could not be written: opening the
+    /// project does not bring them back.
+    [[nodiscard]] bool keepsDraft() const { return m_keepsDraft && modified(); }
 
 signals:
     /// Another document is open, or none.
@@ -83,8 +91,10 @@ signals:
     void changedOnDisk();
     /// Another Residua has the same project open: the journal there is that one's, ours is kept as a draft.
     void openElsewhere();
-    /// The journal could not be written.
+    /// The journal could not be read or written.
     void journalFailed(const residua::Error& error);
+    /// The project's folder could not be written: the journal is a draft's from now on.
+    void draftKept(const residua::Error& error);
 
 private:
     void adopt(projects::Document document, Origin origin);
@@ -92,6 +102,9 @@ private:
     void watchFiles();
     [[nodiscard]] std::vector<std::string> readFiles();
     void checkFiles();
+    [[nodiscard]] Status writeUnsaved();
+    void letGo();
+    void makeDraft();
     void releasePlace();
     void takePlace(std::filesystem::path directory);
     void tellOfOthers();
@@ -99,13 +112,16 @@ private:
     projects::History m_history;
     std::filesystem::path m_draftsFolder;
     std::filesystem::path m_directory;
-    std::filesystem::path m_draft; ///< where the journal is that has no place in the directory; else empty
-    std::unique_ptr<QLockFile> m_lock;
-    std::vector<std::string> m_onDisk; ///< project.json and layout.json as they were last read or written here
+    std::filesystem::path m_draft;          ///< where the journal is that has no place in the directory; else empty
+    std::unique_ptr<QLockFile> m_lock;      ///< of the directory
+    std::unique_ptr<QLockFile> m_draftLock; ///< of m_draft
+    std::vector<std::string> m_onDisk;      ///< project.json and layout.json as they were last read or written here
     QFileSystemWatcher m_watcher;
     QTimer m_autosave;
     Origin m_origin = Origin::Saved;
     bool m_open = false;
+    bool m_elsewhere = false;
+    bool m_keepsDraft = false;
 };
 
 /// Work that a session left unsaved and without a place.

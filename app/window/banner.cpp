@@ -47,6 +47,7 @@ void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice>
     m_text->setText(text);
     setAccessibleName(text);
     while (QLayoutItem* item = m_choices->takeAt(0)) {
+        item->widget()->hide();
         item->widget()->deleteLater();
         delete item;
     }
@@ -58,6 +59,7 @@ void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice>
             act();
         });
         m_choices->addWidget(button);
+        button->show(); // else it could not take the focus at once where the banner was there before
     }
     show();
 }

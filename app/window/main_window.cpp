@@ -149,8 +149,7 @@ Status MainWindow::openExample(const std::string& name)
         }
         return Error{name, "is no example; there are " + known};
     }
-    m_session.start({example->project, {}});
-    return Done{};
+    return m_session.start({example->project, {}});
 }
 
 void MainWindow::showStartPage()

@@ -91,6 +91,7 @@ private:
     void note(const QString& text);
     void remember(const QString& folder);
     void restoreLayout();
+    void askBeforeClosing(const Status& kept);
     void exportReport();
     void askToTrash(const std::vector<std::string>& runs);
     void offerBack(const std::vector<TrashedRun>& runs);
@@ -123,6 +124,7 @@ private:
     QLabel* m_placeLine = nullptr;
     WindowMenus m_menus{};
     bool m_arranged = false;
+    enum class Closing { WhenKept, Anyway } m_closing = Closing::WhenKept;
 };
 
 } // namespace residua::app

@@ -90,6 +90,14 @@ void MainWindow::connectFile()
     connect(&m_session, &DocumentSession::journalFailed, this, [this](const Error& error) {
         refuse(tr("Changes are not being kept: %1").arg(QString::fromStdString(error.text())));
     });
+    connect(&m_session, &DocumentSession::draftKept, this, [this](const Error& error) {
+        m_banner->say(
+            BannerKind::Note,
+            tr("The project's folder cannot be written. Unsaved changes are kept apart from it, and the start "
+               "page offers them: %1")
+                .arg(QString::fromStdString(error.text())),
+            {{tr("Save to another folder…"), [this] { saveAs(); }}});
+    });
 }
 
 void MainWindow::fillExamples()
@@ -399,8 +407,30 @@ void MainWindow::closeEvent(QCloseEvent* event)
         QSettings().setValue(kDocksKey, m_workspace->saveState());
     }
     finishTyping();
-    m_session.flushJournal(); // unsaved changes come back on the next start: nothing is asked
-    event->accept();
+    const Status kept = m_session.keepUnsaved();
+    const bool comesBack = kept && !m_session.keepsDraft(); // on the next open: nothing is asked
+    event->setAccepted(comesBack || m_closing == Closing::Anyway);
+    if (!event->isAccepted()) {
+        askBeforeClosing(kept);
+    }
+}
+
+/// Where the project's folder cannot be written.
+void MainWindow::askBeforeClosing(const Status& kept)
+{
+    const QString name = QString::fromStdString(m_session.project().name);
+    const QString leave = kept ? tr("Leave; the start page offers them") : tr("Leave and lose them");
+    m_banner->ask(
+        kept ? tr("The changes to %1 are not saved: its folder cannot be written. They are kept apart from it.")
+                   .arg(name)
+             : tr("The changes to %1 can be kept nowhere: %2").arg(name, QString::fromStdString(kept.error().text())),
+        {{tr("Save to another folder…"), [this] { saveAs(); }},
+         {leave,
+          [this] {
+              m_closing = Closing::Anyway;
+              close();
+          }},
+         {tr("Stay"), [] {}}});
 }
 
 void MainWindow::exportReport()

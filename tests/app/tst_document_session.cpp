@@ -41,7 +41,7 @@ private slots:
     void savingMakesItClean()
     {
         DocumentSession session(m_drafts);
-        session.start(example());
+        QVERIFY(session.start(example()).ok());
         QVERIFY(session.isDraft());
         QVERIFY(!session.modified());
         QVERIFY(session.perform(projects::SetField{"/name", {"Other"}}).ok());
@@ -126,7 +126,7 @@ private slots:
     {
         {
             DocumentSession session(m_drafts);
-            session.start(example());
+            QVERIFY(session.start(example()).ok());
             QVERIFY(session.perform(projects::SetField{"/name", {"Draft"}}).ok());
             session.flushJournal();
             QCOMPARE(leftDrafts(m_drafts).size(), std::size_t(0)); // it is held by a living session
@@ -140,7 +140,7 @@ private slots:
         QCOMPARE(session.project().name, std::string("Draft"));
         QVERIFY(session.isDraft() && session.modified());
         QVERIFY(session.saveAs(m_project).ok());
-        session.close();
+        QVERIFY(session.close().ok());
         QVERIFY(leftDrafts(m_drafts).empty());
     }
 
@@ -148,11 +148,53 @@ private slots:
     {
         {
             DocumentSession session(m_drafts);
-            session.start(example());
-            session.close();
+            QVERIFY(session.start(example()).ok());
+            QVERIFY(session.close().ok());
         }
         QVERIFY(leftDrafts(m_drafts).empty());
         QVERIFY(std::filesystem::is_empty(m_drafts));
+    }
+
+    /// As where the project's folder is read-only, or its disk is full.
+    void aProjectThatCannotBeWrittenKeepsItsChangesAsADraft()
+    {
+        blockJournal();
+        {
+            DocumentSession session(m_drafts);
+            QSignalSpy kept(&session, &DocumentSession::draftKept);
+            QVERIFY(session.open(m_project).ok());
+            QVERIFY(!session.keepsDraft());
+            QVERIFY(session.perform(projects::SetField{"/name", {"Unsaved"}}).ok());
+            QVERIFY(session.keepUnsaved().ok());
+            QCOMPARE(kept.count(), 1);
+            QVERIFY(session.keepsDraft());
+            QVERIFY(!session.isElsewhere());
+            QVERIFY(leftDrafts(m_drafts).empty()); // held
+            QVERIFY(session.perform(projects::SetField{"/name", {"Still unsaved"}}).ok());
+        }
+        const std::vector<Draft> drafts = leftDrafts(m_drafts);
+        QCOMPARE(drafts.size(), std::size_t(1));
+        QCOMPARE(drafts.front().name, QString("Still unsaved"));
+        DocumentSession session(m_drafts);
+        QVERIFY(session.resumeDraft(drafts.front().folder).ok());
+        QCOMPARE(session.project().name, std::string("Still unsaved"));
+    }
+
+    void aDocumentThatCanBeKeptNowhereStaysOpen()
+    {
+        blockJournal();
+        QVERIFY(writeFileAtomically(m_drafts, "a file where the folder of drafts would be").ok());
+        DocumentSession session(m_drafts);
+        QVERIFY(session.open(m_project).ok());
+        QVERIFY(session.perform(projects::SetField{"/name", {"Unsaved"}}).ok());
+        QVERIFY(!session.keepUnsaved().ok());
+        QVERIFY(!session.close().ok());
+        QVERIFY(!session.start(example()).ok());
+        QVERIFY(!session.open(m_project).ok());
+        QVERIFY(session.isOpen());
+        QCOMPARE(session.project().name, std::string("Unsaved"));
+        QVERIFY(session.saveAs(pathOf(m_folder->filePath("another"))).ok());
+        QVERIFY(session.close().ok());
     }
 
     void aChangeOnDiskIsTold()
@@ -197,14 +239,14 @@ private slots:
         QVERIFY(second.open(m_project).ok());
         QCOMPARE(second.origin(), Origin::Saved);
         QCOMPARE(second.project(), example().project);
-        second.close();
+        QVERIFY(second.close().ok());
         QVERIFY(kept());
 
         QVERIFY(second.open(m_project).ok());
         QVERIFY(second.perform(projects::SetField{"/name", {"Second"}}).ok());
         second.flushJournal();
         QVERIFY(kept());
-        second.close(); // what it has not saved stays as a draft
+        QVERIFY(second.close().ok()); // what it has not saved stays as a draft
         QCOMPARE(leftDrafts(m_drafts).size(), std::size_t(1));
         QCOMPARE(leftDrafts(m_drafts).front().name, QString("Second"));
 
@@ -213,7 +255,7 @@ private slots:
         QVERIFY(second.save().ok());
         QCOMPARE(projects::loadProject(m_project)->project.name, std::string("Third"));
         QVERIFY(kept());
-        second.close();
+        QVERIFY(second.close().ok());
         QCOMPARE(leftDrafts(m_drafts).size(), std::size_t(1));
     }
 
@@ -231,6 +273,12 @@ private slots:
     }
 
 private:
+    /// A folder stands where the project's journal would be.
+    void blockJournal() const
+    {
+        QVERIFY(std::filesystem::create_directories(m_project / projects::kJournalFile / "x"));
+    }
+
     std::unique_ptr<QTemporaryDir> m_folder;
     std::filesystem::path m_drafts;
     std::filesystem::path m_project;

@@ -266,6 +266,28 @@ private slots:
         QCOMPARE(projects::readJournal(m_project)->value().project.training.steps, std::int64_t(7));
     }
 
+    /// A folder stands where the project's journal would be: nothing can be written there.
+    void changesThatCannotBeKeptAreAskedFor()
+    {
+        m_window->openProject(m_project);
+        QVERIFY(std::filesystem::create_directories(m_project / projects::kJournalFile / "x"));
+        QVERIFY(m_window->session().perform(projects::SetName{"Unsaved"}).ok());
+        m_window->close();
+        QVERIFY(m_window->isVisible());
+        QVERIFY(m_window->bannerText().contains("kept apart"));
+        QCOMPARE(QApplication::focusWidget(), buttonThatSays("Save to another folder…"));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+        QCOMPARE(m_window->bannerText(), QString());
+
+        m_window->close();
+        QTest::mouseClick(buttonThatSays("Leave; the start page offers them"), Qt::LeftButton);
+        QVERIFY(!m_window->isVisible());
+        m_window.reset();
+        const std::vector<Draft> drafts = leftDrafts(folder("drafts"));
+        QCOMPARE(drafts.size(), std::size_t(1));
+        QCOMPARE(drafts.front().name, QString("Unsaved"));
+    }
+
     void anotherWindowOnTheProjectWarns()
     {
         m_window->openProject(m_project);
@@ -417,6 +439,16 @@ private slots:
     }
 
 private:
+    [[nodiscard]] QWidget* buttonThatSays(const char* text) const
+    {
+        for (QPushButton* each : m_window->findChildren<QPushButton*>()) {
+            if (each->isVisible() && each->text() == QString::fromUtf8(text)) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+
     QLineEdit* field(const QString& name) const { return visible<QLineEdit>(name); }
 
     void typeInto(const QString& name, const QString& text)
