@@ -271,7 +271,7 @@ private slots:
     {
         m_window->openProject(m_project);
         QVERIFY(std::filesystem::create_directories(m_project / projects::kJournalFile / "x"));
-        QVERIFY(m_window->session().perform(projects::SetName{"Unsaved"}).ok());
+        QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Unsaved"}}).ok());
         m_window->close();
         QVERIFY(m_window->isVisible());
         QVERIFY(m_window->bannerText().contains("kept apart"));
