@@ -4,6 +4,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "projects/base/files.h"
+#include "tests/engine/stored_tensors.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -12,69 +13,21 @@
 #include <cctype>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <limits>
 #include <random>
 
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace residua;
 using namespace residua::engine;
+using namespace residua::tests;
 namespace fs = std::filesystem;
 
 namespace {
 
-template <class T>
-StoredTensor stored(StoredType type, std::vector<std::int64_t> shape, const std::vector<T>& values)
-{
-    return {type, std::move(shape), std::as_bytes(std::span(values))};
-}
-
-std::string readAll(const fs::path& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void writeAll(const fs::path& path, const std::string& bytes)
-{
-    fs::remove(path); // some file systems wait for the disk when a file is overwritten
-    std::ofstream(path, std::ios::binary) << bytes;
-}
-
-std::string withHeader(const std::string& header, const std::string& data)
-{
-    const std::uint64_t length = header.size();
-    std::string file(sizeof(length), '\0');
-    std::memcpy(file.data(), &length, sizeof(length));
-    return file + header + data;
-}
-
-/// A small network's tensors and state, alive as long as this is.
-struct Example {
-    std::vector<float> weight{1.5f, -2.0f, 3.25f, std::numeric_limits<float>::denorm_min(), -0.0f, 1e30f};
-    std::vector<double> exact{0.1, -1e-300};
-    std::vector<std::int64_t> steps{7};
-    std::vector<std::uint8_t> random{1, 2, 3, 4, 5};
-    std::vector<std::uint16_t> half{0x3f80, 0x4000};
-
-    [[nodiscard]] std::map<std::string, StoredTensor> model() const
-    {
-        return {{"a.random", stored(StoredType::U8, {5}, random)},
-                {"layers.1.weight", stored(StoredType::F32, {2, 3}, weight)},
-                {"exact", stored(StoredType::F64, {2, 1}, exact)},
-                {"half", stored(StoredType::Bf16, {2}, half)},
-                {"none", StoredTensor{StoredType::F32, {0, 4}, {}}}};
-    }
-    [[nodiscard]] std::map<std::string, StoredTensor> optimiser() const
-    {
-        return {{"steps", stored(StoredType::I64, {}, steps)}};
-    }
+/// A small network's tensors and state.
+struct Example : ExampleTensors {
     [[nodiscard]] static CheckpointState state(std::int64_t step)
     {
         return {step, step * 2048, 0.1 * static_cast<double>(step), 2, {{"data", "index 41"}, {"random", "\"π\"\n"}},
@@ -85,24 +38,6 @@ struct Example {
         return writeCheckpoint(run, state(step), model(), optimiser(), rule);
     }
 };
-
-bool same(const std::map<std::string, StoredTensor>& a, const std::map<std::string, StoredTensor>& b)
-{
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-        return x.first == y.first && x.second.type == y.second.type && x.second.shape == y.second.shape &&
-               std::ranges::equal(x.second.bytes, y.second.bytes);
-    });
-}
-
-std::vector<fs::path> entriesBelow(const fs::path& folder)
-{
-    std::vector<fs::path> entries;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-        entries.push_back(entry.path());
-    }
-    std::sort(entries.begin(), entries.end());
-    return entries;
-}
 
 /// The text without the white space between its values, and without its checksum, which stands last.
 std::string compact(const std::string& json)
@@ -135,135 +70,6 @@ private slots:
     {
         m_folder = std::make_unique<QTemporaryDir>();
         m_run = m_folder->path().toStdString();
-    }
-
-    /// RFC 3720, B.4, and the check value of the polynomial.
-    void crcVectors()
-    {
-        std::vector<std::byte> bytes(32, std::byte{0});
-        QCOMPARE(crc32c(bytes), 0x8a9136aau);
-        std::fill(bytes.begin(), bytes.end(), std::byte{0xff});
-        QCOMPARE(crc32c(bytes), 0x62a8ab43u);
-        for (std::size_t i = 0; i < bytes.size(); ++i) {
-            bytes[i] = static_cast<std::byte>(i);
-        }
-        QCOMPARE(crc32c(bytes), 0x46dd794eu);
-        std::reverse(bytes.begin(), bytes.end());
-        QCOMPARE(crc32c(bytes), 0x113fdb5cu);
-        QCOMPARE(crc32c(asBytes("123456789")), 0xe3069283u);
-        QCOMPARE(crc32c({}), 0u);
-    }
-
-    void crcGoesOnFromAnySplit()
-    {
-        const std::string text = "the checksum of two parts is that of the whole";
-        for (std::size_t cut = 0; cut <= text.size(); ++cut) {
-            const auto all = asBytes(text);
-            QCOMPARE(crc32c(all.subspan(cut), crc32c(all.first(cut))), crc32c(all));
-        }
-    }
-
-    void safetensorsRoundTrip()
-    {
-        const Example example;
-        const fs::path path = m_run / "t.safetensors";
-        QVERIFY(writeSafetensors(path, example.model(), {{"format", "residua"}}));
-        const auto file = SafetensorsFile::open(path);
-        QVERIFY2(file, file ? "" : file.error().text().c_str());
-        QVERIFY(same(file->tensors(), example.model()));
-        QCOMPARE(file->metadata().at("format"), std::string("residua"));
-        QCOMPARE(entriesBelow(m_run).size(), 1u);
-    }
-
-    /// The layout that other readers rely on, checked against the bytes rather than against our reader.
-    void safetensorsLayout()
-    {
-        const Example example;
-        const fs::path path = m_run / "t.safetensors";
-        QVERIFY(writeSafetensors(path, example.model(), {}));
-        const std::string bytes = readAll(path);
-        std::uint64_t length = 0;
-        std::memcpy(&length, bytes.data(), sizeof(length));
-        QCOMPARE((8 + length) % 8, 0u);
-        const std::string header = bytes.substr(8, length);
-        QVERIFY(header.starts_with("{"));
-        QCOMPARE(header.substr(header.rfind('}') + 1), std::string(header.size() - header.rfind('}') - 1, ' '));
-        QVERIFY(header.find(R"("exact":{"dtype":"F64","shape":[2,1],"data_offsets":[0,16]})") != std::string::npos);
-        QVERIFY(header.find(R"("layers.1.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[16,40]})") !=
-                std::string::npos);
-        QVERIFY(header.find(R"("half":{"dtype":"BF16","shape":[2],"data_offsets":[40,44]})") != std::string::npos);
-        QVERIFY(header.find(R"("a.random":{"dtype":"U8","shape":[5],"data_offsets":[44,49]})") != std::string::npos);
-        QCOMPARE(bytes.size(), 8 + length + 49);
-        QCOMPARE(std::memcmp(bytes.data() + 8 + length, example.exact.data(), 16), 0);
-    }
-
-    void writerRefusesWrongSizes()
-    {
-        const Example example;
-        auto tensors = example.model();
-        tensors["layers.1.weight"].shape = {7};
-        const auto status = writeSafetensors(m_run / "t.safetensors", tensors, {});
-        QVERIFY(!status);
-        QVERIFY(status.error().text().find("layers.1.weight") != std::string::npos);
-        QVERIFY(entriesBelow(m_run).empty());
-    }
-
-    void safetensorsErrors_data()
-    {
-        QTest::addColumn<QByteArray>("file");
-        QTest::addColumn<QByteArray>("says");
-        const auto row = [](const char* name, const std::string& file, const char* says) {
-            QTest::newRow(name) << QByteArray::fromStdString(file) << QByteArray(says);
-        };
-        const auto tensor = [](const std::string& fields) {
-            return withHeader("{\"w\":{" + fields + "}}", "12345678");
-        };
-        row("empty", "", "0 bytes long");
-        row("short", "1234567", "7 bytes long");
-        row("long header", std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10), "18446744073709551615");
-        row("not JSON", withHeader("{\"w\":", ""), "not a JSON object");
-        row("array", withHeader("[1]", ""), "not a JSON object");
-        row("not an object", withHeader("{\"w\":3}", ""), "tensor w] expected an object");
-        row("no dtype", tensor(R"("shape":[2],"data_offsets":[0,8])"), "dtype is nothing");
-        row("odd dtype", tensor(R"("dtype":"F8","shape":[2],"data_offsets":[0,8])"), "dtype is F8");
-        row("no shape", tensor(R"("dtype":"F32","data_offsets":[0,8])"), "shape is missing");
-        row("negative", tensor(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])"), "shape holds -2");
-        row("fraction", tensor(R"("dtype":"F32","shape":[2.0],"data_offsets":[0,8])"), "shape holds 2.0");
-        row("no offsets", tensor(R"("dtype":"F32","shape":[2])"), "data_offsets are missing");
-        row("past the end", tensor(R"("dtype":"F32","shape":[4],"data_offsets":[0,16])"), "0..16");
-        row("backwards", tensor(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"), "8..0");
-        row("wrong size", tensor(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])"), "8 bytes do not hold F32 [3]");
-        row("overflow", tensor(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])"), "do not hold");
-        row("huge size", tensor(R"("dtype":"U8","shape":[18446744073709551615],"data_offsets":[0,8])"), "do not hold");
-        row("hole", tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])"), "begin at byte 4, expected 0");
-        row("data left", tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4])"), "take 4 bytes, the file holds 8");
-        row("metadata", withHeader(R"({"__metadata__":{"a":1}})", ""), "a is number");
-        row("metadata kind", withHeader(R"({"__metadata__":1})", ""), "expected an object");
-    }
-    void safetensorsErrors()
-    {
-        QFETCH(QByteArray, file);
-        QFETCH(QByteArray, says);
-        const fs::path path = m_run / "t.safetensors";
-        writeAll(path, file.toStdString());
-        const auto opened = SafetensorsFile::open(path);
-        QVERIFY(!opened);
-        QVERIFY2(opened.error().text().find(says.toStdString()) != std::string::npos, opened.error().text().c_str());
-        QVERIFY(opened.error().place.starts_with(path.string()));
-    }
-
-    /// What is no tensor file is found out from its header, whatever its size and kind.
-    void otherFilesAreRefusedUnread()
-    {
-        const fs::path file = m_run / "odd.safetensors";
-        std::ofstream(file).close();
-        fs::resize_file(file, std::uintmax_t{1} << 40);
-        QVERIFY(!SafetensorsFile::open(file));
-        fs::remove(file);
-        QCOMPARE(::mkfifo(file.c_str(), 0600), 0);
-        const auto fifo = SafetensorsFile::open(file);
-        QVERIFY(!fifo);
-        QCOMPARE(fifo.error().message, std::string("is a FIFO; expected a file"));
     }
 
     void checkpointRoundTrip()
