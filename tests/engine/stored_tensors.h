@@ -57,7 +57,8 @@ struct ExampleTensors {
     }
 };
 
-inline bool same(const std::map<std::string, engine::StoredTensor>& a, const std::map<std::string, engine::StoredTensor>& b)
+inline bool same(const std::map<std::string, engine::StoredTensor>& a,
+                 const std::map<std::string, engine::StoredTensor>& b)
 {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
         return x.first == y.first && x.second.type == y.second.type && x.second.shape == y.second.shape &&

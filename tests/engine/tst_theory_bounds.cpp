@@ -246,14 +246,18 @@ private slots:
     void residualIsAddedToBoth()
     {
         const DenseMatrix small = DenseMatrix::Constant(1, 1, 1e-3);
-        const LinearCase fast{DenseMatrix{{1, 0}}, DenseMatrix{{0.5, 3}}, {small, small, small}};
+        LinearCase fast;
+        fast.x = DenseMatrix{{1, 0}};
+        fast.y = DenseMatrix{{0.5, 3}};
+        fast.weights.assign(3, small);
         const auto upper = fastBound(fast);
         QVERIFY(near(upper->residual, 4.5));
         QVERIFY(near(upper->atTime(1), 4.5 + *fastLossBound(upper->removableLoss, upper->lambda, 1)));
-        const LinearCase slow{
-            DenseMatrix{{1, 0}},
-            DenseMatrix{{0, 3}},
-            {DenseMatrix::Zero(1, 1), DenseMatrix::Constant(1, 1, 0.5), DenseMatrix::Constant(1, 1, 0.5)}};
+        LinearCase slow;
+        slow.x = fast.x;
+        slow.y = DenseMatrix{{0, 3}};
+        slow.weights.assign(3, DenseMatrix::Constant(1, 1, 0.5));
+        slow.weights.front()(0, 0) = 0;
         const auto lower = slowBound(slow);
         QVERIFY(lower->holds());
         QVERIFY(near(lower->atTime(1), 4.5 + *slowLossBound(3, 0.25, 1)));

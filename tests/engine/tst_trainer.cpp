@@ -134,7 +134,7 @@ private Q_SLOTS:
         if (adam) {
             project.training.optimiser = projects::AdamW{.weightDecay = 0.5};
         }
-        project.training.rate = {0.05, 0, projects::RateCurve::Constant, 1};
+        project.training.learningRate = {0.05, 0, projects::RateCurve::Constant, 1};
         Trainer trainer = trainerOf(project);
         auto& parameters = trainer.network().parameters();
         const at::Tensor coefficient =
