@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 namespace residua::projects {
 namespace {
@@ -95,6 +97,29 @@ void checkRate(const TrainingPlan& plan, Problems& problems)
         problems.warning(kTraining + "/learning_rate/warmup_steps",
                          "warm-up of " + std::to_string(plan.learningRate.warmupSteps) + " steps fills all " +
                              std::to_string(plan.steps));
+    }
+}
+
+/// A synthetic language that is too short for its splits. Files are opened by nobody here, and say it when they are.
+void checkSplits(const Project& project, Problems& problems)
+{
+    const auto* const source = std::get_if<SyntheticLanguage>(&project.data.source);
+    if (source == nullptr) {
+        return;
+    }
+    const auto share = [&](double fraction) {
+        return static_cast<std::int64_t>(std::floor(static_cast<double>(source->tokens) * fraction));
+    };
+    const std::int64_t validation = share(project.data.validationFraction);
+    const std::int64_t test = share(project.data.testFraction);
+    const std::int64_t least = project.training.sequenceLength + 1;
+    for (const auto& [name, size] :
+         {std::pair{"training", source->tokens - validation - test}, {"validation", validation}, {"test", test}}) {
+        if (size < least && (size > 0 || std::string_view(name) == "training")) {
+            problems.error(kSource + "/tokens", "leave " + std::to_string(size) + " for the " + name +
+                                                    " split, expected at least " + std::to_string(least) +
+                                                    ": one sequence and the token after it");
+        }
     }
 }
 
@@ -238,6 +263,7 @@ void validateTraining(const Project& project, Problems& problems)
         problems.checkRanges(part);
     }
     checkBatches(project, problems);
+    checkSplits(project, problems);
     checkRate(project.training, problems);
     checkCadences(project, problems);
     checkSchedule(project, problems);

@@ -29,7 +29,7 @@ inline std::string readAll(const std::filesystem::path& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline void writeAll(const std::filesystem::path& path, const std::string& bytes)
+inline void overwrite(const std::filesystem::path& path, const std::string& bytes)
 {
     std::filesystem::remove(path); // some file systems wait for the disk when a file is overwritten
     std::ofstream(path, std::ios::binary) << bytes;

@@ -154,7 +154,7 @@ private slots:
         std::string text = compact(readAll(path));
         const std::size_t at = text.find(from.toStdString());
         QVERIFY2(at != std::string::npos, text.c_str());
-        writeAll(path, withChecksum(text.replace(at, static_cast<std::size_t>(from.size()), to.toStdString())));
+        overwrite(path, withChecksum(text.replace(at, static_cast<std::size_t>(from.size()), to.toStdString())));
         const auto loaded = loadCheckpoint(m_run, 200, nullptr);
         QVERIFY(!loaded);
         const std::string error = loaded.error().text();
@@ -168,7 +168,7 @@ private slots:
         const Example example;
         QVERIFY(example.write(m_run, 200));
         const fs::path path = checkpointDirectory(m_run, 200) / "state.json";
-        writeAll(path, withChecksum(compact(readAll(path))));
+        overwrite(path, withChecksum(compact(readAll(path))));
         QVERIFY(loadCheckpoint(m_run, 200, nullptr));
     }
 
@@ -243,7 +243,7 @@ private slots:
         const std::string whole = readAll(path);
         std::mt19937 random(1);
         const auto damaged = [&](const std::string& bytes) {
-            writeAll(path, bytes);
+            overwrite(path, bytes);
             const auto direct = loadCheckpoint(m_run, 200, nullptr);
             if (direct) {
                 return direct->state == Example::state(200); // white space of the JSON text means nothing
@@ -260,7 +260,7 @@ private slots:
             QVERIFY2(damaged(bytes), qPrintable(QStringLiteral("byte %1").arg(at)));
         }
         for (std::size_t size = 0; size + 1 < whole.size(); ++size) {
-            writeAll(path, whole.substr(0, size));
+            overwrite(path, whole.substr(0, size));
             QVERIFY2(!loadCheckpoint(m_run, 200, nullptr), qPrintable(QStringLiteral("cut at %1").arg(size)));
         }
         for (int round = 0; round < 300; ++round) {
@@ -320,7 +320,7 @@ private slots:
     void failedRenameLeavesNothing()
     {
         const Example example;
-        writeAll(m_run / "checkpoints", "a file where the folder should be");
+        overwrite(m_run / "checkpoints", "a file where the folder should be");
         const auto status = example.write(m_run, 100);
         QVERIFY(!status);
         QVERIFY(status.error().place.find("checkpoints") != std::string::npos);

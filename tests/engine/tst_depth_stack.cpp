@@ -41,6 +41,7 @@ Compute doubles()
     Compute compute;
     compute.parameterType = at::kDouble;
     compute.activationType = at::kDouble;
+    compute.residualType = at::kDouble;
     return compute;
 }
 

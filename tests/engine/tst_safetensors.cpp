@@ -150,7 +150,7 @@ private slots:
         QFETCH(QByteArray, file);
         QFETCH(QByteArray, says);
         const fs::path path = m_run / "t.safetensors";
-        writeAll(path, file.toStdString());
+        overwrite(path, file.toStdString());
         const auto opened = SafetensorsFile::open(path);
         QVERIFY(!opened);
         QVERIFY2(opened.error().text().find(says.toStdString()) != std::string::npos, opened.error().text().c_str());
