@@ -30,7 +30,7 @@ using engine::RunReader;
 using resources::shortNumber;
 
 constexpr std::size_t kMostFrames = 60; ///< frames of a heatmap that a page carries, evenly picked
-constexpr std::size_t kSmoothing = 40;  ///< steps of the moving average
+constexpr std::size_t kSmoothing = 10;  ///< steps of the moving average
 constexpr std::int64_t kNormLayers = kPageColours;
 constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps that a page carries
 constexpr std::size_t kMostNumbers = 3'000'000; ///< of all their frames

@@ -12,7 +12,7 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr int kSmoothing = 8;
+constexpr int kSmoothing = 4;
 
 void takeValidations(RunCurves& curves, const RunNumbers& numbers)
 {

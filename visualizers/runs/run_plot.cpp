@@ -19,7 +19,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kSmoothingSteps = 20;
-constexpr double kRawAlpha = 0.28;
+constexpr double kRawAlpha = 0.5;
 constexpr double kFirstLayerAlpha = 0.3;      ///< of the first of several layers
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
 
