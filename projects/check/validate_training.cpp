@@ -104,7 +104,7 @@ void checkRate(const TrainingPlan& plan, Problems& problems)
 void checkSplits(const Project& project, Problems& problems)
 {
     const auto* const source = std::get_if<SyntheticLanguage>(&project.data.source);
-    if (source == nullptr) {
+    if (source == nullptr || project.data.validationFraction + project.data.testFraction >= 1) {
         return;
     }
     const auto share = [&](double fraction) {
@@ -119,6 +119,7 @@ void checkSplits(const Project& project, Problems& problems)
             problems.error(kSource + "/tokens", "leave " + std::to_string(size) + " for the " + name +
                                                     " split, expected at least " + std::to_string(least) +
                                                     ": one sequence and the token after it");
+            return;
         }
     }
 }

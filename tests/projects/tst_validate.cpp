@@ -270,6 +270,14 @@ void TestValidate::dataAndTraining_data()
         "E /data/source [data] the examples take 35.8 GiB while they are generated, expected at most 4 GiB: make fewer "
         "or smaller ones");
     row(
+        "a language of one sequence",
+        [](Project& p) {
+            p.data.source = SyntheticLanguage{.tokens = 64};
+            p.training.sequenceLength = 64;
+        },
+        "E /data/source/tokens [data · length] leave 58 for the training split, expected at least 65: one sequence and "
+        "the token after it");
+    row(
         "endless batch",
         [](Project& p) {
             p.training.batch = 10'000'000;
@@ -278,7 +286,9 @@ void TestValidate::dataAndTraining_data()
         },
         "E /training/batch [training · batch] one micro-batch takes 1.42 PiB, expected at most 4 GiB: make it smaller "
         "and accumulate more of them\n"
-        "E /training/steps [training · steps] come to 1e+23 tokens, expected at most 9007199254740992");
+        "E /training/steps [training · steps] come to 1e+23 tokens, expected at most 9007199254740992\n"
+        "E /data/source/tokens [data · length] leave 900000 for the training split, expected at least 10000001: one "
+        "sequence and the token after it");
     row(
         "endless training", [](Project& p) { p.training.steps = std::numeric_limits<std::int64_t>::max(); },
         "E /training/steps [training · steps] come to 4.722366482869645e+21 tokens, expected at most 9007199254740992");
