@@ -2,6 +2,7 @@
 #include "app/cli/arguments.h"
 
 #include "app/cli/terminal_text.h"
+#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -48,13 +49,10 @@ Error unknownOption(const Syntax& syntax, const std::string& name)
     return {"", "unknown option " + shortened(name) + (meant.empty() ? "" : ", did you mean " + meant + "?")};
 }
 
-/// The whole of `text` as a number, with a full stop whatever the language of the system.
-std::optional<double> numberFrom(std::string_view text)
+std::optional<double> finiteNumberFrom(std::string_view text)
 {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
+    const std::optional<double> number = numberFrom<double>(text);
+    return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::string limitText(double limit)
@@ -71,7 +69,7 @@ Error wrongValue(const OptionSpec& option, const std::string& value, const std::
 
 Status checkNumber(const OptionSpec& option, const std::string& value)
 {
-    const std::optional<double> number = numberFrom(value);
+    const std::optional<double> number = finiteNumberFrom(value);
     if (!number || (option.kind == OptionKind::Integer && *number != std::floor(*number))) {
         return wrongValue(option, value, option.kind == OptionKind::Real ? "a number" : "a whole number");
     }
@@ -190,7 +188,7 @@ std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise)
 
 double Arguments::real(const std::string& name, double otherwise) const
 {
-    return has(name) ? numberFrom(text(name)).value_or(otherwise) : otherwise;
+    return has(name) ? finiteNumberFrom(text(name)).value_or(otherwise) : otherwise;
 }
 
 std::optional<std::chrono::seconds> Arguments::duration(const std::string& name) const

@@ -5,11 +5,11 @@
 #include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
+#include "projects/base/number_from.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -34,13 +34,6 @@ struct View {
     std::string port; ///< empty: all
 };
 
-std::optional<std::int64_t> stepFrom(const std::string& text)
-{
-    std::int64_t step = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), step);
-    return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(step) : std::nullopt;
-}
-
 /// At the beginning all features of a weight are equal, so the mean that was recorded is each one's.
 Result<std::vector<Matrix>> initialOf(const View& view)
 {
@@ -64,7 +57,7 @@ Result<std::vector<Matrix>> referenceOf(const View& view, std::int64_t step)
     if (view.against == "initial") {
         return initialOf(view);
     }
-    if (const auto other = stepFrom(view.against)) {
+    if (const auto other = numberFrom<std::int64_t>(view.against)) {
         return engine::coefficientsAt(view.run, other, view.feature);
     }
     std::error_code ignored;

@@ -2,13 +2,13 @@
 #include "app/properties/place.h"
 
 #include "app/properties/property_list.h"
+#include "projects/base/number_from.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -123,10 +123,7 @@ std::optional<std::size_t> indexAt(const std::vector<std::string>& parts, std::s
     if (at >= parts.size()) {
         return std::nullopt;
     }
-    std::size_t index = 0;
-    const std::string& text = parts[at];
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(index) : std::nullopt;
+    return numberFrom<std::size_t>(parts[at]);
 }
 
 /// The place of what follows a graph's own part: "/nodes/3/params/out".

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/json_pointer.h"
 
+#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 
-#include <charconv>
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,15 +20,6 @@ std::string unescaped(std::string_view token)
         key += !escape ? token[i] : token[++i] == '1' ? '/' : '~';
     }
     return key;
-}
-
-/// Digits alone.
-std::optional<std::size_t> indexFrom(std::string_view text)
-{
-    std::size_t number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-    return whole ? std::optional(number) : std::nullopt;
 }
 
 /// The key of the object that was meant.
@@ -53,7 +45,7 @@ Result<JsonValue*> childOf(JsonValue& value, std::string_view key, std::string_v
     if (array == nullptr) {
         return Error{std::string(place), "there is no such field" + hintFor(value, key)};
     }
-    const std::optional<std::size_t> index = indexFrom(key);
+    const std::optional<std::size_t> index = numberFrom<std::size_t>(key);
     if (!index || *index >= array->size()) {
         return Error{std::string(place),
                      "there is no such entry; expected an index below " + std::to_string(array->size())};

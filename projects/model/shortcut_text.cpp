@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/shortcut_text.h"
 
+#include "projects/base/number_from.h"
+
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 
@@ -11,25 +12,16 @@ namespace {
 
 constexpr std::string_view kSpan = "i:i+";
 
-/// All of `text` as a whole number, "-1" too.
-std::optional<std::int64_t> numberFrom(std::string_view text)
-{
-    std::int64_t number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-    return whole ? std::optional(number) : std::nullopt;
-}
-
 /// "3", "L" or "L-1".
 std::optional<std::int64_t> layerFrom(std::string_view text, std::int64_t depth)
 {
     if (!text.starts_with('L')) {
-        return numberFrom(text);
+        return numberFrom<std::int64_t>(text);
     }
     if (text.size() == 1) {
         return depth;
     }
-    const std::optional<std::int64_t> before = numberFrom(text.substr(1));
+    const std::optional<std::int64_t> before = numberFrom<std::int64_t>(text.substr(1));
     return before && *before < 0 ? std::optional(depth + *before) : std::nullopt;
 }
 
@@ -37,7 +29,7 @@ std::optional<std::int64_t> layerFrom(std::string_view text, std::int64_t depth)
 bool addTerm(std::string_view term, std::int64_t depth, std::vector<Shortcut>& shortcuts)
 {
     if (term.starts_with(kSpan)) {
-        const std::optional<std::int64_t> span = numberFrom(term.substr(kSpan.size()));
+        const std::optional<std::int64_t> span = numberFrom<std::int64_t>(term.substr(kSpan.size()));
         if (!span || *span < 1 || *span > depth) {
             return false;
         }

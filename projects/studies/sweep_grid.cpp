@@ -2,6 +2,7 @@
 #include "projects/studies/sweep_grid.h"
 
 #include "projects/base/json_pointer.h"
+#include "projects/base/number_from.h"
 #include "projects/check/validate.h"
 #include "projects/file/json.h"
 #include "projects/file/json_document.h"
@@ -11,7 +12,6 @@
 #include "projects/studies/member_name.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace residua::projects {
@@ -20,15 +20,6 @@ namespace {
 
 constexpr const char* kTopology = "/topology";
 constexpr const char* kShortcutsPreset = "none"; // what a set of shortcuts is a change of
-
-/// Digits alone.
-std::optional<std::size_t> wholeNumber(std::string_view text)
-{
-    std::size_t number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-    return whole ? std::optional(number) : std::nullopt;
-}
 
 /// The field that was meant by what is no pointer: the one of that key, or of the nearest pointer.
 std::string pointerHint(const Project& project, std::string_view typed)
@@ -188,8 +179,8 @@ std::int64_t trainingSamples(const DataSource& data)
 Result<SweepPart> sweepPartFrom(std::string_view text)
 {
     const std::size_t slash = std::min(text.find('/'), text.size());
-    const std::optional<std::size_t> k = wholeNumber(text.substr(0, slash));
-    const std::optional<std::size_t> n = wholeNumber(text.substr(std::min(slash + 1, text.size())));
+    const std::optional<std::size_t> k = numberFrom<std::size_t>(text.substr(0, slash));
+    const std::optional<std::size_t> n = numberFrom<std::size_t>(text.substr(std::min(slash + 1, text.size())));
     if (!k || !n || *k < 1 || *k > *n) {
         return Error{"", "got \"" + std::string(text) + "\", expected k/n with k from 1 to n, such as 2/8"};
     }
@@ -201,9 +192,9 @@ Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMem
     if (const auto named = std::ranges::find(members, text, &SweepMember::label); named != members.end()) {
         return static_cast<std::size_t>(named - members.begin());
     }
-    const auto isNumber = [](const SweepMember& member) { return wholeNumber(member.label).has_value(); };
+    const auto isNumber = [](const SweepMember& member) { return numberFrom<std::size_t>(member.label).has_value(); };
     const bool numbered = text.starts_with('#');
-    const std::optional<std::size_t> number = wholeNumber(numbered ? text.substr(1) : text);
+    const std::optional<std::size_t> number = numberFrom<std::size_t>(numbered ? text.substr(1) : text);
     const bool isPlace = number && (numbered || std::ranges::none_of(members, isNumber));
     if (isPlace && *number >= 1 && *number <= members.size()) {
         return *number - 1;
