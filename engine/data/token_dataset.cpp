@@ -3,26 +3,19 @@
 
 #include "engine/data/random.h"
 #include "engine/data/utf8.h"
+#include "projects/model/split_sizes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 namespace residua::engine {
 namespace {
 
-std::int64_t share(std::int64_t size, double fraction)
-{
-    return static_cast<std::int64_t>(std::floor(static_cast<double>(size) * fraction));
-}
-
 } // namespace
 
 SplitRanges splitTokens(std::int64_t size, double validationFraction, double testFraction)
 {
-    const std::int64_t validation = share(size, validationFraction);
-    const std::int64_t test = share(size, testFraction);
-    const std::int64_t train = size - validation - test;
+    const auto [train, validation, test] = projects::splitSizes(size, validationFraction, testFraction);
     return {TokenRange{0, train}, TokenRange{train, validation}, TokenRange{train + validation, test}};
 }
 
@@ -35,7 +28,8 @@ Status checkSplits(const SplitRanges& ranges, std::int64_t sequenceLength, const
     for (int i = 0; i < kSplits; ++i) {
         const auto split = static_cast<Split>(i);
         const std::int64_t size = ranges[static_cast<std::size_t>(i)].size;
-        if (size <= sequenceLength && (split == Split::Train || size > 0)) {
+        const auto use = split == Split::Train ? projects::SplitUse::Training : projects::SplitUse::HeldOut;
+        if (projects::isTooShort(size, use, sequenceLength)) {
             return Error{place, "the " + toString(split) + " split has " + std::to_string(size) + " of " +
                                     std::to_string(all) + " tokens, expected at least " +
                                     std::to_string(sequenceLength + 1) + ": one sequence of " +

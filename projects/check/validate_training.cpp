@@ -2,13 +2,13 @@
 // Data, initialisation, training plan, stage schedule and seeds.
 #include "projects/check/problems.h"
 
+#include "projects/model/split_sizes.h"
 #include "projects/model/text_forms.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
-#include <utility>
+#include <tuple>
 
 namespace residua::projects {
 namespace {
@@ -100,24 +100,23 @@ void checkRate(const TrainingPlan& plan, Problems& problems)
     }
 }
 
-/// A synthetic language that is too short for its splits. Files are opened by nobody here, and say it when they are.
+/// A synthetic language that is too short for its splits. How long a file is shows only when it is opened, and then its
+/// reader checks the same.
 void checkSplits(const Project& project, Problems& problems)
 {
-    const auto* const source = std::get_if<SyntheticLanguage>(&project.data.source);
-    if (source == nullptr || project.data.validationFraction + project.data.testFraction >= 1) {
+    const DataSource& data = project.data;
+    const auto* const source = std::get_if<SyntheticLanguage>(&data.source);
+    if (source == nullptr || data.validationFraction + data.testFraction >= 1) {
         return;
     }
-    const auto share = [&](double fraction) {
-        return static_cast<std::int64_t>(std::floor(static_cast<double>(source->tokens) * fraction));
-    };
-    const std::int64_t validation = share(project.data.validationFraction);
-    const std::int64_t test = share(project.data.testFraction);
-    const std::int64_t least = project.training.sequenceLength + 1;
-    for (const auto& [name, size] :
-         {std::pair{"training", source->tokens - validation - test}, {"validation", validation}, {"test", test}}) {
-        if (size < least && (size > 0 || std::string_view(name) == "training")) {
+    const SplitSizes sizes = splitSizes(source->tokens, data.validationFraction, data.testFraction);
+    const std::int64_t length = project.training.sequenceLength;
+    for (const auto& [name, size, use] : {std::tuple{"training", sizes.training, SplitUse::Training},
+                                          {"validation", sizes.validation, SplitUse::HeldOut},
+                                          {"test", sizes.test, SplitUse::HeldOut}}) {
+        if (isTooShort(size, use, length)) {
             problems.error(kSource + "/tokens", "leave " + std::to_string(size) + " for the " + name +
-                                                    " split, expected at least " + std::to_string(least) +
+                                                    " split, expected at least " + std::to_string(length + 1) +
                                                     ": one sequence and the token after it");
             return;
         }
