@@ -89,9 +89,8 @@ public:
             for (const std::size_t place : part.places) {
                 weighed.sources.push_back(reading.sources[place]);
             }
-            const bool whole = part.places.size() == reading.sources.size();
             weighed.weights = weightsOf(index, part.gated);
-            if (!whole) {
+            if (part.index.defined()) {
                 weighed.weights.weights = weighed.weights.weights.index_select(1, part.index);
             }
         }
@@ -112,7 +111,7 @@ private:
     /// Sources of one reader that are weighed alike.
     struct Part {
         std::vector<std::size_t> places; ///< among the reader's sources
-        at::Tensor index;                ///< the same, on the device
+        at::Tensor index;                ///< the same, on the device; undefined where it is all of them
         bool gated = false;
     };
 
@@ -130,8 +129,9 @@ private:
                 }
             }
             if (!places.empty()) {
-                parts.push_back(
-                    {{places.begin(), places.end()}, at::tensor(places, at::kLong).to(compute.device), gated});
+                const bool isAll = places.size() == reader.sources.size();
+                const at::Tensor index = isAll ? at::Tensor() : at::tensor(places, at::kLong).to(compute.device);
+                parts.push_back({{places.begin(), places.end()}, index, gated});
             }
         }
         return parts;

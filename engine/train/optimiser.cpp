@@ -124,32 +124,33 @@ at::Tensor Optimiser::step(double rate)
         scale = norm.div(m_clipNorm).clamp_min(1.0).to(at::kFloat);
     }
     const at::Tensor skip = at::isfinite(norm).logical_not().to(at::kFloat);
-    keepHeld();
+    const std::vector<at::Tensor> held = heldValues();
     for (std::size_t i = 0; i < kDecays.size(); ++i) {
         if (!m_groups[i].parameters.empty()) {
             update(m_groups[i], kDecays[i], rate, scale, skip);
         }
     }
-    restoreHeld();
+    restoreHeld(held);
     return norm;
 }
 
-void Optimiser::keepHeld()
+std::vector<at::Tensor> Optimiser::heldValues() const
 {
-    m_kept.clear();
+    std::vector<at::Tensor> values;
     for (const NamedParameter& parameter : m_parameters) {
         if (parameter.held.defined()) {
-            m_kept.push_back(parameter.tensor.clone());
+            values.push_back(parameter.tensor.clone());
         }
     }
+    return values;
 }
 
-void Optimiser::restoreHeld()
+void Optimiser::restoreHeld(const std::vector<at::Tensor>& values)
 {
     std::size_t next = 0;
     for (NamedParameter& parameter : m_parameters) {
         if (parameter.held.defined()) {
-            parameter.tensor.copy_(at::where(parameter.held, m_kept[next++], parameter.tensor));
+            parameter.tensor.copy_(at::where(parameter.held, values[next++], parameter.tensor));
         }
     }
 }

@@ -57,8 +57,9 @@ protected:
 
 private:
     void gather(Group& group, Decay decay) const;
-    void keepHeld();
-    void restoreHeld();
+    /// A copy of each parameter that has held elements.
+    [[nodiscard]] std::vector<at::Tensor> heldValues() const;
+    void restoreHeld(const std::vector<at::Tensor>& values);
 
     double m_clipNorm = 0;
     std::vector<NamedParameter>& m_parameters;
@@ -66,7 +67,6 @@ private:
     std::vector<std::vector<at::Tensor>> m_moments; ///< [parameter][kind]
     std::array<Group, 2> m_groups;                  ///< by decay
     std::vector<at::Tensor> m_gradients;            ///< of all groups
-    std::vector<at::Tensor> m_kept;                 ///< before the update, of each parameter with held elements
 };
 
 } // namespace residua::engine
