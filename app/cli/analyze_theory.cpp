@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <sstream>
 
@@ -19,7 +18,6 @@ namespace residua::cli {
 namespace {
 
 namespace theory = engine::theory;
-using engine::DenseMatrix;
 using nlohmann::json;
 
 /// What is asked about. A target matrix comes with a project only; its eigenvalues where the theorem allows for them.
@@ -184,6 +182,10 @@ Exit saveCurves(const Question& question, const std::filesystem::path& path, con
     if (!question.spectrum) {
         return console.fail(Exit::Usage, {"", "no gains to draw: " + question.withoutSpectrum});
     }
+    const bool picture = path.extension() == ".svg";
+    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
+        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
+    }
     std::ostringstream csv;
     csv << "collective_rank,g1,g2,g3\n";
     report::PlotSpec plot{
@@ -203,10 +205,6 @@ Exit saveCurves(const Question& question, const std::filesystem::path& path, con
             plot.curves[i].points.push_back({rank, values[i]});
         }
         csv << '\n';
-    }
-    const bool picture = path.extension() == ".svg";
-    if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
-        return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
     }
     const ResultFile file{path, picture ? report::svgPlot(plot) : csv.str(), "csv"};
     return deliver(file, "wrote " + path.string() + ": the gains at " + grouped(question.dimension - 1) + " ranks",
