@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line as a person and a script use it: the program itself is run.
-#include "app/cli/commands.h"
-#include "app/cli/help_text.h"
+#include "app/cli/console.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
 #include "projects/studies/sweep_grid.h"
-#include "resources/help.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
@@ -20,9 +18,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
-#include <iomanip>
-#include <sstream>
 
 using namespace residua;
 using namespace residua::cli;
@@ -108,126 +103,6 @@ private slots:
         file.close();
         const Ran ran = run({"runs", path("listed")});
         QVERIFY2(ran.output.contains("name] is 3, expected a text"), qPrintable(ran.output));
-    }
-
-    void showsHelp()
-    {
-        const Ran overview = run({"--help"});
-        QCOMPARE(overview.code, 0);
-        for (const Command& command : allCommands()) {
-            const QString name = QString::fromStdString(command.name);
-            QVERIFY2(overview.output.contains("  " + name + " "), command.name.c_str());
-            QVERIFY(command.example.starts_with("residua-cli " + command.name));
-            QVERIFY(!command.summary.empty());
-            for (const OptionSpec& option : command.syntax.options) {
-                QVERIFY2(!option.help.empty(), option.name.c_str());
-                QCOMPARE(option.kind == OptionKind::Flag, option.value.empty());
-            }
-        }
-        const Ran help = run({"train", "--help"});
-        QCOMPARE(help.code, 0);
-        QVERIFY(help.output.contains("Example:\n  residua-cli train"));
-        QVERIFY(help.output.contains("--device KEY"));
-    }
-
-    void examplesInTheHelpParse()
-    {
-        for (const Command& command : allCommands()) {
-            std::vector<std::string> words;
-            std::istringstream text(command.example);
-            for (std::string word; text >> std::quoted(word);) {
-                words.push_back(word);
-            }
-            const auto parsed = Arguments::parse(command.syntax, std::span(words).subspan(2));
-            QVERIFY2(parsed.ok(), command.example.c_str());
-        }
-    }
-
-    void refusesWrongCommandLines_data()
-    {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<QString>("said");
-        QTest::newRow("nothing") << QStringList{} << "Usage";
-        QTest::newRow("a misspelt command") << QStringList{"tran", "x"} << "did you mean train?";
-        QTest::newRow("a misspelt option") << QStringList{"train", "x", "--stpes", "5"} << "did you mean --steps?";
-        QTest::newRow("an unknown example")
-            << QStringList{"new", "--example", "plain-languag", "x"} << "did you mean plain-language?";
-    }
-    void refusesWrongCommandLines()
-    {
-        QFETCH(QStringList, words);
-        QFETCH(QString, said);
-        const Ran ran = run(words);
-        QCOMPARE(ran.code, 1);
-        QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));
-    }
-
-    void refusesWrongWords_data()
-    {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<QString>("said");
-        QTest::newRow("no value") << QStringList{"x", "--steps"} << "--steps needs a value";
-        QTest::newRow("a wrong value") << QStringList{"x", "--steps", "ten"} << "expected a whole number";
-        QTest::newRow("a fraction") << QStringList{"x", "--steps=1.5"} << "expected a whole number";
-        QTest::newRow("a value too small") << QStringList{"x", "--steps", "0"} << "at least 1";
-        QTest::newRow("a value too large") << QStringList{"x", "--steps", "1e300"} << "at most 1000000000000";
-        QTest::newRow("no number at all") << QStringList{"x", "--steps", "1e999"} << "expected a whole number";
-        QTest::newRow("hexadecimal") << QStringList{"x", "--steps", "0x10"} << "expected a whole number";
-        QTest::newRow("threads without end") << QStringList{"x", "--threads", "100000"} << "at most 1024";
-        QTest::newRow("no time") << QStringList{"x", "--time-limit", "5"} << "expected a time such as 45s";
-        QTest::newRow("an empty path") << QStringList{"x", "--run", ""} << "--run got \"\", expected DIR";
-        QTest::newRow("an empty argument") << QStringList{""} << "the argument PROJECT is empty";
-        QTest::newRow("a value for a flag") << QStringList{"x", "--json=1"} << "--json takes no value";
-        QTest::newRow("a missing argument") << QStringList{} << "missing argument PROJECT";
-        QTest::newRow("an argument too many") << QStringList{"a", "b"} << "unexpected argument \"b\"";
-    }
-    void refusesWrongWords()
-    {
-        QFETCH(QStringList, words);
-        QFETCH(QString, said);
-        std::vector<std::string> given;
-        for (const QString& word : words) {
-            given.push_back(word.toStdString());
-        }
-        const Result<Arguments> parsed = Arguments::parse(runCommands().front().syntax, given); // of train
-        QVERIFY(!parsed.ok());
-        QVERIFY2(QString::fromStdString(parsed.error().text()).contains(said), parsed.error().text().c_str());
-    }
-
-    void everyFailureIsJsonWhereJsonIsAskedFor_data()
-    {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<int>("code");
-        QTest::newRow("nothing") << QStringList{"--json"} << 1;
-        QTest::newRow("an unknown command") << QStringList{"bogus", "--json"} << 1;
-        QTest::newRow("before the command") << QStringList{"--json", "bogus"} << 1;
-        QTest::newRow("an unknown option") << QStringList{"train", "--json", "--nope"} << 1;
-        QTest::newRow("asked for after the mistake") << QStringList{"train", "--nope", "--json"} << 1;
-        QTest::newRow("a missing argument") << QStringList{"train", "--json"} << 1;
-        QTest::newRow("a wrong number") << QStringList{"train", "x", "--steps", "ten", "--json"} << 1;
-        QTest::newRow("no project") << QStringList{"info", "nowhere", "--json"} << 2;
-        QTest::newRow("no run") << QStringList{"eval", "nowhere", "--json"} << 3;
-        QTest::newRow("no folder") << QStringList{"runs", "nowhere", "--json"} << 1;
-    }
-    void everyFailureIsJsonWhereJsonIsAskedFor()
-    {
-        QFETCH(QStringList, words);
-        QFETCH(int, code);
-        const Ran ran = run(words);
-        QCOMPARE(ran.code, code);
-        QCOMPARE(ran.output.count('\n'), 1);
-        const QJsonObject error = json(ran).object()["error"].toObject();
-        QCOMPARE(error["code"].toInt(), code);
-        QVERIFY(!error["message"].toString().isEmpty());
-        QVERIFY(!ran.errors.isEmpty());
-    }
-
-    void helpAndVersionAreJsonToo()
-    {
-        QCOMPARE(json(run({"--version", "--json"})).object()["program"].toString(), QString("residua-cli"));
-        QCOMPARE(json(run({"--help", "--json"})).object()["commands"].toArray().size(),
-                 static_cast<qsizetype>(allCommands().size()));
-        QCOMPARE(json(run({"train", "--help", "--json"})).object()["command"].toString(), QString("train"));
     }
 
     void namesDoNotActOnTheTerminal()
@@ -373,125 +248,6 @@ private slots:
         writesPagesWhereTheyAreWanted(path("run"));
     }
 
-    void retrofitsAndAnalyzes()
-    {
-        QVERIFY(QDir(m_folder.path()).mkdir("retro"));
-        projects::Document document = *projects::loadProject(path("tiny").toStdString());
-        document.project.topology = *projects::topologyFrom("plain", 2);
-        document.project.training.observeEvery = 2;
-        QVERIFY(projects::saveProject(path("retro/plain").toStdString(), document).ok());
-        const QString plain = path("retro/plain-run");
-        const QString dca = path("retro/dca");
-        QCOMPARE(run({"train", path("retro/plain"), "--steps", "4", "--run", plain}).code, 0);
-        const Ran nothing = run({"analyze", "coefficients", plain});
-        QCOMPARE(nothing.code, 3);
-        QVERIFY2(nothing.errors.contains("plain, learns no weight"), qPrintable(nothing.errors));
-
-        const Ran refused = run({"retrofit", plain, "--topology", "ancre-ingoing", "-o", dca});
-        QCOMPARE(refused.code, 3);
-        QVERIFY2(refused.errors.contains("through a softmax") && refused.errors.contains("These do: plain, grn-v1"),
-                 qPrintable(refused.errors));
-        QCOMPARE(run({"retrofit", plain, "--topology", "dcb", "-o", dca}).code, 1);
-        QCOMPARE(run({"retrofit", plain}).code, 1);
-        QVERIFY(!QDir(dca).exists());
-        const QJsonObject made =
-            json(run({"retrofit", plain, "--topology", "dca", "-o", dca, "--steps", "8", "--json"})).object();
-        QCOMPARE(made["run"].toString(), dca);
-        QCOMPARE(made["step"].toInt(), 4);
-        QCOMPARE(made["added"].toArray(), (QJsonArray{"topology.coefficient", "topology.gate"}));
-        QVERIFY(made["difference"].toDouble(1) <= 1e-6);
-        QCOMPARE(made["differenceInDouble"].toDouble(1), 0.0);
-        const Ran resumed = run({"resume", dca});
-        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
-        QCOMPARE(run({"retrofit", dca, "--topology", "plain", "-o", path("retro/back")}).code, 3); // it has learned
-        QVERIFY(!QDir(path("retro/back")).exists());
-
-        // As it started, as it is, and the difference.
-        const auto cells = [&](const QStringList& words) {
-            const QJsonObject shown = json(run(QStringList{"analyze", "coefficients", dca, "--json"} + words)).object();
-            QStringList names;
-            for (const QJsonValue& matrix : shown["matrices"].toArray()) {
-                names << matrix["name"].toString();
-            }
-            return std::pair(names, shown["matrices"].toArray());
-        };
-        const auto cell = [&](const QStringList& words, int row, int column) -> QJsonValue {
-            const QJsonArray all = cells(words).second;
-            return all[0]["values"][row][column];
-        };
-        const auto [names, last] = cells({});
-        QCOMPARE(names,
-                 (QStringList{"mix/q", "mix/k", "mix/v", "mix/final", "coefficient/q", "coefficient/k", "coefficient/v",
-                              "coefficient/final", "spread/q", "spread/k", "spread/v", "spread/final"}));
-        QCOMPARE(last[0]["step"].toInt(), 8);
-        QVERIFY(last[0]["values"][1][2].isNull());
-        const double learned = last[0]["values"][1][0].toDouble();
-        QVERIFY(learned != 1 && std::abs(learned - 1) < 0.1);
-        const QJsonArray change = cells({"--against", "initial", "--port", "q"}).second;
-        QCOMPARE(change.size(), 3);
-        QVERIFY(std::abs(cell({"--against", "initial", "--port", "q"}, 1, 0).toDouble() - (learned - 1)) < 1e-6);
-        QCOMPARE(cell({"--step", "4"}, 1, 0).toDouble(), 1.0);
-        QCOMPARE(cell({"--against", "8"}, 1, 0).toDouble(1), 0.0);
-        QCOMPARE(cell({"--against", dca}, 1, 0).toDouble(1), 0.0);
-        const QStringList ratio{"--log-ratio", "--port", "v"};
-        QCOMPARE(std::max(cell(ratio, 1, 0).toDouble(), cell(ratio, 1, 1).toDouble()), 0.0);
-
-        QVERIFY(cell({"--feature", "15"}, 1, 0).toDouble() != learned);
-        const Ran beyond = run({"analyze", "coefficients", dca, "--feature", "16"});
-        QCOMPARE(beyond.code, 3);
-        QVERIFY2(beyond.errors.contains("got 16, expected 0 to 15"), qPrintable(beyond.errors));
-        QVERIFY(run({"analyze", "coefficients", dca, "--step", "7"}).errors.contains("recorded are the steps 4, 6, 8"));
-        QCOMPARE(run({"analyze", "losses", dca}).code, 1);
-        QCOMPARE(run({"analyze", "coefficients", dca, "--log-ratio", "--against", "initial"}).code, 1);
-
-        QCOMPARE(run({"analyze", "coefficients", dca, "-o", path("retro/c.csv")}).code, 0);
-        QFile csv(path("retro/c.csv"));
-        QVERIFY(csv.open(QIODevice::ReadOnly));
-        QCOMPARE(csv.readLine(), QByteArray("matrix,step,target,source,value\n"));
-        csv.seek(0);
-        const QString table = csv.readAll();
-        QCOMPARE(run({"analyze", "coefficients", dca, "-o", "-"}).output, table);
-        QCOMPARE(json(run({"analyze", "coefficients", dca, "-o", "-", "--json"})).object()["csv"].toString(), table);
-        csv.seek(0);
-        csv.readLine();
-        QVERIFY(csv.readLine().startsWith("mix/q,8,1,0,"));
-        const QJsonObject saved =
-            json(run({"analyze", "coefficients", dca, "-o", path("retro/c.safetensors"), "--json"})).object();
-        QCOMPARE(saved["matrices"].toInt(), 12);
-        QCOMPARE(saved["tensors"].toInt(), 8);
-        QCOMPARE(run({"analyze", "coefficients", dca, "-o", path("retro/c.txt")}).code, 1);
-    }
-
-    void tellsWhatIsProved()
-    {
-        const QStringList words{"analyze", "theory", "--dimension", "100", "--rank", "50", "--layers", "10"};
-        const QJsonObject told = json(run(words + QStringList{"--json"})).object();
-        QCOMPARE(told["parameters"].toObject()["resNet"].toDouble(), 2.0 * 100 * 50);
-        QCOMPARE(told["parameters"].toObject()["grnV1"].toDouble(), 2.0 * 100 * 50 + 45);
-        // 50 ranks of eigenvalue 5 are gained, and (sqrt(150) - sqrt(100))^2 ranks of 10^2 - 5^2 are paid.
-        const double ranks = std::pow(std::sqrt(150.0) - 10, 2);
-        QVERIFY(std::abs(told["gainAtLeast"].toObject()["grnV1"].toDouble() - (50 * 25 - 75 * ranks)) < 1e-6);
-        QVERIFY(run(words).output.contains("never worse up to r*"));
-
-        const QJsonObject example = json(run({"analyze", "theory", "low-rank-regression", "--json"})).object();
-        const QJsonObject risk = example["excessRisk"].toObject();
-        QVERIFY(risk["noShortcuts"].toDouble() > risk["resNet"].toDouble());
-        QVERIFY(risk["grnV2"].toDouble() <= risk["grnV1"].toDouble());
-        QVERIFY(risk["grnV1"].toDouble() <= risk["resNet"].toDouble());
-
-        QCOMPARE(run(words + QStringList{"-o", path("gains.csv")}).code, 0);
-        QFile csv(path("gains.csv"));
-        QVERIFY(csv.open(QIODevice::ReadOnly));
-        QCOMPARE(csv.readAll().count('\n'), 100);
-        QCOMPARE(run(words + QStringList{"-o", path("gains.svg")}).code, 0);
-        QVERIFY(QFileInfo(path("gains.svg")).size() > 1000);
-        QCOMPARE(run(words + QStringList{"-o", path("gains.txt")}).code, 1);
-
-        QVERIFY(run({"analyze", "theory"}).errors.contains("missing --dimension"));
-        QVERIFY(run({"analyze", "theory", "linear-ancre"}).errors.contains("low-rank regression"));
-        QVERIFY(run({"analyze", "coefficients"}).errors.contains("missing argument SUBJECT"));
-    }
-
     void sweepsTheCaseStudyWithinItsBounds()
     {
         const QString folder = path("study");
@@ -574,67 +330,6 @@ private slots:
         QCOMPARE(run({"diff", path("tiny"), path("nowhere")}).code, 2);
     }
 
-    void explainsEveryTopic()
-    {
-        const Ran list = run({"explain"});
-        QCOMPARE(list.code, 0);
-        for (const resources::HelpTopic& topic : resources::helpTopics()) {
-            QVERIFY2(list.output.contains("  " + QString::fromStdString(topic.name) + " "), topic.name.c_str());
-        }
-        const Ran page = run({"explain", "ANCRe"});
-        QCOMPARE(page.code, 0);
-        QVERIFY(page.output.startsWith("ANCRe: learned shortcuts\n"));
-        QVERIFY(page.output.contains("x_j = F_j(x_{j−1})"));
-        QCOMPARE(run({"explain", "ancre_outgoing"}).output, page.output); // a preset's key finds its method
-        const QJsonObject told = json(run({"explain", "low_rank_linear", "--json"})).object();
-        QCOMPARE(told["name"].toString(), QString("nodes-linear"));
-        QVERIFY(told["text"].toString().startsWith("# "));
-        QCOMPARE(json(run({"explain", "--json"})).array().size(), qsizetype(resources::helpTopics().size()));
-    }
-
-    void anUnknownTopicIsAnsweredWithTheNearest()
-    {
-        const Ran near = run({"explain", "highwya"});
-        QCOMPARE(near.code, 1);
-        QVERIFY2(near.errors.contains("did you mean highway?"), qPrintable(near.errors));
-        const Ran far = run({"explain", "zzzzzzzz"});
-        QCOMPARE(far.code, 1);
-        QVERIFY2(far.errors.contains("residua-cli explain lists them"), qPrintable(far.errors));
-    }
-
-    /// Only code and single long words are wider than the terminal, and no mark of Markdown is left.
-    void pagesFitTheTerminal()
-    {
-        for (const std::size_t width : {1, 40, 80, 200}) {
-            for (const resources::HelpTopic& topic : resources::helpTopics()) {
-                const QString text = QString::fromStdString(terminalText(topic.text, width));
-                QVERIFY2(!text.contains("](") && !text.contains("\n#") && !text.contains("|---"), topic.name.c_str());
-                for (const QString& line : text.split('\n')) {
-                    const bool isCode =
-                        line.startsWith("    ") && topic.text.find(line.toStdString()) != std::string::npos;
-                    const bool isWord =
-                        line.trimmed().startsWith("- ") ? line.count(' ') <= 3 : !line.trimmed().contains(' ');
-                    const bool isTable = width < 80 && topic.text.find("\n|") != std::string::npos;
-                    QVERIFY2(isCode || isWord || isTable ||
-                                 line.size() <= qsizetype(std::max<std::size_t>(width, 22)) || !line.startsWith(' '),
-                             qPrintable(line));
-                }
-            }
-        }
-    }
-
-    void markdownBecomesText()
-    {
-        QCOMPARE(terminalText("# A *title*\n\none `code` and a [link](b.md), 2 * 3 * 4\n", 80),
-                 std::string("A title\n\n  one code and a link, 2 * 3 * 4"));
-        QCOMPARE(terminalText("- first words\n  that go on\n- second", 22),
-                 std::string("  - first words that\n    go on\n  - second"));
-        QCOMPARE(terminalText("    x = `y`  *z*\n", 10), std::string("    x = `y`  *z*")); // code as it is
-        QCOMPARE(terminalText("|a|b|\n|---|---|\n|long|two words|\n", 80), std::string("  a     b\n  long  two words"));
-        QCOMPARE(terminalText("[unclosed and `open", 80), std::string("  [unclosed and open"));
-        QCOMPARE(terminalText("", 80), std::string());
-    }
-
     void measures()
     {
         const Ran ran = run({"bench", path("tiny"), "--steps", "5", "--json"});
@@ -648,20 +343,6 @@ private slots:
         const QJsonArray devices = json(run({"devices", "--json"})).array();
         QCOMPARE(devices[0].toObject()["key"].toString(), QString("cpu"));
         QVERIFY(devices[0].toObject()["usable"].toBool());
-    }
-
-    void parsesWords()
-    {
-        const Syntax syntax{{{"A", "", Presence::Optional}, {"B", "", Presence::Optional}},
-                            {{"rate", OptionKind::Real, "R", ""}, {"out", OptionKind::Text, "F", "", "o"}}};
-        const std::vector<std::string> words{"-o", "-x", "--rate=1e-3", "--", "--json"};
-        const Result<Arguments> arguments = Arguments::parse(syntax, words);
-        QVERIFY(arguments.ok());
-        QCOMPARE(arguments->text("out"), std::string("-x"));
-        QCOMPARE(arguments->real("rate", 0), 1e-3);
-        QCOMPARE(arguments->positional(0), std::string("--json"));
-        QCOMPARE(arguments->positional(1), std::string());
-        QVERIFY(!arguments->has("json"));
     }
 
     void formatsNumbers()

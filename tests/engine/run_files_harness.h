@@ -3,9 +3,13 @@
 
 #include "engine/runs/run_writer.h"
 
+#include <QObject>
+#include <QTemporaryDir>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -94,6 +98,26 @@ private:
         }
     }
     int m_ends[2] = {-1, -1};
+};
+
+/// Derive the test class from it; every test function has a folder of runs of its own.
+class RunFilesHarness : public QObject {
+protected:
+    void newFolder()
+    {
+        m_temporary = std::make_unique<QTemporaryDir>();
+        m_folder = std::filesystem::path(m_temporary->path().toStdString()) / "project" / "runs";
+        m_run = m_folder / "a";
+    }
+
+    [[nodiscard]] Result<engine::RunWriter> create() const
+    {
+        return engine::RunWriter::create(m_run, exampleInfo(), exampleProject(), m_folder.parent_path());
+    }
+
+    std::unique_ptr<QTemporaryDir> m_temporary;
+    std::filesystem::path m_folder; ///< in a project's folder; is not there before a run is
+    std::filesystem::path m_run;    ///< in m_folder, for create()
 };
 
 } // namespace residua::tests

@@ -5,11 +5,10 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/mix_terms.h"
-#include "engine/runs/run_writer.h"
 #include "projects/library/presets.h"
+#include "tests/engine/run_files_harness.h"
 #include "tests/support/test_program.h"
 
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <limits>
@@ -20,18 +19,14 @@
 
 using namespace residua;
 using namespace residua::engine;
+using namespace residua::tests;
 namespace fs = std::filesystem;
 
-class TestDamagedStore : public QObject {
+class TestDamagedStore : public RunFilesHarness {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        m_temporary = std::make_unique<QTemporaryDir>();
-        m_folder = fs::path(m_temporary->path().toStdString()) / "project" / "runs";
-        m_run = m_folder / "a";
-    }
+    void init() { newFolder(); }
 
     void storesOfAnotherProgramAreRefused_data()
     {
@@ -221,11 +216,6 @@ private slots:
     }
 
 private:
-    [[nodiscard]] Result<RunWriter> create() const
-    {
-        return RunWriter::create(m_run, {}, projects::examples().front().project, m_folder.parent_path());
-    }
-
     /// What another program does to the store.
     void change(const std::string& sql) const
     {
@@ -235,10 +225,6 @@ private:
             qFatal("%s", done.error().text().c_str());
         }
     }
-
-    std::unique_ptr<QTemporaryDir> m_temporary;
-    fs::path m_folder;
-    fs::path m_run;
 };
 
 RESIDUA_TEST(TestDamagedStore)

@@ -7,7 +7,6 @@
 #include "tests/engine/run_files_harness.h"
 #include "tests/support/test_program.h"
 
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <atomic>
@@ -21,16 +20,11 @@ using namespace residua::engine;
 using namespace residua::tests;
 namespace fs = std::filesystem;
 
-class TestRunDirectory : public QObject {
+class TestRunDirectory : public RunFilesHarness {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        m_temporary = std::make_unique<QTemporaryDir>();
-        m_folder = fs::path(m_temporary->path().toStdString()) / "project" / "runs";
-        m_run = m_folder / "a";
-    }
+    void init() { newFolder(); }
 
     void runsThatBeginAtOnceGetOneEach()
     {
@@ -350,16 +344,6 @@ private slots:
         }
         QVERIFY(!fs::exists(m_run / "checkpoints" / ".step-00000020.tmp"));
     }
-
-private:
-    [[nodiscard]] Result<RunWriter> create() const
-    {
-        return RunWriter::create(m_run, exampleInfo(), exampleProject(), m_folder.parent_path());
-    }
-
-    std::unique_ptr<QTemporaryDir> m_temporary;
-    fs::path m_folder;
-    fs::path m_run;
 };
 
 RESIDUA_TEST(TestRunDirectory)

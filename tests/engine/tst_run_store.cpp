@@ -8,7 +8,6 @@
 #include "tests/engine/run_files_harness.h"
 #include "tests/support/test_program.h"
 
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -38,16 +37,11 @@ StepRecord record(std::int64_t step)
 
 } // namespace
 
-class TestRunStore : public QObject {
+class TestRunStore : public RunFilesHarness {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        m_temporary = std::make_unique<QTemporaryDir>();
-        m_folder = fs::path(m_temporary->path().toStdString()) / "project" / "runs";
-        m_run = m_folder / "a";
-    }
+    void init() { newFolder(); }
 
     void everythingComesBack()
     {
@@ -399,15 +393,6 @@ private slots:
 
 private:
     using rlimit_t = decltype(rlimit::rlim_cur);
-
-    [[nodiscard]] Result<RunWriter> create() const
-    {
-        return RunWriter::create(m_run, exampleInfo(), exampleProject(), m_folder.parent_path());
-    }
-
-    std::unique_ptr<QTemporaryDir> m_temporary;
-    fs::path m_folder;
-    fs::path m_run;
 };
 
 RESIDUA_TEST(TestRunStore)

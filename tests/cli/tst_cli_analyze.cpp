@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Another topology for a trained network, what it learns, and what is proved of a topology.
+#include "projects/file/store.h"
+#include "projects/library/presets.h"
+#include "projects/studies/sweep_grid.h"
+#include "tests/cli/ran_program.h"
+#include "tests/support/test_program.h"
+
+#include <QDir>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace residua;
+using namespace residua::cli;
+
+namespace {
+
+class TestCliAnalyze : public QObject {
+    Q_OBJECT
+
+private slots:
+    void retrofitsAndAnalyzes()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("retro"));
+        projects::Document document = tinyProject();
+        document.project.topology = *projects::topologyFrom("plain", 2);
+        document.project.training.observeEvery = 2;
+        QVERIFY(projects::saveProject(path("retro/plain").toStdString(), document).ok());
+        const QString plain = path("retro/plain-run");
+        const QString dca = path("retro/dca");
+        QCOMPARE(run({"train", path("retro/plain"), "--steps", "4", "--run", plain}).code, 0);
+        const Ran nothing = run({"analyze", "coefficients", plain});
+        QCOMPARE(nothing.code, 3);
+        QVERIFY2(nothing.errors.contains("plain, learns no weight"), qPrintable(nothing.errors));
+
+        const Ran refused = run({"retrofit", plain, "--topology", "ancre-ingoing", "-o", dca});
+        QCOMPARE(refused.code, 3);
+        QVERIFY2(refused.errors.contains("through a softmax") && refused.errors.contains("These do: plain, grn-v1"),
+                 qPrintable(refused.errors));
+        QCOMPARE(run({"retrofit", plain, "--topology", "dcb", "-o", dca}).code, 1);
+        QCOMPARE(run({"retrofit", plain}).code, 1);
+        QVERIFY(!QDir(dca).exists());
+        const QJsonObject made =
+            json(run({"retrofit", plain, "--topology", "dca", "-o", dca, "--steps", "8", "--json"})).object();
+        QCOMPARE(made["run"].toString(), dca);
+        QCOMPARE(made["step"].toInt(), 4);
+        QCOMPARE(made["added"].toArray(), (QJsonArray{"topology.coefficient", "topology.gate"}));
+        QVERIFY(made["difference"].toDouble(1) <= 1e-6);
+        QCOMPARE(made["differenceInDouble"].toDouble(1), 0.0);
+        const Ran resumed = run({"resume", dca});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        QCOMPARE(run({"retrofit", dca, "--topology", "plain", "-o", path("retro/back")}).code, 3); // it has learned
+        QVERIFY(!QDir(path("retro/back")).exists());
+
+        // As it started, as it is, and the difference.
+        const auto cells = [&](const QStringList& words) {
+            const QJsonObject shown = json(run(QStringList{"analyze", "coefficients", dca, "--json"} + words)).object();
+            QStringList names;
+            for (const QJsonValue& matrix : shown["matrices"].toArray()) {
+                names << matrix["name"].toString();
+            }
+            return std::pair(names, shown["matrices"].toArray());
+        };
+        const auto cell = [&](const QStringList& words, int row, int column) -> QJsonValue {
+            const QJsonArray all = cells(words).second;
+            return all[0]["values"][row][column];
+        };
+        const auto [names, last] = cells({});
+        QCOMPARE(names,
+                 (QStringList{"mix/q", "mix/k", "mix/v", "mix/final", "coefficient/q", "coefficient/k", "coefficient/v",
+                              "coefficient/final", "spread/q", "spread/k", "spread/v", "spread/final"}));
+        QCOMPARE(last[0]["step"].toInt(), 8);
+        QVERIFY(last[0]["values"][1][2].isNull());
+        const double learned = last[0]["values"][1][0].toDouble();
+        QVERIFY(learned != 1 && std::abs(learned - 1) < 0.1);
+        const QJsonArray change = cells({"--against", "initial", "--port", "q"}).second;
+        QCOMPARE(change.size(), 3);
+        QVERIFY(std::abs(cell({"--against", "initial", "--port", "q"}, 1, 0).toDouble() - (learned - 1)) < 1e-6);
+        QCOMPARE(cell({"--step", "4"}, 1, 0).toDouble(), 1.0);
+        QCOMPARE(cell({"--against", "8"}, 1, 0).toDouble(1), 0.0);
+        QCOMPARE(cell({"--against", dca}, 1, 0).toDouble(1), 0.0);
+        const QStringList ratio{"--log-ratio", "--port", "v"};
+        QCOMPARE(std::max(cell(ratio, 1, 0).toDouble(), cell(ratio, 1, 1).toDouble()), 0.0);
+
+        QVERIFY(cell({"--feature", "15"}, 1, 0).toDouble() != learned);
+        const Ran beyond = run({"analyze", "coefficients", dca, "--feature", "16"});
+        QCOMPARE(beyond.code, 3);
+        QVERIFY2(beyond.errors.contains("got 16, expected 0 to 15"), qPrintable(beyond.errors));
+        QVERIFY(run({"analyze", "coefficients", dca, "--step", "7"}).errors.contains("recorded are the steps 4, 6, 8"));
+        QCOMPARE(run({"analyze", "losses", dca}).code, 1);
+        QCOMPARE(run({"analyze", "coefficients", dca, "--log-ratio", "--against", "initial"}).code, 1);
+
+        QCOMPARE(run({"analyze", "coefficients", dca, "-o", path("retro/c.csv")}).code, 0);
+        QFile csv(path("retro/c.csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        QCOMPARE(csv.readLine(), QByteArray("matrix,step,target,source,value\n"));
+        csv.seek(0);
+        const QString table = csv.readAll();
+        QCOMPARE(run({"analyze", "coefficients", dca, "-o", "-"}).output, table);
+        QCOMPARE(json(run({"analyze", "coefficients", dca, "-o", "-", "--json"})).object()["csv"].toString(), table);
+        csv.seek(0);
+        csv.readLine();
+        QVERIFY(csv.readLine().startsWith("mix/q,8,1,0,"));
+        const QJsonObject saved =
+            json(run({"analyze", "coefficients", dca, "-o", path("retro/c.safetensors"), "--json"})).object();
+        QCOMPARE(saved["matrices"].toInt(), 12);
+        QCOMPARE(saved["tensors"].toInt(), 8);
+        QCOMPARE(run({"analyze", "coefficients", dca, "-o", path("retro/c.txt")}).code, 1);
+    }
+
+    void tellsWhatIsProved()
+    {
+        const QStringList words{"analyze", "theory", "--dimension", "100", "--rank", "50", "--layers", "10"};
+        const QJsonObject told = json(run(words + QStringList{"--json"})).object();
+        QCOMPARE(told["parameters"].toObject()["resNet"].toDouble(), 2.0 * 100 * 50);
+        QCOMPARE(told["parameters"].toObject()["grnV1"].toDouble(), 2.0 * 100 * 50 + 45);
+        // 50 ranks of eigenvalue 5 are gained, and (sqrt(150) - sqrt(100))^2 ranks of 10^2 - 5^2 are paid.
+        const double ranks = std::pow(std::sqrt(150.0) - 10, 2);
+        QVERIFY(std::abs(told["gainAtLeast"].toObject()["grnV1"].toDouble() - (50 * 25 - 75 * ranks)) < 1e-6);
+        QVERIFY(run(words).output.contains("never worse up to r*"));
+
+        const QJsonObject example = json(run({"analyze", "theory", "low-rank-regression", "--json"})).object();
+        const QJsonObject risk = example["excessRisk"].toObject();
+        QVERIFY(risk["noShortcuts"].toDouble() > risk["resNet"].toDouble());
+        QVERIFY(risk["grnV2"].toDouble() <= risk["grnV1"].toDouble());
+        QVERIFY(risk["grnV1"].toDouble() <= risk["resNet"].toDouble());
+
+        QCOMPARE(run(words + QStringList{"-o", path("gains.csv")}).code, 0);
+        QFile csv(path("gains.csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        QCOMPARE(csv.readAll().count('\n'), 100);
+        QCOMPARE(run(words + QStringList{"-o", path("gains.svg")}).code, 0);
+        QVERIFY(QFileInfo(path("gains.svg")).size() > 1000);
+        QCOMPARE(run(words + QStringList{"-o", path("gains.txt")}).code, 1);
+
+        QVERIFY(run({"analyze", "theory"}).errors.contains("missing --dimension"));
+        QVERIFY(run({"analyze", "theory", "linear-ancre"}).errors.contains("low-rank regression"));
+        QVERIFY(run({"analyze", "coefficients"}).errors.contains("missing argument SUBJECT"));
+    }
+
+private:
+    static Ran run(const QStringList& words) { return runProcess(words); }
+    static QJsonDocument json(const Ran& ran) { return ran.json(); }
+    QString path(const QString& name) const { return m_folder.filePath(name); }
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestCliAnalyze)
+#include "tst_cli_analyze.moc"

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The words of a command line, and what the program says of itself and of the methods: all that needs no project.
+#include "app/cli/commands.h"
+#include "app/cli/help_text.h"
+#include "resources/help.h"
+#include "tests/cli/ran_program.h"
+#include "tests/support/test_program.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QtTest>
+
+#include <algorithm>
+#include <iomanip>
+#include <span>
+#include <sstream>
+
+using namespace residua;
+using namespace residua::cli;
+
+namespace {
+
+class TestCliWords : public QObject {
+    Q_OBJECT
+
+private slots:
+    void showsHelp()
+    {
+        const Ran overview = run({"--help"});
+        QCOMPARE(overview.code, 0);
+        for (const Command& command : allCommands()) {
+            const QString name = QString::fromStdString(command.name);
+            QVERIFY2(overview.output.contains("  " + name + " "), command.name.c_str());
+            QVERIFY(command.example.starts_with("residua-cli " + command.name));
+            QVERIFY(!command.summary.empty());
+            for (const OptionSpec& option : command.syntax.options) {
+                QVERIFY2(!option.help.empty(), option.name.c_str());
+                QCOMPARE(option.kind == OptionKind::Flag, option.value.empty());
+            }
+        }
+        const Ran help = run({"train", "--help"});
+        QCOMPARE(help.code, 0);
+        QVERIFY(help.output.contains("Example:\n  residua-cli train"));
+        QVERIFY(help.output.contains("--device KEY"));
+    }
+
+    void examplesInTheHelpParse()
+    {
+        for (const Command& command : allCommands()) {
+            std::vector<std::string> words;
+            std::istringstream text(command.example);
+            for (std::string word; text >> std::quoted(word);) {
+                words.push_back(word);
+            }
+            const auto parsed = Arguments::parse(command.syntax, std::span(words).subspan(2));
+            QVERIFY2(parsed.ok(), command.example.c_str());
+        }
+    }
+
+    void refusesWrongCommandLines_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("nothing") << QStringList{} << "Usage";
+        QTest::newRow("a misspelt command") << QStringList{"tran", "x"} << "did you mean train?";
+        QTest::newRow("a misspelt option") << QStringList{"train", "x", "--stpes", "5"} << "did you mean --steps?";
+        QTest::newRow("an unknown example")
+            << QStringList{"new", "--example", "plain-languag", "x"} << "did you mean plain-language?";
+    }
+    void refusesWrongCommandLines()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(QString, said);
+        const Ran ran = run(words);
+        QCOMPARE(ran.code, 1);
+        QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));
+    }
+
+    void refusesWrongWords_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("no value") << QStringList{"x", "--steps"} << "--steps needs a value";
+        QTest::newRow("a wrong value") << QStringList{"x", "--steps", "ten"} << "expected a whole number";
+        QTest::newRow("a fraction") << QStringList{"x", "--steps=1.5"} << "expected a whole number";
+        QTest::newRow("a value too small") << QStringList{"x", "--steps", "0"} << "at least 1";
+        QTest::newRow("a value too large") << QStringList{"x", "--steps", "1e300"} << "at most 1000000000000";
+        QTest::newRow("no number at all") << QStringList{"x", "--steps", "1e999"} << "expected a whole number";
+        QTest::newRow("hexadecimal") << QStringList{"x", "--steps", "0x10"} << "expected a whole number";
+        QTest::newRow("threads without end") << QStringList{"x", "--threads", "100000"} << "at most 1024";
+        QTest::newRow("no time") << QStringList{"x", "--time-limit", "5"} << "expected a time such as 45s";
+        QTest::newRow("an empty path") << QStringList{"x", "--run", ""} << "--run got \"\", expected DIR";
+        QTest::newRow("an empty argument") << QStringList{""} << "the argument PROJECT is empty";
+        QTest::newRow("a value for a flag") << QStringList{"x", "--json=1"} << "--json takes no value";
+        QTest::newRow("a missing argument") << QStringList{} << "missing argument PROJECT";
+        QTest::newRow("an argument too many") << QStringList{"a", "b"} << "unexpected argument \"b\"";
+    }
+    void refusesWrongWords()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(QString, said);
+        std::vector<std::string> given;
+        for (const QString& word : words) {
+            given.push_back(word.toStdString());
+        }
+        const Result<Arguments> parsed = Arguments::parse(runCommands().front().syntax, given); // of train
+        QVERIFY(!parsed.ok());
+        QVERIFY2(QString::fromStdString(parsed.error().text()).contains(said), parsed.error().text().c_str());
+    }
+
+    void everyFailureIsJsonWhereJsonIsAskedFor_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<int>("code");
+        QTest::newRow("nothing") << QStringList{"--json"} << 1;
+        QTest::newRow("an unknown command") << QStringList{"bogus", "--json"} << 1;
+        QTest::newRow("before the command") << QStringList{"--json", "bogus"} << 1;
+        QTest::newRow("an unknown option") << QStringList{"train", "--json", "--nope"} << 1;
+        QTest::newRow("asked for after the mistake") << QStringList{"train", "--nope", "--json"} << 1;
+        QTest::newRow("a missing argument") << QStringList{"train", "--json"} << 1;
+        QTest::newRow("a wrong number") << QStringList{"train", "x", "--steps", "ten", "--json"} << 1;
+        QTest::newRow("no project") << QStringList{"info", "nowhere", "--json"} << 2;
+        QTest::newRow("no run") << QStringList{"eval", "nowhere", "--json"} << 3;
+        QTest::newRow("no folder") << QStringList{"runs", "nowhere", "--json"} << 1;
+    }
+    void everyFailureIsJsonWhereJsonIsAskedFor()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(int, code);
+        const Ran ran = run(words);
+        QCOMPARE(ran.code, code);
+        QCOMPARE(ran.output.count('\n'), 1);
+        const QJsonObject error = json(ran).object()["error"].toObject();
+        QCOMPARE(error["code"].toInt(), code);
+        QVERIFY(!error["message"].toString().isEmpty());
+        QVERIFY(!ran.errors.isEmpty());
+    }
+
+    void helpAndVersionAreJsonToo()
+    {
+        QCOMPARE(json(run({"--version", "--json"})).object()["program"].toString(), QString("residua-cli"));
+        QCOMPARE(json(run({"--help", "--json"})).object()["commands"].toArray().size(),
+                 static_cast<qsizetype>(allCommands().size()));
+        QCOMPARE(json(run({"train", "--help", "--json"})).object()["command"].toString(), QString("train"));
+    }
+
+    void explainsEveryTopic()
+    {
+        const Ran list = run({"explain"});
+        QCOMPARE(list.code, 0);
+        for (const resources::HelpTopic& topic : resources::helpTopics()) {
+            QVERIFY2(list.output.contains("  " + QString::fromStdString(topic.name) + " "), topic.name.c_str());
+        }
+        const Ran page = run({"explain", "ANCRe"});
+        QCOMPARE(page.code, 0);
+        QVERIFY(page.output.startsWith("ANCRe: learned shortcuts\n"));
+        QVERIFY(page.output.contains("x_j = F_j(x_{j−1})"));
+        QCOMPARE(run({"explain", "ancre_outgoing"}).output, page.output); // a preset's key finds its method
+        const QJsonObject told = json(run({"explain", "low_rank_linear", "--json"})).object();
+        QCOMPARE(told["name"].toString(), QString("nodes-linear"));
+        QVERIFY(told["text"].toString().startsWith("# "));
+        QCOMPARE(json(run({"explain", "--json"})).array().size(), qsizetype(resources::helpTopics().size()));
+    }
+
+    void anUnknownTopicIsAnsweredWithTheNearest()
+    {
+        const Ran near = run({"explain", "highwya"});
+        QCOMPARE(near.code, 1);
+        QVERIFY2(near.errors.contains("did you mean highway?"), qPrintable(near.errors));
+        const Ran far = run({"explain", "zzzzzzzz"});
+        QCOMPARE(far.code, 1);
+        QVERIFY2(far.errors.contains("residua-cli explain lists them"), qPrintable(far.errors));
+    }
+
+    /// Only code and single long words are wider than the terminal, and no mark of Markdown is left.
+    void pagesFitTheTerminal()
+    {
+        for (const std::size_t width : {1, 40, 80, 200}) {
+            for (const resources::HelpTopic& topic : resources::helpTopics()) {
+                const QString text = QString::fromStdString(terminalText(topic.text, width));
+                QVERIFY2(!text.contains("](") && !text.contains("\n#") && !text.contains("|---"), topic.name.c_str());
+                for (const QString& line : text.split('\n')) {
+                    const bool isCode =
+                        line.startsWith("    ") && topic.text.find(line.toStdString()) != std::string::npos;
+                    const bool isWord =
+                        line.trimmed().startsWith("- ") ? line.count(' ') <= 3 : !line.trimmed().contains(' ');
+                    const bool isTable = width < 80 && topic.text.find("\n|") != std::string::npos;
+                    QVERIFY2(isCode || isWord || isTable ||
+                                 line.size() <= qsizetype(std::max<std::size_t>(width, 22)) || !line.startsWith(' '),
+                             qPrintable(line));
+                }
+            }
+        }
+    }
+
+    void markdownBecomesText()
+    {
+        QCOMPARE(terminalText("# A *title*\n\none `code` and a [link](b.md), 2 * 3 * 4\n", 80),
+                 std::string("A title\n\n  one code and a link, 2 * 3 * 4"));
+        QCOMPARE(terminalText("- first words\n  that go on\n- second", 22),
+                 std::string("  - first words that\n    go on\n  - second"));
+        QCOMPARE(terminalText("    x = `y`  *z*\n", 10), std::string("    x = `y`  *z*")); // code as it is
+        QCOMPARE(terminalText("|a|b|\n|---|---|\n|long|two words|\n", 80), std::string("  a     b\n  long  two words"));
+        QCOMPARE(terminalText("[unclosed and `open", 80), std::string("  [unclosed and open"));
+        QCOMPARE(terminalText("", 80), std::string());
+    }
+
+    void parsesWords()
+    {
+        const Syntax syntax{{{"A", "", Presence::Optional}, {"B", "", Presence::Optional}},
+                            {{"rate", OptionKind::Real, "R", ""}, {"out", OptionKind::Text, "F", "", "o"}}};
+        const std::vector<std::string> words{"-o", "-x", "--rate=1e-3", "--", "--json"};
+        const Result<Arguments> arguments = Arguments::parse(syntax, words);
+        QVERIFY(arguments.ok());
+        QCOMPARE(arguments->text("out"), std::string("-x"));
+        QCOMPARE(arguments->real("rate", 0), 1e-3);
+        QCOMPARE(arguments->positional(0), std::string("--json"));
+        QCOMPARE(arguments->positional(1), std::string());
+        QVERIFY(!arguments->has("json"));
+    }
+
+private:
+    static Ran run(const QStringList& words) { return runProcess(words); }
+    static QJsonDocument json(const Ran& ran) { return ran.json(); }
+};
+
+} // namespace
+
+RESIDUA_TEST(TestCliWords)
+#include "tst_cli_words.moc"

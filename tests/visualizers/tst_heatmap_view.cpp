@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
+#include "tests/visualizers/begun_run.h"
+#include "visualizers/heatmap/heatmap_frames.h"
+#include "visualizers/heatmap/heatmap_view.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QSpinBox>
+#include <QTest>
+#include <QToolButton>
+
+#include <qcustomplot.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace residua::visualizers;
+using residua::engine::Matrix;
+
+class TestHeatmapView : public QObject {
+    Q_OBJECT
+private slots:
+    void heatmapComparesAndMovesByKey()
+    {
+        HeatmapView view;
+        view.resize(500, 400);
+        view.append({triangle(0, 0.5F)});
+        view.append({triangle(10, 0.6F)});
+        view.append({triangle(20, 0.75F)});
+        view.compareWith("other");
+        view.appendCompared({triangle(0, 0.25F)});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* map = view.findChild<QCustomPlot*>()->findChild<QCPColorMap*>();
+        QVERIFY(map != nullptr);
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->setFocus();
+        auto* value = view.findChild<QComboBox*>("value");
+        value->setCurrentIndex(static_cast<int>(CellValue::AgainstRun));
+        QCOMPARE(map->data()->cell(1, 1), 0.5);
+        QTest::keyClick(plot, Qt::Key_PageUp);
+        QTest::keyClick(plot, Qt::Key_P);
+        QCOMPARE(value->currentIndex(), static_cast<int>(CellValue::SincePinned));
+        QTest::keyClick(plot, Qt::Key_End);
+        QVERIFY(std::abs(map->data()->cell(1, 1) - 0.15) < 1e-6);
+        QSignalSpy hovered(&view, &HeatmapView::cellHovered);
+        QTest::keyClick(plot, Qt::Key_Down);
+        QTest::keyClick(plot, Qt::Key_Down);
+        QTest::keyClick(plot, Qt::Key_Right);
+        QCOMPARE(hovered.last(), (QVariantList{1, 1}));
+    }
+
+    /// Where each feature has a weight of its own, one of them can be asked for and put back.
+    void heatmapShowsOneFeature()
+    {
+        HeatmapView view;
+        view.resize(500, 400);
+        auto* feature = view.findChild<QSpinBox*>("feature");
+        auto* kind = view.findChild<QComboBox*>("kind");
+        auto* map = view.findChild<QCustomPlot*>()->findChild<QCPColorMap*>();
+        view.append({triangle(0, 0.5F), triangle(10, 0.6F)});
+        QVERIFY(feature->isHidden()); // one weight for all
+        Matrix spread = triangle(10, 0.1F);
+        spread.name = "spread";
+        view.append({spread});
+        QVERIFY(!feature->isHidden());
+        QCOMPARE(kind->count(), 2);
+        QSignalSpy wanted(&view, &HeatmapView::featureWanted);
+        feature->setValue(7);
+        QCOMPARE(wanted.takeFirst(), QVariantList{7});
+        view.setFeature(7, {triangle(10, 0.9F)});
+        QCOMPARE(kind->currentText(), QString("feature 7"));
+        QVERIFY(std::abs(map->data()->cell(1, 1) - 0.9) < 1e-6);
+        view.append({triangle(20, 0.7F)}); // training goes on beside it
+        QCOMPARE(kind->currentText(), QString("feature 7"));
+        view.appendFeature({triangle(20, 0.8F)}); // and leaves another checkpoint
+        QCOMPARE(view.feature(), std::optional(7));
+        QVERIFY(std::abs(map->data()->cell(1, 1) - 0.8) < 1e-6);
+        view.setFeature(8, {}); // there is none
+        QCOMPARE(view.feature(), std::nullopt);
+        QCOMPARE(feature->value(), -1);
+        QCOMPARE(kind->count(), 2);
+        QCOMPARE(kind->currentData().toString(), QString("mix"));
+        QVERIFY(std::abs(map->data()->cell(1, 1) - 0.7) < 1e-6);
+        view.setFeature(7, {triangle(10, 0.9F)});
+        feature->setValue(-1);
+        QCOMPARE(kind->currentData().toString(), QString("mix"));
+        QCOMPARE(wanted.count(), 0);
+    }
+
+    void heatmapFollowsTheNewestUntilScrubbed()
+    {
+        HeatmapView view;
+        view.resize(500, 400);
+        auto* scrubber = view.findChild<QSlider*>();
+        view.append({triangle(0, 0.5F)});
+        view.append({triangle(10, 0.6F)});
+        view.append({triangle(20, 0.7F)});
+        QCOMPARE(scrubber->maximum(), 2);
+        QCOMPARE(scrubber->value(), 2);
+        scrubber->setValue(1);
+        view.append({triangle(30, 0.8F)});
+        QCOMPARE(scrubber->maximum(), 3);
+        QCOMPARE(scrubber->value(), 1);
+    }
+
+    void aLowHeatmapCutsNoLabelOff()
+    {
+        HeatmapView view;
+        view.append({triangle(0, 1)});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        const auto* axis = plot->findChild<QCPColorScale*>()->axis();
+        for (const int height : {400, 160}) {
+            view.resize(500, height);
+            QTRY_COMPARE(view.height(), height);
+            plot->replot();
+            QVERIFY(plot->fontMetrics().horizontalAdvance(axis->label()) <= plot->axisRect()->height());
+            QCOMPARE(axis->label().isEmpty(), height == 160);
+        }
+    }
+
+    void heatmapFillsItsCellsAndNoOthers_data()
+    {
+        QTest::addColumn<Matrix>("matrix");
+        QTest::newRow("one cell") << Matrix{.name = "mix", .step = 1, .rows = 1, .columns = 1, .values = {1}};
+        QTest::newRow("two rows") << triangle(0, 1);
+    }
+
+    void heatmapFillsItsCellsAndNoOthers()
+    {
+        QFETCH(Matrix, matrix);
+        HeatmapView view;
+        view.resize(400, 300);
+        view.append({matrix});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot();
+        const QImage drawn = plot->grab().toImage();
+        const auto at = [&](double source, double target) { // beside the cells' numbers
+            const QPointF pixel(plot->xAxis->coordToPixel(source), plot->yAxis->coordToPixel(target));
+            return drawn.pixelColor((pixel * plot->devicePixelRatioF()).toPoint());
+        };
+        const auto rgb = residua::resources::magnitude(1, residua::resources::Theme::Light);
+        const QColor full(rgb.r, rgb.g, rgb.b);
+        QCOMPARE(at(-0.42, 0.58), full); // 0:1
+        QCOMPARE(at(0.42, 1.42), full);
+        if (matrix.rows > 1) {
+            QCOMPARE(at(1.42, 2.42), full);  // 1:2
+            QVERIFY(at(0.58, 1.42) != full); // 1:1 is none
+        }
+    }
+
+    void heatmapNamesTheCellUnderThePointer()
+    {
+        HeatmapView view;
+        view.resize(500, 400);
+        view.append({triangle(0, 0.75F)});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot();
+        QSignalSpy hovered(&view, &HeatmapView::cellHovered);
+        const auto pixel = [plot](double column, double target) {
+            return QPoint(static_cast<int>(plot->xAxis->coordToPixel(column)),
+                          static_cast<int>(plot->yAxis->coordToPixel(target)));
+        };
+        QTest::mouseMove(plot, pixel(1, 2));
+        QTRY_COMPARE(hovered.count(), 1);
+        QCOMPARE(hovered.takeFirst(), (QVariantList{1, 1}));
+        // No shortcut 1:1: the empty cell is nobody's.
+        QTest::mouseMove(plot, pixel(1, 1));
+        QTRY_COMPARE(hovered.count(), 1);
+        QCOMPARE(hovered.takeFirst(), (QVariantList{-1, -1}));
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestHeatmapView)
+#include "tst_heatmap_view.moc"
