@@ -45,7 +45,7 @@ struct LaunchOptions {
     std::optional<ThemeKind> theme;
     double scale = 1;
     WorkspaceView view = WorkspaceView::Depth;
-    const Panel* panel = nullptr; ///< that has the room, if it is not null
+    const Panel* panel = nullptr; ///< that is given the most space, if it is not null
     PictureFront front = PictureFront::Workspace;
 };
 

@@ -187,7 +187,7 @@ void RunFollower::request(const std::string& directory)
     }
 }
 
-/// A run's matrices, and its curves over those of others.
+/// Shows a run's matrices, and lays its curves over those of others.
 void RunFollower::show(const std::string& directory)
 {
     m_shown.bringToFront(directory);
@@ -202,7 +202,7 @@ void RunFollower::onStarted(const std::filesystem::path& directory)
     }
 }
 
-/// Of the open project.
+/// Whether the run is one of the open project's.
 bool RunFollower::isHere(const std::filesystem::path& directory) const
 {
     if (!m_session.isOpen() || m_session.isDraft()) {
@@ -212,7 +212,7 @@ bool RunFollower::isHere(const std::filesystem::path& directory) const
     return !within.empty() && *within.begin() != "..";
 }
 
-/// The run that trains, in every view.
+/// Shows the run that trains, in every view.
 void RunFollower::showLive()
 {
     const std::string live = m_controller.runDirectory().string();

@@ -31,7 +31,7 @@ class CanvasWidget;
 class Look;
 class SchedulePanel;
 
-/// What has the room.
+/// What is given the most space.
 enum class WorkspaceView {
     Depth,    ///< the depth canvas
     Matrix,   ///< the matrix, and more height
@@ -71,7 +71,8 @@ public:
     }
     [[nodiscard]] const std::vector<QDockWidget*>& docks() const { return m_docks; }
 
-    /// Puts every dock where it belongs in a window of this size; `front` has the room, if it is not null.
+    /// Puts every dock where it belongs in a window of this size; `front`, if it is not null, is given the most
+    /// space.
     void arrange(WorkspaceView view, QSize size, const Panel* front = nullptr);
     /// Brings the panel that holds `view` to the front.
     void showPanelOf(const QWidget& view);

@@ -14,8 +14,7 @@ const ShownRuns::Run* ShownRuns::find(const std::string& key) const
 
 ShownRuns::Run* ShownRuns::known(const std::string& key)
 {
-    const auto found = std::ranges::find(m_runs, key, &Run::key);
-    return found == m_runs.end() ? nullptr : &*found;
+    return const_cast<Run*>(std::as_const(*this).find(key)); // the runs are this object's own
 }
 
 ShownRuns::Run& ShownRuns::make(const std::string& key)
