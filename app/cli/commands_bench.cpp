@@ -74,7 +74,7 @@ Exit runBench(const Arguments& arguments, const Console& console)
     projects::Project& project = opened->document.project;
     const std::int64_t steps = arguments.integer("steps", 30);
     const std::int64_t warmup = std::max<std::int64_t>(steps / 5, 1);
-    project.training.steps = steps + warmup;
+    trainFor(project, steps + warmup);
     project.training.validateEvery = 0;
     project.training.checkpointEvery = 0;
     if (const auto error = obstacle(project, console)) {

@@ -115,7 +115,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     }
     auto& [document, directory] = std::get<NamedProject>(named);
     projects::Project& project = document.project;
-    project.training.steps = arguments.integer("steps", project.training.steps);
+    trainFor(project, arguments.integer("steps", project.training.steps));
     project.training.keepCheckpoints = arguments.integer("keep-checkpoints", project.training.keepCheckpoints);
     project.training.keepEvery = arguments.integer("keep-every", project.training.keepEvery);
     project.training.keepBest = arguments.integer("keep-best", project.training.keepBest);

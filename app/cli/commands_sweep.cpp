@@ -30,7 +30,7 @@ MeantOrNot meantBy(const Arguments& arguments)
     }
     NamedProject& opened = std::get<NamedProject>(named);
     projects::Project& project = opened.document.project;
-    project.training.steps = arguments.integer("steps", project.training.steps);
+    trainFor(project, arguments.integer("steps", project.training.steps));
     const Result<projects::Sweep> sweep = chosenSweep(arguments, project);
     if (!sweep) {
         return Refusal{Exit::Usage, sweep.error()};

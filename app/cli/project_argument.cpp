@@ -4,8 +4,10 @@
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
+#include "projects/schedule/stage_schedule.h"
 #include "projects/studies/sweep_grid.h"
 
+#include <utility>
 #include <vector>
 
 namespace residua::cli {
@@ -57,6 +59,12 @@ std::variant<NamedProject, Refusal> openProject(const Arguments& arguments)
         project = *std::move(changed);
     }
     return *std::move(opened);
+}
+
+void trainFor(projects::Project& project, std::int64_t steps)
+{
+    project.schedule = projects::stretched(std::move(project.schedule), project.training.steps, steps);
+    project.training.steps = steps;
 }
 
 OptionSpec setOption()

@@ -7,6 +7,7 @@
 #include "projects/base/result.h"
 #include "projects/edit/edit.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ struct Refusal {
 /// The project that the first word names, with the fields set that --set gives, in their order. Errors of --set name
 /// the field, what it takes, and what was probably meant; they are wrong usage.
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments);
+/// The project's training takes so many steps; its stages keep their shares of them.
+void trainFor(projects::Project& project, std::int64_t steps);
 /// The option --set POINTER=VALUE.
 [[nodiscard]] OptionSpec setOption();
 

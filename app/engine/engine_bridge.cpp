@@ -30,6 +30,9 @@ void merge(engine::Progress& progress, engine::Progress next)
 {
     progress.steps.insert(progress.steps.end(), next.steps.begin(), next.steps.end());
     progress.validations.insert(progress.validations.end(), next.validations.begin(), next.validations.end());
+    progress.stageValidations.insert(progress.stageValidations.end(), next.stageValidations.begin(),
+                                     next.stageValidations.end());
+    progress.stages.insert(progress.stages.end(), next.stages.begin(), next.stages.end());
     std::move(next.matrices.begin(), next.matrices.end(), std::back_inserter(progress.matrices));
     progress.unitsPerSecond = next.unitsPerSecond;
     progress.peakBytes = std::max(progress.peakBytes, next.peakBytes);

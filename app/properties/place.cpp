@@ -7,6 +7,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <optional>
@@ -75,8 +76,8 @@ QString subtitleOfSection(const Project& project, Section section)
     case Section::Topology:
         return Text::tr("How depth is wired");
     case Section::Schedule:
-        return project.schedule.stages.empty() ? Text::tr("Every layer trains at every step")
-                                               : Text::tr("Which layers train when");
+        return projects::trainsAll(project.schedule) ? Text::tr("Every layer trains at every step")
+                                                     : Text::tr("Which layers train when");
     case Section::Initialisation:
         return Text::tr("How weights start");
     case Section::Training:

@@ -104,10 +104,7 @@ std::string grouped(double value)
 class Page {
 public:
     Page(const RunReader& run, engine::RunInfo info, projects::Project project)
-        : m_run(run),
-          m_info(std::move(info)),
-          m_project(std::move(project)),
-          m_stages(engine::stageStarts(run.events()))
+        : m_run(run), m_info(std::move(info)), m_project(std::move(project)), m_stages(engine::stageRecords(run))
     {
     }
 
@@ -132,7 +129,7 @@ private:
     const RunReader& m_run;
     engine::RunInfo m_info;
     projects::Project m_project;
-    std::vector<engine::StageStart> m_stages;
+    std::vector<engine::StageRecord> m_stages;
     std::vector<std::string> m_leftOut; ///< what the page does not carry, and why
     std::size_t m_cells = kMostCells;   ///< that it has room for
     std::size_t m_numbers = kMostNumbers;
@@ -208,7 +205,7 @@ void Page::cards()
 /// With the stages as bands.
 void Page::figure(PlotSpec spec)
 {
-    for (const engine::StageStart& stage : m_stages) {
+    for (const engine::StageRecord& stage : m_stages) {
         spec.bands.push_back({stage.step, stage.name});
     }
     if (const std::string svg = svgPlot(spec); !svg.empty()) {
@@ -277,7 +274,7 @@ void Page::norms()
     }
 }
 
-/// What each stage's beginning did to the loss.
+/// What each stage's beginning did to the loss, and what its steps took.
 void Page::transitions()
 {
     std::vector<double> steps;
@@ -286,17 +283,40 @@ void Page::transitions()
         steps.push_back(static_cast<double>(step));
         losses.push_back(loss);
     }
-    const auto rows = engine::stageTransitions(m_stages, steps, losses);
+    std::vector<double> seconds;
+    for (const auto& [step, second] : m_run.metric(engine::metric::kSeconds)) {
+        seconds.push_back(second);
+    }
+    if (seconds.size() != steps.size()) { // a damaged record
+        seconds.clear();
+    }
+    const auto rows = engine::stageTransitions(m_stages, steps, losses, seconds);
     if (rows.empty()) {
         return;
     }
-    m_out << "<h2>Stage transitions</h2><div class='panel'><table><tr><th>step</th><th>stage</th><th>loss before</th>"
-             "<th>after</th><th>jump</th></tr>";
-    const auto number = [](double value) { return std::isfinite(value) ? shortNumber(value) : std::string("–"); };
+    m_out << "<h2>Stages</h2><div class='panel'><table><tr><th>after step</th><th>stage</th><th>steps</th>"
+             "<th>loss before</th><th>after</th><th>jump</th><th>validation before</th><th>after</th>"
+             "<th>s a step</th><th>share of time</th></tr>";
+    const auto cell = [&](double value, const char* sign = "", const char* unit = "") {
+        m_out << "<td class='n'>";
+        if (std::isfinite(value)) {
+            m_out << sign << shortNumber(value) << unit;
+        } else {
+            m_out << "–";
+        }
+        m_out << "</td>";
+    };
     for (const engine::StageTransition& row : rows) {
         m_out << "<tr><td class='n'>" << row.step << "</td><td>" << escapeHtml(shortened(row.name, kMostText))
-              << "</td><td class='n'>" << number(row.before) << "</td><td class='n'>" << number(row.after)
-              << "</td><td class='n'>" << (row.jump() > 0 ? "+" : "") << number(row.jump()) << "</td></tr>";
+              << "</td><td class='n'>" << row.steps << "</td>";
+        cell(row.before);
+        cell(row.after);
+        cell(row.jump(), row.jump() > 0 ? "+" : "");
+        cell(row.validationBefore);
+        cell(row.validationAfter);
+        cell(row.secondsPerStep);
+        cell(100 * row.shareOfTime, "", " %");
+        m_out << "</tr>";
     }
     m_out << "</table></div>";
 }

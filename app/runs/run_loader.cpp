@@ -3,6 +3,7 @@
 
 #include "app/runs/background.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/stages.h"
 #include "projects/cost/cost.h"
 
 #include <algorithm>
@@ -92,6 +93,7 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
         record.numbers.validations.push_back({step, loss});
     }
     record.events = reader->events();
+    record.stages = engine::stageRecords(*reader);
     for (const char* name : {engine::metric::kThroughput, engine::metric::kPeakBytes}) {
         record.numbers.figures[name] = reader->metric(name, since.step);
     }

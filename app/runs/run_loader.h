@@ -35,7 +35,8 @@ struct RunRecord {
     double flopPerUnit = 0;    ///< training FLOP per token or sample; 0 where the project's shapes do not tell
     visualizers::RunNumbers numbers;
     std::vector<engine::RunEvent> events;
-    std::vector<Error> faults; ///< what of a damaged store is left out
+    std::vector<engine::StageRecord> stages; ///< that have begun
+    std::vector<Error> faults;               ///< what of a damaged store is left out
 
     /// How much is known with this record.
     [[nodiscard]] RunMark mark() const;

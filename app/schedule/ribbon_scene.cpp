@@ -74,10 +74,11 @@ double RibbonScene::largestRate() const
     const int columns = std::max(static_cast<int>(m_rate.width()), 1);
     for (int i = 0; i <= columns; ++i) {
         const std::int64_t step = stepAt(m_rate.left() + m_rate.width() * i / columns);
-        largest = std::max(largest, learningRateAt(m_plan, std::max<std::int64_t>(step, 1)));
+        largest = std::max(largest, learningRateAt(m_plan, m_schedule, std::max<std::int64_t>(step, 1)));
     }
-    return std::max(largest,
-                    learningRateAt(m_plan, std::clamp<std::int64_t>(m_plan.learningRate.warmupSteps, 1, m_plan.steps)));
+    return std::max(
+        largest,
+        learningRateAt(m_plan, m_schedule, std::clamp<std::int64_t>(m_plan.learningRate.warmupSteps, 1, m_plan.steps)));
 }
 
 std::vector<QPointF> RibbonScene::rateLine() const
@@ -87,7 +88,7 @@ std::vector<QPointF> RibbonScene::rateLine() const
     const int columns = std::max(static_cast<int>(m_rate.width()), 1);
     for (int i = 0; i <= columns && largest > 0; ++i) {
         const double x = m_rate.left() + m_rate.width() * i / columns;
-        const double rate = learningRateAt(m_plan, std::max<std::int64_t>(stepAt(x), 1));
+        const double rate = learningRateAt(m_plan, m_schedule, std::max<std::int64_t>(stepAt(x), 1));
         line.emplace_back(x, m_rate.bottom() - m_rate.height() * std::clamp(rate / largest, 0.0, 1.0));
     }
     return line;
@@ -97,7 +98,7 @@ RibbonHit RibbonScene::hit(QPointF position) const
 {
     RibbonHit found;
     for (const Bar& bar : bars()) {
-        if (bar.span.stage == projects::StageSpan::kFull || position.y() > bar.box.bottom()) {
+        if (!bar.span.isStage() || position.y() > bar.box.bottom()) {
             continue;
         }
         const bool beside = std::abs(position.x() - bar.box.left()) <= kGrip;

@@ -5,6 +5,7 @@
 #include "app/look/theme.h"
 #include "app/schedule/schedule_ribbon.h"
 #include "projects/cost/stage_cost.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
@@ -77,6 +78,7 @@ std::optional<std::vector<std::int64_t>> layersFrom(const QString& text)
 SchedulePanel::SchedulePanel(const Look& look, QWidget* parent)
     : QWidget(parent), m_ribbon(new ScheduleRibbon(look, this)), m_summary(new QLabel(this))
 {
+    QWidget* const presetRow = makePresetRow();
     m_empty = makeEmpty();
     m_stageRow = makeStageRow();
     m_generatorRow = makeGeneratorRow();
@@ -91,6 +93,7 @@ SchedulePanel::SchedulePanel(const Look& look, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 4);
     column->setSpacing(2);
     column->addWidget(m_summary);
+    column->addWidget(presetRow);
     column->addWidget(m_ribbon, 1);
     column->addWidget(m_empty);
     column->addWidget(m_stageRow);
@@ -99,6 +102,30 @@ SchedulePanel::SchedulePanel(const Look& look, QWidget* parent)
     connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::showSummary);
     connect(m_ribbon, &ScheduleRibbon::previewed, this, &SchedulePanel::showStage);
     connect(m_ribbon, &ScheduleRibbon::chosenChanged, this, &SchedulePanel::showStage);
+}
+
+QWidget* SchedulePanel::makePresetRow()
+{
+    auto* widget = new QWidget(this);
+    m_preset = new QComboBox(widget);
+    m_preset->setObjectName(QStringLiteral("schedulePreset"));
+    m_preset->setAccessibleName(tr("Published schedules"));
+    m_preset->setMinimumWidth(kNarrowField);
+    m_preset->addItem(tr("Choose a published schedule"));
+    for (const projects::SchedulePreset& preset : projects::schedulePresets()) {
+        m_preset->addItem(QString::fromStdString(preset.title));
+        const QString source = QString::fromStdString(preset.source);
+        m_preset->setItemData(m_preset->count() - 1,
+                              QString::fromStdString(preset.summary) +
+                                  (source.isEmpty() ? QString() : QStringLiteral("\n") + source),
+                              Qt::ToolTipRole);
+    }
+    auto* row = rowIn(widget);
+    row->addWidget(caption(tr("Method"), m_preset, widget));
+    row->addWidget(m_preset, 1);
+    row->addStretch(1);
+    connect(m_preset, &QComboBox::activated, this, &SchedulePanel::usePreset);
+    return widget;
 }
 
 QWidget* SchedulePanel::makeEmpty()
@@ -136,6 +163,10 @@ QWidget* SchedulePanel::makeStageRow()
     row->addWidget(m_length, 1);
     row->addWidget(caption(tr("always"), m_always, widget));
     row->addWidget(m_always, 2);
+    m_stageCost = new QLabel(widget);
+    m_stageCost->setObjectName(QStringLiteral("stageCost"));
+    m_stageCost->setProperty("role", QStringLiteral("muted"));
+    row->addWidget(m_stageCost);
     row->addStretch(1);
     connect(m_start, &QLineEdit::editingFinished, this, &SchedulePanel::setStart);
     connect(m_length, &QLineEdit::editingFinished, this, &SchedulePanel::setLength);
@@ -176,11 +207,7 @@ QWidget* SchedulePanel::makeGeneratorRow()
     connect(make, &QPushButton::clicked, this, &SchedulePanel::generate);
     connect(m_lengths, &QLineEdit::returnPressed, this, &SchedulePanel::generate);
     connect(m_target, &QLineEdit::returnPressed, this, &SchedulePanel::generate);
-    connect(none, &QPushButton::clicked, this, [this] {
-        projects::StageSchedule schedule = m_project.schedule;
-        schedule.stages.clear();
-        emit edited(schedule);
-    });
+    connect(none, &QPushButton::clicked, this, [this] { take(projects::StageSchedule()); });
     showTarget();
     return widget;
 }
@@ -196,14 +223,41 @@ void SchedulePanel::setProject(const projects::Project& project, const std::opti
     const bool other = project.schedule != m_project.schedule || m_lengths->text().isEmpty();
     m_project = project;
     m_cost = cost;
-    const bool staged = !project.schedule.stages.empty();
-    m_empty->setVisible(!staged);
+    const bool staged = project.schedule.course == projects::DropCourse::Stages && !project.schedule.stages.empty();
+    m_empty->setVisible(projects::trainsAll(project.schedule));
     m_stageRow->setVisible(staged);
     m_generatorRow->setVisible(staged);
     if (other && !m_lengths->isModified()) {
         m_lengths->setText(QString::fromStdString(projects::stageLengthsText(project.schedule)));
     }
     m_ribbon->setPlan(project.schedule, project.training, project.network.depth());
+    showPreset();
+}
+
+/// The preset whose rules the schedule follows, whatever its stages.
+void SchedulePanel::showPreset()
+{
+    projects::StageSchedule rules = m_project.schedule;
+    const auto presets = projects::schedulePresets();
+    const auto follows = [&](const projects::SchedulePreset& preset) {
+        rules.stages = preset.rules.stages;
+        rules.fullModelSteps = 0;
+        rules.growthWarmup = m_project.schedule.growthWarmup > 0 ? 1 : 0;
+        rules.curveFloor = preset.rules.curveFloor;
+        return rules == preset.rules &&
+               m_project.schedule.stages.empty() == projects::scheduleOf(preset, 12, 100).stages.empty();
+    };
+    const auto found = std::ranges::find_if(presets, follows);
+    m_preset->setCurrentIndex(found == presets.end() ? 0 : static_cast<int>(found - presets.begin()) + 1);
+}
+
+void SchedulePanel::usePreset(int index)
+{
+    if (index > 0) {
+        const projects::SchedulePreset& preset = projects::schedulePresets()[static_cast<std::size_t>(index - 1)];
+        take(projects::scheduleOf(preset, m_project.network.depth(), m_project.training.steps));
+    }
+    showPreset();
 }
 
 void SchedulePanel::showSummary()
@@ -212,14 +266,18 @@ void SchedulePanel::showSummary()
     shown.schedule = m_ribbon->shown();
     const std::int64_t depth = shown.network.depth();
     QStringList parts;
-    if (shown.schedule.stages.empty()) {
+    if (projects::trainsAll(shown.schedule)) {
         parts << tr("No stages: %1 layers at every step").arg(depth);
+    } else if (shown.schedule.course == projects::DropCourse::Curve) {
+        parts << tr("By a curve: average %1 of %2 layers")
+                     .arg(QString::number(projects::averageLength(shown.schedule, depth, shown.training.steps), 'f', 2))
+                     .arg(depth);
     } else {
         const double length = projects::averageLength(shown.schedule, depth, shown.training.steps);
         parts << tr("%n stages", nullptr, static_cast<int>(shown.schedule.stages.size()))
               << tr("average %1 of %2 layers").arg(QString::number(length, 'f', 2)).arg(depth);
     }
-    if (m_cost && shown.schedule.stages.empty()) {
+    if (m_cost && projects::trainsAll(shown.schedule)) {
         parts << tr("%1 FLOP in all").arg(formatCount(projects::trainingFlops(shown, m_cost->total)));
     } else if (m_cost) {
         const double share = projects::expectedFlopShare(shown, *m_cost);
@@ -244,6 +302,17 @@ void SchedulePanel::showStage()
     m_start->setText(QString::number(stage.start));
     m_length->setText(formatReal(stage.averageLength));
     m_always->setText(always.join(QStringLiteral(", ")));
+    m_stageCost->clear();
+    projects::Project shown = m_project;
+    shown.schedule = m_ribbon->shown();
+    for (const projects::StageSpan& span :
+         projects::spansOf(shown.schedule, shown.network.depth(), shown.training.steps)) {
+        if (m_cost && span.stage == *chosen) {
+            const double share = projects::expectedFlopShare(shown, *m_cost, span);
+            m_stageCost->setText(tr("%1 % of a full step").arg(percentText(share)));
+            m_stageCost->setToolTip(tr("Expected FLOP of its steps; it saves %1 %").arg(percentText(1 - share)));
+        }
+    }
 }
 
 void SchedulePanel::setStart()
@@ -289,9 +358,12 @@ void SchedulePanel::generate()
         return;
     }
     m_lengths->setModified(false);
-    take(projects::makeStages(m_project.schedule, *lengths, static_cast<projects::StageSplit>(m_split->currentIndex()),
+    const projects::StageSchedule& schedule = m_project.schedule;
+    const bool ends = schedule.stages.empty() || !schedule.stages.front().always.empty();
+    take(projects::makeStages(schedule, *lengths, static_cast<projects::StageSplit>(m_split->currentIndex()),
                               m_project.network.depth(), m_project.training.steps,
-                              QLocale::c().toDouble(m_target->text().trimmed())));
+                              QLocale::c().toDouble(m_target->text().trimmed()),
+                              ends ? projects::StageEnds::Kept : projects::StageEnds::AsOthers));
 }
 
 void SchedulePanel::addStages()

@@ -37,16 +37,19 @@ signals:
     void refused(const QString& reason);
 
 private:
+    [[nodiscard]] QWidget* makePresetRow();
     [[nodiscard]] QWidget* makeStageRow();
     [[nodiscard]] QWidget* makeGeneratorRow();
     [[nodiscard]] QWidget* makeEmpty();
     void showSummary();
+    void showPreset();
     void showStage();
     void setStart();
     void setLength();
     void setAlways();
     void generate();
     void addStages();
+    void usePreset(int index);
     void take(const Result<projects::StageSchedule>& schedule);
 
     projects::Project m_project;
@@ -57,11 +60,13 @@ private:
     QWidget* m_stageRow = nullptr;
     QWidget* m_generatorRow = nullptr;
     QLabel* m_stageTitle = nullptr;
+    QLabel* m_stageCost = nullptr;
     QLineEdit* m_start = nullptr;
     QLineEdit* m_length = nullptr;
     QLineEdit* m_always = nullptr;
     QLineEdit* m_lengths = nullptr;
     QComboBox* m_split = nullptr;
+    QComboBox* m_preset = nullptr;
     QLineEdit* m_target = nullptr;
 };
 

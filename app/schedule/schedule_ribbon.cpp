@@ -284,7 +284,7 @@ QString ScheduleRibbon::labelOf(const RibbonScene::Bar& bar, QSizeF room) const
     QStringList candidates;
     if (bar.span.stage == projects::StageSpan::kFull) {
         candidates = {tr("every layer"), tr("all")};
-    } else {
+    } else if (bar.span.isStage()) {
         const projects::Stage& stage = m_shown.stages[bar.span.stage];
         const QString length = formatReal(stage.averageLength);
         candidates = {
@@ -315,15 +315,18 @@ void ScheduleRibbon::paintBars(QPainter& painter) const
 void ScheduleRibbon::paintBar(QPainter& painter, const RibbonScene::Bar& bar) const
 {
     const bool full = bar.span.stage == projects::StageSpan::kFull;
-    const double keep = full ? 1 : projects::keepProbability(m_shown.stages[bar.span.stage], m_depth);
+    const double depth = static_cast<double>(std::max<std::int64_t>(m_depth, 1));
+    const double keep = bar.span.isStage() ? projects::keepProbability(m_shown.stages[bar.span.stage], m_depth)
+                                           : bar.span.averageLength / depth;
     const ThemeKind kind = m_look.theme().kind();
     const QColor fill =
         full ? m_look.theme().colour(QStringLiteral("hover")) : toColour(resources::magnitude(keep, kind));
     const QColor text = full ? m_look.theme().colour(QStringLiteral("muted")) : inkOn(fill);
-    const bool isChosen = !full && bar.span.stage == m_chosen;
+    const bool isChosen = bar.span.isStage() && bar.span.stage == m_chosen;
     const QRectF box = bar.box.adjusted(0.5, 0, -0.5, 0);
     painter.setBrush(fill);
-    painter.setPen(m_look.theme().colour(QStringLiteral("border")));
+    painter.setPen(bar.span.stage == projects::StageSpan::kCurve ? fill
+                                                                 : m_look.theme().colour(QStringLiteral("border")));
     painter.drawRect(box);
     if (isChosen) {
         painter.setBrush(Qt::NoBrush);

@@ -237,6 +237,7 @@ void RunFollower::onProgress(const engine::Progress& progress)
         merge(*m_pending, progress);
     } else {
         m_shown.add(m_controller.runDirectory().string(), numbersOf(progress));
+        m_shown.addStages(m_controller.runDirectory().string(), progress.stages);
     }
 }
 
@@ -244,6 +245,7 @@ void RunFollower::applyPending()
 {
     if (const auto pending = std::exchange(m_pending, std::nullopt)) {
         m_shown.add(m_controller.runDirectory().string(), numbersOf(*pending));
+        m_shown.addStages(m_controller.runDirectory().string(), pending->stages);
     }
 }
 
@@ -261,7 +263,7 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
         m_shown.begin(directory, {QString::fromStdString(record->name), record->flopPerUnit, record->project.topology});
     }
     m_shown.add(directory, record->numbers);
-    m_shown.setEvents(directory, record->events);
+    m_shown.setStages(directory, record->stages);
     if (m_shown.front() == directory) {
         followFeature(record->events);
     }

@@ -127,8 +127,10 @@ struct Progress {
     std::vector<StepRecord> steps;
     std::vector<Matrix> matrices; ///< by step
     std::vector<ValidationRecord> validations;
-    double unitsPerSecond = 0;  ///< tokens/s or samples/s over the last seconds
-    std::int64_t peakBytes = 0; ///< peak memory: the device's, or the process's on the CPU
+    std::vector<ValidationRecord> stageValidations; ///< of what a step trains, where that is less than the network
+    std::vector<StageRecord> stages;                ///< those that have begun
+    double unitsPerSecond = 0;                      ///< tokens/s or samples/s over the last seconds
+    std::int64_t peakBytes = 0;                     ///< peak memory: the device's, or the process's on the CPU
 };
 struct CheckpointWritten {
     RunId run{};

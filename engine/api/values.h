@@ -29,6 +29,9 @@ struct DeviceInfo {
     bool operator==(const DeviceInfo&) const = default;
 };
 
+/// Stands for a loss that there is not.
+inline constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
+
 /// One training step as recorded.
 struct StepRecord {
     std::int64_t step = 0; ///< 1-based: the state after so many steps
@@ -46,11 +49,24 @@ struct ValidationRecord {
     bool operator==(const ValidationRecord&) const = default;
 };
 
+/// A stage of training that begins: the loss of what the steps before it train and of what those after it do, the
+/// same weights but for layers that are new, on the same batch of each kind. NaN where there is none.
+struct StageRecord {
+    std::int64_t step = 0; ///< the last step before it
+    std::string name;
+    double trainBefore = kNoLoss;
+    double trainAfter = kNoLoss;
+    double validationBefore = kNoLoss;
+    double validationAfter = kNoLoss;
+    std::string note; ///< what became of the weights; empty: nothing
+};
+
 /// Mixing coefficients at one step: row = target j − 1 for j in 1..rows, column = source i in
 /// 0..columns − 1; NaN where there is no shortcut. Names: "mix" (the weight that is applied: p under a
 /// softmax), "coefficient" (what is learned: c), means where each feature or token has its own, and then "spread" (the
 /// standard deviation of "mix" over them); with more than one port "mix/q", … Beside them "active", one row: 1
-/// for each layer that the step ran, 0 for one that it left out (absent while every layer runs).
+/// for each layer that the step ran whole, 0 for one that it left out, else the share of its heads or MLP parts that it
+/// ran (absent while every layer runs).
 struct Matrix {
     std::string name;
     std::int64_t step = 0;
@@ -67,6 +83,11 @@ struct Matrix {
 namespace metric {
 inline constexpr const char* kLoss = "loss/train";
 inline constexpr const char* kValidationLoss = "loss/validation";
+inline constexpr const char* kStageLoss = "loss/validation/stage";     ///< of what a step of the stage trains
+inline constexpr const char* kStageTrainBefore = "stage/train/before"; ///< StageRecord's, at its step
+inline constexpr const char* kStageTrainAfter = "stage/train/after";
+inline constexpr const char* kStageValidationBefore = "stage/validation/before";
+inline constexpr const char* kStageValidationAfter = "stage/validation/after";
 inline constexpr const char* kLearningRate = "rate";
 inline constexpr const char* kGradientNorm = "norm/gradient";
 inline constexpr const char* kUnits = "units";           ///< tokens or samples seen so far
@@ -91,9 +112,6 @@ enum class RunStatus {
     Interrupted, ///< marked running, but no process holds it: killed
 };
 [[nodiscard]] std::string textOf(RunStatus status);
-
-/// Stands for a loss that there is not.
-inline constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
 /// run.json: what a run is, for lists. The numbers are in its store.
 struct RunInfo {

@@ -29,10 +29,13 @@ public:
         const auto rows = [&](const at::Tensor& entry) {
             return entry.to(m_compute.activationType).reshape({-1, m_width});
         };
-        std::vector<at::Tensor> entries{rows(input)};
+        std::vector<at::Tensor> entries{rows(input)}; // undefined where the pass leaves the layer out
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
-            const at::Tensor read = project(entries, m_weights[layer]).view(input.sizes());
-            entries.push_back(rows(m_layers.runOn(layer, read, pass)));
+            at::Tensor& entry = entries.emplace_back();
+            if (m_layers.runs(layer, pass)) {
+                const at::Tensor read = project({entries.data(), layer + 1}, m_weights[layer]).view(input.sizes());
+                entry = rows(m_layers.runOn(layer, read, pass));
+            }
         }
         return project(entries, m_weights.back()).view(input.sizes());
     }
@@ -58,15 +61,18 @@ public:
     }
 
 private:
-    /// Σ_i e_i·W_iᵀ over entries [N, d], summed in the parameters' precision. The entries are operands of products,
-    /// which round them.
-    [[nodiscard]] at::Tensor project(const std::vector<at::Tensor>& entries, const at::Tensor& weight) const
+    /// Σ_i e_i·W_iᵀ over the entries [N, d] that are there, the first among them, summed in the parameters' precision.
+    /// The entries are operands of products, which round them.
+    [[nodiscard]] at::Tensor project(std::span<const at::Tensor> entries, const at::Tensor& weight) const
     {
         const std::vector<at::Tensor> parts = weight.to(m_compute.activationType).split(m_width, 1);
         const bool same = m_compute.activationType == m_compute.parameterType;
         at::Tensor sum = same ? at::mm(entries[0], parts[0].t())
                               : linear(m_compute, entries[0], parts[0]).to(m_compute.parameterType);
         for (std::size_t i = 1; i < entries.size(); ++i) {
+            if (!entries[i].defined()) {
+                continue;
+            }
             if (same) {
                 sum.addmm_(entries[i], parts[i].t());
             } else {

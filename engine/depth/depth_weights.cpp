@@ -3,6 +3,7 @@
 
 #include "engine/api/matrix_name.h"
 #include "engine/depth/token_weights.h"
+#include "engine/ops/places.h"
 #include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>
@@ -52,7 +53,7 @@ public:
             m_rows = std::max(m_rows, reader.target);
             m_outputs = std::max<std::int64_t>(m_outputs, reader.outputs);
             m_blocks.push_back(reader.terms());
-            m_parts.push_back(partsOf(reader, plan.compute()));
+            m_parts.push_back(partsOf(reader));
         }
         const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
         makeCoefficient(width, plan, decay);
@@ -85,14 +86,20 @@ public:
     {
         std::vector<WeighedSources> parts;
         for (const Part& part : m_parts[index]) {
-            WeighedSources& weighed = parts.emplace_back();
-            for (const std::size_t place : part.places) {
-                weighed.sources.push_back(reading.sources[place]);
+            WeighedSources weighed;
+            std::vector<std::size_t> places;
+            for (std::size_t i = 0; i < reading.places.size(); ++i) {
+                if (std::ranges::binary_search(part.places, reading.places[i])) {
+                    places.push_back(reading.places[i]);
+                    weighed.sources.push_back(reading.sources[i]);
+                }
+            }
+            if (places.empty()) {
+                continue;
             }
             weighed.weights = weightsOf(index, part.gated);
-            if (part.index.defined()) {
-                weighed.weights.weights = weighed.weights.weights.index_select(1, part.index);
-            }
+            weighed.weights.weights = atPlaces(weighed.weights.weights, 1, places).contiguous();
+            parts.push_back(std::move(weighed));
         }
         return parts;
     }
@@ -110,28 +117,25 @@ public:
 private:
     /// Sources of one reader that are weighed alike.
     struct Part {
-        std::vector<std::size_t> places; ///< among the reader's sources
-        at::Tensor index;                ///< the same, on the device; undefined where it is all of them
+        std::vector<std::size_t> places; ///< among the reader's sources, ascending
         bool gated = false;
     };
 
     /// One part, and where there is a gate before it the frozen entries, which no gate acts on.
-    [[nodiscard]] std::vector<Part> partsOf(const DepthReader& reader, const Compute& compute) const
+    [[nodiscard]] std::vector<Part> partsOf(const DepthReader& reader) const
     {
         const bool hasGate = m_mix.gate.kind != projects::GateKind::None;
         std::vector<Part> parts;
         for (const bool gated : {false, true}) {
-            std::vector<std::int64_t> places;
+            std::vector<std::size_t> places;
             for (std::size_t place = 0; place < reader.sources.size(); ++place) {
                 const bool frozen = hasState(m_mix, {reader.sources[place], reader.target}, ShortcutState::Frozen);
                 if ((hasGate && !frozen) == gated) {
-                    places.push_back(static_cast<std::int64_t>(place));
+                    places.push_back(place);
                 }
             }
             if (!places.empty()) {
-                const bool isAll = places.size() == reader.sources.size();
-                const at::Tensor index = isAll ? at::Tensor() : at::tensor(places, at::kLong).to(compute.device);
-                parts.push_back({{places.begin(), places.end()}, index, gated});
+                parts.push_back({std::move(places), gated});
             }
         }
         return parts;

@@ -19,8 +19,11 @@ namespace residua::engine {
 /// What a reader is about to mix, for weights that depend on it.
 struct DepthReading {
     const DepthStack& stack;
-    std::span<const std::size_t> sources; ///< indices on the stack, as in DepthReader::sources
-    const at::Tensor& newest;             ///< [..., d]: the entry that the layer before put there
+    /// Which of the reader's sources are on the stack, as places in DepthReader::sources, ascending: all but those of
+    /// layers that the pass leaves out. At least one.
+    std::span<const std::size_t> places;
+    std::span<const std::size_t> sources; ///< their indices on the stack, in that order
+    const at::Tensor& newest;             ///< [..., d]: the newest entry
 };
 
 /// Some of a reader's sources with the weights that they get. A reader's mix is the sum of its parts.
@@ -37,8 +40,9 @@ public:
 
     /// Starts a forward pass: computes from the parameters, once, what is the same for the whole pass.
     virtual void begin() = 0;
-    /// The weights of reader `index` (of the plan) in this pass, each of its sources once; it has a source. Readers ask
-    /// in their order.
+    /// The weights of reader `index` (of the plan) in this pass, each of the sources that are there once. Readers ask
+    /// in their order; those that nothing asks for are left out. What normalises weights normalises those of absent
+    /// sources with the others, but for depth attention, which has nothing to attend to there.
     [[nodiscard]] virtual std::vector<WeighedSources> of(std::size_t index, const DepthReading& reading) = 0;
     /// Ends a forward pass: lets go of what was kept for further readers.
     virtual void end() {}

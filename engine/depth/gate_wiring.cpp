@@ -56,6 +56,8 @@ public:
     virtual void begin(const at::Tensor& /*input*/) {}
     virtual void end() {}
     [[nodiscard]] virtual at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) = 0;
+    /// The same for a layer that the pass leaves out: its input goes on as it is.
+    [[nodiscard]] virtual at::Tensor leftOut(std::size_t /*layer*/, const at::Tensor& x) { return x; }
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t /*step*/) { return {}; }
 };
 
@@ -214,10 +216,10 @@ public:
             sources.push_back(layer + 1 - static_cast<std::size_t>(i));
         }
         const at::Tensor mixed = m_stack->mix(sources, weights, 1).front();
-        const at::Tensor next = x + branch + m_maps.of(layer, mixed);
-        const bool read = layer + 1 < m_counts.size();
-        return read ? m_stack->entry(m_stack->push(next)).to(x.scalar_type()) : next;
+        return put(layer, x + branch + m_maps.of(layer, mixed));
     }
+    /// The activation after it is that before it once more.
+    [[nodiscard]] at::Tensor leftOut(std::size_t layer, const at::Tensor& x) override { return put(layer, x); }
     /// "mix": γ of activation i at layer j.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
@@ -233,6 +235,13 @@ public:
     }
 
 private:
+    /// What the next layers read of the activation after a layer.
+    [[nodiscard]] at::Tensor put(std::size_t layer, const at::Tensor& next)
+    {
+        const bool read = layer + 1 < m_counts.size();
+        return read ? m_stack->entry(m_stack->push(next)).to(next.scalar_type()) : next;
+    }
+
     Compute m_compute;
     LowRankMaps m_maps;
     std::vector<std::int64_t> m_counts; ///< activations that each layer mixes
@@ -307,7 +316,8 @@ public:
         at::Tensor x = input.to(m_type);
         m_joint->begin(x);
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
-            x = m_joint->join(layer, x, m_layers.runOn(layer, x, pass));
+            x = m_layers.runs(layer, pass) ? m_joint->join(layer, x, m_layers.runOn(layer, x, pass))
+                                           : m_joint->leftOut(layer, x);
         }
         m_joint->end();
         return x;

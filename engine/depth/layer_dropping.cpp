@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/depth/layer_dropping.h"
 
+#include "projects/schedule/stage_schedule.h"
+
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/rand.h>
 
@@ -30,11 +32,11 @@ public:
             const at::Tensor draws = at::rand({static_cast<std::int64_t>(m_keep.size())}, at::kDouble);
             const double* draw = draws.const_data_ptr<double>();
             for (const double keep : m_keep) {
-                layers.push_back({.runs = true, .factor = *draw++ < keep ? 1.0 : 0.0});
+                layers.emplace_back().factor = *draw++ < keep ? 1.0 : 0.0;
             }
         } else {
             for (const double keep : m_keep) {
-                layers.push_back({.runs = true, .factor = keep});
+                layers.emplace_back().factor = keep;
             }
         }
         // Where none counts, the last runs all the same: a network of layers alone must have a gradient.
@@ -51,20 +53,21 @@ private:
 
 } // namespace
 
-std::unique_ptr<LayerDropping> LayerDropping::create(const projects::Wiring& wiring, std::int64_t depth)
+std::unique_ptr<LayerDropping> LayerDropping::create(const projects::Project& project)
 {
-    const auto* const gate = std::get_if<projects::BranchGate>(&wiring);
+    const auto* const gate = std::get_if<projects::BranchGate>(&project.topology.wiring);
     if (gate != nullptr && gate->gate == projects::BranchGateKind::StochasticDepth) {
-        return std::make_unique<StochasticDepth>(gate->keepProbability, depth);
+        return std::make_unique<StochasticDepth>(gate->keepProbability, project.network.depth());
     }
-    return nullptr;
+    return projects::trainsAll(project.schedule) ? nullptr : makeStageDropping(project);
 }
 
 Matrix activeLayers(const std::vector<LayerUse>& layers, std::int64_t step)
 {
     Matrix matrix{"active", step, 1, static_cast<std::int64_t>(layers.size()), {}};
     for (const LayerUse& layer : layers) {
-        matrix.values.push_back(layer.runs && layer.factor != 0 ? 1.0F : 0.0F);
+        const double inside = std::min(layer.heads.keep, layer.mlp.keep);
+        matrix.values.push_back(layer.runs && layer.factor != 0 ? static_cast<float>(inside) : 0.0F);
     }
     return matrix;
 }

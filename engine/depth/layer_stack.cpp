@@ -34,13 +34,22 @@ bool LayerStack::runs(std::size_t part, const Pass& pass) const
 at::Tensor LayerStack::run(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass)
 {
     const LayerUse layer = use(part, pass);
-    TORCH_CHECK(layer.runs, "this wiring cannot leave out a layer, but the pass has no layer ",
-                part / m_partsPerLayer + 1);
-    const at::Tensor branch = m_programs[part].run(inputs, pass, m_activations);
+    TORCH_CHECK(layer.runs, "the pass has no layer ", part / m_partsPerLayer + 1);
+    const at::Tensor branch = runGraph(part, inputs, pass);
     if (pass.magnitudes != nullptr) {
         pass.magnitudes->saw(part, size(), inputs[m_residualPorts[part]], branch);
     }
     return layer.factor == 1 ? branch : branch * layer.factor;
+}
+
+at::Tensor LayerStack::runGraph(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass)
+{
+    if (pass.layers.empty()) {
+        return m_programs[part].run(inputs, pass, m_activations);
+    }
+    Pass inside = pass;
+    inside.running = part / m_partsPerLayer;
+    return m_programs[part].run(inputs, inside, m_activations);
 }
 
 at::Tensor LayerStack::runOn(std::size_t part, const at::Tensor& input, const Pass& pass)

@@ -40,6 +40,7 @@ public:
     void keepActivations() { m_activations = projects::Activations::Keep; }
 
 private:
+    [[nodiscard]] at::Tensor runGraph(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
     [[nodiscard]] LayerUse use(std::size_t part, const Pass& pass) const { return pass.layer(part / m_partsPerLayer); }
 
     std::vector<GraphProgram> m_programs;

@@ -5,6 +5,7 @@
 #include "engine/depth/layer_wiring.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <optional>
@@ -25,52 +26,67 @@ std::string layerPlace(std::size_t layer)
 }
 
 /// The entries of one pass by their number in the document: 0 is the input, b the b-th layer's or group of layers'.
+/// What a layer that the pass leaves out would have put there is absent.
 class Entries {
 public:
     Entries(DepthStack& stack, std::int64_t layersPerEntry) : m_stack(stack), m_layersPerEntry(layersPerEntry) {}
 
-    /// What layer `layer` (0: the input) puts on the stack, added to what its group has put there.
+    /// What layer `layer` (0: the input) puts on the stack, added to what its group has put there. Undefined: nothing.
     void put(std::int64_t layer, const at::Tensor& value)
     {
         const auto number = static_cast<std::size_t>((layer + m_layersPerEntry - 1) / m_layersPerEntry);
-        if (number < m_index.size()) {
-            m_index[number] = m_stack.push(m_stack.entry(m_index[number]) + value);
-        } else {
-            m_index.push_back(m_stack.push(value));
+        m_index.resize(std::max(m_index.size(), number + 1));
+        if (value.defined()) {
+            std::optional<std::size_t>& index = m_index[number];
+            index = m_stack.push(index ? m_stack.entry(*index) + value : value);
+            m_newest = *index;
         }
     }
 
-    [[nodiscard]] const at::Tensor& newest() const { return m_stack.entry(m_index.back()); }
+    [[nodiscard]] const at::Tensor& newest() const { return m_stack.entry(m_newest); }
 
-    /// The stack's indices of what a reader weighs. A summed middle grows by its new entries.
-    [[nodiscard]] std::vector<std::size_t> indices(const DepthReader& reader)
+    /// What is there of a reader's sources.
+    struct Present {
+        std::vector<std::size_t> places;  ///< in DepthReader::sources
+        std::vector<std::size_t> indices; ///< on the stack
+    };
+    /// A summed middle grows by its new entries.
+    [[nodiscard]] Present of(const DepthReader& reader)
     {
-        std::vector<std::size_t> result;
-        for (const std::int64_t source : reader.sources) {
+        Present present;
+        for (std::size_t place = 0; place < reader.sources.size(); ++place) {
+            const std::int64_t source = reader.sources[place];
             const bool middle = reader.middle && source == reader.middle->first;
-            result.push_back(middle ? sumOf(*reader.middle) : m_index[static_cast<std::size_t>(source)]);
+            const auto index = middle ? sumOf(*reader.middle) : m_index[static_cast<std::size_t>(source)];
+            if (index) {
+                present.places.push_back(place);
+                present.indices.push_back(*index);
+            }
         }
-        return result;
+        return present;
     }
 
 private:
-    std::size_t sumOf(const projects::EntryRange& range)
+    std::optional<std::size_t> sumOf(const projects::EntryRange& range)
     {
         if (m_summed < range.first) {
             m_sum = m_index[static_cast<std::size_t>(range.first)];
             m_summed = range.first;
         }
         while (m_summed < range.last) {
-            const at::Tensor& next = m_stack.entry(m_index[static_cast<std::size_t>(++m_summed)]);
-            m_sum = m_stack.push(m_stack.entry(m_sum) + next);
+            const std::optional<std::size_t> next = m_index[static_cast<std::size_t>(++m_summed)];
+            if (next) {
+                m_sum = m_sum ? m_stack.push(m_stack.entry(*m_sum) + m_stack.entry(*next)) : *next;
+            }
         }
         return m_sum;
     }
 
     DepthStack& m_stack;
     std::int64_t m_layersPerEntry;
-    std::vector<std::size_t> m_index; ///< of each entry on the stack
-    std::size_t m_sum = 0;            ///< the summed middle's, and the last entry that is in it
+    std::vector<std::optional<std::size_t>> m_index; ///< of each entry on the stack
+    std::size_t m_newest = 0;
+    std::optional<std::size_t> m_sum; ///< the summed middle's, and the last entry that is in it
     std::int64_t m_summed = 0;
 };
 
@@ -111,7 +127,7 @@ public:
         m_weights->begin();
         DepthStack stack(m_compute);
         Entries entries(stack, m_mix.blockLayers);
-        entries.put(0, shifted() ? input + m_layers.runOn(0, input, pass) : input);
+        entries.put(0, shifted() && m_layers.runs(0, pass) ? input + m_layers.runOn(0, input, pass) : input);
         at::Tensor output = entries.newest(); // x_{j-1}: the full output of the layer before
         for (std::size_t layer = 0; layer < m_modules; ++layer) {
             const at::Tensor branch = m_mix.feeds == MixFeeds::LayerInput
@@ -151,13 +167,20 @@ private:
         return result;
     }
 
+    /// The reader's mixes of what is there, added to `base` where it is not empty.
     std::vector<at::Tensor> mixOf(DepthStack& stack, Entries& entries, std::size_t reader,
                                   std::span<const at::Tensor> base = {})
     {
-        const std::vector<std::size_t> sources = entries.indices(m_depth.readers[reader]);
+        const Entries::Present present = entries.of(m_depth.readers[reader]);
         std::vector<at::Tensor> mixes(base.begin(), base.end());
-        for (const WeighedSources& part : m_weights->of(reader, {stack, sources, entries.newest()})) {
-            mixes = stack.mix(part.sources, part.weights, m_depth.readers[reader].outputs, mixes);
+        if (!present.places.empty()) {
+            for (const WeighedSources& part :
+                 m_weights->of(reader, {stack, present.places, present.indices, entries.newest()})) {
+                mixes = stack.mix(part.sources, part.weights, m_depth.readers[reader].outputs, mixes);
+            }
+        }
+        if (mixes.empty()) {
+            mixes.assign(static_cast<std::size_t>(m_depth.readers[reader].outputs), at::zeros_like(entries.newest()));
         }
         return mixes;
     }
@@ -171,25 +194,37 @@ private:
         return m_layers.run(layer, inputs, pass);
     }
 
-    /// DCA §3.1, DenseFormer: the layer reads mixes. Returns its branch; `output` becomes residual + branch where it is
-    /// needed.
+    /// DCA §3.1, DenseFormer: the layer reads mixes. Returns its branch, undefined where the pass leaves the layer out;
+    /// `output` becomes residual + branch where it is needed.
     at::Tensor runOnMix(DepthStack& stack, Entries& entries, std::size_t layer, const Pass& pass, at::Tensor& output)
     {
-        const std::vector<at::Tensor> mixes = mixOf(stack, entries, layer);
-        const at::Tensor branch = runLayer(layer, mixes, pass);
+        const bool runs = m_layers.runs(layer, pass);
         const bool last = layer + 1 == m_modules && !m_mix.finalMix;
-        if (m_mix.entry == StackEntry::Full || last) {
-            output = (m_mix.ports == MixPorts::QkvResidual ? mixes.back() : mixes.front()) + branch;
+        const bool continues = m_mix.entry == StackEntry::Full || last;
+        if (!runs && !continues) {
+            return {};
+        }
+        const std::vector<at::Tensor> mixes = mixOf(stack, entries, layer);
+        const at::Tensor branch = runs ? runLayer(layer, mixes, pass) : at::Tensor();
+        if (continues) {
+            const at::Tensor& residual = m_mix.ports == MixPorts::QkvResidual ? mixes.back() : mixes.front();
+            output = runs ? residual + branch : residual;
         }
         return branch;
     }
 
-    /// ANCRe eq. 5: the layer reads x_{j-1}, and the mix is added to its branch: x_j = F_j(x_{j-1}) + Σ p_ij·x_i.
+    /// ANCRe eq. 5: the layer reads x_{j-1}, and the mix is added to its branch: x_j = F_j(x_{j-1}) + Σ p_ij·x_i. Of a
+    /// layer that the pass leaves out F_j is 0, and what is returned undefined.
     at::Tensor runBeside(DepthStack& stack, Entries& entries, std::size_t layer, const Pass& pass, at::Tensor& output)
     {
-        const at::Tensor branch = shifted() ? runShifted(layer, output, pass) : runLayer(layer, {output}, pass);
-        const at::Tensor base[] = {branch};
-        output = m_depth.readers[layer].sources.empty() ? branch : mixOf(stack, entries, layer, base).front();
+        at::Tensor branch;
+        if (shifted()) {
+            branch = runShifted(layer, output, pass);
+        } else if (m_layers.runs(layer, pass)) {
+            branch = runLayer(layer, {output}, pass);
+        }
+        const std::vector<at::Tensor> base(branch.defined() ? 1 : 0, branch);
+        output = mixOf(stack, entries, layer, base).front();
         return branch;
     }
 
@@ -199,14 +234,16 @@ private:
         return projects::splitsLayers(m_mix) && m_mix.sites == projects::MixSites::Ffn;
     }
 
+    /// Undefined where the pass leaves out both halves.
     at::Tensor runShifted(std::size_t module, const at::Tensor& u, const Pass& pass)
     {
-        const at::Tensor f = m_layers.runOn(2 * module + 1, u, pass);
-        if (module + 1 == m_modules) {
+        const std::size_t feedForward = 2 * module + 1;
+        const at::Tensor f = m_layers.runs(feedForward, pass) ? m_layers.runOn(feedForward, u, pass) : at::Tensor();
+        if (module + 1 == m_modules || !m_layers.runs(feedForward + 1, pass)) {
             return f;
         }
-        const at::Tensor h = u + f;
-        return f + m_layers.runOn(2 * module + 2, h, pass);
+        const at::Tensor a = m_layers.runOn(feedForward + 1, f.defined() ? u + f : u, pass);
+        return f.defined() ? f + a : a;
     }
 
     const DepthMix m_mix;

@@ -52,6 +52,9 @@ public:
         m_weights->begin();
         std::vector<at::Tensor> streams(static_cast<std::size_t>(m_streams), input.to(m_compute.residualType));
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
+            if (!m_layers.runs(layer, pass)) {
+                continue; // its streams pass by as they are
+            }
             DepthStack stack = stackOf(streams);
             const StreamMixes mixes = m_weights->of(layer, stack);
             const at::Tensor read = mixRows(stack, mixes.read, m_streams, 1).front();

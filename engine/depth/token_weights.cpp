@@ -3,11 +3,13 @@
 
 #include "engine/api/matrix_name.h"
 #include "engine/ops/fused.h"
+#include "engine/ops/places.h"
 #include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
@@ -15,6 +17,8 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include <limits>
 
 #include <tuple>
 
@@ -46,11 +50,12 @@ public:
         if (m_mix.normalise == NormaliseOver::Sources) {
             values = engine::softmax(values / m_mix.temperature, 1);
         }
+        const auto present = static_cast<std::int64_t>(reading.places.size());
         MixWeights result;
         result.weightKind = kernels::WeightKind::none;
         result.gateKind = kernels::GateKind::token;
-        result.tokenWeights = values.contiguous();
-        m_weights[index] = result.tokenWeights.detach(); // the backward pass holds them anyway
+        result.tokenWeights = (values.size(1) == present ? values : atPlaces(values, 1, reading.places)).contiguous();
+        m_weights[index] = ofAllSources(index, result.tokenWeights.detach(), reading.places);
         return {{{reading.sources.begin(), reading.sources.end()}, std::move(result)}};
     }
 
@@ -79,13 +84,29 @@ public:
     }
 
 protected:
-    /// [outputs, sources, tokens] in the parameters' type.
+    /// [outputs, sources, tokens] in the parameters' type: of all the reader's sources, or of those that are there.
     [[nodiscard]] virtual at::Tensor logits(std::size_t index, const DepthReading& reading) = 0;
 
     [[nodiscard]] const DepthReader& reader(std::size_t index) const { return m_depth.readers[index]; }
     [[nodiscard]] const Compute& compute() const { return m_compute; }
 
 private:
+    /// NaN, no weight, where a source is absent. All others are kept by the backward pass anyway.
+    [[nodiscard]] at::Tensor ofAllSources(std::size_t index, const at::Tensor& values,
+                                          std::span<const std::size_t> places) const
+    {
+        const auto sources = static_cast<std::int64_t>(reader(index).sources.size());
+        if (values.size(1) == sources) {
+            return values;
+        }
+        at::Tensor all = at::full({values.size(0), sources, values.size(2)}, std::numeric_limits<double>::quiet_NaN(),
+                                  values.options());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            all.select(1, static_cast<std::int64_t>(places[i])).copy_(values.select(1, static_cast<std::int64_t>(i)));
+        }
+        return all;
+    }
+
     const DepthMix m_mix;
     const DepthPlan& m_depth;
     const Compute m_compute;

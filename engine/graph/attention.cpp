@@ -3,13 +3,16 @@
 
 #include "engine/graph/value_residual.h"
 #include "engine/ops/joined_linear.h"
+#include "engine/ops/places.h"
 #include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/tensor.h>
 
 #include <cmath>
 #include <limits>
@@ -28,9 +31,20 @@ struct Projection {
 };
 
 struct AttentionOptions {
-    projects::AttentionSizes sizes;
     bool causal = true;
     double dropout = 0;
+};
+
+/// The heads that run, with their weights: all, or of each projection those rows and columns that are theirs.
+struct Heads {
+    projects::AttentionSizes sizes;
+    Projection query;
+    Projection key;
+    Projection value;
+    Projection out;
+    std::vector<at::Tensor> weights; ///< of q, k and v, where they are joined
+    at::Tensor joined;               ///< undefined where they are not
+    at::Tensor factors;              ///< [heads · headDim] of what the heads make; undefined: all 1
 };
 
 /// softmax(q·kᵀ/√e)·v with weights dropped at random; [batch, heads, time, e], fewer heads in k and v where they are
@@ -54,14 +68,15 @@ public:
     explicit AttentionOperator(const NodeContext& node) : m_compute(node.plan.compute())
     {
         const std::int64_t width = node.features();
-        m_options.sizes = projects::attentionSizesOf(node.params, width);
+        m_heads.sizes = projects::attentionSizesOf(node.params, width);
+        m_node = static_cast<std::uint64_t>(node.node.id);
         m_options.causal = paramBool(node.params, "causal");
         m_options.dropout = paramDouble(node.params, "dropout");
-        const auto& [heads, kvHeads, headDim] = m_options.sizes;
-        m_query = projection(node, "q", heads * headDim, width);
-        m_key = projection(node, "k", kvHeads * headDim, width);
-        m_value = projection(node, "v", kvHeads * headDim, width);
-        m_out = {node.outputMatrix("out.weight", {width, heads * headDim}), biasOf(node, "out", width)};
+        const auto& [heads, kvHeads, headDim] = m_heads.sizes;
+        m_heads.query = projection(node, "q", heads * headDim, width);
+        m_heads.key = projection(node, "k", kvHeads * headDim, width);
+        m_heads.value = projection(node, "v", kvHeads * headDim, width);
+        m_heads.out = {node.outputMatrix("out.weight", {width, heads * headDim}), biasOf(node, "out", width)};
         if (paramBool(node.params, "qk_norm")) {
             m_queryNorm = node.parameter("q_norm.weight", {headDim}, Role::Gain);
             m_keyNorm = node.parameter("k_norm.weight", {headDim}, Role::Gain);
@@ -69,36 +84,23 @@ public:
         if (paramBool(node.params, "rope")) {
             m_rotary = node.rotaryTables.get(m_compute, headDim, paramDouble(node.params, "rope_base"));
         }
-        const bool plain = !m_query.bias.defined() && !m_queryNorm.defined() && heads == kvHeads;
+        const bool plain = !m_heads.query.bias.defined() && !m_queryNorm.defined() && heads == kvHeads;
         if (plain && m_compute.device.is_cpu()) {
-            m_weights = {m_query.weight, m_key.weight, m_value.weight};
-            m_joined = joinRows(m_weights);
+            m_heads.weights = {m_heads.query.weight, m_heads.key.weight, m_heads.value.weight};
+            m_heads.joined = joinRows(m_heads.weights);
         }
     }
 
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        if (m_joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0)) {
-            return project(runJoined(in), m_out);
-        }
-        const auto& [heads, kvHeads, headDim] = m_options.sizes;
-        const at::Tensor q = position(split(project(in[0], m_query), heads), m_queryNorm);
-        const at::Tensor k = position(split(project(in[1], m_key), kvHeads), m_keyNorm);
-        const at::Tensor own = split(project(in[2], m_value), kvHeads);
-        const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
-        const double dropout = pass.training() ? m_options.dropout : 0.0;
-        const bool drops = dropout > 0 && q.is_cpu();
-        const at::Tensor mixed =
-            drops ? attendDropping(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), m_options.causal, dropout)
-                  : at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2),
-                                                     std::nullopt, dropout, m_options.causal, std::nullopt,
-                                                     /*enable_gqa=*/heads != kvHeads);
-        return project(mixed.transpose(1, 2).flatten(2), m_out);
+        const UnitUse use = pass.here().heads;
+        return use.all() ? runOf(m_heads, in, pass)
+                         : runOf(these(keptUnits(use, m_heads.sizes.kvHeads, m_node)), in, pass);
     }
 
     [[nodiscard]] std::string valueShape() const override
     {
-        return std::to_string(m_options.sizes.kvHeads) + " heads of " + std::to_string(m_options.sizes.headDim) +
+        return std::to_string(m_heads.sizes.kvHeads) + " heads of " + std::to_string(m_heads.sizes.headDim) +
                " features";
     }
     void share(std::shared_ptr<ValueResidual> values, std::size_t layer) override
@@ -108,18 +110,76 @@ public:
     }
 
 private:
+    /// A key-value head is left out with all the query heads that share it.
+    [[nodiscard]] Heads these(const KeptUnits& kept) const
+    {
+        const std::int64_t count = m_heads.sizes.kvHeads;
+        const auto rows = [&](const Projection& of) {
+            return Projection{atUnits(of.weight, 0, count, kept.units),
+                              of.bias.defined() ? atUnits(of.bias, 0, count, kept.units) : of.bias};
+        };
+        Heads heads;
+        heads.sizes = m_heads.sizes;
+        heads.sizes.kvHeads = static_cast<std::int64_t>(kept.units.size());
+        heads.sizes.heads = m_heads.sizes.heads / count * heads.sizes.kvHeads;
+        heads.query = rows(m_heads.query);
+        heads.key = rows(m_heads.key);
+        heads.value = rows(m_heads.value);
+        heads.out = {atUnits(m_heads.out.weight, 1, count, kept.units), m_heads.out.bias};
+        if (m_heads.joined.defined()) {
+            for (const at::Tensor& whole : m_heads.weights) {
+                heads.weights.push_back(atUnits(whole, 0, count, kept.units));
+            }
+            heads.joined = at::cat(heads.weights).detach();
+        }
+        if (!kept.factors.empty()) {
+            const std::int64_t features = heads.sizes.heads * heads.sizes.headDim / heads.sizes.kvHeads;
+            heads.factors = at::tensor(kept.factors, at::kDouble)
+                                .to(m_compute.device, m_compute.activationType)
+                                .repeat_interleave(features);
+        }
+        return heads;
+    }
+
+    [[nodiscard]] at::Tensor runOf(const Heads& of, const Inputs& in, const Pass& pass) const
+    {
+        const at::Tensor made = mixedValues(of, in, pass);
+        return project(of.factors.defined() ? made * of.factors : made, of.out);
+    }
+
+    /// What the heads make, side by side: [batch, time, heads · headDim].
+    [[nodiscard]] at::Tensor mixedValues(const Heads& of, const Inputs& in, const Pass& pass) const
+    {
+        if (of.joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0)) {
+            return runJoined(of, in);
+        }
+        const auto& [heads, kvHeads, headDim] = of.sizes;
+        const at::Tensor q = position(split(project(in[0], of.query), heads), m_queryNorm);
+        const at::Tensor k = position(split(project(in[1], of.key), kvHeads), m_keyNorm);
+        const at::Tensor own = split(project(in[2], of.value), kvHeads);
+        const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
+        const double dropout = pass.training() ? m_options.dropout : 0.0;
+        const bool drops = dropout > 0 && q.is_cpu();
+        const at::Tensor mixed =
+            drops ? attendDropping(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), m_options.causal, dropout)
+                  : at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2),
+                                                     std::nullopt, dropout, m_options.causal, std::nullopt,
+                                                     /*enable_gqa=*/heads != kvHeads);
+        return mixed.transpose(1, 2).flatten(2);
+    }
+
     /// The projections, the rotation and the attention as one function.
-    [[nodiscard]] at::Tensor runJoined(const Inputs& in) const
+    [[nodiscard]] at::Tensor runJoined(const Heads& of, const Inputs& in) const
     {
         const at::ScalarType type = m_compute.activationType;
         const bool same = in[0].is_same(in[1]) && in[0].is_same(in[2]);
         ProjectedAttention attention;
         for (std::size_t part = 0; part < 3; ++part) {
             attention.inputs[part] = same && part > 0 ? attention.inputs[0] : in[part].to(type);
-            attention.weights[part] = m_weights[part];
+            attention.weights[part] = of.weights[part];
         }
-        attention.joined = m_joined;
-        attention.heads = m_options.sizes.heads;
+        attention.joined = of.joined;
+        attention.heads = of.sizes.heads;
         attention.causal = m_options.causal;
         attention.angles = m_rotary ? &m_rotary->upTo(in[0].size(1)) : nullptr;
         return projectedAttention(attention);
@@ -143,7 +203,7 @@ private:
     /// [batch, time, heads · headDim] to [batch, time, heads, headDim].
     [[nodiscard]] at::Tensor split(const at::Tensor& x, std::int64_t heads) const
     {
-        return x.view({x.size(0), x.size(1), heads, m_options.sizes.headDim});
+        return x.view({x.size(0), x.size(1), heads, m_heads.sizes.headDim});
     }
 
     /// The head's norm and the rotation, where they are wanted.
@@ -157,15 +217,11 @@ private:
 
     Compute m_compute;
     AttentionOptions m_options;
-    Projection m_query;
-    Projection m_key;
-    Projection m_value;
-    Projection m_out;
+    Heads m_heads;            ///< all of them
+    std::uint64_t m_node = 0; ///< the node's number in its graph
     at::Tensor m_queryNorm;
     at::Tensor m_keyNorm;
     std::shared_ptr<RotaryTable> m_rotary;
-    std::vector<at::Tensor> m_weights;       ///< of q, k and v, where they are joined
-    at::Tensor m_joined;                     ///< undefined where they are not
     std::shared_ptr<ValueResidual> m_values; ///< null where the values are the attention's own
     std::size_t m_layer = 0;
 };

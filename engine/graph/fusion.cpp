@@ -3,6 +3,11 @@
 
 #include "engine/ops/fused.h"
 #include "engine/ops/joined_linear.h"
+#include "engine/ops/places.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 
@@ -11,21 +16,41 @@ namespace {
 
 class GatedLinearOperator final : public Operator {
 public:
-    GatedLinearOperator(const Compute& compute, at::Tensor gate, at::Tensor up)
-        : m_type(compute.activationType), m_weights{std::move(gate), std::move(up)}, m_joined(joinRows(m_weights))
+    GatedLinearOperator(const LinearOperator& gate, const LinearOperator& up)
+        : m_type(gate.compute().activationType),
+          m_weights{gate.weight(), up.weight()},
+          m_joined(joinRows(m_weights)),
+          m_side(gate.side()),
+          m_mlp(gate.mlp())
     {
     }
 
-    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass&) const override
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
+        const LayerUse layer = pass.here();
+        if (m_side != MlpSide::Opens || layer.mlp.all()) {
+            return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
+        }
+        const KeptUnits kept = keptUnits(layer.mlp, layer.mlpParts, m_mlp);
+        const at::Tensor gate = atUnits(m_weights[0], 0, layer.mlpParts, kept.units);
+        const at::Tensor up = atUnits(m_weights[1], 0, layer.mlpParts, kept.units);
+        return gatedLinear(in[0].to(m_type), gate, up, at::cat({gate, up}).detach());
     }
 
 private:
     at::ScalarType m_type;
     std::vector<at::Tensor> m_weights;
     at::Tensor m_joined;
+    MlpSide m_side;
+    std::uint64_t m_mlp;
 };
+
+/// One factor a feature of an MLP's hidden features.
+at::Tensor featureFactors(const KeptUnits& kept, const at::Tensor& like)
+{
+    const at::Tensor factors = at::tensor(kept.factors, at::kDouble).to(like.device(), like.scalar_type());
+    return factors.repeat_interleave(like.size(-1) / factors.size(0));
+}
 
 /// The step that makes `slot` by a product without bias, if nothing but one reader wants it.
 std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, std::size_t slot,
@@ -53,7 +78,7 @@ void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::
     }
     const auto& gateProduct = dynamic_cast<const LinearOperator&>(*gate->run);
     const auto& upProduct = dynamic_cast<const LinearOperator&>(*up->run);
-    swiglu.run = std::make_unique<GatedLinearOperator>(gateProduct.compute(), gateProduct.weight(), upProduct.weight());
+    swiglu.run = std::make_unique<GatedLinearOperator>(gateProduct, upProduct);
     swiglu.in = gate->in;
     gate->run.reset();
     up->run.reset();
@@ -66,9 +91,19 @@ LinearOperator::LinearOperator(const Compute& compute, at::Tensor weight, at::Te
 {
 }
 
-at::Tensor LinearOperator::run(const Inputs& in, const Pass&) const
+at::Tensor LinearOperator::run(const Inputs& in, const Pass& pass) const
 {
-    return linear(m_compute, in[0], m_weight, m_bias);
+    const LayerUse layer = m_side == MlpSide::None ? LayerUse() : pass.here();
+    if (layer.mlp.all()) {
+        return linear(m_compute, in[0], m_weight, m_bias);
+    }
+    const KeptUnits kept = keptUnits(layer.mlp, layer.mlpParts, m_mlp);
+    if (m_side == MlpSide::Opens) {
+        const at::Tensor bias = m_bias.defined() ? atUnits(m_bias, 0, layer.mlpParts, kept.units) : m_bias;
+        return linear(m_compute, in[0], atUnits(m_weight, 0, layer.mlpParts, kept.units), bias);
+    }
+    const at::Tensor x = kept.factors.empty() ? in[0] : in[0] * featureFactors(kept, in[0]);
+    return linear(m_compute, x, atUnits(m_weight, 1, layer.mlpParts, kept.units), m_bias);
 }
 
 at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const

@@ -6,17 +6,29 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace residua::engine {
 
-/// y = x·Wᵀ (+ b).
+/// What a linear is to the MLP that it belongs to: it makes the hidden features, or reads them.
+enum class MlpSide { None, Opens, Closes };
+
+/// y = x·Wᵀ (+ b). Where the pass runs parts of the MLP alone, of W their rows or columns, and no product with others.
 class LinearOperator final : public Operator {
 public:
     LinearOperator(const Compute& compute, at::Tensor weight, at::Tensor bias);
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
+    /// Makes it a side of the MLP `mlp`, a number of its own in the graph.
+    void joinMlp(MlpSide side, std::uint64_t mlp)
+    {
+        m_side = side;
+        m_mlp = mlp;
+    }
+    [[nodiscard]] MlpSide side() const { return m_side; }
+    [[nodiscard]] std::uint64_t mlp() const { return m_mlp; }
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] const at::Tensor& weight() const { return m_weight; }
@@ -26,6 +38,8 @@ private:
     Compute m_compute;
     at::Tensor m_weight; ///< [out, in]
     at::Tensor m_bias;   ///< [out], or undefined
+    MlpSide m_side = MlpSide::None;
+    std::uint64_t m_mlp = 0;
 };
 
 /// silu(gate)·up.

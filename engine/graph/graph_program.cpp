@@ -3,6 +3,7 @@
 
 #include "engine/graph/node_builder.h"
 #include "engine/graph/recompute.h"
+#include "projects/nodes/mlp_parts.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <ATen/core/grad_mode.h>
@@ -42,6 +43,7 @@ public:
                 return added.error();
             }
         }
+        joinMlps(resolved);
         addOutputs();
         if (m_program.m_outputs.empty()) {
             return Error{projects::placeOf(m_setting.ref), "the graph has no output node"};
@@ -138,6 +140,26 @@ private:
         }
         m_program.m_steps.push_back({std::move(*made), slots, define(node.id, resolved.out.front()), {}});
         return Done{};
+    }
+
+    /// Tells the linears of a block's MLPs what they are to it. All its steps are there, and none is fused.
+    void joinMlps(const ResolvedGraph& resolved)
+    {
+        if (!m_setting.ref.isBlock()) {
+            return;
+        }
+        const auto join = [&](NodeId node, MlpSide side, NodeId mlp) {
+            const auto step = std::ranges::find(m_program.m_steps, m_slots.at(node), &ProgramStep::out);
+            if (auto* const linear = dynamic_cast<LinearOperator*>(step->run.get())) {
+                linear->joinMlp(side, static_cast<std::uint64_t>(mlp));
+            }
+        };
+        for (const projects::MlpNodes& mlp : projects::mlpsOf(resolved)) {
+            for (const NodeId opener : mlp.openers) {
+                join(opener, MlpSide::Opens, mlp.closer);
+            }
+            join(mlp.closer, MlpSide::Closes, mlp.closer);
+        }
     }
 
     /// The activation that every reader of the node's output applies to it; empty where there is no such one.

@@ -128,7 +128,7 @@ at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Paramet
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
-    m_parameters.push_back({name, tensor, decay, {}});
+    m_parameters.push_back({name, tensor, decay, {}, start.role == Role::ResidualMatrix});
     m_starts.push_back(std::move(start));
     return tensor;
 }
@@ -176,9 +176,10 @@ Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(co
 
 at::Tensor InitPlan::valuesOf(std::size_t index) const
 {
-    const auto& [name, tensor, decay, held] = m_parameters[index];
+    const NamedParameter& parameter = m_parameters[index];
+    const at::Tensor& tensor = parameter.tensor;
     const ParameterStart& start = m_starts[index];
-    const Philox random(streamKey(m_seed, name));
+    const Philox random(streamKey(m_seed, parameter.name));
     switch (start.role) {
     case Role::Gain:
         return at::ones({}, at::kDouble);

@@ -18,6 +18,7 @@ struct NamedParameter {
     Decay decay = Decay::Yes;
     /// Elements that keep their values in training, by bools of a shape that expands to the tensor's; undefined: none.
     at::Tensor held;
+    bool writesResidual = false; ///< a matrix of a layer whose output is added to the residual
 };
 
 } // namespace residua::engine

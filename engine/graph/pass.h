@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/ops/philox.h"
+#include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -40,10 +41,31 @@ private:
     std::uint64_t m_key = 0;
 };
 
+/// Which of a layer's heads, or of the parts of its MLPs, a pass runs.
+struct UnitUse {
+    projects::DropSampling sampling = projects::DropSampling::Bernoulli;
+    double keep = 1;       ///< the probability of each unit, or the share of them where their number is fixed
+    double before = 1;     ///< where the first ones are kept: the share that was there before the stage
+    double opening = 1;    ///< and the factor of those that were not
+    std::uint64_t key = 0; ///< of the draw
+    [[nodiscard]] bool all() const { return keep >= 1 && (opening == 1 || before >= keep); }
+    bool operator==(const UnitUse&) const = default;
+};
+/// The units that run, of `count`, at least one, ascending, and the factor of each. A function of the arguments alone;
+/// `node` tells the nodes of a layer apart.
+struct KeptUnits {
+    std::vector<std::size_t> units;
+    std::vector<double> factors; ///< empty: all 1
+};
+[[nodiscard]] KeptUnits keptUnits(const UnitUse& use, std::int64_t count, std::uint64_t node);
+
 /// What a pass does with one layer of the stack.
 struct LayerUse {
     bool runs = true;  ///< false: it costs nothing, and its branch is absent
     double factor = 1; ///< of its branch
+    UnitUse heads = {};
+    UnitUse mlp = {};
+    std::int64_t mlpParts = 1; ///< that each of its MLPs is cut into
     bool operator==(const LayerUse&) const = default;
 };
 
@@ -51,7 +73,7 @@ struct LayerUse {
 /// operator; a network keeps nothing of it.
 struct Pass {
     Mode mode = Mode::Evaluation;
-    std::int64_t step = 0; ///< of the run, from 1; 0 outside of a run's training
+    std::int64_t step = 0; ///< of the run, from 1; in evaluation the last one that was done; 0 outside of a run
     /// What is done with each layer of the network. Empty: what the document says (LayerDropping), or else all run.
     std::vector<LayerUse> layers;
     RandomStreams random;
@@ -61,8 +83,19 @@ struct Pass {
     LayerMagnitudes* magnitudes = nullptr;
 
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
+    /// The layer (from 0) whose graph runs; what its operators are to do with their heads and parts is that layer's.
+    std::size_t running = 0;
     /// Of the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
+    [[nodiscard]] LayerUse here() const { return layer(running); }
 };
+
+/// Evaluation of a network as it is after so many steps of its run.
+[[nodiscard]] inline Pass passAfter(std::int64_t steps)
+{
+    Pass pass;
+    pass.step = steps;
+    return pass;
+}
 
 } // namespace residua::engine

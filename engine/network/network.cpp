@@ -36,9 +36,11 @@ public:
     {
         const bool tokens = input.scalar_type() == at::kLong;
         const at::Tensor entering[] = {tokens ? input : input.to(m_compute.parameterType)};
-        const at::Tensor stem = m_stem->run(entering, pass);
+        Pass outside = pass; // what is left out of the layers is not of the stem and the head
+        outside.layers.clear();
+        const at::Tensor stem = m_stem->run(entering, outside);
         const at::Tensor inside[] = {m_wiring->run(stem, withLayers(pass))};
-        return m_head->run(inside, pass);
+        return m_head->run(inside, outside);
     }
 
     [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
@@ -56,6 +58,10 @@ public:
                                     const std::function<bool(const std::string& name)>& wanted) override
     {
         return m_plan.fill(watch, wanted);
+    }
+    [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override
+    {
+        return m_dropping ? m_dropping->draw(pass) : std::vector<LayerUse>();
     }
     [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_plan.all(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
@@ -75,7 +81,7 @@ private:
     {
         Pass inside = pass;
         if (m_dropping && pass.layers.empty()) {
-            inside.layers = m_dropping->draw(pass);
+            inside.layers = layersOf(pass);
         }
         if (pass.training()) {
             m_lastLayers = inside.layers;
@@ -258,7 +264,7 @@ private:
         }
         m_network->m_wiring = std::move(*wiring);
         m_network->m_regularisers = m_network->m_wiring->regularisers();
-        m_network->m_dropping = LayerDropping::create(topology, m_project.network.depth());
+        m_network->m_dropping = LayerDropping::create(m_project);
         return Done{};
     }
 

@@ -47,6 +47,9 @@ public:
     /// regularisers when training.
     [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
 
+    /// What the document has the pass do with each layer; empty: it runs all.
+    [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }
+
     [[nodiscard]] virtual std::vector<NamedParameter>& parameters() = 0;
     /// The mixing coefficients now (values.h, Matrix), copied to the host; empty for a topology with fixed weights.
     /// One device synchronisation in all. Where layers are left out, "active" of the last training pass too.

@@ -29,12 +29,20 @@ public:
         return x;
     }
 
+    [[nodiscard]] std::uint64_t key() const { return m_key; }
+
 private:
     static std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
     static std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
 
     std::uint64_t m_key;
 };
+
+/// A number in [0, 1) of 53 of the 64 bits.
+[[nodiscard]] constexpr double uniform(std::uint32_t high, std::uint32_t low)
+{
+    return static_cast<double>((std::uint64_t{high} << 21U) ^ (low >> 11U)) * 0x1.0p-53;
+}
 
 /// A stream's key from a seed and its name (FNV-1a, then a finaliser), so that streams of different names are
 /// unrelated.

@@ -27,7 +27,7 @@ double meanLoss(std::span<const double> losses)
 
 } // namespace
 
-std::vector<StageStart> stageStarts(const std::vector<RunEvent>& events)
+std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events)
 {
     std::map<std::int64_t, std::string> found;
     for (const RunEvent& event : events) {
@@ -36,9 +36,11 @@ std::vector<StageStart> stageStarts(const std::vector<RunEvent>& events)
             found[event.step] = event.text;
         }
     }
-    std::vector<StageStart> stages;
+    std::vector<StageRecord> stages;
     for (const auto& [step, name] : found) {
-        stages.push_back({step, name});
+        StageRecord& stage = stages.emplace_back();
+        stage.step = step;
+        stage.name = name;
     }
     if (stages.size() > kMostStages) {
         stages.erase(stages.begin(), stages.end() - static_cast<std::ptrdiff_t>(kMostStages));
@@ -46,20 +48,57 @@ std::vector<StageStart> stageStarts(const std::vector<RunEvent>& events)
     return stages;
 }
 
-std::vector<StageTransition> stageTransitions(const std::vector<StageStart>& stages, std::span<const double> steps,
-                                              std::span<const double> losses)
+std::vector<StageRecord> stageRecords(const RunReader& run)
 {
-    std::vector<StageTransition> transitions;
-    for (const StageStart& stage : stages) {
-        if (stage.step <= 0) {
-            continue;
+    std::vector<StageRecord> stages = stageStarts(run.events());
+    const auto take = [&](const char* name, double StageRecord::*loss) {
+        for (const MetricPoint& point : run.metric(name)) {
+            const auto stage = std::ranges::find(stages, point.step, &StageRecord::step);
+            if (stage != stages.end()) {
+                (*stage).*loss = point.value;
+            }
         }
-        const auto after = std::upper_bound(steps.begin(), steps.end(), static_cast<double>(stage.step));
-        const auto first = static_cast<std::size_t>(after - steps.begin());
-        const std::size_t back = std::min(kMeanSteps, first);
-        const std::size_t ahead = std::min(kMeanSteps, steps.size() - first);
-        transitions.push_back({stage.step, stage.name, meanLoss(losses.subspan(first - back, back)),
-                               meanLoss(losses.subspan(first, ahead))});
+    };
+    if (!stages.empty()) {
+        take(metric::kStageTrainBefore, &StageRecord::trainBefore);
+        take(metric::kStageTrainAfter, &StageRecord::trainAfter);
+        take(metric::kStageValidationBefore, &StageRecord::validationBefore);
+        take(metric::kStageValidationAfter, &StageRecord::validationAfter);
+    }
+    return stages;
+}
+
+std::vector<StageTransition> stageTransitions(const std::vector<StageRecord>& stages, std::span<const double> steps,
+                                              std::span<const double> losses, std::span<const double> seconds)
+{
+    /// How many of the steps are done by the one that a stage begins after.
+    const auto doneBy = [&](std::int64_t step) {
+        return static_cast<std::size_t>(std::ranges::upper_bound(steps, static_cast<double>(step)) - steps.begin());
+    };
+    const auto secondsAt = [&](std::size_t done) { return done == 0 ? 0.0 : seconds[done - 1]; };
+    std::vector<StageTransition> transitions;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        const StageRecord& stage = stages[i];
+        StageTransition& row = transitions.emplace_back();
+        row.step = stage.step;
+        row.name = stage.name;
+        row.validationBefore = stage.validationBefore;
+        row.validationAfter = stage.validationAfter;
+        const std::size_t first = doneBy(stage.step);
+        if (stage.step > 0) {
+            const std::size_t back = std::min(kMeanSteps, first);
+            const std::size_t ahead = std::min(kMeanSteps, steps.size() - first);
+            row.before =
+                std::isnan(stage.trainBefore) ? meanLoss(losses.subspan(first - back, back)) : stage.trainBefore;
+            row.after = std::isnan(stage.trainAfter) ? meanLoss(losses.subspan(first, ahead)) : stage.trainAfter;
+        }
+        const std::size_t end = i + 1 < stages.size() ? doneBy(stages[i + 1].step) : steps.size();
+        row.steps = static_cast<std::int64_t>(end > first ? end - first : 0);
+        if (row.steps > 0 && !seconds.empty()) {
+            const double taken = secondsAt(end) - secondsAt(first);
+            row.secondsPerStep = taken / static_cast<double>(row.steps);
+            row.shareOfTime = secondsAt(steps.size()) > 0 ? taken / secondsAt(steps.size()) : kNoLoss;
+        }
     }
     return transitions;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "engine/results/run_reader.h"
 
 #include <cstdint>
 #include <span>
@@ -10,28 +11,31 @@
 
 namespace residua::engine {
 
-/// A stage of training that has begun, as the run's events tell.
-struct StageStart {
+/// What the loss did where a stage began, and what its steps have taken since.
+struct StageTransition {
     std::int64_t step = 0; ///< the last step before it
     std::string name;
-    bool operator==(const StageStart&) const = default;
-};
-
-/// What the loss did where a stage began.
-struct StageTransition {
-    std::int64_t step = 0;
-    std::string name;
-    double before = 0; ///< mean training loss of the last steps before; NaN where there is none
-    double after = 0;  ///< and of the first steps after
+    double before = kNoLoss; ///< training loss as the run took it there; of runs that took none the mean of the last
+                             ///< steps before
+    double after = kNoLoss;  ///< and of the first steps after
+    double validationBefore = kNoLoss;
+    double validationAfter = kNoLoss;
+    std::int64_t steps = 0;          ///< done in it
+    double secondsPerStep = kNoLoss; ///< NaN where no time was recorded
+    double shareOfTime = kNoLoss;    ///< of that of all steps
     [[nodiscard]] double jump() const { return after - before; }
-    bool operator==(const StageTransition&) const = default;
 };
 
-/// Ascending by step, the last 1,000. A stage that a resumed run begins again counts once, as begun last.
-[[nodiscard]] std::vector<StageStart> stageStarts(const std::vector<RunEvent>& events);
-/// Of every stage but one that begins with the run. The training loss of each step: `steps` ascending, `losses` as
-/// long.
-[[nodiscard]] std::vector<StageTransition>
-stageTransitions(const std::vector<StageStart>& stages, std::span<const double> steps, std::span<const double> losses);
+/// Ascending by step, the last 1,000, without losses. A stage that a resumed run begins again counts once, as begun
+/// last.
+[[nodiscard]] std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events);
+/// The same with the losses that the run took.
+[[nodiscard]] std::vector<StageRecord> stageRecords(const RunReader& run);
+/// Of every stage. The training loss of each step: `steps` ascending, `losses` as long; `seconds` of training so far as
+/// long too, or empty.
+[[nodiscard]] std::vector<StageTransition> stageTransitions(const std::vector<StageRecord>& stages,
+                                                            std::span<const double> steps,
+                                                            std::span<const double> losses,
+                                                            std::span<const double> seconds = {});
 
 } // namespace residua::engine

@@ -234,8 +234,14 @@ void ActiveRun::advance()
     guarded([this] {
         StepOutcome outcome = m_loop.advance();
         keep(std::move(outcome.matrices));
+        if (outcome.stage) {
+            begin(std::move(*outcome.stage));
+        }
         if (outcome.validation) {
             m_pending.validations.push_back(*outcome.validation);
+        }
+        if (outcome.stageValidation) {
+            m_pending.stageValidations.push_back(*outcome.stageValidation);
         }
         if (!outcome.status) {
             failKept(outcome.status.error());
@@ -267,6 +273,14 @@ void ActiveRun::keep(std::vector<Matrix> matrices)
     }
 }
 
+void ActiveRun::begin(StageRecord stage)
+{
+    m_recorder.stage(stage);
+    m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stage.name +
+                            (stage.note.empty() ? "" : "; " + stage.note)});
+    m_pending.stages.push_back(std::move(stage));
+}
+
 void ActiveRun::publish()
 {
     m_pending.steps = trainer().takeRecords();
@@ -277,8 +291,9 @@ void ActiveRun::publish()
     if (bad != m_pending.steps.end()) {
         diverged = *bad;
         m_pending.steps.erase(bad, m_pending.steps.end());
-        std::erase_if(m_pending.validations,
-                      [&](const ValidationRecord& record) { return record.step >= diverged->step; });
+        const auto isLater = [&](const ValidationRecord& record) { return record.step >= diverged->step; };
+        std::erase_if(m_pending.validations, isLater);
+        std::erase_if(m_pending.stageValidations, isLater);
     }
     for (const StepRecord& record : m_pending.steps) {
         m_throughput.add(record);

@@ -56,6 +56,7 @@ private:
     /// Runs `work`, unless the run has ended; what it throws ends the run.
     void guarded(const std::function<void()>& work);
     void keep(std::vector<Matrix> matrices);
+    void begin(StageRecord stage);
     /// Takes what waits on the device, checks it, tells and records it. The run has ended where it was not finite.
     void publish();
     void writeCheckpoint();

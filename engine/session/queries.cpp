@@ -108,7 +108,8 @@ private:
                           SamplerOptions{.window = plan.sequenceLength,
                                          .temperature = m_request.temperature,
                                          .topK = m_request.topK,
-                                         .seed = m_request.seed});
+                                         .seed = m_request.seed,
+                                         .step = m_model->step});
         return Done{};
     }
 
@@ -151,7 +152,7 @@ private:
             const Status begun = begin();
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
         }
-        if (const Status added = m_evaluation->advance(); !added) {
+        if (const Status added = m_evaluation->advance(passAfter(m_model->step)); !added) {
             return QueryFailed{m_request.tag, added.error()};
         }
         if (!m_evaluation->atEnd()) {

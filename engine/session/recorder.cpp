@@ -44,6 +44,9 @@ void Recorder::add(const Progress& progress, std::int64_t step)
         m_writer.metric(metric::kValidationLoss, validation.step, validation.loss);
         m_info.validationLoss = validation.loss;
     }
+    for (const ValidationRecord& validation : progress.stageValidations) {
+        m_writer.metric(metric::kStageLoss, validation.step, validation.loss);
+    }
     m_unitsPerSecond = progress.unitsPerSecond;
     m_peakBytes = progress.peakBytes;
     m_info.step = step;
@@ -57,6 +60,17 @@ void Recorder::matrix(const Matrix& matrix)
 void Recorder::event(std::int64_t step, RunEventKind kind, const std::string& text)
 {
     m_writer.event({step, kind, text});
+}
+
+void Recorder::stage(const StageRecord& stage)
+{
+    event(stage.step, RunEventKind::Stage, stage.name);
+    if (stage.step > 0) {
+        m_writer.metric(metric::kStageTrainBefore, stage.step, stage.trainBefore);
+        m_writer.metric(metric::kStageTrainAfter, stage.step, stage.trainAfter);
+        m_writer.metric(metric::kStageValidationBefore, stage.step, stage.validationBefore);
+        m_writer.metric(metric::kStageValidationAfter, stage.step, stage.validationAfter);
+    }
 }
 
 Status Recorder::flushIfDue()

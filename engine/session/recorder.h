@@ -34,6 +34,7 @@ public:
     /// All of them, where an event carries only the newest.
     void matrix(const Matrix& matrix);
     void event(std::int64_t step, RunEventKind kind, const std::string& text);
+    void stage(const StageRecord& stage);
     /// Writes when the pace allows it.
     [[nodiscard]] Status flushIfDue();
     /// Writes now.

@@ -33,6 +33,12 @@ StepOutcome TrainingLoop::advance()
     StepOutcome outcome;
     const std::int64_t step = m_trainer->stepsDone() + 1;
     const Due due = dueAfter(m_trainer->project().training, step);
+    Result<std::optional<StageRecord>> stage = m_trainer->beginStage();
+    if (!stage) {
+        outcome.status = stage.error();
+        return outcome;
+    }
+    outcome.stage = std::move(*stage);
     outcome.status = m_trainer->step(due.observation ? m_observer.magnitudes() : nullptr);
     if (!outcome.status) {
         return outcome;
@@ -47,6 +53,12 @@ StepOutcome TrainingLoop::advance()
             outcome.status = loss.error();
         } else if (*loss) {
             outcome.validation = ValidationRecord{step, **loss};
+        }
+        const Result<std::optional<double>> part = loss ? m_trainer->validateStage() : loss;
+        if (!part) {
+            outcome.status = part.error();
+        } else if (loss && *part) {
+            outcome.stageValidation = ValidationRecord{step, **part};
         }
     }
     return outcome;

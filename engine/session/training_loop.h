@@ -29,6 +29,8 @@ struct StepOutcome {
     Due due;
     std::vector<Matrix> matrices; ///< of the observation
     std::optional<ValidationRecord> validation;
+    std::optional<ValidationRecord> stageValidation; ///< of what the step trains, where that is less
+    std::optional<StageRecord> stage;                ///< that began with the step
     /// An error of the data: the step was not done, or its validation was not. The weights are sound.
     Status status = Done{};
 };
@@ -40,7 +42,7 @@ class TrainingLoop {
 public:
     explicit TrainingLoop(std::unique_ptr<Trainer> trainer);
 
-    /// One step, and the observation and validation that are due after it.
+    /// One step, the border of stages before it, and the observation and validation that are due after it.
     [[nodiscard]] StepOutcome advance();
     /// The network's matrices as it is now.
     [[nodiscard]] std::vector<Matrix> observe() { return m_observer.observe(m_trainer->stepsDone()); }

@@ -25,7 +25,7 @@ Evaluation::Evaluation(CompiledNetwork& network, const Dataset& dataset, Split s
 {
 }
 
-Status Evaluation::advance()
+Status Evaluation::advance(const Pass& pass)
 {
     if (m_index < m_limit) {
         if (Status filled = m_dataset.fillSequential(m_batch, m_split, m_index, m_plan.batch); !filled) {
@@ -40,7 +40,7 @@ Status Evaluation::advance()
     const c10::DeviceGuard current(m_device);
     const DeviceBatch batch = upload(m_batch, m_schema, m_device, parameterType(m_plan.precision));
     const std::int64_t units = unitsIn(m_batch, m_schema);
-    m_sum.add_(m_network.loss(batch, Pass()), static_cast<double>(units));
+    m_sum.add_(m_network.loss(batch, pass), static_cast<double>(units));
     m_units += units;
     ++m_index;
     return Done{};

@@ -19,8 +19,9 @@ public:
     Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split, const projects::TrainingPlan& plan,
                c10::Device device, std::int64_t batches);
 
-    /// Adds one batch, or finds that there is none left. An error where the data can no longer be read.
-    [[nodiscard]] Status advance();
+    /// Adds one batch, or finds that there is none left; `pass` is one of evaluation. An error where the data can no
+    /// longer be read.
+    [[nodiscard]] Status advance(const Pass& pass = Pass());
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
     [[nodiscard]] std::int64_t batchesDone() const { return m_index; }
     /// Mean over what has been seen, every token or sample counting the same; NaN before the first. Waits for the

@@ -162,6 +162,20 @@ void Optimiser::clearGradients()
     }
 }
 
+void Optimiser::copyMoments(std::size_t from, std::size_t to)
+{
+    for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
+        m_moments[to][kind].copy_(m_moments[from][kind]);
+    }
+}
+
+void Optimiser::clearMoments(std::size_t of)
+{
+    for (at::Tensor& moment : m_moments[of]) {
+        moment.zero_();
+    }
+}
+
 HostTensors Optimiser::state() const
 {
     HostTensors tensors;

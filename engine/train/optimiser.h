@@ -31,6 +31,10 @@ public:
     /// nothing is updated. Returns the global norm before clipping: a scalar on the device.
     at::Tensor step(double rate);
     void clearGradients();
+    /// Of the parameter at index `to`, those of the one at `from`, whose shape it has; or none, as before the first
+    /// step.
+    void copyMoments(std::size_t from, std::size_t to);
+    void clearMoments(std::size_t of);
 
     /// Moments under "<parameter>.<moment>".
     [[nodiscard]] HostTensors state() const;

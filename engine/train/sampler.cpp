@@ -66,7 +66,7 @@ void Sampler::extend(std::vector<std::int64_t>& tokens)
     const auto length = std::min<std::int64_t>(m_options.window, static_cast<std::int64_t>(tokens.size()));
     std::int64_t* const context = tokens.data() + (static_cast<std::int64_t>(tokens.size()) - length);
     const at::Tensor input = at::from_blob(context, {1, length}, at::TensorOptions().dtype(at::kLong)).to(m_device);
-    const at::Tensor logits = m_network.forward(input, Pass());
+    const at::Tensor logits = m_network.forward(input, passAfter(m_options.step));
     const at::Tensor last = logits.select(0, 0).select(0, length - 1).to(at::kFloat).to(at::kCPU).contiguous();
     tokens.push_back(m_chooser.choose({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())}));
 }

@@ -15,6 +15,7 @@ struct SamplerOptions {
     double temperature = 0.8;  ///< 0: greedy
     std::int64_t topK = 0;     ///< 0: all tokens
     std::int64_t seed = 1;
+    std::int64_t step = 0; ///< of the run, whose network may be growing (Pass::step)
 };
 
 /// Draws a token from logits: softmax(logits / temperature) over the topK largest. Ties go to the lower token.

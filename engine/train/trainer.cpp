@@ -5,9 +5,12 @@
 #include "engine/train/batches.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/precision.h"
+#include "projects/schedule/kept_parts.h"
 
+#include <ATen/core/grad_mode.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -81,6 +84,7 @@ Trainer::Trainer(TrainerParts parts)
     : m_parts(std::move(parts)),
       m_schema(m_parts.dataset->schema()),
       m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters())),
+      m_course(m_parts.project),
       m_ring(m_parts.device, kRingCapacity)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
@@ -160,18 +164,25 @@ Status Trainer::accumulateGradients(const Pass& pass)
     return Done{};
 }
 
+Pass Trainer::passOf(std::int64_t step)
+{
+    Pass pass;
+    pass.mode = Mode::Training;
+    pass.step = step;
+    pass.random = RandomStreams(m_parts.project.seeds.stages, step);
+    seedGenerators(m_parts.device, pass.random.generatorSeed());
+    pass.layers = m_parts.network->layersOf(pass);
+    return pass;
+}
+
 Status Trainer::step(LayerMagnitudes* magnitudes)
 {
     const Stopwatch stopwatch(m_seconds);
     const c10::DeviceGuard current(m_parts.device); // our own kernels run on the current device
     const projects::TrainingPlan& plan = m_parts.project.training;
     applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
-    Pass pass;
-    pass.mode = Mode::Training;
-    pass.step = m_step + 1;
-    pass.random = RandomStreams(m_parts.project.seeds.stages, pass.step);
+    Pass pass = passOf(m_step + 1);
     pass.magnitudes = magnitudes;
-    seedGenerators(m_parts.device, pass.random.generatorSeed());
     const std::int64_t draws = m_draws;
     const std::int64_t units = m_units;
     if (Status status = accumulateGradients(pass); !status) {
@@ -181,8 +192,9 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
         m_optimiser->clearGradients();
         return status;
     }
+    m_course.fillAbsent(pass, m_parts.network->parameters());
     ++m_step;
-    const double rate = projects::learningRateAt(plan, m_step);
+    const double rate = projects::learningRateAt(plan, m_parts.project.schedule, m_step);
     const at::Tensor norm = m_optimiser->step(rate);
     m_optimiser->clearGradients();
     m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});
@@ -195,7 +207,7 @@ std::vector<StepRecord> Trainer::takeRecords()
     return m_ring.take();
 }
 
-Result<std::optional<double>> Trainer::validate()
+Result<std::optional<double>> Trainer::validationLoss(const std::function<Pass(std::int64_t)>& passOfBatch)
 {
     const projects::TrainingPlan& plan = m_parts.project.training;
     if (m_parts.dataset->size(Split::Validation) == 0) {
@@ -204,13 +216,88 @@ Result<std::optional<double>> Trainer::validate()
     Evaluation evaluation(*m_parts.network, *m_parts.dataset, Split::Validation, plan, m_parts.device,
                           plan.validationBatches);
     while (!evaluation.atEnd()) {
-        if (const Status added = evaluation.advance(); !added) {
+        if (const Status added = evaluation.advance(passOfBatch(evaluation.batchesDone())); !added) {
             return added.error();
         }
     }
-    const double loss = evaluation.mean();
-    m_validationLoss = std::isfinite(loss) ? std::optional(loss) : std::nullopt;
-    return std::optional(loss);
+    return std::optional(evaluation.mean());
+}
+
+Result<std::optional<double>> Trainer::validate()
+{
+    Result<std::optional<double>> loss = validationLoss([this](std::int64_t) { return passAfter(m_step); });
+    if (loss && *loss) {
+        m_validationLoss = std::isfinite(**loss) ? *loss : std::nullopt;
+    }
+    return loss;
+}
+
+Pass Trainer::partOf(std::int64_t step)
+{
+    Pass pass = passOf(step);
+    pass.mode = Mode::Evaluation;
+    return pass;
+}
+
+Result<std::optional<double>> Trainer::validateStage()
+{
+    const auto isWhole = [](const LayerUse& layer) { return layer.runs && layer.heads.all() && layer.mlp.all(); };
+    const Pass last = partOf(std::max<std::int64_t>(m_step, 1));
+    if (projects::grows(m_parts.project.schedule) || std::ranges::all_of(last.layers, isWhole)) {
+        return std::optional<double>();
+    }
+    // Each batch through what another of the last steps has trained: the mean is over those too.
+    return validationLoss([this](std::int64_t batch) { return partOf(std::max<std::int64_t>(m_step - batch, 1)); });
+}
+
+Result<double> Trainer::lossOnNextBatch(const Pass& pass)
+{
+    const at::NoGradGuard noGrad;
+    const std::int64_t draws = m_draws;
+    const std::int64_t units = m_units;
+    const Result<DeviceBatch> batch = nextBatch();
+    m_draws = draws;
+    m_units = units;
+    if (!batch) {
+        return batch.error();
+    }
+    return m_parts.network->loss(*batch, pass).item<double>();
+}
+
+Result<std::optional<StageRecord>> Trainer::beginStage()
+{
+    const std::optional<StageBorder> border = m_course.after(m_step);
+    if (!border) {
+        return std::optional<StageRecord>();
+    }
+    StageRecord record;
+    record.step = m_step;
+    record.name = border->name;
+    if (m_step == 0) {
+        return std::optional(std::move(record));
+    }
+    const c10::DeviceGuard current(m_parts.device);
+    applyDeterminism(m_parts.project.training.determinism);
+    const auto take = [&](std::int64_t step, double& train, double& validation) -> Status {
+        const auto part = [&](std::int64_t) { return partOf(step); };
+        const Result<double> onTraining = lossOnNextBatch(partOf(step));
+        const Result<std::optional<double>> onValidation =
+            onTraining ? validationLoss(part) : Result<std::optional<double>>(onTraining.error());
+        if (!onValidation) {
+            return onValidation.error();
+        }
+        train = *onTraining;
+        validation = onValidation->value_or(kNoLoss);
+        return Done{};
+    };
+    if (const Status taken = take(m_step, record.trainBefore, record.validationBefore); !taken) {
+        return taken.error();
+    }
+    record.note = m_course.grow(*border, *m_parts.network, *m_optimiser);
+    if (const Status taken = take(m_step + 1, record.trainAfter, record.validationAfter); !taken) {
+        return taken.error();
+    }
+    return std::optional(std::move(record));
 }
 
 std::int64_t Trainer::parameterCount() const

@@ -6,11 +6,13 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/train/metric_ring.h"
 #include "engine/train/optimiser.h"
+#include "engine/train/stage_course.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,8 +57,15 @@ public:
     /// Losses and norms wait on the device until they are taken; they must be before the ring is full.
     [[nodiscard]] bool recordsFull() const { return m_ring.full(); }
     [[nodiscard]] std::vector<StepRecord> takeRecords();
-    /// Mean loss on the first `validationBatches` of the validation split; nothing where the data has none.
+    /// Mean loss on the first `validationBatches` of the validation split, of the whole network, or of one that grows
+    /// as grown so far; nothing where the data has none.
     [[nodiscard]] Result<std::optional<double>> validate();
+    /// The same of what the last steps have trained; nothing where that is the whole network.
+    [[nodiscard]] Result<std::optional<double>> validateStage();
+    /// Goes over the border between stages that lies before the next step: takes the losses on both sides of it, and
+    /// makes the layers that are new. Nothing where there is none. To be called before step(), also after a restore:
+    /// the checkpoint of a border's step is of before it.
+    [[nodiscard]] Result<std::optional<StageRecord>> beginStage();
 
     [[nodiscard]] std::int64_t stepsDone() const { return m_step; }
     /// Seconds spent in step() and takeRecords(), those before a resume included.
@@ -71,12 +80,21 @@ public:
 
 private:
     [[nodiscard]] Result<DeviceBatch> nextBatch();
+    /// The pass of training step `step`, with what it leaves out.
+    [[nodiscard]] Pass passOf(std::int64_t step);
+    /// Mean validation loss; `passOfBatch` gives the pass of each batch, by its number.
+    [[nodiscard]] Result<std::optional<double>> validationLoss(const std::function<Pass(std::int64_t)>& passOfBatch);
+    /// Evaluation of what training step `step` trains.
+    [[nodiscard]] Pass partOf(std::int64_t step);
+    /// The loss of a pass on the batch that is trained on next.
+    [[nodiscard]] Result<double> lossOnNextBatch(const Pass& pass);
     /// The gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
     TrainerParts m_parts;
     ExampleSchema m_schema;
     std::unique_ptr<Optimiser> m_optimiser;
+    StageCourse m_course;
     MetricRing m_ring;
     Batch m_batch;
     DeviceBatch m_fullBatch; ///< kept on the device where every step sees all of the data

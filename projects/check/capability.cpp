@@ -51,8 +51,6 @@ std::vector<Problem> unsupported(const Project& project)
         "/training/activations", "a value residual, whose layers share their values, with activations computed again");
     missing.when(project.initialisation.lowRank != LowRankMethod::Baseline, "/initialisation/low_rank",
                  "a low-rank initialisation other than the baseline");
-    missing.when(!project.schedule.stages.empty() || project.schedule.fullModelSteps > 0, "/schedule",
-                 "a network in stages");
     return missing.take();
 }
 

@@ -57,6 +57,7 @@ void validateData(const Project& project, Problems& problems);
 void validateNetwork(const Project& project, Problems& problems);
 void validateTopology(const Project& project, Problems& problems);
 void validateTraining(const Project& project, Problems& problems);
+void validateSchedule(const Project& project, Problems& problems);
 /// Of the training plan, what says how large a step is.
 void validateStepSizes(Problems& problems);
 

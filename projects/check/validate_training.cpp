@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Data, initialisation, training plan, stage schedule and seeds.
+// Data, initialisation, training plan and seeds.
 #include "projects/check/problems.h"
 
 #include "projects/model/split_sizes.h"
 #include "projects/model/text_forms.h"
-#include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -177,63 +176,6 @@ void checkCadences(const Project& project, Problems& problems)
     }
 }
 
-void checkStage(const Stage& stage, std::size_t index, const Project& project, Problems& problems)
-{
-    const std::string path = "/schedule/stages/" + std::to_string(index);
-    const std::int64_t depth = project.network.depth();
-    problems.within(path + "/start", stage.start, 0, std::max<std::int64_t>(project.training.steps, 1) - 1);
-    problems.within(path + "/average_length", stage.averageLength,
-                    std::max(1.0, static_cast<double>(stage.always.size())),
-                    static_cast<double>(std::max<std::int64_t>(depth, 1)));
-    for (std::size_t i = 0; i < stage.always.size(); ++i) {
-        if (stage.always[i] < 1 || stage.always[i] > depth) {
-            problems.error(path + "/always",
-                           "got layer " + std::to_string(stage.always[i]) + ", expected 1 to " + std::to_string(depth));
-        }
-        if (i > 0 && stage.always[i] <= stage.always[i - 1]) {
-            problems.error(path + "/always", "layers are not in ascending order, each once");
-        }
-    }
-}
-
-std::string percent(double share)
-{
-    return numberText(std::round(share * 1000) / 10) + " %";
-}
-
-void checkGrowth(const StageSchedule& schedule, std::size_t index, std::int64_t depth, Problems& problems)
-{
-    const Stage& before = schedule.stages[index - 1];
-    const Stage& stage = schedule.stages[index];
-    const std::string path = "/schedule/stages/" + std::to_string(index);
-    if (stage.start <= before.start) {
-        problems.error(path + "/start", "got step " + std::to_string(stage.start) + ", expected one after " +
-                                            std::to_string(before.start));
-    }
-    constexpr double kRounding = 1e-9;
-    if (keepProbability(stage, depth) < keepProbability(before, depth) - kRounding) {
-        problems.error(path + "/average_length",
-                       "keep probability falls from " + percent(keepProbability(before, depth)) + " to " +
-                           percent(keepProbability(stage, depth)) + ", expected it to stay or grow");
-    }
-    if (!std::ranges::includes(stage.always, before.always)) {
-        problems.error(path + "/always", "leaves out a layer that the stage before always keeps");
-    }
-}
-
-void checkSchedule(const Project& project, Problems& problems)
-{
-    const StageSchedule& schedule = project.schedule;
-    for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
-        checkStage(schedule.stages[i], i, project, problems);
-        if (i > 0) {
-            checkGrowth(schedule, i, project.network.depth(), problems);
-        }
-    }
-    problems.within("/schedule/full_model_steps", schedule.fullModelSteps, 0,
-                    std::max<std::int64_t>(project.training.steps, 0));
-}
-
 } // namespace
 
 void validateData(const Project& project, Problems& problems)
@@ -266,7 +208,7 @@ void validateTraining(const Project& project, Problems& problems)
     checkSplits(project, problems);
     checkRate(project.training, problems);
     checkCadences(project, problems);
-    checkSchedule(project, problems);
+    validateSchedule(project, problems);
 }
 
 } // namespace residua::projects

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/nodes/graph_builder.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace residua::projects {
 namespace {
@@ -138,6 +142,33 @@ SweepAxis topologyAxis(const std::vector<std::string>& topologies)
     return axis;
 }
 
+/// Schedules in the texts of scheduleFrom.
+SweepAxis scheduleAxis(const std::vector<std::pair<std::string, std::string>>& schedules)
+{
+    SweepAxis axis{"/schedule", "method", {}};
+    for (const auto& [label, text] : schedules) {
+        axis.values.push_back({label, {"\"" + text + "\""}});
+    }
+    return axis;
+}
+
+/// The same, each with as many steps as come to the project's own sum of trained layers: equal FLOP but for stem and
+/// head.
+SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std::string, std::string>>& schedules)
+{
+    SweepAxis axis{"/", "method", {}};
+    const std::int64_t depth = project.network.depth();
+    const std::int64_t planned = project.training.steps;
+    const double wanted = averageLength(project.schedule, depth, planned) * static_cast<double>(planned);
+    for (const auto& [label, text] : schedules) {
+        const Result<StageSchedule> schedule = scheduleFrom(text, depth, planned);
+        const std::int64_t steps = std::llround(wanted / averageLength(schedule.value(), depth, planned));
+        axis.values.push_back(
+            {label, {"{\"/training/steps\": " + std::to_string(steps) + ", \"/schedule\": \"" + text + "\"}"}});
+    }
+    return axis;
+}
+
 /// The case study of ANCRe (section 3) with its theorems' premises met. The target has a direction with nothing to
 /// learn and the first layer starts at zero, as Theorem 3.2 asks (B.1); from the small start Theorem 3.3 holds too.
 Project ancreCaseStudy()
@@ -214,6 +245,32 @@ Project booleanPolynomial()
     project.training.batch = 128;
     project.training.optimiser = AdamW{.weightDecay = 0.0};
     project.training.learningRate = {1e-3, 100, RateCurve::Cosine, 0.1};
+    // Figure 2: no layer is always kept, and a step trains 16 of 20 on average; PLD's curve comes to as many.
+    project.sweeps = {{"figure 2",
+                       {scheduleAxis({{"baseline", "none"},
+                                      {"RaPTr", "raptr-free 8-12-16-20 average 16"},
+                                      {"PLD", "pld 0.6"},
+                                      {"stacking", "stacking 8-12-16-20 average 16"}})}}};
+    return project;
+}
+
+/// Twelve layers by RaPTr, 6-8-10-12, and the methods that the paper sets beside it.
+Project stagedLanguage()
+{
+    constexpr std::int64_t kDepth = 12;
+    Project project = languageProject("Staged language", "plain");
+    project.description = "Twelve layers of which each step trains a part, more from stage to stage (RaPTr)";
+    stackOf(project.network, "transformer", kDepth);
+    project.network.width = 96;
+    project.training.steps = 400;
+    project.training.learningRate.decay = RateDecay::InLastStage;
+    project.schedule = scheduleFrom("raptr 6-8-10-12", kDepth, project.training.steps).value();
+    const std::vector<std::pair<std::string, std::string>> methods{
+        {"baseline", "none"},         {"RaPTr", "raptr 6-8-10-12"},      {"stacking", "stacking 6-8-10-12"},
+        {"LEMON", "lemon 6-8-10-12"}, {"bert2BERT", "bert2bert 3-6-12"}, {"MSG", "msg 6-8-10-12"},
+        {"PLD", "pld 0.5"},
+    };
+    project.sweeps = {{"methods", {equalFlopAxis(project, methods)}}, {"equal steps", {scheduleAxis(methods)}}};
     return project;
 }
 
@@ -233,6 +290,8 @@ std::vector<Example> makeExamples()
         {"low-rank-regression", "Low-rank regression", "Ten linear layers of rank 3 and a target of full rank",
          lowRankRegression()},
         {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree", booleanPolynomial()},
+        {"staged-language", "Staged training", "RaPTr: random parts of 12 layers first, all of them at the end",
+         stagedLanguage()},
     };
     return result;
 }

@@ -7,7 +7,7 @@
 
 namespace residua::projects {
 
-double learningRateAt(const TrainingPlan& plan, std::int64_t step)
+double learningRateAt(const TrainingPlan& plan, const StageSchedule& schedule, std::int64_t step)
 {
     const LearningRate& rate = plan.learningRate;
     const auto at = static_cast<double>(step);
@@ -15,8 +15,10 @@ double learningRateAt(const TrainingPlan& plan, std::int64_t step)
     if (at <= warmup) {
         return rate.peak * at / warmup;
     }
-    const double rest = std::max(static_cast<double>(plan.steps) - warmup, 1.0);
-    const double progress = std::min((at - warmup) / rest, 1.0);
+    const bool waits = rate.decay == RateDecay::InLastStage && !schedule.stages.empty();
+    const double from = waits ? std::max(static_cast<double>(schedule.stages.back().start), warmup) : warmup;
+    const double rest = std::max(static_cast<double>(plan.steps) - from, 1.0);
+    const double progress = std::clamp((at - from) / rest, 0.0, 1.0);
     const double last = rate.peak * rate.finalFraction;
     switch (rate.curve) {
     case RateCurve::Constant:
@@ -26,7 +28,7 @@ double learningRateAt(const TrainingPlan& plan, std::int64_t step)
     case RateCurve::Cosine:
         return last + (rate.peak - last) * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
     case RateCurve::InverseSquareRoot:
-        return rate.peak * std::sqrt(std::max(warmup, 1.0) / at);
+        return rate.peak * std::sqrt(std::max(from, 1.0) / std::max(at, from));
     }
     return rate.peak;
 }

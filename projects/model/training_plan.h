@@ -24,6 +24,8 @@ struct Sgd {
 using Optimiser = std::variant<AdamW, Sgd>;
 
 enum class RateCurve { Constant, Linear, Cosine, InverseSquareRoot };
+/// From where on the curve goes down. Without stages both are the same.
+enum class RateDecay { AfterWarmup, InLastStage };
 
 /// Learning rate against step: linear warm-up to `peak`, then the curve down to `peak · finalFraction`
 /// (inverse square root has no end value: peak · √(warmup/step)).
@@ -32,6 +34,7 @@ struct LearningRate {
     std::int64_t warmupSteps = 100;
     RateCurve curve = RateCurve::Cosine;
     double finalFraction = 0.1;
+    RateDecay decay = RateDecay::AfterWarmup; ///< in the last stage: constant until it begins (RaPTr, appendix D)
     bool operator==(const LearningRate&) const = default;
 };
 
@@ -67,10 +70,46 @@ struct TrainingPlan {
     bool operator==(const TrainingPlan&) const = default;
 };
 
-/// What is dropped for a step (RaPTr §2, appendix).
-enum class DropAxis { Layers, Heads, Mlp };
-enum class DropSampling { Bernoulli, FixedSize };
-enum class DropScaling { SquareRoot, Linear, None };
+/// What a step may leave out: whole layers, attention heads, parts of the MLP (RaPTr §2, §4.3).
+enum class DropAxis { Layers, Heads, Mlp, LayersAndHeads, LayersAndMlp, HeadsAndMlp, All };
+/// Who of those outside the always-kept set trains in a step.
+enum class DropSampling {
+    Bernoulli,      ///< each by itself, with p_s
+    FixedSize,      ///< always the same number, at random
+    DeeperSeldomer, ///< each by itself, layer l the less often the deeper: 1 − l/L·(1 − α) (stochastic depth)
+    First,          ///< the first ones: a network that grows
+};
+/// How the kept layers' branches make up for the missing ones.
+enum class DropScaling {
+    SquareRoot,         ///< √(j̄ − j), j̄ the next kept layer (RaPTr, appendix J)
+    Linear,             ///< j̄ − j
+    InverseProbability, ///< 1/p in training (progressive layer dropping)
+    Evaluation,         ///< p in evaluation (stochastic depth)
+    None,
+};
+/// How the kept share goes on in time.
+enum class DropCourse {
+    Stages, ///< by the stages
+    Curve,  ///< α(t) = (1 − ᾱ)·e^(−γ_f·t/T) + ᾱ over all T steps (progressive layer dropping)
+};
+/// What the weights of layers that begin with a stage are before their first step.
+enum class GrowthSource {
+    Fresh,    ///< as they are initialised
+    Top,      ///< copies of the top layers, put upon them (gradual stacking; bert2BERT where the depth doubles)
+    Adjacent, ///< copies of the top layers, each put right after its source (LEMON's order)
+};
+/// What a new layer's last matrices, which write to the residual, start with.
+enum class GrowthWrites {
+    Copied,
+    Zero, ///< nothing is written at first: the network computes what it did before
+};
+/// What the optimiser holds of the weights of new layers.
+enum class GrowthMoments { Copied, Empty };
+/// What a step does with the weights of what it leaves out.
+enum class AbsentWeights {
+    ZeroGradient, ///< their moments fade and decay applies
+    Untouched,
+};
 
 /// From `start` on, layers outside `always` are kept so that `averageLength` remain on average.
 struct Stage {
@@ -80,12 +119,21 @@ struct Stage {
     bool operator==(const Stage&) const = default;
 };
 
-/// Which layers train when. Empty: all of them, always.
+/// Which parts of the network train when. Without stages and curve: all of them, always.
 struct StageSchedule {
     std::vector<Stage> stages;
     DropAxis axis = DropAxis::Layers;
     DropSampling sampling = DropSampling::Bernoulli;
     DropScaling scaling = DropScaling::SquareRoot;
+    std::int64_t mlpParts = 4; ///< equal parts of an MLP's hidden features
+    DropCourse course = DropCourse::Stages;
+    double curveFloor = 0.5; ///< ᾱ
+    double curveRate = 100;  ///< γ_f
+    GrowthSource growth = GrowthSource::Fresh;
+    std::int64_t growthWarmup = 0; ///< steps in which the branches of new layers open from 0 to 1
+    GrowthWrites growthWrites = GrowthWrites::Copied;
+    GrowthMoments growthMoments = GrowthMoments::Copied;
+    AbsentWeights absentWeights = AbsentWeights::ZeroGradient;
     std::int64_t fullModelSteps = 0; ///< optional initial phase with every layer
     bool operator==(const StageSchedule&) const = default;
 };
@@ -112,6 +160,6 @@ struct Seeds {
 };
 
 /// The learning rate at `step` in 1..plan.steps.
-[[nodiscard]] double learningRateAt(const TrainingPlan& plan, std::int64_t step);
+[[nodiscard]] double learningRateAt(const TrainingPlan& plan, const StageSchedule& schedule, std::int64_t step);
 
 } // namespace residua::projects

@@ -69,6 +69,8 @@ struct NodeTraits {
     /// What it reads reaches its output by addition alone, or not at all: a node before it still writes to the
     /// residual.
     bool passesResidual = false;
+    /// Each feature of its output depends on the same feature of its inputs alone, and it has no parameters.
+    bool byFeature = false;
     /// A product with a matrix. Under bf16 it rounds what it reads, and its output is rounded whatever it reads.
     bool multiplies = false;
     /// Its parameter kShareParam may name a node of the same kind whose weights it uses.

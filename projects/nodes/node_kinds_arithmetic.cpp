@@ -250,6 +250,7 @@ std::vector<NodeKind> arithmeticKinds()
          .title = "Multiply",
          .category = "Arithmetic",
          .summary = "Product of its inputs, element by element",
+         .traits = {.byFeature = true},
          .inputs = {"in*"},
          .outputs = {"out"},
          .params = {},

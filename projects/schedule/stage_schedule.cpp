@@ -2,6 +2,7 @@
 #include "projects/schedule/stage_schedule.h"
 
 #include "projects/model/text_forms.h"
+#include "projects/schedule/kept_parts.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,6 +14,7 @@ namespace residua::projects {
 namespace {
 
 constexpr const char* kPlace = "schedule · stages";
+constexpr std::int64_t kCurveSpans = 64;
 
 /// How many steps each stage gets; they add up to `steps`.
 std::vector<std::int64_t> divided(const std::vector<double>& shares, std::int64_t steps)
@@ -96,10 +98,24 @@ double keepProbability(const Stage& stage, std::int64_t depth)
     return others > 0 ? std::clamp((stage.averageLength - always) / others, 0.0, 1.0) : 1.0;
 }
 
+bool trainsAll(const StageSchedule& schedule)
+{
+    return schedule.course == DropCourse::Stages && schedule.stages.empty();
+}
+
 std::vector<StageSpan> spansOf(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps)
 {
     std::vector<StageSpan> spans;
     if (steps < 1) {
+        return spans;
+    }
+    if (schedule.course == DropCourse::Curve) {
+        const std::int64_t count = std::min(kCurveSpans, steps);
+        for (std::int64_t i = 0; i < count; ++i) {
+            StageSpan span{steps * i / count, steps * (i + 1) / count, StageSpan::kCurve, 0};
+            span.averageLength = expectedLength(schedule, span, depth, steps);
+            spans.push_back(span);
+        }
         return spans;
     }
     const auto put = [&](std::int64_t from, std::int64_t to, std::size_t stage, double length) {
@@ -116,6 +132,17 @@ std::vector<StageSpan> spansOf(const StageSchedule& schedule, std::int64_t depth
         put(std::max(schedule.stages[s].start, full), std::min(end, steps), s, schedule.stages[s].averageLength);
     }
     return spans;
+}
+
+StageSpan spanAt(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps, std::int64_t step)
+{
+    const std::int64_t at = std::clamp<std::int64_t>(step, 1, std::max<std::int64_t>(steps, 1)) - 1;
+    for (const StageSpan& span : spansOf(schedule, depth, steps)) {
+        if (at < span.to) {
+            return span;
+        }
+    }
+    return {0, steps, StageSpan::kFull, static_cast<double>(depth)};
 }
 
 double averageLength(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps)
@@ -157,13 +184,14 @@ std::string stageLengthsText(const StageSchedule& schedule)
 }
 
 Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<double>& lengths, StageSplit split,
-                                 std::int64_t depth, std::int64_t steps, double target)
+                                 std::int64_t depth, std::int64_t steps, double target, StageEnds ends)
 {
     if (lengths.empty() || steps < static_cast<std::int64_t>(lengths.size())) {
         return Error{kPlace, "got " + std::to_string(lengths.size()) + " stages for " + std::to_string(steps) +
                                  " steps, expected at least one and a step for each"};
     }
-    const double kept = depth > 1 ? 2 : 1; // first and last
+    const bool keeps = ends == StageEnds::Kept;
+    const double kept = keeps && depth > 1 ? 2 : 1; // first and last
     for (const double length : lengths) {
         if (length < kept || length > static_cast<double>(depth)) {
             return Error{kPlace, "got an average length of " + numberText(length) + ", expected " + numberText(kept) +
@@ -183,12 +211,35 @@ Result<StageSchedule> makeStages(const StageSchedule& before, const std::vector<
     schedule.stages.clear();
     std::int64_t start = std::max<std::int64_t>(before.fullModelSteps, 0);
     for (std::size_t s = 0; s < lengths.size(); ++s) {
-        std::vector<std::int64_t> always{1};
-        if (depth > 1) {
-            always.push_back(depth);
+        std::vector<std::int64_t> always;
+        if (keeps) {
+            always = depth > 1 ? std::vector<std::int64_t>{1, depth} : std::vector<std::int64_t>{1};
         }
         schedule.stages.push_back({start, lengths[s], std::move(always)});
         start += (*counts)[s];
+    }
+    return schedule;
+}
+
+StageSchedule stretched(StageSchedule schedule, std::int64_t before, std::int64_t after)
+{
+    if (before < 1 || before == after) {
+        return schedule;
+    }
+    const auto of = [&](std::int64_t steps) {
+        return static_cast<std::int64_t>(
+            std::llround(static_cast<double>(steps) * static_cast<double>(after) / static_cast<double>(before)));
+    };
+    schedule.fullModelSteps = of(schedule.fullModelSteps);
+    schedule.growthWarmup = schedule.growthWarmup > 0 ? std::max<std::int64_t>(of(schedule.growthWarmup), 1) : 0;
+    for (Stage& stage : schedule.stages) {
+        stage.start = of(stage.start);
+    }
+    for (std::size_t s = schedule.stages.size(); s-- > 0;) {
+        const std::int64_t end = s + 1 < schedule.stages.size() ? schedule.stages[s + 1].start : after;
+        if (schedule.stages[s].start >= end) {
+            schedule.stages.erase(schedule.stages.begin() + static_cast<std::ptrdiff_t>(s));
+        }
     }
     return schedule;
 }

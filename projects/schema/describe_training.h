@@ -15,6 +15,10 @@ struct Choices<RateCurve> {
                                      {"inverse_square_root", "inverse square root"}};
 };
 template <>
+struct Choices<RateDecay> {
+    static constexpr Choice all[] = {{"after_warmup", "after the warm-up"}, {"in_last_stage", "in the last stage"}};
+};
+template <>
 struct Choices<Precision> {
     static constexpr Choice all[] = {{"fp32", "fp32"}, {"bf16", "bf16"}, {"fp64", "fp64"}};
 };
@@ -36,15 +40,49 @@ struct Choices<BatchKind> {
 };
 template <>
 struct Choices<DropAxis> {
-    static constexpr Choice all[] = {{"layers", "layers"}, {"heads", "attention heads"}, {"mlp", "MLP parts"}};
+    static constexpr Choice all[] = {{"layers", "layers"},
+                                     {"heads", "attention heads"},
+                                     {"mlp", "MLP parts"},
+                                     {"layers_heads", "layers and heads"},
+                                     {"layers_mlp", "layers and MLP parts"},
+                                     {"heads_mlp", "heads and MLP parts"},
+                                     {"all", "layers, heads and MLP parts"}};
 };
 template <>
 struct Choices<DropSampling> {
-    static constexpr Choice all[] = {{"bernoulli", "Bernoulli"}, {"fixed_size", "fixed size"}};
+    static constexpr Choice all[] = {{"bernoulli", "Bernoulli"},
+                                     {"fixed_size", "fixed size"},
+                                     {"deeper_seldomer", "the deeper the seldomer"},
+                                     {"first", "the first ones"}};
 };
 template <>
 struct Choices<DropScaling> {
-    static constexpr Choice all[] = {{"square_root", "square root"}, {"linear", "linear"}, {"none", "none"}};
+    static constexpr Choice all[] = {{"square_root", "square root"},
+                                     {"linear", "linear"},
+                                     {"inverse_probability", "1/p in training"},
+                                     {"evaluation", "p in evaluation"},
+                                     {"none", "none"}};
+};
+template <>
+struct Choices<DropCourse> {
+    static constexpr Choice all[] = {{"stages", "stages"}, {"curve", "a curve"}};
+};
+template <>
+struct Choices<GrowthSource> {
+    static constexpr Choice all[] = {
+        {"fresh", "as initialised"}, {"top", "top layers, on top"}, {"adjacent", "top layers, each beside itself"}};
+};
+template <>
+struct Choices<GrowthWrites> {
+    static constexpr Choice all[] = {{"copied", "as copied"}, {"zero", "nothing"}};
+};
+template <>
+struct Choices<GrowthMoments> {
+    static constexpr Choice all[] = {{"copied", "copied"}, {"empty", "empty"}};
+};
+template <>
+struct Choices<AbsentWeights> {
+    static constexpr Choice all[] = {{"zero_gradient", "a zero gradient"}, {"untouched", "nothing"}};
 };
 template <>
 struct Choices<InitLaw> {
@@ -117,6 +155,11 @@ struct Fields<LearningRate> {
            "Rate at the end as a share of the peak (linear and cosine).",
            {.range = Range::within(0, 1)}},
           &LearningRate::finalFraction);
+        v({"decay",
+           "falls",
+           "Where the fall begins; in the last stage, the rate is constant until then.",
+           {.paper = "in the last stage (RaPTr §4)"}},
+          &LearningRate::decay);
     }
 };
 template <>
@@ -242,14 +285,53 @@ struct Fields<StageSchedule> {
           &StageSchedule::axis);
         v({"sampling",
            "sampling",
-           "Each layer by itself, or always the same number.",
+           "Each layer by itself, always the same number, or the first ones alone: a network that grows.",
            {.paper = "Bernoulli (RaPTr §2)"}},
           &StageSchedule::sampling);
         v({"scaling",
            "branch scaling",
-           "How the kept branches make up for the missing ones.",
+           "How the kept layers' branches make up for the missing ones; p in evaluation is Huang et al.'s.",
            {.paper = "square root (RaPTr, appendix J)"}},
           &StageSchedule::scaling);
+        v({"mlp_parts",
+           "MLP parts",
+           "Equal parts of each MLP's hidden features that are kept or left out.",
+           {.range = Range::within(1, 4096), .paper = "4 (RaPTr §4.3)"}},
+          &StageSchedule::mlpParts);
+        v({"course", "course", "The kept share by the stages, or by a curve that falls from 1 to ᾱ."},
+          &StageSchedule::course);
+        v({"curve_floor",
+           "ᾱ",
+           "Where the curve ends: the share that the last layer keeps.",
+           {.range = Range::halfOpenLow(0, 1), .paper = "0.5 (PLD)"}},
+          &StageSchedule::curveFloor);
+        v({"curve_rate",
+           "γ_f",
+           "How fast the curve falls: α(t) = (1 − ᾱ)·exp(−γ_f·t/T) + ᾱ.",
+           {.range = Range::moreThan(0), .paper = "100 (PLD)"}},
+          &StageSchedule::curveRate);
+        v({"absent_weights",
+           "absent weights get",
+           "A zero gradient lets their moments fade and their decay go on.",
+           {.paper = "a zero gradient"}},
+          &StageSchedule::absentWeights);
+        v({"growth",
+           "new layers",
+           "What layers that begin with a stage are made of, where the first ones train.",
+           {.paper = "top layers, on top (gradual stacking)", .group = "growth"}},
+          &StageSchedule::growth);
+        v({"growth_writes",
+           "new layers write",
+           "Nothing keeps what the network computes: their last matrices start with zeros.",
+           {.paper = "nothing (LEMON)"}},
+          &StageSchedule::growthWrites);
+        v({"growth_warmup",
+           "opened within",
+           "Steps in which the branches of new layers open from 0 to 1; 0: at once.",
+           {.unit = "steps", .range = Range::atLeast(0), .paper = "a short warm-up (MSG)"}},
+          &StageSchedule::growthWarmup);
+        v({"growth_moments", "new moments", "What the optimiser holds of the weights of new layers."},
+          &StageSchedule::growthMoments);
         v({"full_model_steps",
            "full model steps",
            "Steps with every layer before the first stage.",

@@ -37,6 +37,9 @@ struct Range {
         return {least, bound, End::Closed, End::Open};
     }
 
+    /// bound < value ≤ most.
+    [[nodiscard]] static constexpr Range halfOpenLow(double bound, double most) { return {bound, most, End::Open}; }
+
     [[nodiscard]] bool contains(double value) const;
     [[nodiscard]] bool contains(std::int64_t value) const;
     bool operator==(const Range&) const = default;

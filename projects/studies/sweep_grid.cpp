@@ -6,6 +6,7 @@
 #include "projects/check/validate.h"
 #include "projects/file/json.h"
 #include "projects/file/json_document.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/model/shortcut_text.h"
 #include "projects/model/text_forms.h"
 #include "projects/schema/fields.h"
@@ -19,6 +20,8 @@ namespace residua::projects {
 namespace {
 
 constexpr const char* kTopology = "/topology";
+constexpr const char* kSchedule = "/schedule";
+constexpr const char* kSeveral = "/";            // an object of fields by their pointers
 constexpr const char* kShortcutsPreset = "none"; // what a set of shortcuts is a change of
 
 /// The field that was meant by what is no pointer: the one of that key, or of the nearest pointer.
@@ -67,14 +70,22 @@ std::optional<Result<Project>> withAlternative(const Project& project, const std
 }
 
 /// What is set first: a topology is made for the layers there are, and its own fields come after it.
-int turnOf(const SweepAxis& axis)
+int turnOf(std::string_view field)
 {
-    return axis.field == kTopology ? 1 : axis.field.starts_with(kTopology) ? 2 : 0;
+    const bool whole = field == kTopology || field == kSchedule;
+    const bool below = field.starts_with(kTopology) || field.starts_with(kSchedule);
+    return whole ? 1 : below ? 2 : 0;
 }
 
 std::string placeOf(const Sweep& sweep, const SweepAxis& axis, const SweepValue& value)
 {
     return "sweep " + sweep.name + " · " + labelOf(axis) + " = " + labelOf(value);
+}
+
+/// Whether a field decides anything that is trained.
+bool trains(std::string_view field)
+{
+    return !field.starts_with("/sweeps") && !field.starts_with("/schema");
 }
 
 Status checkAxes(const Sweep& sweep)
@@ -91,7 +102,7 @@ Status checkAxes(const Sweep& sweep)
             return Error{place + " · " + labelOf(axis), axis.field.empty() ? "has no field; expected a JSON pointer"
                                                                            : "has no values; expected at least one"};
         }
-        if (axis.field.starts_with("/sweeps") || axis.field.starts_with("/schema")) {
+        if (!trains(axis.field)) {
             return Error{place + " · " + labelOf(axis), axis.field + " decides nothing that is trained"};
         }
         if (!fields.insert(axis.field).second) {
@@ -136,7 +147,7 @@ std::optional<Error> setFields(SweepMember& member, const Sweep& sweep, const st
     Project changed = member.project;
     for (int turn = 0; turn < 3; ++turn) {
         for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
-            if (turnOf(sweep.axes[a]) != turn) {
+            if (turnOf(sweep.axes[a].field) != turn) {
                 continue;
             }
             Result<Project> next = withField(changed, sweep.axes[a].field, values[a]->value);
@@ -172,6 +183,28 @@ std::int64_t trainingSamples(const DataSource& data)
             return 1;
         },
         data.source);
+}
+
+/// Sets several fields, in their turns.
+Result<Project> withFields(const Project& project, const JsonObject& fields)
+{
+    Project changed = project;
+    for (int turn = 0; turn < 3; ++turn) {
+        for (const JsonMember& field : fields) {
+            if (turnOf(field.key) != turn) {
+                continue;
+            }
+            if (!trains(field.key)) {
+                return Error{field.key, "decides nothing that is trained"};
+            }
+            Result<Project> next = withField(changed, field.key, FieldValue{lineOf(field.value)});
+            if (!next) {
+                return next;
+            }
+            changed = *std::move(next);
+        }
+    }
+    return changed;
 }
 
 } // namespace
@@ -239,10 +272,22 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         changed.topology = *std::move(topology);
         return changed;
     }
+    if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kSchedule) {
+        Result<StageSchedule> schedule = scheduleFrom(*text, project.network.depth(), project.training.steps);
+        if (!schedule) {
+            return schedule.error();
+        }
+        Project changed = project;
+        changed.schedule = *std::move(schedule);
+        return changed;
+    }
     if (const auto* name = std::get_if<std::string>(&fresh.data)) {
         if (auto changed = withAlternative(project, pointer, *name)) {
             return *std::move(changed);
         }
+    }
+    if (const auto* fields = std::get_if<JsonObject>(&fresh.data); fields != nullptr && pointer == kSeveral) {
+        return withFields(project, *fields);
     }
     if (!pointer.starts_with('/') || pointer.size() < 2) {
         return Error{pointer, "is no field; expected a JSON pointer such as /training/learning_rate/peak" +

@@ -304,18 +304,6 @@ private Q_SLOTS:
         QCOMPARE(told.front().values, (std::vector<float>{1, 0, 1, 1}));
     }
 
-    /// A wiring that has no rule for an absent branch says so instead of computing something else.
-    void otherWiringsRefuseToLeaveLayersOut_data() { presetRows({"grn-v1", "hyper-static", "highway", "densenet"}); }
-    void otherWiringsRefuseToLeaveLayersOut()
-    {
-        QFETCH(QString, preset);
-        const Project project = tinyVectors("mlp", preset.toStdString(), 2);
-        const auto network = compiled(project);
-        engine::Pass pass = kEvaluation;
-        pass.layers = {{}, {.runs = false}};
-        QVERIFY_EXCEPTION_THROWN((void)network->forward(randomBatch(project, 2, 1, 7).input, pass), c10::Error);
-    }
-
     /// In training every pass is the plain network of some subset, drawn as often as the probabilities say.
     void stochasticDepthDropsAsOftenAsItSays()
     {

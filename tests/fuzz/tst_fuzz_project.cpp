@@ -133,7 +133,7 @@ QString judge(const Project& project, const Project& original)
         (void)trainingFlops(project, cost->total);
     }
     (void)averageLength(project.schedule, project.network.depth(), project.training.steps);
-    (void)learningRateAt(project.training, 17);
+    (void)learningRateAt(project.training, project.schedule, 17);
     for (const GraphRef& ref : graphsOf(project)) {
         (void)resolveGraph(project, ref);
     }

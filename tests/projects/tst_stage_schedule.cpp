@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/stage_cost.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/schedule/stage_schedule.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace residua::projects;
@@ -112,6 +114,87 @@ private slots:
         }
         QVERIFY(inner > 0);
         QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - inner / report->total.trainFlops)) < 1e-12);
+    }
+
+    /// Heads, parts and layers together: a layer's FLOP times how often it is kept, less what its left-out units take.
+    void flopOfHeadsAndPartsAreSavedToo()
+    {
+        Project project = findExample("plain-language")->project; // 8 layers, 4 heads
+        const auto report = costOf(project);
+        const auto& nodes = report->nodes.at(GraphRef::block("transformer"));
+        const auto flopOf = [&](const char* name) {
+            const Graph& graph = project.network.blocks.front().graph;
+            return nodes.at(std::ranges::find(graph.nodes, name, &Node::name)->id).trainFlops;
+        };
+        const double attention = flopOf("attention");
+        const double mlp = flopOf("gate") + flopOf("up") + flopOf("down");
+        const double total = report->total.trainFlops;
+        project.schedule.stages = {{0, 4, {}}};
+        project.schedule.sampling = DropSampling::FixedSize;
+        project.schedule.axis = DropAxis::Heads;
+        QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - 8 * attention / 2 / total)) < 1e-12);
+        project.schedule.axis = DropAxis::Mlp;
+        QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - 8 * mlp / 2 / total)) < 1e-12);
+        project.schedule.axis = DropAxis::All;
+        const double layer = report->layers.front().trainFlops;
+        const double kept = 8 * 0.5 * (layer - (attention + mlp) / 2);
+        QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - (8 * layer - kept) / total)) < 1e-12);
+        // Each by itself with 1/2, and one of four where none would be drawn: 1/2 + (1/2)^4/4.
+        project.schedule.axis = DropAxis::Mlp;
+        project.schedule.sampling = DropSampling::Bernoulli;
+        const double share = 0.5 + 0.0625 / 4;
+        QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - 8 * mlp * (1 - share) / total)) < 1e-12);
+    }
+
+    /// PLD (algorithm 1): over all steps the mean of α(t) = (1 − ᾱ)·e^(−γ_f·t/T) + ᾱ, and layer i of L from 0 stays
+    /// with 1 − i/L·(1 − α(t)).
+    void aCurveHasTheMeanOfItsSteps()
+    {
+        constexpr std::int64_t kDepth = 6;
+        constexpr std::int64_t kSteps = 1000;
+        const StageSchedule schedule = *scheduleFrom("pld 0.4", kDepth, kSteps);
+        double sum = 0;
+        for (std::int64_t t = 1; t <= kSteps; ++t) {
+            const double alpha = 0.6 * std::exp(-100.0 * static_cast<double>(t) / kSteps) + 0.4;
+            for (std::int64_t i = 0; i < kDepth; ++i) {
+                sum += 1 - static_cast<double>(i) / kDepth * (1 - alpha);
+            }
+        }
+        QVERIFY(std::abs(averageLength(schedule, kDepth, kSteps) - sum / kSteps) < 1e-9);
+        QVERIFY(averageLength(schedule, kDepth, 3) > 0); // fewer steps than stretches
+    }
+
+    void presetsTakeLengthsInWords()
+    {
+        const auto lengths = [](const char* text) { return stageLengthsText(*scheduleFrom(text, 12, 1200)); };
+        QCOMPARE(lengths("raptr"), std::string("6-8-10-12"));
+        QCOMPARE(lengths("bert2bert"), std::string("3-6-12"));
+        QCOMPARE(lengths("stacking 4-8-12"), std::string("4-8-12"));
+        QCOMPARE(scheduleFrom("raptr 6-12", 12, 1200)->stages[0].always, (std::vector<std::int64_t>{1, 12}));
+        QCOMPARE(scheduleFrom("raptr-free 6-12", 12, 1200)->stages[0].always, std::vector<std::int64_t>());
+        QCOMPARE(scheduleFrom("raptr 6-8-10-12 proportional", 12, 1000)->stages[1].start, std::int64_t{100});
+        QVERIFY(std::abs(averageLength(*scheduleFrom("raptr 6-8-10-12 average 10", 12, 12000), 12, 12000) - 10) < 1e-2);
+        QCOMPARE(scheduleFrom("pld 0.6", 12, 100)->curveFloor, 0.6);
+        QCOMPARE(scheduleFrom("msg", 12, 5000)->growthWarmup, std::int64_t{50});
+        // Stochastic depth with p_L = 0.5 keeps Σ(1 − l/L·0.5) layers on average.
+        QCOMPARE(scheduleFrom("stochastic-depth", 12, 100)->stages[0].averageLength, 12 - 0.5 * 6.5);
+        for (const char* const wrong : {"", "rapter", "raptr 6-x", "raptr 6-12 sometimes", "raptr 6-12 average",
+                                        "pld 0", "pld 2", "raptr 8-4", "raptr 6-13"}) {
+            QVERIFY2(!scheduleFrom(wrong, 12, 1000), wrong);
+        }
+        QVERIFY(scheduleFrom("rapter", 12, 1).error().text().find("did you mean \"raptr\"?") != std::string::npos);
+    }
+
+    /// Another number of steps leaves every stage its share.
+    void stretchesWithTheTraining()
+    {
+        StageSchedule schedule = *scheduleFrom("msg 6-8-10-12", 12, 400);
+        schedule = stretched(schedule, 400, 40);
+        QCOMPARE(lengthsInSteps(schedule, 40), (std::vector<std::int64_t>{10, 10, 10, 10}));
+        QCOMPARE(schedule.growthWarmup, std::int64_t{1});
+        QCOMPARE(stretched(schedule, 40, 40), schedule);
+        QCOMPARE(stageLengthsText(stretched(schedule, 40, 2)), std::string("6-10")); // 8 and 12 would have no step
+        QCOMPARE(stretched(schedule, 40, 1).stages.size(), std::size_t{1});
     }
 
     void changesKeepTheScheduleGrowing()

@@ -3,6 +3,7 @@
 #include "projects/edit/edit.h"
 #include "projects/file/json.h"
 #include "projects/library/presets.h"
+#include "projects/schedule/stage_schedule.h"
 #include "projects/studies/member_name.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
@@ -113,6 +114,36 @@ private slots:
         QVERIFY(topologyFrom("grn-v9", 4).error().text().find("did you mean \"grn-v") != std::string::npos);
     }
 
+    /// One value of "/" sets several fields, a schedule for the steps that stand beside it.
+    void severalFieldsAtOnce()
+    {
+        const Project project = findExample("staged-language")->project;
+        const auto set = [&](const char* fields) { return withField(project, "/", {fields}); };
+        const auto changed = set(R"({"/schedule": "raptr 6-12", "/training/steps": 80})");
+        QVERIFY(changed);
+        QCOMPARE(changed->training.steps, std::int64_t{80});
+        QCOMPARE(changed->schedule.stages.size(), std::size_t{2});
+        QCOMPARE(changed->schedule.stages[1].start, std::int64_t{40});
+        QCOMPARE(withField(project, "/schedule", {"\"none\""})->schedule, StageSchedule());
+        for (const char* const wrong : {R"({"/schedule": "rapter"})", R"({"/sweeps": []})", R"({"/training/stepz": 1})",
+                                        R"({"/training/steps": "many"})", "[1]", "3"}) {
+            QVERIFY2(!set(wrong), wrong);
+        }
+        // The methods of the example all train, at FLOP that are equal but for stem and head.
+        for (const Sweep& sweep : project.sweeps) {
+            const auto members = expand(project, sweep);
+            QVERIFY(members);
+            QCOMPARE(members->size(), std::size_t{7});
+            for (const SweepMember& member : *members) {
+                QVERIFY2(!member.error, member.error ? member.error->text().c_str() : "");
+                const Project& of = member.project;
+                const double trained =
+                    averageLength(of.schedule, 12, of.training.steps) * static_cast<double>(of.training.steps);
+                QVERIFY(sweep.name != "methods" || std::abs(trained / (9 * 400) - 1) < 0.01);
+            }
+        }
+    }
+
     void errorsNameAxisAndValue_data()
     {
         QTest::addColumn<QString>("axis");
@@ -201,7 +232,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 4);
+        QCOMPARE(sweeps, 7);
     }
 
     void partsOfAGrid()

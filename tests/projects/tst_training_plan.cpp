@@ -14,6 +14,7 @@ class TestTrainingPlan : public QObject {
 private slots:
     void learningRate_data();
     void learningRate();
+    void fallsInTheLastStage();
     void noWarmup();
 };
 
@@ -47,8 +48,23 @@ void TestTrainingPlan::learningRate()
     TrainingPlan plan;
     plan.steps = 500;
     plan.learningRate = {2.0, 100, static_cast<RateCurve>(curve), 0.1};
-    QVERIFY2(std::abs(learningRateAt(plan, step) - expected) < 1e-12,
-             qPrintable(QString::number(learningRateAt(plan, step), 'g', 17)));
+    QVERIFY2(std::abs(learningRateAt(plan, {}, step) - expected) < 1e-12,
+             qPrintable(QString::number(learningRateAt(plan, {}, step), 'g', 17)));
+}
+
+/// Constant until the last stage begins, and down to its end from there (RaPTr, appendix D).
+void TestTrainingPlan::fallsInTheLastStage()
+{
+    TrainingPlan plan;
+    plan.steps = 400;
+    plan.learningRate = {2.0, 50, RateCurve::Linear, 0.0, RateDecay::InLastStage};
+    const StageSchedule schedule{.stages = {{0, 6, {}}, {100, 8, {}}, {300, 12, {}}}};
+    QCOMPARE(learningRateAt(plan, schedule, 25), 1.0);
+    QCOMPARE(learningRateAt(plan, schedule, 51), 2.0);
+    QCOMPARE(learningRateAt(plan, schedule, 300), 2.0);
+    QCOMPARE(learningRateAt(plan, schedule, 350), 1.0);
+    QCOMPARE(learningRateAt(plan, schedule, 400), 0.0);
+    QVERIFY(learningRateAt(plan, {}, 300) < 1.0);
 }
 
 void TestTrainingPlan::noWarmup()
@@ -56,10 +72,10 @@ void TestTrainingPlan::noWarmup()
     TrainingPlan plan;
     plan.steps = 10;
     plan.learningRate = {1.0, 0, RateCurve::InverseSquareRoot, 0.0};
-    QCOMPARE(learningRateAt(plan, 1), 1.0);
-    QCOMPARE(learningRateAt(plan, 4), 0.5);
+    QCOMPARE(learningRateAt(plan, {}, 1), 1.0);
+    QCOMPARE(learningRateAt(plan, {}, 4), 0.5);
     plan.learningRate.curve = RateCurve::Linear;
-    QCOMPARE(learningRateAt(plan, 10), 0.0);
+    QCOMPARE(learningRateAt(plan, {}, 10), 0.0);
 }
 
 RESIDUA_TEST(TestTrainingPlan)

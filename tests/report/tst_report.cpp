@@ -316,10 +316,10 @@ private slots:
             QVERIFY(svgs[i].contains("12 &lt; 13 layers"));
         }
         QVERIFY(svgs[4].contains("Peak memory, MiB"));
-        const qsizetype at = html.indexOf("<h2>Stage transitions</h2>");
+        const qsizetype at = html.indexOf("<h2>Stages</h2>");
         QVERIFY(at > 0);
         const QString table = html.mid(at, html.indexOf("</table>", at) - at);
-        QCOMPARE(table.count("<tr>"), 2);
+        QCOMPARE(table.count("<tr>"), 3);
         double before = 0;
         double after = 0;
         for (int step = 11; step <= 20; ++step) {

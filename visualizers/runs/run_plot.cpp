@@ -331,7 +331,7 @@ void RunPlot::showBands()
 {
     std::vector<CurvePlot::Band> bands;
     if (const ShownRuns::Run* run = staged()) {
-        for (const engine::StageStart& stage : run->stages) {
+        for (const engine::StageRecord& stage : run->stages) {
             bands.push_back({m_runs.at(run->key).curves.xOf(stage.step), QString::fromStdString(stage.name)});
         }
     }
@@ -345,7 +345,7 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
         return {};
     }
     const Curve& curve = m_runs.at(run->key).curves.at(m_shown.name).raw();
-    return engine::stageTransitions(run->stages, curve.positions(0), curve.values());
+    return engine::stageTransitions(run->stages, curve.positions(0), curve.values(), curve.positions(2));
 }
 
 void RunPlot::refresh()

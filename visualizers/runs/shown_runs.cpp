@@ -122,12 +122,25 @@ void ShownRuns::add(const std::string& key, const RunNumbers& numbers)
     }
 }
 
-void ShownRuns::setEvents(const std::string& key, const std::vector<engine::RunEvent>& events)
+void ShownRuns::setStages(const std::string& key, std::vector<engine::StageRecord> stages)
 {
     if (Run* run = known(key)) {
-        run->stages = engine::stageStarts(events);
+        run->stages = std::move(stages);
         emit stagesChanged(key);
     }
+}
+
+void ShownRuns::addStages(const std::string& key, const std::vector<engine::StageRecord>& stages)
+{
+    Run* run = known(key);
+    if (!run || stages.empty()) {
+        return;
+    }
+    for (const engine::StageRecord& stage : stages) { // a resumed run begins some again
+        std::erase_if(run->stages, [&](const engine::StageRecord& known) { return known.step >= stage.step; });
+        run->stages.push_back(stage);
+    }
+    emit stagesChanged(key);
 }
 
 } // namespace residua::visualizers

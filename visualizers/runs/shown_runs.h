@@ -41,7 +41,7 @@ public:
         bool overlaid = false;  ///< its curves are shown
         std::size_t colour = 0; ///< of them, as curveColour counts
         Facts facts;
-        std::vector<engine::StageStart> stages;
+        std::vector<engine::StageRecord> stages;
     };
 
     using QObject::QObject;
@@ -69,8 +69,10 @@ public:
     /// Points at or before the last of their curve take the place of what was there: a resumed run never draws
     /// backwards.
     void add(const std::string& key, const RunNumbers& numbers);
-    /// All that the run has recorded, for its stages.
-    void setEvents(const std::string& key, const std::vector<engine::RunEvent>& events);
+    /// All the stages that have begun.
+    void setStages(const std::string& key, std::vector<engine::StageRecord> stages);
+    /// Those that have begun since.
+    void addStages(const std::string& key, const std::vector<engine::StageRecord>& stages);
 
 signals:
     void overlaid(const std::string& key);

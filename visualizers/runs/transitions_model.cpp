@@ -7,11 +7,25 @@
 namespace residua::visualizers {
 namespace {
 
-enum Column { Step, Stage, Before, After, Jump, Columns };
+enum Column { Step, Stage, Steps, Before, After, Jump, ValidationBefore, ValidationAfter, Seconds, Time, Columns };
 
-QString lossText(double loss)
+QString text(double number, int digits = 4)
 {
-    return std::isnan(loss) ? QStringLiteral("–") : QString::number(loss, 'f', 4);
+    return std::isnan(number) ? QStringLiteral("–") : QString::number(number, 'f', digits);
+}
+
+/// NaN stands for what there is not.
+bool same(double a, double b)
+{
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+bool same(const engine::StageTransition& a, const engine::StageTransition& b)
+{
+    return a.step == b.step && a.name == b.name && a.steps == b.steps && same(a.before, b.before) &&
+           same(a.after, b.after) && same(a.validationBefore, b.validationBefore) &&
+           same(a.validationAfter, b.validationAfter) && same(a.secondsPerStep, b.secondsPerStep) &&
+           same(a.shareOfTime, b.shareOfTime);
 }
 
 } // namespace
@@ -28,7 +42,7 @@ void TransitionsModel::setTransitions(std::vector<engine::StageTransition> trans
     for (int row = 0; row < std::min(had, have); ++row) {
         engine::StageTransition& shown = m_transitions[static_cast<std::size_t>(row)];
         const engine::StageTransition& now = transitions[static_cast<std::size_t>(row)];
-        if (shown != now) {
+        if (!same(shown, now)) {
             shown = now;
             emit dataChanged(index(row, 0), index(row, Columns - 1));
         }
@@ -67,12 +81,23 @@ QVariant TransitionsModel::data(const QModelIndex& index, int role) const
         return QString::number(transition.step);
     case Stage:
         return QString::fromStdString(transition.name);
+    case Steps:
+        return QString::number(transition.steps);
     case Before:
-        return lossText(transition.before);
+        return text(transition.before);
     case After:
-        return lossText(transition.after);
+        return text(transition.after);
+    case Jump:
+        return (transition.jump() > 0 ? QStringLiteral("+") : QString()) + text(transition.jump());
+    case ValidationBefore:
+        return text(transition.validationBefore);
+    case ValidationAfter:
+        return text(transition.validationAfter);
+    case Seconds:
+        return text(transition.secondsPerStep, 3);
     default:
-        return (transition.jump() > 0 ? QStringLiteral("+") : QString()) + lossText(transition.jump());
+        return std::isnan(transition.shareOfTime) ? text(transition.shareOfTime)
+                                                  : text(100 * transition.shareOfTime, 1) + QStringLiteral(" %");
     }
 }
 
@@ -81,7 +106,9 @@ QVariant TransitionsModel::headerData(int section, Qt::Orientation orientation, 
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= Columns) {
         return QAbstractTableModel::headerData(section, orientation, role);
     }
-    const QString titles[] = {tr("step"), tr("stage"), tr("loss before"), tr("after"), tr("jump")};
+    const QString titles[] = {
+        tr("after step"),        tr("stage"), tr("steps"),    tr("loss before"),  tr("after"), tr("jump"),
+        tr("validation before"), tr("after"), tr("s a step"), tr("share of time")};
     return titles[section];
 }
 

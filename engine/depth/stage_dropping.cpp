@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the schedule of stages leaves out of a step (RaPTr, algorithm 1 and appendix J; PLD, algorithm 1).
+#include "engine/depth/layer_dropping.h"
+#include "projects/schedule/kept_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+namespace residua::engine {
+namespace {
+
+using projects::DropSampling;
+using projects::DropScaling;
+using projects::KeepShares;
+using projects::StageSchedule;
+using projects::StageSpan;
+
+class StageDropping final : public LayerDropping {
+public:
+    explicit StageDropping(const projects::Project& project)
+        : m_schedule(project.schedule),
+          m_depth(project.network.depth()),
+          m_steps(project.training.steps),
+          m_spans(projects::spansOf(m_schedule, m_depth, m_steps))
+    {
+    }
+
+    [[nodiscard]] std::vector<LayerUse> draw(const Pass& pass) override
+    {
+        const std::int64_t step = std::clamp<std::int64_t>(pass.step, 1, std::max<std::int64_t>(m_steps, 1));
+        const StageSpan& span = spanOf(step);
+        const KeepShares shares = projects::keepShares(m_schedule, span, m_depth, m_steps, step);
+        const bool grows = projects::grows(m_schedule);
+        if (!pass.training() && !grows) {
+            return wholeNetwork(shares);
+        }
+        std::vector<LayerUse> layers(static_cast<std::size_t>(m_depth));
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            layers[l].runs = shares.layers[l] >= 1;
+        }
+        drawLayers(layers, shares, pass.random.stream("layers"));
+        scale(layers, shares);
+        openNew(layers, span, step);
+        setUnits(layers, shares, span, step, pass.random);
+        // Where none runs, the last does all the same: a network of layers alone must have a gradient.
+        if (pass.training() && std::ranges::none_of(layers, &LayerUse::runs)) {
+            layers.back() = {.runs = true, .factor = 0, .heads = {}, .mlp = {}};
+        }
+        return layers;
+    }
+
+private:
+    [[nodiscard]] const StageSpan& spanOf(std::int64_t step) const
+    {
+        const auto found = std::ranges::upper_bound(m_spans, step - 1, {}, &StageSpan::from);
+        return found[-1];
+    }
+
+    [[nodiscard]] std::vector<LayerUse> wholeNetwork(const KeepShares& shares) const
+    {
+        std::vector<LayerUse> layers(static_cast<std::size_t>(m_depth));
+        if (m_schedule.scaling == DropScaling::Evaluation) {
+            for (std::size_t l = 0; l < layers.size(); ++l) {
+                layers[l].factor = shares.layers[l];
+            }
+        }
+        return layers;
+    }
+
+    void drawLayers(std::vector<LayerUse>& layers, const KeepShares& shares, const Philox& random) const
+    {
+        const auto draw = [&](std::size_t l) {
+            const auto bits = random.at(l);
+            return uniform(bits[0], bits[1]);
+        };
+        if (m_schedule.sampling != DropSampling::FixedSize) {
+            for (std::size_t l = 0; l < layers.size(); ++l) {
+                layers[l].runs = layers[l].runs || draw(l) < shares.layers[l];
+            }
+            return;
+        }
+        // As many of the others as the share says: those that drew least.
+        std::vector<std::size_t> others;
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            if (!layers[l].runs) {
+                others.push_back(l);
+            }
+        }
+        if (others.empty()) {
+            return;
+        }
+        const double share = shares.layers[others.front()];
+        const auto kept = static_cast<std::ptrdiff_t>(std::llround(share * static_cast<double>(others.size())));
+        std::ranges::stable_sort(others, {}, draw);
+        for (const std::size_t l : std::span(others).first(static_cast<std::size_t>(kept))) {
+            layers[l].runs = true;
+        }
+    }
+
+    /// The factor of each branch that runs; of a growing network the top layer has no gap above it.
+    void scale(std::vector<LayerUse>& layers, const KeepShares& shares) const
+    {
+        const bool byGap = m_schedule.scaling == DropScaling::SquareRoot || m_schedule.scaling == DropScaling::Linear;
+        if (byGap && !projects::grows(m_schedule)) {
+            std::size_t next = layers.size();
+            for (std::size_t l = layers.size(); l-- > 0;) {
+                if (layers[l].runs) {
+                    const auto gap = static_cast<double>(next - l);
+                    layers[l].factor = m_schedule.scaling == DropScaling::Linear ? gap : std::sqrt(gap);
+                    next = l;
+                }
+            }
+        }
+        if (m_schedule.scaling == DropScaling::InverseProbability) {
+            for (std::size_t l = 0; l < layers.size(); ++l) {
+                layers[l].factor = layers[l].runs && shares.layers[l] > 0 ? 1 / shares.layers[l] : 1;
+            }
+        }
+    }
+
+    /// How far what the stage has added is open before step `step`: from 0 at its first.
+    [[nodiscard]] double openingOf(const StageSpan& span, std::int64_t step) const
+    {
+        const bool added = projects::grows(m_schedule) && span.isStage() && span.stage > 0;
+        if (!added || m_schedule.growthWarmup == 0) {
+            return 1;
+        }
+        return std::clamp(static_cast<double>(step - 1 - span.from) / static_cast<double>(m_schedule.growthWarmup), 0.0,
+                          1.0);
+    }
+
+    [[nodiscard]] StageSpan stageBefore(const StageSpan& span) const
+    {
+        return {span.from, span.to, span.stage - 1, m_schedule.stages[span.stage - 1].averageLength};
+    }
+
+    void openNew(std::vector<LayerUse>& layers, const StageSpan& span, std::int64_t step) const
+    {
+        const double opening = openingOf(span, step);
+        if (opening == 1 || !projects::leavesOutLayers(m_schedule.axis)) {
+            return;
+        }
+        const std::int64_t before = projects::grownDepth(m_schedule, stageBefore(span), m_depth);
+        const std::int64_t after = projects::grownDepth(m_schedule, span, m_depth);
+        const projects::Growth growth = projects::growthOf(m_schedule.growth, before, after);
+        for (std::size_t l = 0; l < growth.isNew.size(); ++l) {
+            layers[l].factor *= growth.isNew[l] ? opening : 1;
+        }
+    }
+
+    void setUnits(std::vector<LayerUse>& layers, const KeepShares& shares, const StageSpan& span, std::int64_t step,
+                  const RandomStreams& random) const
+    {
+        UnitUse use{.sampling = m_schedule.sampling, .opening = openingOf(span, step)};
+        if (use.opening != 1) {
+            use.before = projects::keepShares(m_schedule, stageBefore(span), m_depth, m_steps, step).parts.front();
+        }
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            use.keep = shares.parts[l];
+            layers[l].mlpParts = m_schedule.mlpParts;
+            if (projects::leavesOutHeads(m_schedule.axis)) {
+                layers[l].heads = use;
+                layers[l].heads.key = random.stream("heads." + std::to_string(l + 1)).key();
+            }
+            if (projects::leavesOutMlp(m_schedule.axis)) {
+                layers[l].mlp = use;
+                layers[l].mlp.key = random.stream("mlp." + std::to_string(l + 1)).key();
+            }
+        }
+    }
+
+    StageSchedule m_schedule;
+    std::int64_t m_depth;
+    std::int64_t m_steps;
+    std::vector<StageSpan> m_spans;
+};
+
+} // namespace
+
+std::unique_ptr<LayerDropping> makeStageDropping(const projects::Project& project)
+{
+    return std::make_unique<StageDropping>(project);
+}
+
+} // namespace residua::engine

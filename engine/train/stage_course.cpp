@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/stage_course.h"
+
+#include "projects/base/number_from.h"
+#include "projects/schedule/kept_parts.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace residua::engine {
+namespace {
+
+using projects::Growth;
+using projects::GrowthMoments;
+using projects::GrowthSource;
+using projects::GrowthWrites;
+using projects::StageSpan;
+
+constexpr std::string_view kLayers = "layers.";
+constexpr std::string_view kTopology = "topology.";
+
+/// "layers.3.attention.q.weight" taken apart: layer 3 and "attention.q.weight".
+struct LayerParameter {
+    std::int64_t layer = 0;
+    std::string_view rest;
+};
+
+std::optional<LayerParameter> layerParameter(std::string_view name)
+{
+    if (!name.starts_with(kLayers)) {
+        return std::nullopt;
+    }
+    const std::string_view after = name.substr(kLayers.size());
+    const std::size_t dot = after.find('.');
+    const auto layer = numberFrom<std::int64_t>(after.substr(0, dot));
+    return layer && dot != std::string_view::npos ? std::optional(LayerParameter{*layer, after.substr(dot + 1)})
+                                                  : std::nullopt;
+}
+
+/// The parameters of the layers by layer and name, as indices.
+using LayerIndex = std::map<std::pair<std::int64_t, std::string_view>, std::size_t>;
+
+LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
+{
+    LayerIndex index;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (const auto named = layerParameter(parameters[i].name)) {
+            index.emplace(std::pair{named->layer, named->rest}, i);
+        }
+    }
+    return index;
+}
+
+/// The bias that is added to a matrix' product: "down.bias" beside "down.weight".
+std::string biasBeside(std::string_view matrix)
+{
+    return std::string(matrix.substr(0, matrix.rfind('.') + 1)) + "bias";
+}
+
+/// Copies layer `source` onto layer `layer`. A source never lies above its copy, so copying from the top layer down
+/// reads no layer that was written.
+void copyLayer(const LayerIndex& index, std::int64_t layer, std::int64_t source, bool moments,
+               std::vector<NamedParameter>& parameters, Optimiser& optimiser)
+{
+    for (const auto& [at, to] : index) {
+        const auto from = index.find({source, at.second});
+        if (at.first == layer && from != index.end()) {
+            parameters[to].tensor.copy_(parameters[from->second].tensor);
+            if (moments) {
+                optimiser.copyMoments(from->second, to);
+            } else {
+                optimiser.clearMoments(to);
+            }
+        }
+    }
+}
+
+void silence(const LayerIndex& index, std::int64_t layer, std::vector<NamedParameter>& parameters)
+{
+    for (const auto& [at, i] : index) {
+        if (at.first == layer && parameters[i].writesResidual) {
+            parameters[i].tensor.zero_();
+            const std::string bias = biasBeside(at.second);
+            if (const auto beside = index.find({layer, bias}); beside != index.end()) {
+                parameters[beside->second].tensor.zero_();
+            }
+        }
+    }
+}
+
+std::string told(const Growth& growth, GrowthSource kind)
+{
+    std::string text;
+    for (std::size_t l = 0; l < growth.isNew.size(); ++l) {
+        if (growth.isNew[l]) {
+            text += (text.empty() ? "" : ", ") + std::to_string(l + 1);
+        }
+    }
+    if (text.empty()) {
+        return text;
+    }
+    const char* const made = kind == GrowthSource::Fresh ? " as initialised"
+                             : kind == GrowthSource::Top ? " as copies of the top layers"
+                                                         : " as copies of the layers before them";
+    return "new layers " + text + made;
+}
+
+} // namespace
+
+StageCourse::StageCourse(const projects::Project& project)
+    : m_schedule(project.schedule), m_depth(project.network.depth()), m_steps(project.training.steps)
+{
+    if (m_schedule.course == projects::DropCourse::Stages && !projects::trainsAll(m_schedule)) {
+        m_spans = projects::spansOf(m_schedule, m_depth, m_steps);
+    }
+}
+
+std::optional<StageBorder> StageCourse::after(std::int64_t stepsDone) const
+{
+    const auto begins = std::ranges::find(m_spans, stepsDone, &StageSpan::from);
+    if (begins == m_spans.end()) {
+        return std::nullopt;
+    }
+    const StageSpan& before = begins == m_spans.begin() ? *begins : begins[-1];
+    return StageBorder{stepsDone, before, *begins, projects::nameOf(m_schedule, *begins, m_depth)};
+}
+
+std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const
+{
+    const std::int64_t before = projects::grownDepth(m_schedule, border.before, m_depth);
+    const std::int64_t after = projects::grownDepth(m_schedule, border.after, m_depth);
+    if (!projects::grows(m_schedule) || before >= after) {
+        return {};
+    }
+    const at::NoGradGuard noGrad;
+    const Growth growth = projects::growthOf(m_schedule.growth, before, after);
+    std::vector<NamedParameter>& parameters = network.parameters();
+    const LayerIndex index = indexOf(parameters);
+    for (std::int64_t layer = after; layer >= 1; --layer) {
+        const std::int64_t source = growth.source[static_cast<std::size_t>(layer - 1)];
+        const bool isNew = growth.isNew[static_cast<std::size_t>(layer - 1)];
+        if (source > 0 && source != layer) {
+            const bool moments = !isNew || m_schedule.growthMoments == GrowthMoments::Copied;
+            copyLayer(index, layer, source, moments, parameters, optimiser);
+        }
+    }
+    if (m_schedule.growthWrites == GrowthWrites::Zero) {
+        for (std::int64_t layer = 1; layer <= after; ++layer) {
+            if (growth.isNew[static_cast<std::size_t>(layer - 1)]) {
+                silence(index, layer, parameters);
+            }
+        }
+    }
+    return told(growth, m_schedule.growth);
+}
+
+void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters)
+{
+    const bool leavesOut = std::ranges::any_of(pass.layers, [](const LayerUse& layer) { return !layer.runs; });
+    if (!leavesOut || m_schedule.absentWeights == projects::AbsentWeights::Untouched) {
+        return;
+    }
+    const StageSpan span = projects::spanAt(m_schedule, m_depth, m_steps, pass.step);
+    const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
+    for (NamedParameter& parameter : parameters) {
+        const auto named = layerParameter(parameter.name);
+        const bool absent = named
+                                ? named->layer <= exists && !pass.layer(static_cast<std::size_t>(named->layer - 1)).runs
+                                : parameter.name.starts_with(kTopology) && exists == m_depth;
+        if (!absent || parameter.tensor.grad().defined()) {
+            continue;
+        }
+        if (!m_zeros.defined() || m_zeros.numel() < parameter.tensor.numel()) {
+            m_zeros = at::zeros({parameter.tensor.numel()}, parameter.tensor.options().requires_grad(false));
+        }
+        parameter.tensor.mutable_grad() = m_zeros.narrow(0, 0, parameter.tensor.numel()).view(parameter.tensor.sizes());
+    }
+}
+
+} // namespace residua::engine

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The schedule of stages: which parts of the network train when.
+#include "projects/check/problems.h"
+
+#include "projects/model/text_forms.h"
+#include "projects/nodes/mlp_parts.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/schedule/kept_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::projects {
+namespace {
+
+const std::string kSchedule = "/schedule";
+constexpr double kRounding = 1e-9;
+
+std::string percent(double share)
+{
+    return numberText(std::round(share * 1000) / 10) + " %";
+}
+
+class ScheduleCheck {
+public:
+    ScheduleCheck(const Project& project, Problems& problems)
+        : m_project(project), m_schedule(project.schedule), m_depth(project.network.depth()), m_problems(problems)
+    {
+    }
+
+    void run()
+    {
+        for (std::size_t i = 0; i < m_schedule.stages.size(); ++i) {
+            checkStage(i);
+            if (i > 0) {
+                checkOrder(i);
+            }
+        }
+        m_problems.within(kSchedule + "/full_model_steps", m_schedule.fullModelSteps, 0,
+                          std::max<std::int64_t>(m_project.training.steps, 0));
+        checkCourse();
+        checkGrowth();
+        if (!trainsAll(m_schedule)) {
+            checkBlocks();
+            checkWiring();
+        }
+    }
+
+private:
+    static std::string pathOf(std::size_t stage) { return kSchedule + "/stages/" + std::to_string(stage); }
+
+    void checkStage(std::size_t index)
+    {
+        const Stage& stage = m_schedule.stages[index];
+        const std::string path = pathOf(index);
+        m_problems.within(path + "/start", stage.start, 0, std::max<std::int64_t>(m_project.training.steps, 1) - 1);
+        const double always = grows(m_schedule) ? 0 : static_cast<double>(stage.always.size());
+        m_problems.within(path + "/average_length", stage.averageLength, std::max(1.0, always),
+                          static_cast<double>(std::max<std::int64_t>(m_depth, 1)));
+        for (std::size_t i = 0; i < stage.always.size(); ++i) {
+            if (stage.always[i] < 1 || stage.always[i] > m_depth) {
+                m_problems.error(path + "/always", "got layer " + std::to_string(stage.always[i]) + ", expected 1 to " +
+                                                       std::to_string(m_depth));
+            }
+            if (i > 0 && stage.always[i] <= stage.always[i - 1]) {
+                m_problems.error(path + "/always", "layers are not in ascending order, each once");
+            }
+        }
+        checkLength(index);
+    }
+
+    /// What the sampling can do with the average length.
+    void checkLength(std::size_t index)
+    {
+        const double length = m_schedule.stages[index].averageLength;
+        const std::string path = pathOf(index) + "/average_length";
+        const bool counted =
+            m_schedule.sampling == DropSampling::FixedSize || m_schedule.sampling == DropSampling::First;
+        if (counted && leavesOutLayers(m_schedule.axis) && length != std::round(length)) {
+            m_problems.error(path, "got " + numberText(length) + ", expected a whole number where every step trains " +
+                                       "the same number of layers");
+        }
+        if (m_schedule.sampling == DropSampling::DeeperSeldomer && m_schedule.course == DropCourse::Stages) {
+            const StageSpan span{0, 1, index, length};
+            const double reached = expectedSum(span);
+            if (std::abs(reached - length) > 1e-6 * std::max(length, 1.0)) {
+                m_problems.error(path, "got " + numberText(length) + ", expected at least " +
+                                           numberText(std::round(lowestDeeper(index) * 100) / 100) +
+                                           ": leaving out the deeper ones more often comes to no less");
+            }
+        }
+    }
+
+    [[nodiscard]] double expectedSum(const StageSpan& span) const
+    {
+        double sum = 0;
+        for (const double keep : keepShares(m_schedule, span, m_depth, m_project.training.steps, 1).layers) {
+            sum += keep;
+        }
+        return leavesOutLayers(m_schedule.axis) ? sum : span.averageLength;
+    }
+
+    /// The average where the last layer is never kept.
+    [[nodiscard]] double lowestDeeper(std::size_t index) const
+    {
+        double sum = static_cast<double>(m_depth);
+        for (std::int64_t layer = 1; layer <= m_depth; ++layer) {
+            if (!std::ranges::binary_search(m_schedule.stages[index].always, layer)) {
+                sum -= static_cast<double>(layer) / static_cast<double>(m_depth);
+            }
+        }
+        return sum;
+    }
+
+    void checkOrder(std::size_t index)
+    {
+        const Stage& before = m_schedule.stages[index - 1];
+        const Stage& stage = m_schedule.stages[index];
+        if (stage.start <= before.start) {
+            m_problems.error(pathOf(index) + "/start", "got step " + std::to_string(stage.start) +
+                                                           ", expected one after " + std::to_string(before.start));
+        }
+        if (grows(m_schedule)) {
+            if (stage.averageLength < before.averageLength) {
+                m_problems.error(pathOf(index) + "/average_length", "falls from " + numberText(before.averageLength) +
+                                                                        " to " + numberText(stage.averageLength) +
+                                                                        " layers, expected it to stay or grow");
+            }
+            return;
+        }
+        if (keepProbability(stage, m_depth) < keepProbability(before, m_depth) - kRounding) {
+            m_problems.error(pathOf(index) + "/average_length",
+                             "keep probability falls from " + percent(keepProbability(before, m_depth)) + " to " +
+                                 percent(keepProbability(stage, m_depth)) + ", expected it to stay or grow");
+        }
+        if (!std::ranges::includes(stage.always, before.always)) {
+            m_problems.error(pathOf(index) + "/always", "leaves out a layer that the stage before always keeps");
+        }
+    }
+
+    void checkCourse()
+    {
+        if (m_schedule.course == DropCourse::Stages) {
+            return;
+        }
+        if (!m_schedule.stages.empty()) {
+            m_problems.warning(kSchedule + "/stages", "are not read: the kept share goes by a curve");
+        }
+        if (m_schedule.sampling == DropSampling::First) {
+            m_problems.error(kSchedule + "/course", "a network of the first layers grows by stages, expected those");
+        }
+    }
+
+    /// What a network that grows from stage to stage needs.
+    void checkGrowth()
+    {
+        if (!grows(m_schedule)) {
+            const bool isRead = m_schedule.sampling == DropSampling::First;
+            if (!isRead && (m_schedule.growth != GrowthSource::Fresh || m_schedule.growthWarmup > 0)) {
+                m_problems.warning(kSchedule + "/growth",
+                                   "layers are made where the first ones train alone: see sampling");
+            }
+            return;
+        }
+        if (m_schedule.fullModelSteps > 0) {
+            m_problems.error(kSchedule + "/full_model_steps",
+                             "got " + std::to_string(m_schedule.fullModelSteps) +
+                                 ", expected 0: a network that grows has no layers to begin with but the first");
+        }
+        if (m_schedule.growth == GrowthSource::Fresh) {
+            return;
+        }
+        if (!leavesOutLayers(m_schedule.axis)) {
+            m_problems.error(kSchedule + "/growth", "copies layers, but it is not layers that are left out: see axis");
+            return;
+        }
+        for (std::size_t i = 1; i < m_schedule.stages.size(); ++i) {
+            checkCopies(i);
+        }
+    }
+
+    void checkCopies(std::size_t index)
+    {
+        const auto before = static_cast<std::int64_t>(std::llround(m_schedule.stages[index - 1].averageLength));
+        const auto after = std::min<std::int64_t>(std::llround(m_schedule.stages[index].averageLength), m_depth);
+        if (after > 2 * before) {
+            m_problems.error(pathOf(index) + "/average_length",
+                             "grows from " + std::to_string(before) + " to " + std::to_string(after) +
+                                 " layers, expected at most " + std::to_string(2 * before) +
+                                 ": a layer is copied once");
+            return;
+        }
+        const Growth growth = growthOf(m_schedule.growth, before, after);
+        for (std::int64_t layer = 1; layer <= after; ++layer) {
+            const std::int64_t source = growth.source[static_cast<std::size_t>(layer - 1)];
+            const Block* const to = m_project.network.blockOfLayer(layer);
+            const Block* const from = m_project.network.blockOfLayer(source);
+            if (source != layer && to && from && to != from) {
+                m_problems.error(pathOf(index) + "/average_length", "layer " + std::to_string(layer) + " of block " +
+                                                                        to->name + " would be a copy of layer " +
+                                                                        std::to_string(source) + " of block " +
+                                                                        from->name + ", expected layers of one block");
+                return;
+            }
+        }
+    }
+
+    /// Heads and MLP parts are looked for in blocks that are sound; what is wrong with others is said there.
+    void checkBlocks()
+    {
+        std::size_t attentions = 0;
+        std::size_t mlps = 0;
+        for (const Block* const block : usedBlocks(m_project.network)) {
+            const ResolvedGraph graph = resolveGraph(m_project, GraphRef::block(block->name));
+            if (!graph.errors.empty()) {
+                return;
+            }
+            for (const ResolvedNode& node : graph.nodes) {
+                attentions += node.kind->traits.role == NodeRole::Attention ? 1 : 0;
+            }
+            for (const MlpNodes& mlp : mlpsOf(graph)) {
+                ++mlps;
+                if (leavesOutMlp(m_schedule.axis) && m_schedule.mlpParts > 0 && mlp.hidden % m_schedule.mlpParts != 0) {
+                    m_problems.error(kSchedule + "/mlp_parts", "the MLP of block " + block->name + " has " +
+                                                                   std::to_string(mlp.hidden) +
+                                                                   " hidden features, expected a multiple of " +
+                                                                   std::to_string(m_schedule.mlpParts) + " parts");
+                }
+            }
+        }
+        if (leavesOutHeads(m_schedule.axis) && attentions == 0) {
+            m_problems.error(kSchedule + "/axis", "no block has attention heads to leave out");
+        }
+        if (leavesOutMlp(m_schedule.axis) && mlps == 0) {
+            m_problems.error(kSchedule + "/axis", "no block has an MLP whose parts could be left out");
+        }
+    }
+
+    void checkWiring()
+    {
+        const auto* const gate = std::get_if<BranchGate>(&m_project.topology.wiring);
+        if (gate == nullptr || m_depth < 1) {
+            return;
+        }
+        if (gate->gate == BranchGateKind::StochasticDepth) {
+            m_problems.error(kSchedule, "the topology leaves out layers at random already, expected one of the two");
+        }
+        if (gate->gate != BranchGateKind::ValueResidual) {
+            return;
+        }
+        if (leavesOutHeads(m_schedule.axis)) {
+            m_problems.error(kSchedule + "/axis",
+                             "a value residual mixes the values of all heads, expected none left out");
+        }
+        const StageSpan curve{0, 1, StageSpan::kCurve, 0};
+        bool first = true;
+        if (m_schedule.course == DropCourse::Curve) {
+            first = keepShares(m_schedule, curve, m_depth, 1, 1).layers.front() == 1;
+        }
+        for (std::size_t i = 0; first && i < m_schedule.stages.size() && m_schedule.course == DropCourse::Stages; ++i) {
+            first = keepShares(m_schedule, {0, 1, i, 0}, m_depth, 1, 1).layers.front() == 1;
+        }
+        if (!first) {
+            m_problems.error(kSchedule + "/stages",
+                             "a value residual takes the first layer's values, expected layer 1 among the always-kept");
+        }
+    }
+
+    const Project& m_project;
+    const StageSchedule& m_schedule;
+    const std::int64_t m_depth;
+    Problems& m_problems;
+};
+
+} // namespace
+
+void validateSchedule(const Project& project, Problems& problems)
+{
+    ScheduleCheck(project, problems).run();
+}
+
+} // namespace residua::projects

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/library/schedule_presets.h"
+
+#include "projects/base/number_from.h"
+#include "projects/base/text.h"
+#include "projects/schedule/stage_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+namespace residua::projects {
+
+namespace {
+
+constexpr const char* kPlace = "schedule";
+constexpr std::int64_t kWarmupShare = 100; ///< of the steps
+
+StageSchedule subnetworks(DropAxis axis)
+{
+    StageSchedule rules;
+    rules.axis = axis;
+    rules.scaling = axis == DropAxis::Layers ? DropScaling::SquareRoot : DropScaling::None;
+    return rules;
+}
+
+StageSchedule growth(GrowthSource source, DropAxis axis = DropAxis::Layers)
+{
+    StageSchedule rules;
+    rules.axis = axis;
+    rules.sampling = DropSampling::First;
+    rules.scaling = DropScaling::None;
+    rules.growth = source;
+    return rules;
+}
+
+StageSchedule opening(StageSchedule rules)
+{
+    rules.growthWarmup = 1; // scheduleOf makes it as long as the training asks
+    return rules;
+}
+
+StageSchedule layerDropping(DropCourse course, DropScaling scaling)
+{
+    StageSchedule rules;
+    rules.sampling = DropSampling::DeeperSeldomer;
+    rules.course = course;
+    rules.scaling = scaling;
+    return rules;
+}
+
+StageSchedule lemon()
+{
+    StageSchedule rules = growth(GrowthSource::Adjacent);
+    rules.growthWrites = GrowthWrites::Zero;
+    return rules;
+}
+
+std::vector<SchedulePreset> makePresets()
+{
+    const std::vector<double> raptr{1.0 / 2, 2.0 / 3, 5.0 / 6, 1};
+    const std::vector<double> heads{1.0 / 2, 3.0 / 4, 1};
+    const std::vector<double> doubling{1.0 / 4, 1.0 / 2, 1};
+    const char* const msg = "Yao et al., Masked Structural Growth; RaPTr, D.2";
+    return {
+        {"none", "All layers, always", "", "Every step trains every layer.", {}, {}},
+        {"raptr", "RaPTr", "RaPTr, section 2.1 and appendix E", "Random layers, more of them from stage to stage.",
+         subnetworks(DropAxis::Layers), raptr, true},
+        {"raptr-free", "RaPTr, none always kept", "RaPTr, section 3 and D.3", "The same without an always-kept set.",
+         subnetworks(DropAxis::Layers), raptr},
+        {"raptr-heads", "RaPTr, attention heads", "RaPTr, section 4.3", "Random heads of each layer, more and more.",
+         subnetworks(DropAxis::Heads), heads},
+        {"raptr-mlp", "RaPTr, MLP", "RaPTr, section 4.3", "Random quarters of each MLP, more and more.",
+         subnetworks(DropAxis::Mlp), doubling},
+        {"pld",
+         "Progressive layer dropping",
+         "Zhang and He, Progressive Layer Dropping; RaPTr, D.1",
+         "Fewer and fewer layers along a curve, the deeper ones the less often.",
+         layerDropping(DropCourse::Curve, DropScaling::InverseProbability),
+         {}},
+        {"stochastic-depth",
+         "Stochastic depth",
+         "Huang et al., Stochastic Depth",
+         "The deeper a layer the less often it trains; its share counts in evaluation.",
+         layerDropping(DropCourse::Stages, DropScaling::Evaluation),
+         {}},
+        {"stacking", "Gradual stacking", "Reddi et al., Gradual Stacking; RaPTr, D.2",
+         "A network that grows: copies of its top layers on top.", growth(GrowthSource::Top), raptr},
+        {"bert2bert", "bert2BERT", "Chen et al., bert2BERT; RaPTr, D.2", "A network whose depth doubles.",
+         growth(GrowthSource::Top), doubling},
+        {"lemon", "LEMON", "Wang et al., LEMON; RaPTr, D.2",
+         "Copies of layers right after them, which write nothing at first: the function is kept.", lemon(), raptr},
+        {"msg", "MSG", msg, "Gradual stacking whose new branches open over a warm-up.",
+         opening(growth(GrowthSource::Top)), raptr},
+        {"msg-between", "MSG, layers between", msg, "The same with each copy right after its source.",
+         opening(growth(GrowthSource::Adjacent)), raptr},
+        {"msg-heads", "MSG, attention heads", msg, "Each layer's heads grow, opening over a warm-up.",
+         opening(growth(GrowthSource::Fresh, DropAxis::Heads)), heads},
+        {"msg-mlp", "MSG, MLP", msg, "Each MLP's hidden features grow, opening over a warm-up.",
+         opening(growth(GrowthSource::Fresh, DropAxis::Mlp)), doubling},
+    };
+}
+
+std::vector<double> lengthsOf(const SchedulePreset& preset, std::int64_t depth)
+{
+    std::set<double> lengths;
+    const double least = preset.keepsEnds && depth > 1 ? 2 : 1;
+    for (const double share : preset.shares) {
+        lengths.insert(std::max(std::round(share * static_cast<double>(depth)), least));
+    }
+    return {lengths.begin(), lengths.end()};
+}
+
+/// Stages of these lengths after the preset's rules.
+Result<StageSchedule> staged(const SchedulePreset& preset, const std::vector<double>& lengths, StageSplit split,
+                             std::int64_t depth, std::int64_t steps, double target)
+{
+    Result<StageSchedule> made = makeStages(preset.rules, lengths, split, depth, steps, target,
+                                            preset.keepsEnds ? StageEnds::Kept : StageEnds::AsOthers);
+    if (made && made->growthWarmup > 0) {
+        made->growthWarmup = std::max<std::int64_t>(steps / kWarmupShare, 1);
+    }
+    return made;
+}
+
+} // namespace
+
+std::span<const SchedulePreset> schedulePresets()
+{
+    static const std::vector<SchedulePreset> all = makePresets();
+    return all;
+}
+
+const SchedulePreset* findSchedulePreset(std::string_view name)
+{
+    const auto found = std::ranges::find(schedulePresets(), name, &SchedulePreset::name);
+    return found == schedulePresets().end() ? nullptr : &*found;
+}
+
+StageSchedule scheduleOf(const SchedulePreset& preset, std::int64_t depth, std::int64_t steps)
+{
+    if (preset.rules.course == DropCourse::Stages && preset.rules.sampling == DropSampling::DeeperSeldomer) {
+        // One stage whose last layer stays with 0.5 (Huang et al.).
+        StageSchedule schedule = preset.rules;
+        const auto all = static_cast<double>(depth);
+        schedule.stages = {{0, std::max(all - 0.5 * (all + 1) / 2, 1.0), {}}};
+        return schedule;
+    }
+    if (preset.shares.empty() || depth < 1) {
+        return preset.rules;
+    }
+    std::vector<double> lengths = lengthsOf(preset, depth);
+    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(steps, 1));
+    if (lengths.size() > most) {
+        lengths.erase(lengths.begin(), lengths.end() - static_cast<std::ptrdiff_t>(most));
+    }
+    const Result<StageSchedule> made =
+        staged(preset, lengths, StageSplit::Equal, depth, std::max<std::int64_t>(steps, 1), 0);
+    return made ? *made : preset.rules;
+}
+
+Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, std::int64_t steps)
+{
+    std::istringstream stream{std::string(text)};
+    const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+    const SchedulePreset* const preset = findSchedulePreset(words.empty() ? "" : words[0]);
+    if (preset == nullptr) {
+        std::vector<std::string_view> names;
+        std::ranges::transform(schedulePresets(), std::back_inserter(names), &SchedulePreset::name);
+        const std::string_view meant = nearest(words.empty() ? std::string_view() : std::string_view(words[0]), names);
+        return Error{kPlace, "got \"" + std::string(text) + "\", expected a preset's name such as raptr" +
+                                 (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
+    }
+    if (words.size() == 1) {
+        return scheduleOf(*preset, depth, steps);
+    }
+    if (preset->rules.course == DropCourse::Curve) {
+        const auto floor = numberFrom<double>(words[1]);
+        if (!floor || !(*floor > 0 && *floor <= 1) || words.size() > 2) {
+            return Error{kPlace,
+                         "got \"" + std::string(text) + "\", expected ᾱ above 0 and at most 1 after " + words[0]};
+        }
+        StageSchedule schedule = preset->rules;
+        schedule.curveFloor = *floor;
+        return schedule;
+    }
+    const Result<std::vector<double>> lengths = stageLengthsFrom(words[1]);
+    if (!lengths) {
+        return lengths.error();
+    }
+    const bool average = words.size() == 4 && words[2] == "average";
+    const auto target = average ? numberFrom<double>(words[3]) : std::optional(0.0);
+    const bool proportional = words.size() == 3 && words[2] == "proportional";
+    if (!target || (words.size() > 2 && !average && !proportional)) {
+        return Error{kPlace,
+                     "got \"" + std::string(text) + "\", expected \"proportional\" or \"average N\" after the lengths"};
+    }
+    const StageSplit split = average        ? StageSplit::TargetAverage
+                             : proportional ? StageSplit::Proportional
+                                            : StageSplit::Equal;
+    return staged(*preset, *lengths, split, depth, steps, *target);
+}
+
+} // namespace residua::projects

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
+#include "projects/schedule/stage_schedule.h"
+#include "tests/projects/problem_rows.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+using namespace residua;
+using namespace residua::projects;
+using namespace residua::tests;
+
+namespace {
+
+/// Eight transformer layers over 1,000 steps.
+Project language()
+{
+    Project project = findExample("plain-language")->project;
+    project.training.steps = 1000;
+    return project;
+}
+
+void useGate(Project& project, BranchGateKind kind)
+{
+    project.topology.wiring = BranchGate{.gate = kind};
+}
+
+} // namespace
+
+class TestValidateSchedule : public QObject {
+    Q_OBJECT
+
+private slots:
+    void mistakesAreNamed_data();
+    void mistakesAreNamed();
+    void everyPresetIsSound_data();
+    void everyPresetIsSound();
+};
+
+void TestValidateSchedule::mistakesAreNamed_data()
+{
+    rows();
+    const auto row = [](const char* name, Change change, const char* expected) {
+        QTest::newRow(name) << change << expected;
+    };
+    row(
+        "below the always-kept set",
+        [](Project& p) {
+            p.schedule.stages = {{0, 2, {1, 4, 8}}};
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 2, expected 3 to 8");
+    row(
+        "a part of a layer",
+        [](Project& p) {
+            p.schedule.stages = {{0, 4.5, {1, 8}}};
+            p.schedule.sampling = DropSampling::FixedSize;
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 4.5, expected a whole number "
+        "where every step trains the same number of layers");
+    row(
+        "too few for the deeper ones alone",
+        [](Project& p) {
+            p.schedule.stages = {{0, 2, {}}};
+            p.schedule.sampling = DropSampling::DeeperSeldomer;
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 2, expected at least 3.5: "
+        "leaving out the deeper ones more often comes to no less");
+    row(
+        "a border past the end",
+        [](Project& p) {
+            p.schedule.stages = {{0, 4, {1}}, {1000, 8, {1}}};
+        },
+        "E /schedule/stages/1/start [schedule · stage 2 · start] got 1000, expected 0 to 999");
+    row(
+        "stages beside a curve",
+        [](Project& p) {
+            p.schedule.stages = {{0, 4, {1}}};
+            p.schedule.course = DropCourse::Curve;
+        },
+        "W /schedule/stages [schedule · stages] are not read: the kept share goes by a curve");
+    row(
+        "ᾱ",
+        [](Project& p) {
+            p.schedule.course = DropCourse::Curve;
+            p.schedule.curveFloor = 0;
+        },
+        "E /schedule/curve_floor [schedule · ᾱ] got 0, expected more than 0 and at most 1");
+    row(
+        "growth to a depth that is not there",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("stacking 4-8", 8, 1000);
+            p.schedule.stages.back().averageLength = 9;
+        },
+        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] got 9, expected 1 to 8");
+    row(
+        "more than doubled", [](Project& p) { p.schedule = *scheduleFrom("stacking 2-8", 8, 1000); },
+        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] grows from 2 to 8 layers, expected "
+        "at most 4: a layer is copied once");
+    row(
+        "shrinks",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("stacking 4-8", 8, 1000);
+            std::swap(p.schedule.stages[0].averageLength, p.schedule.stages[1].averageLength);
+        },
+        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] falls from 8 to 4 layers, expected "
+        "it to stay or grow");
+    row(
+        "a growing network has no full phase",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("stacking 4-8", 8, 1000);
+            p.schedule.fullModelSteps = 10;
+        },
+        "E /schedule/full_model_steps [schedule · full model steps] got 10, expected 0: a network that grows has no "
+        "layers to begin with but the first");
+    row(
+        "copies of another block",
+        [](Project& p) {
+            p.network.blocks.push_back(p.network.blocks.front());
+            p.network.blocks.back().name = "other";
+            p.network.stack = {{p.network.blocks.front().name, 6}, {"other", 2}};
+            p.schedule = *scheduleFrom("stacking 6-8", 8, 1000);
+        },
+        "E /schedule/stages/1/average_length [schedule · stage 2 · average length] layer 7 of block other would be a "
+        "copy of layer 5 of block transformer, expected layers of one block");
+    row(
+        "copies without growth",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("raptr", 8, 1000);
+            p.schedule.growth = GrowthSource::Top;
+        },
+        "W /schedule/growth [schedule · new layers] layers are made where the first ones train alone: see sampling");
+    row(
+        "copies of heads",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("msg-heads", 8, 1000);
+            p.schedule.growth = GrowthSource::Top;
+        },
+        "E /schedule/growth [schedule · new layers] copies layers, but it is not layers that are left out: see axis");
+    row(
+        "parts that do not divide",
+        [](Project& p) {
+            p.schedule = *scheduleFrom("raptr-mlp", 8, 1000);
+            p.schedule.mlpParts = 7;
+        },
+        "E /schedule/mlp_parts [schedule · MLP parts] the MLP of block transformer has 352 hidden features, expected a "
+        "multiple of 7 parts");
+    row(
+        "heads of nothing",
+        [](Project& p) {
+            p = findExample("boolean-polynomial")->project;
+            p.schedule = *scheduleFrom("raptr-heads", 20, p.training.steps);
+        },
+        "E /schedule/axis [schedule · axis] no block has attention heads to leave out");
+    row(
+        "two ways to leave out layers",
+        [](Project& p) {
+            useGate(p, BranchGateKind::StochasticDepth);
+            p.schedule = *scheduleFrom("raptr", 8, 1000);
+        },
+        "E /schedule [schedule] the topology leaves out layers at random already, expected one of the two");
+    row(
+        "a value residual without its first layer",
+        [](Project& p) {
+            useGate(p, BranchGateKind::ValueResidual);
+            p.schedule = *scheduleFrom("raptr-free", 8, 1000);
+        },
+        "E /schedule/stages [schedule · stages] a value residual takes the first layer's values, expected layer 1 "
+        "among "
+        "the always-kept");
+}
+
+void TestValidateSchedule::mistakesAreNamed()
+{
+    check(language());
+}
+
+/// Every preset trains a language model of any depth, and says what it was made of.
+void TestValidateSchedule::everyPresetIsSound_data()
+{
+    QTest::addColumn<QString>("preset");
+    for (const SchedulePreset& preset : schedulePresets()) {
+        QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+    }
+}
+
+void TestValidateSchedule::everyPresetIsSound()
+{
+    QFETCH(QString, preset);
+    for (const std::int64_t depth : {1, 2, 3, 8, 12, 24}) {
+        for (const std::int64_t steps : {8, 1000}) {
+            Project project = language();
+            project.network.stack.front().repeat = depth;
+            project.training.steps = steps;
+            project.training.learningRate.warmupSteps = 0;
+            const Result<StageSchedule> made = scheduleFrom(preset.toStdString(), depth, steps);
+            QVERIFY(made);
+            project.schedule = *made;
+            QCOMPARE(problemsOf(project), "");
+            QCOMPARE(trainsAll(project.schedule), preset == "none");
+        }
+    }
+}
+
+RESIDUA_TEST(TestValidateSchedule)
+#include "tst_validate_schedule.moc"
