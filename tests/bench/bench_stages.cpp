@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What training a part of a network saves: 12 LLaMA-style layers of width 256, AdamW. A network that trains a fixed
+// part and one that trains all take their steps in turn; for each kind of part the share of the FLOP, the share of the
+// time (median of the ratios), and how much of the saved FLOP is saved on the clock.
+//   bench_stages [--steps N] [--warmup N] [--batch N] [--length N] [--threads N] [--device cpu|cuda:N]
+// The last line is a border: what going over it takes, but for its validation, in steps of the whole network.
+#include "engine/api/host_threads.h"
+#include "engine/runtime/device.h"
+#include "engine/train/precision.h"
+#include "engine/train/trainer.h"
+#include "projects/cost/cost.h"
+#include "projects/cost/stage_cost.h"
+#include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace residua;
+
+struct Options {
+    std::string device = "cpu";
+    std::int64_t steps = 6;
+    std::int64_t warmup = 1;
+    std::int64_t batch = 8;
+    std::int64_t length = 128;
+    int threads = 2;
+};
+
+Options parse(int argc, char** argv)
+{
+    Options options;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const std::string key = argv[i];
+        const char* const value = argv[i + 1];
+        if (key == "--device") {
+            options.device = value;
+        } else if (key == "--steps") {
+            options.steps = std::atoll(value);
+        } else if (key == "--warmup") {
+            options.warmup = std::atoll(value);
+        } else if (key == "--batch") {
+            options.batch = std::atoll(value);
+        } else if (key == "--length") {
+            options.length = std::atoll(value);
+        } else if (key == "--threads") {
+            options.threads = std::atoi(value);
+        } else {
+            std::fprintf(stderr, "bench_stages: unknown option %s\n", argv[i]);
+            std::exit(2);
+        }
+    }
+    return options;
+}
+
+projects::Project projectOf(const Options& options, projects::StageSchedule schedule)
+{
+    projects::Project project = projects::findExample("staged-language")->project;
+    project.data.source = projects::SyntheticLanguage{.vocabulary = 256, .levels = 4, .tokens = 100'000};
+    project.network.width = 256;
+    project.training.sequenceLength = options.length;
+    project.training.batch = options.batch;
+    project.training.steps = 1000;
+    project.training.determinism = projects::Determinism::Fast;
+    project.schedule = std::move(schedule);
+    return project;
+}
+
+engine::Trainer trainerOf(const projects::Project& project, const Options& options)
+{
+    Result<engine::TrainerParts> parts = engine::openParts(project, {}, options.device);
+    if (!parts) {
+        std::fprintf(stderr, "bench_stages: %s\n", parts.error().text().c_str());
+        std::exit(1);
+    }
+    return engine::Trainer(std::move(*parts));
+}
+
+double secondsOf(engine::Trainer& trainer, const auto& work)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    engine::synchronise(trainer.device());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double secondsOfStep(engine::Trainer& trainer)
+{
+    const double seconds = secondsOf(trainer, [&] {
+        if (const Status stepped = trainer.step(); !stepped) {
+            std::fprintf(stderr, "bench_stages: %s\n", stepped.error().text().c_str());
+            std::exit(1);
+        }
+    });
+    if (trainer.recordsFull()) {
+        (void)trainer.takeRecords();
+    }
+    return seconds;
+}
+
+double medianOf(std::vector<double> values)
+{
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+}
+
+/// `layers` of 12 layers' worth of the axis, in every step as many.
+void compare(const char* name, projects::DropAxis axis, double layers, const Options& options)
+{
+    projects::StageSchedule schedule;
+    schedule.axis = axis;
+    schedule.sampling = projects::DropSampling::FixedSize;
+    schedule.stages = {{0, layers, {}}};
+    const projects::Project partial = projectOf(options, schedule);
+    const double flop = projects::expectedFlopShare(partial, *projects::costOf(partial));
+    engine::Trainer whole = trainerOf(projectOf(options, {}), options);
+    engine::Trainer part = trainerOf(partial, options);
+    std::vector<double> ratios;
+    for (std::int64_t step = 0; step < options.warmup + options.steps; ++step) {
+        const double all = secondsOfStep(whole);
+        const double some = secondsOfStep(part);
+        if (step >= options.warmup) {
+            ratios.push_back(some / all);
+        }
+    }
+    const double time = medianOf(ratios);
+    std::printf(
+        "residua %s: %.1f %% of the FLOP in %.1f %% of the time: %.1f %% of what is saved is saved on the clock\n",
+        name, 100 * flop, 100 * time, 100 * (1 - time) / (1 - flop));
+}
+
+void border(const char* preset, const Options& options)
+{
+    projects::Project project = projectOf(options, *projects::scheduleFrom(preset, 12, 4));
+    project.schedule.stages[1].start = 1;
+    project.data.validationFraction = 0;
+    project.training.validateEvery = 0;
+    engine::Trainer whole = trainerOf(projectOf(options, {}), options);
+    (void)secondsOfStep(whole);
+    const double step = secondsOfStep(whole);
+    engine::Trainer grown = trainerOf(project, options);
+    (void)secondsOfStep(grown);
+    const double seconds = secondsOf(grown, [&] { (void)grown.beginStage(); });
+    std::printf("residua border of %s: %.2f steps of the whole network\n", preset, seconds / step);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    engine::restartWithShortSpins(argv);
+    engine::prepareEnvironment();
+    const Options options = parse(argc, argv);
+    at::set_num_threads(options.threads);
+    for (const double layers : {3.0, 6.0, 9.0}) {
+        const std::string name = std::to_string(static_cast<int>(layers)) + " of 12 layers";
+        compare(name.c_str(), projects::DropAxis::Layers, layers, options);
+    }
+    compare("half of the heads", projects::DropAxis::Heads, 6, options);
+    compare("half of each MLP", projects::DropAxis::Mlp, 6, options);
+    border("raptr 6-12", options);
+    border("lemon 6-12", options);
+    return 0;
+}
