@@ -36,7 +36,7 @@ CustomNotice::CustomNotice(QWidget* parent)
     layout->addWidget(m_back, 0, Qt::AlignLeft);
     connect(m_back, &QPushButton::clicked, this, [this] {
         if (m_customisation) {
-            emit backRequested(m_customisation->goBack());
+            emit backRequested(m_customisation->goBack);
         }
     });
     hide();

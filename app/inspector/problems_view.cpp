@@ -3,12 +3,24 @@
 
 #include "app/look/icons.h"
 #include "app/look/theme.h"
+#include "projects/commands/cures.h"
 
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
+#include <QPushButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace residua::app {
+
+namespace {
+
+constexpr std::size_t kMostCured = 12; ///< each cure is tried on a copy of the project
+constexpr int kWordsLeft = 22;         ///< pixels: where a line's words begin, after its icon
+
+} // namespace
 
 ProblemsView::ProblemsView(const Look& look, QWidget* parent)
     : QWidget(parent),
@@ -37,7 +49,9 @@ ProblemsView::ProblemsView(const Look& look, QWidget* parent)
     layout->addWidget(m_list, 1);
     layout->addStretch();
     const auto jump = [this](QListWidgetItem* item) {
-        emit jumpRequested(m_problems.at(static_cast<std::size_t>(m_list->row(item))).path);
+        if (const QVariant problem = item->data(Qt::UserRole); problem.isValid()) {
+            emit jumpRequested(m_problems.at(problem.toULongLong()).path);
+        }
     };
     connect(m_list, &QListWidget::itemClicked, this, jump);
     connect(m_list, &QListWidget::itemActivated, this, jump);
@@ -45,12 +59,37 @@ ProblemsView::ProblemsView(const Look& look, QWidget* parent)
     fill();
 }
 
-void ProblemsView::setProblems(const std::vector<projects::Problem>& problems)
+void ProblemsView::setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems)
 {
-    if (problems != m_problems) {
-        m_problems = problems;
-        fill();
+    if (problems == m_problems) {
+        return;
     }
+    m_problems = problems;
+    m_cures.clear();
+    for (std::size_t i = 0; i < std::min(problems.size(), kMostCured); ++i) {
+        const auto cure = projects::cureOf(project, problems[i]);
+        m_cures.push_back(cure ? QString::fromStdString(cure->title) : QString());
+    }
+    fill();
+}
+
+/// A line of its own below the problem's, so that clicks on the words still lead to the place.
+void ProblemsView::addCure(const projects::Problem& problem, const QString& title)
+{
+    auto* line = new QListWidgetItem(m_list);
+    line->setFlags(Qt::NoItemFlags);
+    auto* cell = new QWidget;
+    auto* row = new QHBoxLayout(cell);
+    row->setContentsMargins(kWordsLeft, 0, 4, 4);
+    auto* button = new QPushButton(title, cell);
+    button->setObjectName(QStringLiteral("cure"));
+    button->setAutoDefault(true); // Return presses it
+    button->setToolTip(QString::fromStdString(problem.text()));
+    row->addWidget(button);
+    row->addStretch();
+    connect(button, &QPushButton::clicked, this, [this, problem] { emit cureRequested(problem); });
+    line->setSizeHint(cell->sizeHint());
+    m_list->setItemWidget(line, cell);
 }
 
 void ProblemsView::fill()
@@ -59,11 +98,16 @@ void ProblemsView::fill()
     const auto iconOf = [this](const QString& name) { return themedIcon(name, m_look.theme().colour(name)); };
     const QIcon errors = iconOf(QStringLiteral("error"));
     const QIcon warnings = iconOf(QStringLiteral("warning"));
-    for (const projects::Problem& problem : m_problems) {
+    for (std::size_t i = 0; i < m_problems.size(); ++i) {
+        const projects::Problem& problem = m_problems[i];
         const bool error = problem.severity == projects::Severity::Error;
         auto* item = new QListWidgetItem(error ? errors : warnings, QString::fromStdString(problem.text()), m_list);
         item->setToolTip(QString::fromStdString(problem.text()));
+        item->setData(Qt::UserRole, static_cast<qulonglong>(i));
         item->setData(Qt::AccessibleTextRole, (error ? tr("Error: %1") : tr("Warning: %1")).arg(item->text()));
+        if (i < m_cures.size() && !m_cures[i].isEmpty()) {
+            addCure(problem, m_cures[i]);
+        }
     }
     m_none->setVisible(m_problems.empty());
     m_list->setVisible(!m_problems.empty());

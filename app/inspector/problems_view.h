@@ -3,6 +3,7 @@
 
 #include "projects/check/validate.h"
 
+#include <QString>
 #include <QWidget>
 
 #include <string>
@@ -15,23 +16,28 @@ namespace residua::app {
 
 class Look;
 
-/// What stands in the way of training, each line a link to its place.
+/// What stands in the way of training, each line a link to its place; below it a button, where there is a cure.
 class ProblemsView : public QWidget {
     Q_OBJECT
 public:
     explicit ProblemsView(const Look& look, QWidget* parent = nullptr);
 
-    void setProblems(const std::vector<projects::Problem>& problems);
+    /// All of `project`.
+    void setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems);
 
 signals:
     /// A JSON pointer into project.json.
     void jumpRequested(const std::string& pointer);
+    /// The button of a problem was pressed: what cures it is cureOf the project as it now is.
+    void cureRequested(const residua::projects::Problem& problem);
 
 private:
     void fill();
+    void addCure(const projects::Problem& problem, const QString& title);
 
     const Look& m_look;
     std::vector<projects::Problem> m_problems;
+    std::vector<QString> m_cures; ///< the titles of the first problems' buttons; empty: no cure
     QLabel* m_heading;
     QLabel* m_none;
     QListWidget* m_list;

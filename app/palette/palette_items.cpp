@@ -4,6 +4,7 @@
 #include "app/properties/property_list.h"
 #include "projects/commands/graph_edits.h"
 #include "projects/commands/layer_edits.h"
+#include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -28,11 +29,9 @@ constexpr std::int64_t kAnyDepth = 2;
 
 Result<projects::Edit> takeUpTopology(const Project& project, const PaletteItem& item)
 {
-    for (projects::TopologyPreset& preset : projects::topologyPresets(project.network.depth())) {
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network.depth())) {
         if (preset.name == item.key) {
-            projects::EditGroup group{Text::tr("Wire as %1").arg(item.title).toStdString(), {}};
-            group.edits.emplace_back(projects::SetTopology{{preset.name, std::move(preset.wiring)}});
-            return projects::Edit{std::move(group)};
+            return projects::Edit{projects::wireAs(project, preset)};
         }
     }
     return Error{item.key, "is no topology preset"};
@@ -87,7 +86,10 @@ Result<projects::Edit> takeUpBlock(const Project& project, const Place& selectio
             group.edits.emplace_back(projects::MoveNode{projects::GraphRef::block(name), node, position});
         }
     }
-    group.edits.emplace_back(stackWith(project.network, layersOf(project, selection), name));
+    projects::SetStack stack = stackWith(project.network, layersOf(project, selection), name);
+    const std::vector<projects::Edit> unused = projects::removeUnused(project.network, stack.stack);
+    group.edits.emplace_back(std::move(stack));
+    group.edits.insert(group.edits.end(), unused.begin(), unused.end());
     return projects::Edit{std::move(group)};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/customisation.h"
 
+#include "projects/commands/topology_commands.h"
 #include "projects/model/topology.h"
 
 #include <QCoreApplication>
@@ -26,14 +27,6 @@ QString Customisation::titleFrom(const projects::TopologyPreset& preset)
     return Text::tr("Custom, from %1").arg(QString::fromStdString(preset.title));
 }
 
-projects::Edit Customisation::goBack() const
-{
-    projects::EditGroup group;
-    group.title = Text::tr("Go back to %1").arg(QString::fromStdString(preset.title)).toStdString();
-    group.edits.emplace_back(projects::SetTopology{{preset.name, preset.wiring}});
-    return group;
-}
-
 std::optional<projects::TopologyPreset> customisedPreset(const projects::Project& project)
 {
     std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network.depth());
@@ -53,7 +46,9 @@ std::optional<Customisation> customisationOf(const projects::Project& project)
     }
     projects::Project original = project;
     original.topology.wiring = preset->wiring;
-    Customisation customisation{std::move(*preset), projects::diff(original, project)};
+    projects::EditGroup back = projects::wireAs(project, *preset);
+    back.title = Text::tr("Go back to %1").arg(QString::fromStdString(preset->title)).toStdString();
+    Customisation customisation{std::move(*preset), projects::diff(original, project), std::move(back)};
     for (projects::Change& change : customisation.changes) {
         if (change.place.starts_with(kTopologyPlace)) {
             change.place.erase(0, kTopologyPlace.size());

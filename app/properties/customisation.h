@@ -15,11 +15,10 @@ namespace residua::app {
 struct Customisation {
     projects::TopologyPreset preset;
     std::vector<projects::Change> changes; ///< from the preset to the project; places without "topology"
+    projects::Edit goBack;                 ///< the one edit that undoes all of it, with blocks that fit (wireAs)
 
     [[nodiscard]] QString title() const { return titleFrom(preset); }
     [[nodiscard]] static QString titleFrom(const projects::TopologyPreset& preset); ///< "Custom, from DCA"
-    /// The one edit that undoes all of it.
-    [[nodiscard]] projects::Edit goBack() const;
 };
 
 /// The preset that the wiring came from and is not any more; nullopt where it still is, or where no preset has its

@@ -10,6 +10,7 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/window/workspace.h"
+#include "projects/commands/cures.h"
 #include "visualizers/heatmap/heatmap_view.h"
 
 #include <utility>
@@ -49,6 +50,12 @@ void DocumentViews::connectPanels()
             m_workspace.showCanvas(WorkspaceView::Block);
         }
     });
+    connect(&m_workspace.view<ProblemsView>(), &ProblemsView::cureRequested, this,
+            [this](const projects::Problem& problem) {
+                if (const auto cure = projects::cureOf(m_session.project(), problem)) {
+                    applyEdit(cure->edit);
+                }
+            });
     connect(&m_workspace.view<visualizers::HeatmapView>(), &visualizers::HeatmapView::cellHovered, this,
             [this](int row, int column) {
                 const bool over = row >= 0 && column >= 0;
@@ -121,7 +128,7 @@ void DocumentViews::showAnalysis()
     if (m_soon.isActive()) {
         return; // refresh() will do it
     }
-    m_workspace.view<ProblemsView>().setProblems(m_analysis.problems());
+    m_workspace.view<ProblemsView>().setProblems(m_session.project(), m_analysis.problems());
     const auto& report = m_analysis.cost();
     m_workspace.view<PaletteView>().setCostNow(report ? std::optional(report->total) : std::nullopt);
     m_workspace.view<Inspector>().cost().setCost(report ? std::optional(report->total) : std::nullopt,

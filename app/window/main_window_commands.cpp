@@ -132,7 +132,7 @@ void MainWindow::connectEdit()
     connect(m_actions.deselect, &QAction::triggered, m_editCommands, &EditCommands::giveUp);
     connect(m_actions.backToPreset, &QAction::triggered, this, [this] {
         if (const auto custom = customisationOf(m_session.project())) {
-            m_documents->applyEdit(custom->goBack());
+            m_documents->applyEdit(custom->goBack);
         }
     });
     connect(m_actions.fit, &QAction::triggered, this, [this] { m_workspace->currentCanvas().fit(); });

@@ -234,8 +234,15 @@ void checkBlocks(const Project& project, Problems& problems)
         if (block.name.empty()) {
             problems.error(path + "/name", "network · blocks", "block " + std::to_string(i + 1) + " has no name");
         }
-        GraphCheck(project, GraphRef::block(block.name), path + "/graph", entryShape(project), problems).run();
-        if (std::ranges::find(used, &block) == used.end()) {
+        const bool isUsed = std::ranges::find(used, &block) != used.end();
+        Problems ofUnused(project); // nothing in such a block is in the way of training
+        GraphCheck(project, GraphRef::block(block.name), path + "/graph", entryShape(project),
+                   isUsed ? problems : ofUnused)
+            .run();
+        for (const Problem& problem : ofUnused.take()) {
+            problems.warning(problem.path, problem.place, problem.message);
+        }
+        if (!isUsed) {
             problems.warning(path, "block " + block.name, "no layer uses it");
         }
     }

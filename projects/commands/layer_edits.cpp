@@ -4,6 +4,7 @@
 #include "projects/base/free_name.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
+#include "projects/library/presets.h"
 
 #include <algorithm>
 #include <functional>
@@ -168,6 +169,25 @@ std::string counted(const std::string& verb, std::size_t layers)
 
 } // namespace
 
+bool isUsed(const std::vector<StackSegment>& stack, const std::string& block)
+{
+    return std::ranges::find(stack, block, &StackSegment::block) != stack.end();
+}
+
+std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSegment>& stack)
+{
+    std::vector<Edit> edits;
+    for (const Block& block : network.blocks) {
+        const auto& presets = blockPresets();
+        const auto preset = std::ranges::find(presets, block.preset, &BlockPreset::name);
+        const bool isPreset = preset != presets.end() && preset->graph == block.graph;
+        if (isPreset && isUsed(network.stack, block.name) && !isUsed(stack, block.name)) {
+            edits.emplace_back(RemoveBlock{block.name});
+        }
+    }
+    return edits;
+}
+
 std::string freeBlockName(const Network& network, const std::string& name)
 {
     return freeName(name, [&network](const std::string& taken) { return network.findBlock(taken) != nullptr; });
@@ -213,8 +233,8 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
             continue;
         }
         fragment.shortcuts.push_back(*kept);
-        if (found.kind == ShortcutKind::Frozen) {
-            fragment.states[*kept] = ShortcutState::Frozen;
+        if (const auto state = mix->states.find(found.shortcut); state != mix->states.end()) {
+            fragment.states[*kept] = state->second;
         }
     }
     return fragment;

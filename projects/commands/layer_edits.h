@@ -41,6 +41,12 @@ struct StackFragment {
 /// Takes the name from every group that has one of `layers`.
 [[nodiscard]] std::optional<Edit> ungroupEdit(const Document& document, const std::set<std::int64_t>& layers);
 
+/// Whether a layer is made of the block of that name.
+[[nodiscard]] bool isUsed(const std::vector<StackSegment>& stack, const std::string& block);
+/// What removes the blocks that layers use now and none would in `stack`, where they are as a preset has them: the
+/// palette brings them back. For a group, after the edit that sets the stack.
+[[nodiscard]] std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSegment>& stack);
+
 /// "name", or "name2" and so on where a block of the network has that name already.
 [[nodiscard]] std::string freeBlockName(const Network& network, const std::string& name);
 

@@ -224,6 +224,33 @@ void addResidual(Graph& graph, const AttentionFeed& feed)
     }
 }
 
+/// The norms that share the weights of another, and read the same: one does for all.
+void joinNorms(Graph& graph, NodeId input)
+{
+    for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+        const Node& norm = graph.nodes[i];
+        const auto shared = norm.params.find("share");
+        const Wire* const fed = roleOf(norm) == NodeRole::Norm ? wireInto(graph, norm.id, "in") : nullptr;
+        if (shared == norm.params.end() || fed == nullptr || fed->from.node != input) {
+            continue;
+        }
+        const auto first = std::ranges::find_if(graph.nodes, [&](const Node& node) {
+            const Wire* const wire = wireInto(graph, node.id, "in");
+            return ParamValue(node.name) == shared->second && wire != nullptr && wire->from == fed->from;
+        });
+        if (first == graph.nodes.end()) {
+            continue;
+        }
+        const NodeId gone = norm.id;
+        const NodeId kept = first->id;
+        std::erase_if(graph.wires, [&](const Wire& wire) { return wire.to.node == gone; });
+        for (Wire& wire : graph.wires) {
+            wire.from.node = wire.from.node == gone ? kept : wire.from.node;
+        }
+        graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
 } // namespace
 
 std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers)
@@ -260,6 +287,31 @@ Result<Block> withPortsApart(const Block& block, MixPorts ports)
     input.params["port"] = std::string("q");
     std::ranges::sort(graph.wires);
     return opened;
+}
+
+Block withPortsJoined(const Block& block)
+{
+    if (!hasInputPort(block.graph, "q")) {
+        return block;
+    }
+    Block joined = block;
+    Graph& graph = joined.graph;
+    const auto isInput = [](const Node& node) { return roleOf(node) == NodeRole::GraphInput; };
+    Node& input =
+        *std::ranges::find_if(graph.nodes, [&](const Node& node) { return isInput(node) && graphPortOf(node) == "q"; });
+    const NodeId kept = input.id;
+    for (Wire& wire : graph.wires) {
+        if (const Node* const from = graph.find(wire.from.node); from != nullptr && isInput(*from)) {
+            wire.from.node = kept;
+        }
+    }
+    input.params.erase("port");
+    input.name.clear();
+    input.name = freeName(graph, "input");
+    std::erase_if(graph.nodes, [&](const Node& node) { return isInput(node) && node.id != kept; });
+    joinNorms(graph, kept);
+    std::ranges::sort(graph.wires);
+    return joined;
 }
 
 Result<Project> rewired(const Project& project, const Topology& topology)

@@ -19,6 +19,10 @@ namespace residua::projects {
 /// that have the ports stay as they are. An error where q, k and v do not come from the input by one norm, or directly.
 [[nodiscard]] Result<Block> withPortsApart(const Block& block, MixPorts ports);
 
+/// The block with one input in place of ports q, k, v and residual: what withPortsApart made of a block becomes that
+/// block again. Norms that share the weights of another, and then read the same, go. Other blocks stay as they are.
+[[nodiscard]] Block withPortsJoined(const Block& block);
+
 /// The project with its depth wired by `topology`, every block that it feeds apart opened. Weights keep their names.
 [[nodiscard]] Result<Project> rewired(const Project& project, const Topology& topology);
 

@@ -161,7 +161,7 @@ private slots:
         QVERIFY(custom);
         QCOMPARE(custom->changes.size(), std::size_t(1));
         QVERIFY(QString::fromStdString(custom->changes.front().place).contains("temperature"));
-        QVERIFY(projects::applyEdit(document, custom->goBack()).ok());
+        QVERIFY(projects::applyEdit(document, custom->goBack).ok());
         QCOMPARE(document.project.topology, original);
     }
 };

@@ -312,6 +312,9 @@ private slots:
         }
         // Again changes nothing.
         QCOMPARE(*rewired(*changed, changed->topology) == *changed, true);
+        const Block& before = project.network.blocks.front();
+        QCOMPARE(withPortsJoined(changed->network.blocks.front()) == before, true);
+        QCOMPARE(withPortsJoined(before) == before, true);
     }
 
     /// A file may hold wires from nodes that are not there.

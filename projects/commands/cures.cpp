@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/commands/cures.h"
+
+#include "projects/commands/layer_edits.h"
+#include "projects/commands/topology_commands.h"
+#include "projects/edit/field_edit.h"
+#include "projects/library/presets.h"
+#include "projects/model/text_forms.h"
+#include "projects/nodes/node_kinds.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace residua::projects {
+namespace {
+
+using Cures = std::vector<Cure>;
+
+/// The number after `prefix` in a JSON pointer: 3 of "/network/blocks/3/graph" after "/network/blocks/".
+std::optional<std::size_t> indexAfter(std::string_view path, std::string_view prefix)
+{
+    const std::size_t at = path.find(prefix);
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const std::string_view rest = path.substr(at + prefix.size());
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
+    return error == std::errc() ? std::optional(index) : std::nullopt;
+}
+
+const Block* blockAt(const Project& project, std::string_view path)
+{
+    const auto index = indexAfter(path, "/network/blocks/");
+    const auto& blocks = project.network.blocks;
+    return index && *index < blocks.size() ? &blocks[*index] : nullptr;
+}
+
+GraphRef graphAt(const Project& project, std::string_view path)
+{
+    if (const Block* block = blockAt(project, path)) {
+        return GraphRef::block(block->name);
+    }
+    return path.starts_with("/network/stem")   ? GraphRef::stem()
+           : path.starts_with("/network/head") ? GraphRef::head()
+                                               : GraphRef();
+}
+
+/// All layers of the q, k, v preset, for blocks that cannot be opened.
+std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
+{
+    const char* const name = ports == MixPorts::Qkv ? "transformer-qkv" : "transformer-qkvr";
+    const auto preset = std::ranges::find(blockPresets(), name, &BlockPreset::name);
+    Block block{freeBlockName(project.network, preset->name), preset->name, preset->graph};
+    std::vector<StackSegment> stack = project.network.stack;
+    for (StackSegment& segment : stack) {
+        segment.block = block.name;
+    }
+    std::vector<Edit> edits{PutBlock{std::move(block)}, SetStack{stack}};
+    std::ranges::copy(removeUnused(project.network, stack), std::back_inserter(edits));
+    return edits;
+}
+
+void addPortCures(const Project& project, Cures& cures)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    if (mix == nullptr || mix->ports == MixPorts::Input) {
+        return;
+    }
+    const std::string title = mix->ports == MixPorts::Qkv ? "Use the q, k, v block" : "Use the q, k, v, residual block";
+    if (std::vector<Edit> edits = portEdits(project, mix->ports); !edits.empty()) {
+        cures.push_back({title, EditGroup{title, std::move(edits)}});
+    }
+    cures.push_back({title, EditGroup{title, layersOfPreset(project, mix->ports)}});
+}
+
+/// The nearest end of the field's range.
+void addRangeCure(const Project& project, const std::string& path, Cures& cures)
+{
+    const auto entry = findField(project, path);
+    if (!entry) {
+        return;
+    }
+    const Range& range = entry->field.more.range;
+    const auto* const whole = std::get_if<std::int64_t>(&entry->value);
+    const auto* const real = std::get_if<double>(&entry->value);
+    for (const double end : {range.least, range.most}) {
+        if ((whole == nullptr && real == nullptr) || !std::isfinite(end)) {
+            continue;
+        }
+        const FieldScalar value = whole != nullptr ? FieldScalar(static_cast<std::int64_t>(end)) : FieldScalar(end);
+        if (auto edit = fieldEdit(project, path, value)) {
+            cures.push_back({"Set " + numberText(end), *std::move(edit)});
+        }
+    }
+}
+
+/// Numbers of heads, from the nearest to those there are.
+void addHeadCures(const Project& project, const Problem& problem, Cures& cures)
+{
+    const GraphRef ref = graphAt(project, problem.path);
+    const Graph* const graph = findGraph(project, ref);
+    const auto index = indexAfter(problem.path, "/nodes/");
+    if (graph == nullptr || !index || *index >= graph->nodes.size() ||
+        roleOf(graph->nodes[*index]) != NodeRole::Attention) {
+        return;
+    }
+    const Node& node = graph->nodes[*index];
+    const Result<Sizes> sizes = sizesOf(project);
+    const Result<ParamMap> params = sizes ? evaluateParams(node, *sizes) : Result<ParamMap>(sizes.error());
+    if (!params) {
+        return;
+    }
+    for (const auto& [param, words] : {std::pair("heads", " heads"), std::pair("kv_heads", " key-value heads")}) {
+        const std::int64_t now = paramInt(*params, param);
+        constexpr std::int64_t kFarthest = 16;
+        for (std::int64_t away = 1; away <= kFarthest; ++away) {
+            for (const std::int64_t heads : {now - away, now + away}) {
+                if (heads >= 1) {
+                    cures.push_back({"Set " + std::to_string(heads) + words, SetParam{ref, node.id, param, heads}});
+                }
+            }
+        }
+    }
+}
+
+void addWireCure(const Project& project, const Problem& problem, Cures& cures)
+{
+    const GraphRef ref = graphAt(project, problem.path);
+    const Graph* const graph = findGraph(project, ref);
+    const auto index = indexAfter(problem.path, "/wires/");
+    if (graph != nullptr && index && *index < graph->wires.size()) {
+        cures.push_back({"Remove the wire", RemoveWire{ref, graph->wires[*index]}});
+    }
+}
+
+/// Nothing pruned any more.
+void addPrunedCure(const Project& project, Cures& cures)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    EditGroup group{"Bring pruned shortcuts back", {}};
+    for (const auto& [shortcut, state] : mix != nullptr ? mix->states : decltype(mix->states){}) {
+        if (state == ShortcutState::Pruned) {
+            group.edits.emplace_back(SetShortcutState{shortcut, std::nullopt});
+        }
+    }
+    if (!group.edits.empty()) {
+        cures.push_back({group.title, std::move(group)});
+    }
+}
+
+Cures candidates(const Project& project, const Problem& problem)
+{
+    Cures cures;
+    const std::string& path = problem.path;
+    if (const Block* block = blockAt(project, path); block != nullptr && !isUsed(project.network.stack, block->name)) {
+        cures.push_back({"Remove the block", RemoveBlock{block->name}});
+    }
+    if (path == "/topology/wiring/ports") {
+        addPortCures(project, cures);
+    } else if (path == "/topology/wiring/states") {
+        addPrunedCure(project, cures);
+    } else if (path == "/network/tie_head") {
+        cures.push_back({"Untie the head", SetField{path, {"false"}}});
+    } else if (path == "/network/objective") {
+        cures.push_back(isLanguage(project.data)
+                            ? Cure{"Predict the next token", SetField{path, {R"("next_token")"}}}
+                            : Cure{"Predict the target vectors", SetField{path, {R"("half_squared_error")"}}});
+    }
+    addWireCure(project, problem, cures);
+    addHeadCures(project, problem, cures);
+    addRangeCure(project, path, cures);
+    return cures;
+}
+
+std::size_t errorsIn(const std::vector<Problem>& problems)
+{
+    return static_cast<std::size_t>(std::ranges::count(problems, Severity::Error, &Problem::severity));
+}
+
+} // namespace
+
+std::optional<Cure> cureOf(const Project& project, const Problem& problem)
+{
+    const std::size_t errors = errorsIn(validate(project));
+    for (Cure& cure : candidates(project, problem)) {
+        Document after{project, {}};
+        if (!applyEdit(after, cure.edit)) {
+            continue;
+        }
+        const std::vector<Problem> left = validate(after.project);
+        if (errorsIn(left) <= errors && std::ranges::find(left, problem) == left.end() &&
+            std::ranges::find(left, problem.path, &Problem::path) == left.end()) {
+            return std::move(cure);
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/check/validate.h"
+#include "projects/edit/edit.h"
+
+#include <optional>
+#include <string>
+
+// What takes a problem away.
+namespace residua::projects {
+
+/// An edit after which a problem is gone, and what a button for it says: "Set 4 heads".
+struct Cure {
+    std::string title;
+    Edit edit;
+};
+
+/// Tried on a copy of the project: after it the problem is gone and there are no more errors than before. nullopt where
+/// no cure is known.
+[[nodiscard]] std::optional<Cure> cureOf(const Project& project, const Problem& problem);
+
+} // namespace residua::projects

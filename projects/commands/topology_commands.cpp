@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/commands/topology_commands.h"
+
+#include "projects/commands/layer_edits.h"
+#include "projects/transfer/retrofit.h"
+
+#include <string>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+std::string nameOf(MixPorts ports)
+{
+    return ports == MixPorts::Input ? "one input" : ports == MixPorts::Qkv ? "q, k and v" : "q, k, v and residual";
+}
+
+} // namespace
+
+std::vector<Edit> portEdits(const Project& project, MixPorts ports)
+{
+    std::vector<Edit> edits;
+    for (const Block& block : project.network.blocks) {
+        if (!isUsed(project.network.stack, block.name)) {
+            continue;
+        }
+        const Result<Block> fitted =
+            ports == MixPorts::Input ? Result<Block>(withPortsJoined(block)) : withPortsApart(block, ports);
+        if (fitted && *fitted != block) {
+            edits.emplace_back(PutBlock{*fitted});
+        }
+    }
+    return edits;
+}
+
+EditGroup wireAs(const Project& project, const TopologyPreset& preset)
+{
+    const auto* const mix = std::get_if<DepthMix>(&preset.wiring);
+    const MixPorts ports = mix != nullptr ? mix->ports : MixPorts::Input;
+    EditGroup group{"Wire as " + preset.title, portEdits(project, ports)};
+    for (std::size_t i = 0; i < group.edits.size(); ++i) {
+        group.title += (i == 0 ? "; " : ", ") + std::get<PutBlock>(group.edits[i]).block.name;
+    }
+    if (!group.edits.empty()) {
+        group.title += (group.edits.size() == 1 ? " reads " : " read ") + nameOf(ports);
+    }
+    group.edits.emplace_back(SetTopology{{preset.name, preset.wiring}});
+    return group;
+}
+
+} // namespace residua::projects

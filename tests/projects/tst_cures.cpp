@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What takes problems away, and what keeps a choice of topology from making any.
+#include "projects/commands/cures.h"
+#include "projects/commands/topology_commands.h"
+#include "projects/library/presets.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+Project language()
+{
+    return findExample("plain-language")->project;
+}
+
+TopologyPreset presetNamed(const Project& project, const std::string& name)
+{
+    const auto presets = topologyPresets(project.network.depth());
+    return *std::ranges::find(presets, name, &TopologyPreset::name);
+}
+
+Project after(const Project& project, const Edit& edit)
+{
+    Document document{project, {}};
+    const auto done = applyEdit(document, edit);
+    return done ? document.project : Project{};
+}
+
+/// The cure of the first problem that says so.
+std::optional<Cure> cureFor(const Project& project, const std::string& words)
+{
+    for (const Problem& problem : validate(project)) {
+        if (problem.text().find(words) != std::string::npos) {
+            return cureOf(project, problem);
+        }
+    }
+    return std::nullopt;
+}
+
+Node& attentionOf(Project& project)
+{
+    auto& nodes = project.network.blocks.front().graph.nodes;
+    return *std::ranges::find(nodes, "attention", &Node::kind);
+}
+
+} // namespace
+
+class TestCures : public QObject {
+    Q_OBJECT
+
+private slots:
+    void everyTopologyFitsTheBlocksOfATransformer_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const TopologyPreset& preset : topologyPresets(8)) {
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        }
+    }
+    /// And back again, to the project as it was.
+    void everyTopologyFitsTheBlocksOfATransformer()
+    {
+        QFETCH(QString, name);
+        const Project plain = language();
+        const EditGroup there = wireAs(plain, presetNamed(plain, name.toStdString()));
+        const Project wired = after(plain, there);
+        QCOMPARE(wired.topology.preset, name.toStdString());
+        QVERIFY(!hasErrors(validate(wired)));
+        const bool changes = wired.network != plain.network;
+        QCOMPARE(there.title.find(" read") != std::string::npos, changes); // says so
+        const Project back = after(wired, wireAs(wired, presetNamed(wired, plain.topology.preset)));
+        QCOMPARE(back == plain, true);
+    }
+
+    void aBlockOfAFileIsFedApart()
+    {
+        Project project = language();
+        project.topology.wiring = presetNamed(project, "mudd").wiring;
+        const auto cure = cureFor(project, "has one input port, expected q, k and v");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Use the q, k, v, residual block"));
+        QVERIFY(!hasErrors(validate(after(project, cure->edit))));
+    }
+
+    /// An MLP has no attention to open: its layers are made of the preset that has.
+    void aBlockThatCannotBeFedApartGivesWay()
+    {
+        Project project = language();
+        const auto mlp = std::ranges::find(blockPresets(), "mlp", &BlockPreset::name);
+        project.network.blocks = {Block{"mlp", "mlp", mlp->graph}};
+        project.network.stack = {{"mlp", 4}};
+        project.topology = {"dca", presetNamed(project, "dca").wiring};
+        const auto cure = cureFor(project, "has one input port");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Use the q, k, v block"));
+        QVERIFY(!hasErrors(validate(after(project, cure->edit))));
+    }
+
+    void headsThatDoNotDivideTheWidth()
+    {
+        Project project = language();
+        const std::int64_t width = project.network.width;
+        attentionOf(project).params["heads"] = std::int64_t{5};
+        QVERIFY(width % 5 != 0 && width % 4 == 0);
+        const auto cure = cureFor(project, "is not a multiple of 5 heads");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Set 4 heads"));
+        QVERIFY(!hasErrors(validate(after(project, cure->edit))));
+    }
+
+    void aNumberOutsideItsRangeGetsTheNearestEnd()
+    {
+        Project project = language();
+        project.training.steps = 0;
+        const auto cure = cureFor(project, "got 0, expected");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Set 1"));
+    }
+
+    void aWireThatFitsNowhereGoes()
+    {
+        Project project = language();
+        Graph& graph = project.network.blocks.front().graph;
+        const Wire stray{graph.wires.front().from, {graph.wires.front().to.node, "no such port"}};
+        graph.wires.push_back(stray);
+        const auto cure = cureFor(project, "no such port");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Remove the wire"));
+        QVERIFY(!hasErrors(validate(after(project, cure->edit))));
+    }
+
+    /// It is in nobody's way, and can be removed.
+    void anUnusedBlockDoesNotBlockTraining()
+    {
+        Project project = language();
+        Block spare = project.network.blocks.front();
+        spare.name = "spare";
+        spare.graph.wires.clear();
+        project.network.blocks.push_back(spare);
+        QVERIFY(!hasErrors(validate(project)));
+        const auto cure = cureFor(project, "no layer uses it");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Remove the block"));
+        QCOMPARE(after(project, cure->edit) == language(), true);
+    }
+
+    void whatHasNoCureSaysNothing()
+    {
+        Project project = language();
+        project.network.stack.clear();
+        QVERIFY(!cureFor(project, "has no layers"));
+    }
+};
+
+RESIDUA_TEST_IN(QCoreApplication, TestCures)
+#include "tst_cures.moc"
