@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
+#include "projects/commands/topology_commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/stream_start.h"
 #include "projects/model/topology.h"
@@ -91,7 +92,7 @@ Property presetProperty(const Project& project)
         if (index >= known.size()) {
             return Error{"topology", "expected a preset"};
         }
-        return projects::Edit{projects::SetTopology{{known[index].name, known[index].wiring}}};
+        return projects::Edit{projects::wireAs(p, known[index])};
     };
     return property;
 }
@@ -204,7 +205,7 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     }
     const auto stateOf = [](const DepthMix& m, const projects::Shortcut& shortcut) {
         const auto found = m.states.find(shortcut);
-        return found == m.states.end() ? 0 : found->second == projects::ShortcutState::Frozen ? 1 : 2;
+        return found == m.states.end() ? 0 : static_cast<int>(found->second) + 1;
     };
     std::set<int> states;
     for (const projects::Shortcut& shortcut : place.shortcuts) {
@@ -217,12 +218,13 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     property.kind = PropertyKind::Choice;
     property.value = states.size() == 1 ? *states.begin() : -1;
     property.defaultValue = 0;
-    property.help = Text::tr("Learned like the rest, frozen at its value (F), or pruned (Delete).");
-    property.choices = {Text::tr("Like the rest"), Text::tr("Frozen"), Text::tr("Pruned")};
+    property.help =
+        Text::tr("Like the rest, frozen at its value (F), pruned (Delete), or learned where the rest is fixed.");
+    property.choices = {Text::tr("Like the rest"), Text::tr("Frozen"), Text::tr("Pruned"), Text::tr("Learned")};
     property.edit = [shortcuts = place.shortcuts](const Project&, const QVariant& given) -> Result<projects::Edit> {
         std::optional<projects::ShortcutState> state;
         if (given.toInt() > 0) {
-            state = given.toInt() == 1 ? projects::ShortcutState::Frozen : projects::ShortcutState::Pruned;
+            state = static_cast<projects::ShortcutState>(given.toInt() - 1);
         }
         std::vector<projects::Edit> edits;
         for (const projects::Shortcut& shortcut : shortcuts) {

@@ -17,35 +17,24 @@ constexpr double kMargin = 10;
 constexpr double kBoxHeight = 16;
 constexpr double kLargestBox = 16;
 
-/// Every source of every reader; without a mix there is only the chain.
-std::vector<projects::Shortcut> shortcutsOf(const projects::Project& project)
-{
-    std::vector<projects::Shortcut> shortcuts;
-    const std::int64_t depth = projects::modulesOf(project);
-    if (const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring)) {
-        for (std::int64_t target = 1; target <= depth + 1; ++target) {
-            for (const std::int64_t source : sourcesOf(*mix, target, depth)) {
-                shortcuts.push_back({source, target});
-            }
-        }
-    }
-    return shortcuts;
-}
-
-bool learned(const projects::Project& project)
+/// What the depth canvas draws as arcs; without a mix, and of a running sum, there is the chain.
+std::vector<projects::DrawnShortcut> arcsOf(const projects::Project& project)
 {
     const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
-    return mix && mix->weight != projects::WeightKind::Fixed;
+    std::vector<projects::DrawnShortcut> arcs;
+    if (mix != nullptr) {
+        arcs = drawnShortcuts(*mix, projects::modulesOf(project));
+        std::erase_if(arcs, [](const projects::DrawnShortcut& each) {
+            return each.kind == projects::ShortcutKind::Stream || each.kind == projects::ShortcutKind::Pruned;
+        });
+    }
+    return arcs;
 }
 
 } // namespace
 
 ArcThumbnail::ArcThumbnail(const projects::Project& project, const Look& look, QWidget* parent)
-    : QWidget(parent),
-      m_look(look),
-      m_depth(projects::modulesOf(project)),
-      m_learned(learned(project)),
-      m_shortcuts(shortcutsOf(project))
+    : QWidget(parent), m_look(look), m_depth(projects::modulesOf(project)), m_arcs(arcsOf(project))
 {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -67,12 +56,13 @@ void ArcThumbnail::paintEvent(QPaintEvent*)
     painter.drawLine(QPointF(centre(0), top + kBoxHeight / 2), QPointF(centre(m_depth + 1), top + kBoxHeight / 2));
 
     const double span = std::max(1.0, places - 1);
-    const double reach = std::min(1.0, 24.0 / static_cast<double>(m_shortcuts.size() + 1)); // many arcs: fainter each
+    const double reach = std::min(1.0, 24.0 / static_cast<double>(m_arcs.size() + 1)); // many arcs: fainter each
     painter.setBrush(Qt::NoBrush);
-    for (const projects::Shortcut& shortcut : m_shortcuts) {
+    for (const auto& [shortcut, kind] : m_arcs) {
         const double length = static_cast<double>(shortcut.target - shortcut.source);
-        QColor colour = m_learned ? toColour(resources::magnitude(0.25 + 0.65 * (1 - length / span), theme.kind()))
-                                  : theme.colour(QStringLiteral("borderStrong"));
+        QColor colour = kind == projects::ShortcutKind::Fixed
+                            ? theme.colour(QStringLiteral("borderStrong"))
+                            : toColour(resources::magnitude(0.25 + 0.65 * (1 - length / span), theme.kind()));
         colour.setAlphaF(static_cast<float>(0.35 + 0.5 * reach));
         painter.setPen(QPen(colour, length == 1 ? 1.1 : 1.4));
         const double rise = (top - kMargin) * (0.16 + 0.84 * (length - 1) / std::max(1.0, span - 1)) / 0.75;

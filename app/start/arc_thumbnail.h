@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/model/project.h"
+#include "projects/commands/shortcut_edits.h"
 
 #include <QWidget>
 
@@ -11,8 +11,8 @@ namespace residua::app {
 
 class Look;
 
-/// A project's stack as a small picture: a box per layer, an arc per shortcut that is not the plain step to the
-/// next layer. Drawn from the real topology.
+/// A project's stack as a small picture: a box per layer, an arc per shortcut that is not a step of the plain residual
+/// stream. Drawn from the real topology; arcs with a fixed weight have no colour.
 class ArcThumbnail : public QWidget {
     Q_OBJECT
 public:
@@ -26,8 +26,7 @@ protected:
 private:
     const Look& m_look;
     std::int64_t m_depth;
-    bool m_learned; ///< else the arcs are fixed, and drawn without colour
-    std::vector<projects::Shortcut> m_shortcuts;
+    std::vector<projects::DrawnShortcut> m_arcs;
 };
 
 } // namespace residua::app

@@ -114,7 +114,7 @@ Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
     const bool runs = m_picture.weights.isActive(m_picture.scene.box(arc.shortcut.target)->layer);
     alpha *= runs ? 1.0 : 0.35;
     if (const auto weight = weightOf(m_picture, arc, port.weights);
-        weight && arc.kind != projects::ShortcutKind::Pruned) {
+        weight && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream) {
         const double strength = m_picture.weights.scale().strength(*weight);
         const double faintest = kWeakest * m_fade;
         const resources::Rgb colour =

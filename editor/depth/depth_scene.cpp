@@ -154,14 +154,7 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
 
 void DepthScene::addArcs(const DepthMix& mix)
 {
-    std::vector<projects::DrawnShortcut> drawn;
-    if (projects::isRunningSum(mix)) {
-        for (std::int64_t target = 1; target <= m_modules + 1; ++target) {
-            drawn.push_back({{target - 1, target}, projects::ShortcutKind::Stream});
-        }
-    } else {
-        drawn = drawnShortcuts(mix, m_modules);
-    }
+    std::vector<projects::DrawnShortcut> drawn = drawnShortcuts(mix, m_modules);
     if (drawn.size() > kMostArcs) {
         m_note = std::to_string(drawn.size()) + " shortcuts are too many to be drawn";
         return;

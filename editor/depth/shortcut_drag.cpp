@@ -34,15 +34,22 @@ DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Proje
     }
     const projects::Shortcut shortcut{m_source, over->module};
     drag.lines = {nameOf(shortcut)};
-    const Arc* existing = scene.arc(shortcut);
     if (shortcut.source > shortcut.target) {
         drag.lines.emplace_back("a shortcut runs forward in depth");
-    } else if (existing != nullptr && existing->kind == projects::ShortcutKind::Pruned) {
+        return drag;
+    }
+    const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    const auto adding =
+        mix != nullptr ? addingOf(*mix, shortcut, modulesOf(project)) : projects::Adding::New; // refused by its cost
+    if (adding == projects::Adding::Back) {
         drag.valid = true;
         drag.lines.emplace_back("brings the pruned shortcut back");
-    } else if (existing != nullptr) {
+    } else if (adding == projects::Adding::Nothing) {
         drag.lines.emplace_back("is there already");
     } else {
+        if (adding == projects::Adding::Weight) {
+            drag.lines.emplace_back("gets a learned weight of its own");
+        }
         const projects::CostLines cost = costLines(project, m_sound, shortcut);
         drag.valid = cost.possible;
         drag.lines.insert(drag.lines.end(), cost.lines.begin(), cost.lines.end());

@@ -316,7 +316,9 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
         lines.emplace_back("not read: click or drag to add");
         break;
     case MatrixCell::Summed:
-        lines.emplace_back("read inside the sum of the middle");
+        lines.emplace_back(isRunningSum(std::get<projects::DepthMix>(picture.project.topology.wiring))
+                               ? "read in the running sum: click to give it a learned weight"
+                               : "read inside the sum of the middle");
         break;
     case MatrixCell::Pruned:
         lines.emplace_back("pruned: click to bring it back");

@@ -40,8 +40,9 @@ MatrixCell cellOf(projects::ShortcutKind kind)
         return MatrixCell::Pruned;
     case projects::ShortcutKind::Learned:
         return MatrixCell::Learned;
-    case projects::ShortcutKind::Fixed:
     case projects::ShortcutKind::Stream:
+        return MatrixCell::Summed;
+    case projects::ShortcutKind::Fixed:
         break;
     }
     return MatrixCell::Fixed;
@@ -75,7 +76,7 @@ void MatrixScene::fill(const DepthMix& mix)
     m_cells.assign(static_cast<std::size_t>(m_size * m_size), MatrixCell::Outside);
     for (std::int64_t target = 1; target <= m_size; ++target) {
         for (const std::int64_t source : projects::sourcesOf(everything, target, m_depth)) {
-            at({source, target}) = MatrixCell::Empty;
+            at({source, target}) = isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty;
         }
         if (const auto middle = projects::summedMiddleOf(mix, target, m_depth)) {
             for (std::int64_t source = middle->first; source <= middle->last; ++source) {

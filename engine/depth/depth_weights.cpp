@@ -181,6 +181,12 @@ private:
         }
         if (m_mix.weight == WeightKind::Fixed) {
             m_coefficient = values.to(plan.compute().device, plan.compute().parameterType).contiguous();
+            const std::vector<std::size_t> terms = projects::learnedTerms(m_mix, m_depth);
+            if (!terms.empty()) {
+                const at::Tensor index = at::tensor(std::vector<std::int64_t>(terms.begin(), terms.end()), at::kLong);
+                m_learnedTerms = index.to(plan.compute().device);
+                m_learned = plan.addValues(kCoefficient, values.index_select(0, index), decay);
+            }
         } else {
             m_coefficient = plan.addValues(kCoefficient, values, decay);
         }
@@ -206,11 +212,17 @@ private:
         }
     }
 
+    /// A row per term.
+    [[nodiscard]] at::Tensor coefficient() const
+    {
+        return m_learned.defined() ? m_coefficient.index_copy(0, m_learnedTerms, m_learned) : m_coefficient;
+    }
+
     /// The weights that are applied, one row per term: p under a softmax.
     [[nodiscard]] at::Tensor applied() const
     {
-        const at::Tensor c =
-            m_frozen.defined() ? at::where(m_frozen, m_coefficient.detach(), m_coefficient) : m_coefficient;
+        const at::Tensor all = coefficient();
+        const at::Tensor c = m_frozen.defined() ? at::where(m_frozen, all.detach(), all) : all;
         if (m_mix.normalise == NormaliseOver::None) {
             return c;
         }
@@ -237,6 +249,8 @@ private:
     std::vector<std::int64_t> m_firstMix;   ///< of each reader in m_gate
     std::vector<std::vector<Part>> m_parts; ///< of each reader
     at::Tensor m_coefficient;               ///< [terms] or [terms, d]
+    at::Tensor m_learned;                   ///< [learned terms], in place of fixed ones; undefined where none is
+    at::Tensor m_learnedTerms;              ///< their index
     at::Tensor m_gate;                      ///< [mixes, d]
     at::Tensor m_cells;                     ///< where each term lies in the grid, flattened
     at::Tensor m_frozen;                    ///< undefined where none is
@@ -246,12 +260,12 @@ private:
 
 std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
 {
-    if (m_mix.weight == WeightKind::Fixed) {
+    if (m_mix.weight == WeightKind::Fixed && !m_learned.defined()) {
         return {};
     }
     const at::NoGradGuard noGrad;
     const at::Tensor p = applied();
-    std::vector<at::Tensor> kinds{p, m_coefficient};
+    std::vector<at::Tensor> kinds{p, coefficient()};
     if (m_perFeature) {
         kinds = {p.mean(1), m_coefficient.mean(1), p.std(1, /*unbiased=*/false)};
     }

@@ -51,9 +51,10 @@ public:
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] virtual std::vector<Matrix> matrices(std::int64_t step) = 0;
 
-    /// Makes the topology's parameters. Fixed and learned weights: "topology.coefficient" (those of all readers one
-    /// after another, each [outputs, sources] or, per feature, [outputs, sources, d]) and "topology.gate" ([mixes, d]).
-    /// Made for each token: see token_weights.h. `depth` must outlive it.
+    /// Makes the topology's parameters. Learned weights: "topology.coefficient" (those of all readers one after
+    /// another, each [outputs, sources] or, per feature, [outputs, sources, d]; under fixed weights those of learned
+    /// shortcuts alone, [learned terms]) and "topology.gate" ([mixes, d]). Made for each token: see token_weights.h.
+    /// `depth` must outlive it.
     [[nodiscard]] static Result<std::unique_ptr<DepthWeights>>
     create(const projects::DepthMix& mix, const projects::DepthPlan& depth, std::int64_t width, InitPlan& plan);
 };

@@ -365,7 +365,7 @@ LayerWiringResult makeGateWiring(const BranchGate& wiring, LayerStack layers, st
         return Error{"network · stack", "has no layers to gate"};
     }
     if (wiring.gate == BranchGateKind::StochasticDepth) {
-        return makeSumWiring(std::move(layers), plan); // what is left out, LayerDropping says
+        return makeSumWiring({}, std::move(layers), plan); // what is left out, LayerDropping says
     }
     Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, plan);
     if (!joint) {

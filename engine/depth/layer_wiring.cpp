@@ -18,7 +18,7 @@ struct Maker {
 
     LayerWiringResult operator()(const projects::DepthMix& mix) const
     {
-        return projects::isRunningSum(mix) ? makeSumWiring(std::move(layers), plan)
+        return projects::isRunningSum(mix) ? makeSumWiring(mix, std::move(layers), plan)
                                            : makeMixWiring(mix, std::move(layers), width, plan);
     }
     LayerWiringResult operator()(const projects::MultiStream& streams) const

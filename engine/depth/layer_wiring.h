@@ -39,8 +39,8 @@ public:
 [[nodiscard]] Matrix unfolded(const std::vector<std::vector<float>>& weights, std::int64_t step);
 
 using LayerWiringResult = Result<std::unique_ptr<LayerWiring>>;
-/// x_l = x_{l−1} + f_l: the plain residual network (sum_wiring.cpp).
-[[nodiscard]] LayerWiringResult makeSumWiring(LayerStack layers, const InitPlan& plan);
+/// x_l = x_{l−1} + f_l: the plain residual network, with its learned shortcuts beside the sum (sum_wiring.cpp).
+[[nodiscard]] LayerWiringResult makeSumWiring(const projects::DepthMix& mix, LayerStack layers, InitPlan& plan);
 /// Every other mix of the algebra (mix_wiring.cpp).
 [[nodiscard]] LayerWiringResult makeMixWiring(const projects::DepthMix& mix, LayerStack layers, std::int64_t width,
                                               InitPlan& plan);

@@ -229,16 +229,18 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     learned.plan = projects::planOf(*mix, project->network.depth());
     const std::vector<std::int64_t>& shape = stored->second.shape;
     learned.coefficients.features = shape.size() == 2 ? shape[1] : 1;
-    const bool fits = (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 &&
-                      shape[0] == static_cast<std::int64_t>(learned.plan.terms.size());
+    const auto terms = static_cast<std::int64_t>(projects::learnedTerms(*mix, learned.plan).size());
+    const bool fits =
+        (shape.size() == 1 || shape.size() == 2) && learned.coefficients.features > 0 && shape[0] == terms;
     if (!fits) {
         return Error{run.string(),
                      std::string("the checkpoint's ") + kParameter + " does not fit the topology of the run's project"};
     }
-    const auto count = learned.plan.terms.size() * static_cast<std::size_t>(learned.coefficients.features);
+    const auto count = static_cast<std::size_t>(terms * learned.coefficients.features);
     for (std::size_t i = 0; i < count; ++i) {
         learned.coefficients.values.push_back(numberAt(stored->second, i));
     }
+    learned.coefficients = *projects::withLearned(*mix, learned.plan, std::move(learned.coefficients));
     std::vector<CoefficientTensor> tensors;
     addTensors(tensors, matrix::kMix, learned, projects::appliedWeights(*mix, learned.plan, learned.coefficients));
     addTensors(tensors, matrix::kCoefficient, learned, learned.coefficients);

@@ -45,15 +45,12 @@ public:
         if (mix.gate.kind != projects::GateKind::None && !isZero(kGate)) {
             return impossible("its gates depend on the input");
         }
-        MixNumbers applied = projects::startingWeights(mix, m_layers);
-        if (mix.weight != WeightKind::Fixed) {
-            const projects::DepthPlan plan = projects::planOf(mix, m_layers);
-            MixNumbers coefficients = numbers(kCoefficient);
-            if (coefficients.values.size() != plan.terms.size() * static_cast<std::size_t>(coefficients.features)) {
-                return impossible("the checkpoint's weights do not fit its project");
-            }
-            applied = projects::appliedWeights(mix, plan, std::move(coefficients));
+        const projects::DepthPlan plan = projects::planOf(mix, m_layers);
+        std::optional<MixNumbers> coefficients = projects::withLearned(mix, plan, numbers(kCoefficient));
+        if (!coefficients) {
+            return impossible("the checkpoint's weights do not fit its project");
         }
+        MixNumbers applied = projects::appliedWeights(mix, plan, *std::move(coefficients));
         if (mix.gate.kind == projects::GateKind::Inside) {
             std::ranges::for_each(applied.values, [](double& weight) { weight = std::max(weight, 0.0); });
         }

@@ -27,8 +27,8 @@ private:
 
 void checkMix(const DepthMix& mix, std::int64_t depth, Missing& missing)
 {
-    missing.when(!isRunningSum(mix) && mixedModules(mix, depth) > kMostMixedLayers, "/network/stack",
-                 "a mix over more than 511 layers");
+    missing.when((!isRunningSum(mix) || !mix.states.empty()) && mixedModules(mix, depth) > kMostMixedLayers,
+                 "/network/stack", "a mix over more than 511 layers");
 }
 
 void checkTopology(const Project& project, Missing& missing)

@@ -179,6 +179,8 @@ private:
             } else if (state == ShortcutState::Frozen && m_mix.weight != WeightKind::Scalar &&
                        m_mix.weight != WeightKind::PerFeature && m_mix.gate.kind == GateKind::None) {
                 warning(key, place, "is frozen where no weight is learned");
+            } else if (state == ShortcutState::Learned && m_mix.weight != WeightKind::Fixed) {
+                warning(key, place, "is learned where all weights are");
             } else if (!std::ranges::binary_search(sources, shortcut.source)) {
                 warning(key, place, "has a state and is not read");
             }

@@ -37,6 +37,7 @@ Result<Edit> pasteShortcuts(const Document& document, const Selection& selection
     }
     const std::int64_t shift = shiftFor(project, selection, fragment);
     const std::vector<DrawnShortcut> there = drawnShortcuts(*mix, modulesOf(project));
+    ShortcutLookup isThere(project);
     Document trial = document;
     EditGroup group{"Paste shortcuts", {}};
     const auto attempt = [&](Edit edit) {
@@ -51,6 +52,12 @@ Result<Edit> pasteShortcuts(const Document& document, const Selection& selection
         const bool present = std::any_of(there.begin(), there.end(), [&here](const DrawnShortcut& each) {
             return each.shortcut == here && each.kind != ShortcutKind::Pruned;
         });
+        if (isRunningSum(*mix)) { // which reads everything: what is pasted is the weight
+            if (isThere(here) && !mix->states.contains(here)) {
+                attempt(SetShortcutState{here, ShortcutState::Learned});
+            }
+            continue;
+        }
         const bool added = !present && attempt(AddShortcut{here});
         if (const auto state = fragment.states.find(copied); added && state != fragment.states.end()) {
             attempt(SetShortcutState{here, state->second});

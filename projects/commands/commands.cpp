@@ -35,6 +35,16 @@ std::vector<Shortcut> shortcutsOf(const Project& project, const Selection& selec
     return shortcuts;
 }
 
+/// Of a running sum, on whose canvas a step of the stream can be selected too: whether a learned shortcut is selected,
+/// and nothing else.
+bool hasOwnWeights(const Project& project, const Selection& selection)
+{
+    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    return !isRunningSum(project) || std::ranges::all_of(selection.shortcuts, [mix](const Shortcut& shortcut) {
+        return mix->states.contains(shortcut);
+    });
+}
+
 Error noShortcuts(const Project& project, const std::string& verb)
 {
     return isRunningSum(project) ? Error{"topology", "“" + project.topology.preset +
@@ -50,8 +60,8 @@ Result<DocumentChange> deleteSelection(const Document& document, const Selection
         return deleteNodes(document, selection, seen);
     }
     if (!selection.shortcuts.empty()) {
-        return isRunningSum(document.project) ? noShortcuts(document.project, "pruned")
-                                              : pruneShortcuts(document, selection);
+        return hasOwnWeights(document.project, selection) ? pruneShortcuts(document, selection)
+                                                          : noShortcuts(document.project, "pruned");
     }
     if (auto edit = removeLayersEdit(document, selection.layers)) {
         return DocumentChange{*std::move(edit), Selection{}};
@@ -69,10 +79,8 @@ Result<DocumentChange> pruneShortcuts(const Document& document, const Selection&
 
 Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection)
 {
-    if (!isRunningSum(document.project)) {
-        if (auto edit = freezeEdit(document.project, shortcutsOf(document.project, selection))) {
-            return DocumentChange{*std::move(edit)};
-        }
+    if (auto edit = freezeEdit(document.project, shortcutsOf(document.project, selection))) {
+        return DocumentChange{*std::move(edit)};
     }
     return noShortcuts(document.project, "frozen");
 }

@@ -49,12 +49,6 @@ Selection wholeStack(const Project& project)
     if (mix == nullptr || modules > kDeepestListed) {
         return all;
     }
-    if (isRunningSum(*mix)) {
-        for (std::int64_t target = 1; target <= modules + 1; ++target) {
-            all.shortcuts.insert({target - 1, target});
-        }
-        return all;
-    }
     for (const DrawnShortcut& each : drawnShortcuts(*mix, modules)) {
         all.shortcuts.insert(all.shortcuts.end(), each.shortcut);
     }
@@ -70,7 +64,7 @@ Selection everyShortcut(const Project& project)
         return all;
     }
     for (const DrawnShortcut& each : drawnShortcuts(*mix, modules)) {
-        if (each.kind != ShortcutKind::Pruned) {
+        if (each.kind != ShortcutKind::Pruned && each.kind != ShortcutKind::Stream) {
             all.shortcuts.insert(all.shortcuts.end(), each.shortcut);
         }
     }

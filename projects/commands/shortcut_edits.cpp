@@ -12,7 +12,14 @@ namespace {
 ShortcutKind kindOf(const DepthMix& mix, const Shortcut& shortcut)
 {
     if (const auto found = mix.states.find(shortcut); found != mix.states.end()) {
-        return found->second == ShortcutState::Pruned ? ShortcutKind::Pruned : ShortcutKind::Frozen;
+        switch (found->second) {
+        case ShortcutState::Frozen:
+            return ShortcutKind::Frozen;
+        case ShortcutState::Pruned:
+            return ShortcutKind::Pruned;
+        case ShortcutState::Learned:
+            return ShortcutKind::Learned;
+        }
     }
     return mix.weight == WeightKind::Fixed ? ShortcutKind::Fixed : ShortcutKind::Learned;
 }
@@ -21,6 +28,27 @@ bool hasState(const DepthMix& mix, const Shortcut& shortcut, ShortcutState state
 {
     const auto found = mix.states.find(shortcut);
     return found != mix.states.end() && found->second == state;
+}
+
+/// The steps of the stream, and what is learned beside it.
+std::vector<DrawnShortcut> drawnSum(const DepthMix& mix, std::int64_t depth)
+{
+    std::vector<DrawnShortcut> drawn;
+    auto state = mix.states.lower_bound({0, 1});
+    for (std::int64_t target = 1; target <= depth + 1; ++target) {
+        drawn.push_back({{target - 1, target}, ShortcutKind::Stream});
+        const std::vector<std::int64_t> sources = state != mix.states.end() && state->first.target == target
+                                                      ? sourcesOf(mix, target, depth)
+                                                      : std::vector<std::int64_t>();
+        for (; state != mix.states.end() && state->first.target == target; ++state) {
+            if (state->first == drawn.back().shortcut) {
+                drawn.back().kind = ShortcutKind::Learned;
+            } else if (std::ranges::binary_search(sources, state->first.source)) {
+                drawn.insert(drawn.end() - 1, {state->first, ShortcutKind::Learned});
+            }
+        }
+    }
+    return drawn;
 }
 
 std::optional<Edit> grouped(const std::string& title, std::vector<Edit> edits)
@@ -38,6 +66,9 @@ std::optional<Edit> grouped(const std::string& title, std::vector<Edit> edits)
 
 std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t depth)
 {
+    if (isRunningSum(mix)) {
+        return drawnSum(mix, depth);
+    }
     std::vector<DrawnShortcut> drawn;
     for (std::int64_t target = 1; target <= depth + 1; ++target) {
         for (const std::int64_t source : sourcesOf(mix, target, depth)) {
@@ -73,6 +104,17 @@ bool ShortcutLookup::operator()(const Shortcut& shortcut)
     return std::binary_search(m_sources.begin(), m_sources.end(), shortcut.source) || m_mix->states.contains(shortcut);
 }
 
+Adding addingOf(const DepthMix& mix, const Shortcut& shortcut, std::int64_t modules)
+{
+    if (hasState(mix, shortcut, ShortcutState::Pruned)) {
+        return Adding::Back;
+    }
+    if (!std::ranges::binary_search(sourcesOf(mix, shortcut.target, modules), shortcut.source)) {
+        return Adding::New;
+    }
+    return mix.weight == WeightKind::Fixed && !mix.states.contains(shortcut) ? Adding::Weight : Adding::Nothing;
+}
+
 std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
 {
     const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
@@ -80,9 +122,12 @@ std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut
         return std::nullopt;
     }
     const bool isExplicit = std::holds_alternative<ExplicitSources>(mix->sources);
+    const bool isSum = isRunningSum(*mix);
     std::vector<Edit> edits;
     for (const Shortcut& shortcut : shortcuts) {
-        if (isExplicit) {
+        if (isSum && mix->states.contains(shortcut)) {
+            edits.emplace_back(SetShortcutState{shortcut, std::nullopt});
+        } else if (isExplicit) {
             edits.emplace_back(RemoveShortcut{shortcut});
         } else if (!hasState(*mix, shortcut, ShortcutState::Pruned)) {
             edits.emplace_back(SetShortcutState{shortcut, ShortcutState::Pruned});
@@ -99,10 +144,18 @@ std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>&
     }
     std::vector<Edit> edits;
     for (const Shortcut& shortcut : shortcuts) {
-        if (hasState(*mix, shortcut, ShortcutState::Pruned)) {
-            edits.emplace_back(SetShortcutState{shortcut, std::nullopt});
-        } else {
+        switch (addingOf(*mix, shortcut, modulesOf(project))) {
+        case Adding::Nothing:
+            break;
+        case Adding::New:
             edits.emplace_back(AddShortcut{shortcut});
+            break;
+        case Adding::Back:
+            edits.emplace_back(SetShortcutState{shortcut, std::nullopt});
+            break;
+        case Adding::Weight:
+            edits.emplace_back(SetShortcutState{shortcut, ShortcutState::Learned});
+            break;
         }
     }
     return grouped("Add", std::move(edits));
@@ -118,9 +171,14 @@ std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcu
         return hasState(*mix, shortcut, ShortcutState::Frozen);
     });
     const auto state = allFrozen ? std::nullopt : std::optional(ShortcutState::Frozen);
+    const bool fixed = mix->weight == WeightKind::Fixed && mix->gate.kind == GateKind::None;
     std::vector<Edit> edits;
     for (const Shortcut& shortcut : shortcuts) {
-        edits.emplace_back(SetShortcutState{shortcut, state});
+        if (!fixed) {
+            edits.emplace_back(SetShortcutState{shortcut, state});
+        } else if (hasState(*mix, shortcut, ShortcutState::Learned)) {
+            edits.emplace_back(SetShortcutState{shortcut, std::nullopt});
+        }
     }
     return grouped(allFrozen ? "Thaw" : "Freeze", std::move(edits));
 }

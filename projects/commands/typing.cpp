@@ -4,6 +4,7 @@
 #include "projects/commands/layer_edits.h"
 #include "projects/commands/shortcut_cost.h"
 #include "projects/commands/shortcut_edits.h"
+#include "projects/commands/topology_commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
 #include "projects/model/shortcut_text.h"
@@ -83,11 +84,13 @@ Typed typedShortcuts(const Document& document, std::string_view text)
         return refused(shortcuts.error().message);
     }
     std::vector<Shortcut> missing;
+    std::size_t weights = 0;
     for (const Shortcut& shortcut : *shortcuts) {
-        const auto sources = sourcesOf(*mix, shortcut.target, modules);
-        if (std::find(sources.begin(), sources.end(), shortcut.source) == sources.end()) {
+        const Adding adding = addingOf(*mix, shortcut, modules);
+        if (adding != Adding::Nothing) {
             missing.push_back(shortcut);
         }
+        weights += adding == Adding::Weight ? 1 : 0;
     }
     if (missing.empty()) {
         return refused(shortcuts->size() == 1 ? "is there already" : "are all there already");
@@ -99,7 +102,8 @@ Typed typedShortcuts(const Document& document, std::string_view text)
         return refused(done.error().message);
     }
     typed.answer.valid = true;
-    typed.answer.message = "adds " + counted(missing.size(), "shortcut");
+    typed.answer.message = weights == missing.size() ? "gives " + counted(weights, "shortcut") + " a learned weight"
+                                                     : "adds " + counted(missing.size(), "shortcut");
     if (const std::string cost = costOfChange(project, trial.project); !cost.empty()) {
         typed.answer.message += ": " + cost;
     }
@@ -109,14 +113,15 @@ Typed typedShortcuts(const Document& document, std::string_view text)
 
 Typed typedTopology(const Document& document, const TopologyPreset& preset)
 {
-    Typed typed;
-    typed.answer.valid = document.project.topology.wiring != preset.wiring;
-    typed.answer.message = typed.answer.valid ? "wires the stack as " + preset.title + ": " + preset.summary
-                                              : "is how the stack is wired already";
-    if (typed.answer.valid) {
-        typed.change = DocumentChange{EditGroup{"Wire as " + preset.title, {SetTopology{{preset.name, preset.wiring}}}},
-                                      Selection{}};
+    if (document.project.topology.wiring == preset.wiring) {
+        return refused("is how the stack is wired already");
     }
+    Typed typed;
+    EditGroup group = wireAs(document.project, preset);
+    typed.answer.valid = true;
+    const std::size_t adapted = std::min(group.title.find(';'), group.title.size());
+    typed.answer.message = "wires the stack as " + preset.title + ": " + preset.summary + group.title.substr(adapted);
+    typed.change = DocumentChange{std::move(group), Selection{}};
     return typed;
 }
 

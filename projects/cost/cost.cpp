@@ -238,12 +238,15 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
         return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
     }
     const DepthReader reader = readerOf(*mix, shortcut.target, modules);
-    if (reader.readsAlone(shortcut.source)) {
-        return Cost{};
+    const ReaderSize now = sizeOf(*mix, reader);
+    ReaderSize then = now;
+    if (!reader.readsAlone(shortcut.source)) {
+        ++then.entries;
+    } else if (mix->weight == WeightKind::Fixed && !mix->states.contains(shortcut)) {
+        ++then.learned;
     }
-    const auto entries = static_cast<std::int64_t>(reader.sources.size());
-    NodeCost added = readerCost(*mix, shortcut.target, entries + 1, modules, project->network.width);
-    added -= readerCost(*mix, shortcut.target, entries, modules, project->network.width);
+    NodeCost added = readerCost(*mix, shortcut.target, then, modules, project->network.width);
+    added -= readerCost(*mix, shortcut.target, now, modules, project->network.width);
     const Scale scale = scaleOf(*project);
     return scaled(added, scale, scale.residualBytes);
 }
@@ -258,13 +261,16 @@ Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shor
     NodeCost sum;
     for (auto shortcut = shortcuts.begin(); shortcut != shortcuts.end();) {
         const DepthReader reader = readerOf(*mix, shortcut->target, modules);
-        std::int64_t read = 0;
+        const ReaderSize all = sizeOf(*mix, reader);
+        ReaderSize others = all;
         for (; shortcut != shortcuts.end() && shortcut->target == reader.target; ++shortcut) {
-            read += reader.readsAlone(shortcut->source) ? 1 : 0;
+            const bool read = reader.readsAlone(shortcut->source);
+            const auto state = mix->states.find(*shortcut);
+            others.entries -= read ? 1 : 0;
+            others.learned -= read && state != mix->states.end() && state->second == ShortcutState::Learned ? 1 : 0;
         }
-        const auto entries = static_cast<std::int64_t>(reader.sources.size());
-        sum += readerCost(*mix, reader.target, entries, modules, project->network.width);
-        sum -= readerCost(*mix, reader.target, entries - read, modules, project->network.width);
+        sum += readerCost(*mix, reader.target, all, modules, project->network.width);
+        sum -= readerCost(*mix, reader.target, others, modules, project->network.width);
     }
     const Scale scale = scaleOf(*project);
     return scaled(sum, scale, scale.residualBytes);

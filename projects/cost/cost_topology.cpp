@@ -16,14 +16,14 @@ double real(std::int64_t value)
     return static_cast<double>(value);
 }
 
-/// Fixed: none. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm weight, 2·d·O.
-/// Per token (MUDD): h = n·O hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O.
-double readerParameters(const DepthMix& mix, double n, double o, double d)
+/// Fixed: one for each learned shortcut and mix. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm
+/// weight, 2·d·O. Per token (MUDD): h = n·O hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O.
+double readerParameters(const DepthMix& mix, double n, double learned, double o, double d)
 {
     const double gate = mix.gate.kind == GateKind::None ? 0 : d * o;
     switch (mix.weight) {
     case WeightKind::Fixed:
-        return gate;
+        return gate + learned * o;
     case WeightKind::Scalar:
         return gate + n * o;
     case WeightKind::PerFeature:
@@ -77,7 +77,7 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
     NodeCost total;
     for (std::int64_t target = 1; target <= modules + (mix.finalMix ? 1 : 0); ++target) {
         const DepthReader reader = readerOf(mix, target, modules);
-        total += readerCost(mix, target, static_cast<std::int64_t>(reader.sources.size()), modules, width);
+        total += readerCost(mix, target, sizeOf(mix, reader), modules, width);
         if (reader.middle) {
             total += NodeCost{0, real(width), real(width)};
         }
@@ -177,17 +177,32 @@ NodeCost& operator-=(NodeCost& a, const NodeCost& b)
     return a;
 }
 
-NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,
+ReaderSize sizeOf(const DepthMix& mix, const DepthReader& reader)
+{
+    ReaderSize size{static_cast<std::int64_t>(reader.sources.size()), 0};
+    for (auto state = mix.states.lower_bound({0, reader.target});
+         state != mix.states.end() && state->first.target == reader.target; ++state) {
+        size.learned += state->second == ShortcutState::Learned && reader.readsAlone(state->first.source) ? 1 : 0;
+    }
+    return size;
+}
+
+NodeCost readerCost(const DepthMix& mix, std::int64_t target, const ReaderSize& size, std::int64_t depth,
                     std::int64_t width)
 {
     const bool isFinal = target > depth;
-    const double n = real(entries);
+    const double n = real(size.entries);
+    const double learned = real(size.learned);
     const double o = isFinal ? 1 : real(static_cast<std::int64_t>(portsOf(mix.ports).size()));
     const double d = real(width);
     if (isRunningSum(mix)) {
-        return target == 1 ? NodeCost{} : NodeCost{0, d, d}; // layer 1 reads the input as it is
+        // Layer 1 reads the input as it is. Learned shortcuts keep what they weigh, and the sum with them.
+        const NodeCost sum = target == 1 ? NodeCost{} : NodeCost{0, d, d};
+        const NodeCost beside{size.learned, 2 * learned * d, learned > 0 ? (learned + 1) * d : 0};
+        return {sum.parameters + beside.parameters, sum.flops + beside.flops,
+                sum.activationElements + beside.activationElements};
     }
-    return {countOf(readerParameters(mix, n, o, d)), readerFlops(mix, n, o, d, isFinal),
+    return {countOf(readerParameters(mix, n, learned, o, d)), readerFlops(mix, n, o, d, isFinal),
             readerActivations(mix, n, o, d, isFinal)};
 }
 

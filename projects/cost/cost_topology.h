@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/depth/depth_plan.h"
 #include "projects/model/project.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -12,8 +13,14 @@ namespace residua::projects {
 /// Of one token or sample, over all layers and the final output.
 [[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
 
-/// Of reader `target` when it reads `entries` entries.
-[[nodiscard]] NodeCost readerCost(const DepthMix& mix, std::int64_t target, std::int64_t entries, std::int64_t depth,
+/// How much a reader of a mix reads.
+struct ReaderSize {
+    std::int64_t entries = 0;
+    std::int64_t learned = 0; ///< those of them that ShortcutState::Learned gives a weight of their own
+};
+[[nodiscard]] ReaderSize sizeOf(const DepthMix& mix, const DepthReader& reader);
+/// Of reader `target` when it reads that much.
+[[nodiscard]] NodeCost readerCost(const DepthMix& mix, std::int64_t target, const ReaderSize& size, std::int64_t depth,
                                   std::int64_t width);
 
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);

@@ -10,10 +10,10 @@
 namespace residua::projects {
 namespace {
 
-bool isPruned(const DepthMix& mix, Shortcut shortcut)
+bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
 {
-    const auto state = mix.states.find(shortcut);
-    return state != mix.states.end() && state->second == ShortcutState::Pruned;
+    const auto found = mix.states.find(shortcut);
+    return found != mix.states.end() && found->second == state;
 }
 
 /// The coefficient with which a reader weighs an entry at first.
@@ -37,7 +37,7 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
 DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
 {
     DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules), 1};
-    if (reader.middle && !isPruned(mix, {reader.middle->first, target})) {
+    if (reader.middle && !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned)) {
         reader.sources.push_back(reader.middle->first);
         std::ranges::sort(reader.sources);
     }
@@ -71,6 +71,34 @@ DepthPlan planOf(const DepthMix& mix, std::int64_t layers)
         }
     }
     return plan;
+}
+
+std::vector<std::size_t> learnedTerms(const DepthMix& mix, const DepthPlan& plan)
+{
+    std::vector<std::size_t> learned;
+    for (std::size_t t = 0; t < plan.terms.size(); ++t) {
+        const Shortcut shortcut{plan.terms[t].source, plan.readers[plan.terms[t].reader].target};
+        if (mix.weight != WeightKind::Fixed || hasState(mix, shortcut, ShortcutState::Learned)) {
+            learned.push_back(t);
+        }
+    }
+    return learned;
+}
+
+std::optional<MixNumbers> withLearned(const DepthMix& mix, const DepthPlan& plan, MixNumbers learned)
+{
+    const std::vector<std::size_t> terms = learnedTerms(mix, plan);
+    if (learned.features < 1 || learned.values.size() != terms.size() * static_cast<std::size_t>(learned.features)) {
+        return std::nullopt;
+    }
+    if (terms.size() == plan.terms.size()) {
+        return learned;
+    }
+    MixNumbers all{1, plan.start}; // fixed weights are scalars
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        all.values[terms[i]] = learned.values[i];
+    }
+    return all;
 }
 
 std::vector<std::vector<std::size_t>> normalisedTogether(const DepthMix& mix, const DepthPlan& plan)

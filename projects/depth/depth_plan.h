@@ -36,7 +36,7 @@ struct DepthTerm {
 };
 
 /// A depth mix over a stack of layers, worked out once: who reads what, and the weights one by one in the order of the
-/// parameter "topology.coefficient".
+/// parameter "topology.coefficient" (learnedTerms).
 struct DepthPlan {
     std::int64_t layers = 0;
     std::int64_t modules = 0;         ///< K, what i and j of i:j number: layers, or both halves of each (MixSites)
@@ -69,6 +69,13 @@ struct MixNumbers {
 /// The weights that the coefficients of all terms apply: under a softmax those of c/τ over the sources of each target,
 /// or over the targets of each source (ANCRe eq. 6 to 8).
 [[nodiscard]] MixNumbers appliedWeights(const DepthMix& mix, const DepthPlan& plan, MixNumbers coefficients);
+
+/// The terms whose coefficients are learned one by one, by their index, in the order of "topology.coefficient": all of
+/// them, or where the wiring's weights are fixed those of learned shortcuts.
+[[nodiscard]] std::vector<std::size_t> learnedTerms(const DepthMix& mix, const DepthPlan& plan);
+/// The coefficients of all terms: `learned` has those of learnedTerms, the others are as they start. nullopt where the
+/// counts differ.
+[[nodiscard]] std::optional<MixNumbers> withLearned(const DepthMix& mix, const DepthPlan& plan, MixNumbers learned);
 
 /// The terms that one softmax normalises together, by their index; each term alone where none does.
 [[nodiscard]] std::vector<std::vector<std::size_t>> normalisedTogether(const DepthMix& mix, const DepthPlan& plan);

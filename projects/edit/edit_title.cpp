@@ -33,7 +33,10 @@ struct Titler {
     std::string operator()(const RemoveShortcut& e) const { return "Remove shortcut " + textOf(e.shortcut); }
     std::string operator()(const SetShortcutState& e) const
     {
-        const char* verb = !e.state ? "Release" : *e.state == ShortcutState::Frozen ? "Freeze" : "Prune";
+        const char* verb = !e.state                             ? "Release"
+                           : *e.state == ShortcutState::Frozen  ? "Freeze"
+                           : *e.state == ShortcutState::Learned ? "Learn the weight of"
+                                                                : "Prune";
         return std::string(verb) + " shortcut " + textOf(e.shortcut);
     }
     std::string operator()(const SetStack&) const { return "Change stack"; }

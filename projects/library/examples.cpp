@@ -277,10 +277,11 @@ Project stagedLanguage()
 std::vector<Example> makeExamples()
 {
     std::vector<Example> result{
-        {"ancre-language", "Learned shortcuts", "Language model, 8 layers, ANCRe: watch the shortcuts being learned",
-         languageProject("Learned shortcuts", "ancre-ingoing")},
-        {"plain-language", "Plain residual", "The same language model with the residual sum everyone uses",
+        {"plain-language", "Plain residual",
+         "Language model, 8 layers, the residual sum everyone uses: draw a shortcut into it",
          languageProject("Plain residual", "plain")},
+        {"ancre-language", "Learned shortcuts", "The same language model with ANCRe: watch the shortcuts being learned",
+         languageProject("Learned shortcuts", "ancre-ingoing")},
         {"grn-language", "GRN-v1", "The same language model with a weight on every earlier branch",
          languageProject("GRN-v1", "grn-v1")},
         {"linear-ancre", "Linear network", "Three matrices, full batch: how topology alone changes convergence",

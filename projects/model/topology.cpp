@@ -94,8 +94,12 @@ bool splitsLayers(const DepthMix& mix)
 
 bool isRunningSum(const DepthMix& mix)
 {
+    const bool oneInput = mix.ports == MixPorts::Input && mix.blockLayers == 1;
+    const bool besideSum = mix.states.empty() || (oneInput && std::ranges::all_of(mix.states, [](const auto& state) {
+                                                      return state.second == ShortcutState::Learned;
+                                                  }));
     return mix.weight == WeightKind::Fixed && mix.init == MixInit::Ones && mix.entry == StackEntry::Branch &&
-           mix.feeds == MixFeeds::LayerInput && mix.normalise == NormaliseOver::None && mix.states.empty() &&
+           mix.feeds == MixFeeds::LayerInput && mix.normalise == NormaliseOver::None && besideSum &&
            mix.gate.kind == GateKind::None && std::holds_alternative<AllSources>(mix.sources);
 }
 

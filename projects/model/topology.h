@@ -116,7 +116,11 @@ enum class MixInit {
 };
 
 /// A single coefficient that is not as its neighbours.
-enum class ShortcutState { Frozen, Pruned };
+enum class ShortcutState {
+    Frozen,
+    Pruned,
+    Learned, ///< where the wiring's weights are fixed: a scalar of its own, which starts as the fixed weight
+};
 
 /// Tsallis-entropy regulariser on the normalised coefficients (ANCRe §4).
 struct Tsallis {
@@ -195,8 +199,8 @@ struct Topology {
 /// Whether the layers run as their two halves, cut at the FFN's input (ffn_site.h).
 [[nodiscard]] bool splitsLayers(const DepthMix& mix);
 
-/// Whether every mix is the plain residual sum, which is kept running: one addition a layer, and no stack. Such a
-/// wiring has no weights of its own and is drawn as a stream.
+/// Whether every mix is the plain residual sum, which is kept running: one addition a layer, and no stack. It is drawn
+/// as a stream. Its only weights are those of learned shortcuts, i:j: the reader j gets (w − 1)·e_i beside the sum.
 [[nodiscard]] bool isRunningSum(const DepthMix& mix);
 
 /// The sources that reader `target` (1..depth, depth + 1 for the final output) may read, in ascending

@@ -54,7 +54,7 @@ struct Choices<MixInit> {
 };
 template <>
 struct Choices<ShortcutState> {
-    static constexpr Choice all[] = {{"frozen", "frozen"}, {"pruned", "pruned"}};
+    static constexpr Choice all[] = {{"frozen", "frozen"}, {"pruned", "pruned"}, {"learned", "learned"}};
 };
 template <>
 struct Choices<StreamWeights> {
@@ -191,9 +191,10 @@ struct Fields<DepthMix> {
            {.paper = "ones: GRN; uniform: ANCRe"}},
           &DepthMix::init);
         v({"states", "states",
-           "Shortcuts that are pruned (not read) or frozen: the applied weight does not move, and no gate acts on it; "
-           "under "
-           "a softmax the coefficient before it is held, and the weight follows the others' share."},
+           "Shortcuts that are pruned (not read), learned where the others are fixed (a weight of its own, from that "
+           "of "
+           "the others), or frozen: the applied weight does not move, and no gate acts on it; under a softmax the "
+           "coefficient before it is held, and the weight follows the others' share."},
           &DepthMix::states);
         v({"tsallis",
            "Tsallis entropy",

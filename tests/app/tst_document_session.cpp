@@ -16,7 +16,7 @@ namespace {
 
 projects::Document example()
 {
-    return {projects::examples().front().project, {}};
+    return {projects::findExample("ancre-language")->project, {}};
 }
 
 std::filesystem::path pathOf(const QString& text)

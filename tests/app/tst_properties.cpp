@@ -72,7 +72,7 @@ class TestProperties : public QObject {
 private slots:
     void everyStageHasItsProperties()
     {
-        projects::Project project = projects::examples().front().project;
+        projects::Project project = projects::findExample("ancre-language")->project;
         project.schedule.stages = {{0, 2, {1}}, {100, 4, {1}}};
         const auto before = propertiesOf(project, SectionPlace{Section::Schedule}).size();
         project.schedule.stages.pop_back();
@@ -184,7 +184,7 @@ private slots:
 
     void streamsHaveTheirLimitToo()
     {
-        projects::Project project = projects::examples().front().project;
+        projects::Project project = projects::findExample("ancre-language")->project;
         project.topology.wiring = projects::MultiStream{};
         PropertyEditor editor(fieldProperties(project, "/topology/wiring/streams").front());
         editor.findChild<QLineEdit*>()->setText("65");
@@ -216,7 +216,7 @@ private slots:
 
     void aSizeKeepsItsFormula()
     {
-        projects::Document document{projects::examples().front().project, {}};
+        projects::Document document{projects::findExample("ancre-language")->project, {}};
         const auto block = projects::GraphRef::block(document.project.network.blocks.front().name);
         for (const projects::Node& node : document.project.network.blocks.front().graph.nodes) {
             const NodePlace place{block, node.id};
@@ -253,7 +253,7 @@ private slots:
 
     void topologyPresetsAreAChoice()
     {
-        projects::Document document{projects::examples().front().project, {}};
+        projects::Document document{projects::findExample("ancre-language")->project, {}};
         const auto presets = projects::topologyPresets(document.project.network.depth());
         const Place place = SectionPlace{Section::Topology};
         for (std::size_t i = 0; i < presets.size(); ++i) {
@@ -267,7 +267,7 @@ private slots:
 
     void problemsFindTheirPlace()
     {
-        projects::Project project = projects::examples().front().project;
+        projects::Project project = projects::findExample("ancre-language")->project;
         project.training.steps = 0;
         const auto problems = projects::validate(project);
         QVERIFY(!problems.empty());

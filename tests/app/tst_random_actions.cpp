@@ -47,7 +47,7 @@ bool hasMuchInIt(const projects::Project& project)
 /// A run that has ended, for the plots to show.
 Status writeRun(const std::filesystem::path& project, const std::string& name, double base)
 {
-    const projects::Project trained = projects::examples().front().project;
+    const projects::Project trained = projects::findExample("ancre-language")->project;
     engine::RunInfo info;
     info.name = name;
     info.steps = 40;
@@ -89,7 +89,7 @@ public:
 private slots:
     void init()
     {
-        m_home = newProject(projects::examples().front().project);
+        m_home = newProject(projects::findExample("ancre-language")->project);
         QVERIFY(!m_home.empty());
         QVERIFY(writeRun(m_home, "one", 0.5).ok());
         QVERIFY(writeRun(m_home, "other", 0.25).ok());

@@ -74,6 +74,16 @@ private slots:
         QVERIFY(!scene.chained());
     }
 
+    void whatIsLearnedBesideTheStreamIsAnArc()
+    {
+        DepthMix mix;
+        mix.states[{0, 3}] = ShortcutState::Learned;
+        const DepthScene scene = sceneOf(stackOf(3, mix));
+        QCOMPARE(scene.arcs().size(), std::size_t{5});
+        QVERIFY(scene.arc({0, 3}) != nullptr && scene.arc({0, 3})->kind == ShortcutKind::Learned);
+        QVERIFY(scene.arc({0, 2}) == nullptr);
+    }
+
     /// A fixed sum that feeds the residual beside the branch, or has a gate, is trained through the stack: its
     /// shortcuts are drawn, so that they can be selected and pruned.
     void fixedSumThatIsNoStreamIsDrawnAsShortcuts()

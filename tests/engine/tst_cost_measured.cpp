@@ -148,10 +148,17 @@ private:
     at::CallbackHandle m_handle;
 };
 
+/// Plain with a shortcut that is learned.
+constexpr const char* kDrawn = "plain with a shortcut";
+
 /// A language model wide enough for its products to be what counts.
 Project languageUnder(const std::string& topology)
 {
-    Project project = tinyLanguage("transformer", topology, kDepth);
+    const bool drawn = topology == kDrawn;
+    Project project = tinyLanguage("transformer", drawn ? "plain" : topology, kDepth);
+    if (drawn) {
+        std::get<projects::DepthMix>(project.topology.wiring).states[{1, kDepth}] = projects::ShortcutState::Learned;
+    }
     project = *projects::rewired(project, project.topology);
     project.network.width = 64;
     project.training.batch = kBatch;
@@ -177,6 +184,7 @@ private Q_SLOTS:
         for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
             QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
         }
+        QTest::newRow(kDrawn) << kDrawn;
     }
     /// In double precision, whose products all are LibTorch's own. What is said includes what is done element by
     /// element, which is little at this width: norms, activations, and mixing (below).

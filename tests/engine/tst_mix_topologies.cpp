@@ -218,6 +218,66 @@ private Q_SLOTS:
         QCOMPARE(matrices[1].at(2, 1), parameter(*network, "topology.coefficient")[3].item<float>());
     }
 
+    /// A weight of its own where the others are fixed: what GRN-v1 computes with the other weights at their start, on
+    /// the running sum and on the stack. One parameter, and one row of the record.
+    void learnedShortcutsAmongFixedOnes_data()
+    {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<QString>("learned");
+        QTest::newRow("running sum") << "plain"
+                                     << "grn-v1";
+        QTest::newRow("stack") << "ancre-fixed"
+                               << "ancre-none";
+    }
+    void learnedShortcutsAmongFixedOnes()
+    {
+        QFETCH(QString, topology);
+        QFETCH(QString, learned);
+        Project project = tinyVectors("linear", topology.toStdString(), 3);
+        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        const bool isSum = topology == "plain";
+        for (const projects::Shortcut& shortcut : {projects::Shortcut{0, 3}, {1, 2}, {2, 4}}) {
+            if (isSum || shortcut.target < 4) {
+                mix.states[shortcut] = projects::ShortcutState::Learned;
+            }
+        }
+        QCOMPARE(isRunningSum(mix), isSum);
+        Project all = tinyVectors("linear", learned.toStdString(), 3);
+        std::get<projects::DepthMix>(all.topology.wiring).init = mix.init;
+        const auto network = compiled(project);
+        const auto reference = compiled(all);
+        shake(*network, 0.3, 3);
+        const at::NoGradGuard noGrad;
+        for (engine::NamedParameter& each : reference->parameters()) {
+            if (each.name != "topology.coefficient") {
+                each.tensor.copy_(parameter(*network, each.name));
+            }
+        }
+        const at::Tensor few = parameter(*network, "topology.coefficient"); // by target, then source
+        QCOMPARE(few.numel(), std::int64_t{isSum ? 3 : 2});
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        at::Tensor many = parameter(*reference, "topology.coefficient"); // 0:1 | 0:2 1:2 | 0:3 1:3 2:3 | 0:4 …
+        many[2].copy_(few[0]);
+        many[3].copy_(few[1]);
+        if (isSum) {
+            many[8].copy_(few[2]);
+        }
+        const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
+        {
+            const at::AutoGradMode grad(true);
+            const at::Tensor got = network->forward(batch.input, kTraining);
+            const at::Tensor expected = reference->forward(batch.input, kTraining);
+            QVERIFY(distance(got, expected) < 1e-12);
+            network->loss(batch, kTraining).backward();
+            reference->loss(batch, kTraining).backward();
+        }
+        QVERIFY(std::abs((few.grad()[0] - many.grad()[2]).item<double>()) < 1e-11);
+        QVERIFY(std::abs((few.grad()[1] - many.grad()[3]).item<double>()) < 1e-11);
+        const engine::Matrix recorded = network->coefficients(9).front();
+        QCOMPARE(recorded.at(1, 1), few[0].item<float>());
+        QCOMPARE(recorded.at(0, 0), 1.0F);
+    }
+
     /// A frozen entry weighs b alone, whatever the others' gates have learned.
     void gatesDoNotActOnFrozenEntries_data()
     {

@@ -44,13 +44,13 @@ std::vector<Project> seeds()
         seeds.push_back(example.project);
     }
     for (const BlockPreset& preset : blockPresets()) {
-        Project project = examples().front().project;
+        Project project = findExample("ancre-language")->project;
         project.network.blocks = {{preset.name, preset.name, preset.graph}};
         project.network.stack = {{preset.name, 3}};
         seeds.push_back(std::move(project));
     }
     for (TopologyPreset& preset : topologyPresets(6)) {
-        Project project = examples().front().project;
+        Project project = findExample("ancre-language")->project;
         project.network.stack.front().repeat = 6;
         project.topology = {preset.name, std::move(preset.wiring)};
         project.schedule.stages = {{0, 3, {1, 6}}, {500, 6, {1, 6}}};

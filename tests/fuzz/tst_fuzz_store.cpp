@@ -46,7 +46,8 @@ void writeRun(const fs::path& path)
     info.name = "damaged";
     info.device = "cpu";
     info.steps = 40;
-    auto writer = engine::RunWriter::create(path, info, projects::examples().front().project, path.parent_path());
+    auto writer =
+        engine::RunWriter::create(path, info, projects::findExample("ancre-language")->project, path.parent_path());
     require(writer.ok(), "the run cannot be made");
     const float none = std::numeric_limits<float>::quiet_NaN();
     for (std::int64_t step = 1; step <= 40; ++step) {

@@ -4,6 +4,7 @@
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/node_places.h"
 #include "projects/commands/node_search.h"
+#include "projects/commands/shortcut_edits.h"
 #include "projects/commands/typing.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
@@ -131,6 +132,32 @@ private slots:
         QVERIFY(mixOf(document).states.empty());
         QVERIFY(!thaw->selection); // as before
         QVERIFY(!toggleFrozen(document, {}).ok());
+    }
+
+    /// The plain network with one long shortcut that has a weight of its own.
+    void aShortcutIsDrawnIntoARunningSum()
+    {
+        Document document = blockOf("mlp");
+        document.project.topology = {};
+        const Shortcut drawn{1, 3};
+        const auto added = addEdit(document.project, {drawn, {2, 3}});
+        QVERIFY(added.has_value());
+        perform(document, DocumentChange{*added});
+        QVERIFY(isRunningSum(mixOf(document)));
+        QVERIFY(!addEdit(document.project, {drawn}).has_value()); // is there already
+        std::vector<Shortcut> learned;
+        for (const DrawnShortcut& each : drawnShortcuts(mixOf(document), 4)) {
+            if (each.kind == ShortcutKind::Learned) {
+                learned.push_back(each.shortcut);
+            } else {
+                QVERIFY(each.kind == ShortcutKind::Stream);
+            }
+        }
+        QCOMPARE(learned, (std::vector<Shortcut>{drawn, {2, 3}}));
+        QVERIFY(!deleteSelection(document, {.shortcuts = {drawn, {0, 1}}}).ok());
+        perform(document, toggleFrozen(document, {.shortcuts = {{2, 3}}})); // fixed again
+        perform(document, deleteSelection(document, {.shortcuts = {drawn}}));
+        QVERIFY(document.project.topology == Topology{});
     }
 
     void nodesThatStayKeepTheirPlaces()

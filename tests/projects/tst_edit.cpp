@@ -96,7 +96,7 @@ private slots:
         QFETCH(bool, wild);
         tests::RandomDocument random(static_cast<std::uint32_t>(seed),
                                      wild ? tests::Values::Any : tests::Values::Plausible);
-        Document document{examples().front().project, {}};
+        Document document{findExample("ancre-language")->project, {}};
         const std::string start = bytesOf(document);
         std::vector<Edit> inverses;
         std::array<int, std::variant_size_v<Edit>> kinds{};

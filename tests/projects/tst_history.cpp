@@ -97,7 +97,7 @@ private slots:
     void manyStepsUndoAndRedoToTheSameDocuments()
     {
         tests::RandomDocument random(23);
-        History history(Document{examples().front().project, {}});
+        History history(Document{findExample("ancre-language")->project, {}});
         std::vector<Document> states{history.document()};
         for (int i = 0; i < 300; ++i) {
             QVERIFY(history.perform(random.edit(history.document())).ok());

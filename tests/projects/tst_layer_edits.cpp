@@ -218,6 +218,18 @@ private slots:
         }
     }
 
+    void typingGivesTheTermsOfASumWeightsOfTheirOwn()
+    {
+        Document document = stackOf({{"a", 4}}, {});
+        document.project.topology = {};
+        const Typed one = residua::projects::typed(document, {}, "1:3");
+        QVERIFY(one.answer.valid);
+        QVERIFY2(one.answer.message.starts_with("gives 1 shortcut a learned weight: +1 parameters"),
+                 one.answer.message.c_str());
+        perform(document, one.change->edit);
+        QVERIFY(!residua::projects::typed(document, {}, "1:3").answer.valid);
+    }
+
     void completionsBeginWithWhatWasTyped()
     {
         const Document document = stackOf({{"a", 4}}, {});

@@ -134,8 +134,8 @@ void TestPresets::examplesTrain()
 void TestPresets::firstExampleIsTheLanguageModel()
 {
     QVERIFY(examples().size() >= 6);
-    QCOMPARE(examples()[0].name, std::string("ancre-language"));
-    const Project& project = examples()[0].project;
+    QCOMPARE(examples()[0].name, std::string("plain-language"));
+    const Project& project = findExample("ancre-language")->project;
     const auto& mix = std::get<DepthMix>(project.topology.wiring);
     QVERIFY(mix.normalise == NormaliseOver::Sources && mix.temperature == 0.1);
     QCOMPARE(project.network.depth(), std::int64_t{8});

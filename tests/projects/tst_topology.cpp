@@ -56,6 +56,10 @@ private slots:
         QVERIFY(!changed([](DepthMix& m) { m.gate.kind = GateKind::Outside; }));
         QVERIFY(!changed([](DepthMix& m) { m.sources = FirstAndLast{2}; }));
         QVERIFY(!changed([](DepthMix& m) { m.states[{0, 2}] = ShortcutState::Pruned; }));
+        const auto learn = [](DepthMix& m) { m.states[{0, 2}] = ShortcutState::Learned; };
+        QVERIFY(changed(learn)); // beside the sum
+        QVERIFY(!changed([&](DepthMix& m) { learn(m), m.ports = MixPorts::Qkv; }));
+        QVERIFY(!changed([&](DepthMix& m) { learn(m), m.states[{1, 3}] = ShortcutState::Frozen; }));
     }
 
     void sourcesOfPresets_data();

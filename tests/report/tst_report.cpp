@@ -37,7 +37,8 @@ std::filesystem::path writeRun(const QTemporaryDir& dir, const std::string& name
     info.name = name;
     info.device = "cpu";
     info.steps = 40;
-    auto writer = engine::RunWriter::create(path, info, projects::examples().front().project, dir.path().toStdString());
+    auto writer = engine::RunWriter::create(path, info, projects::findExample("ancre-language")->project,
+                                            dir.path().toStdString());
     if (!writer) {
         qFatal("%s", writer.error().text().c_str());
     }
@@ -376,8 +377,8 @@ private slots:
             info.status = status;
             info.validationLoss = std::numeric_limits<double>::quiet_NaN();
             info.message = status == engine::RunStatus::Failed ? "the loss is NaN" : "";
-            auto writer = engine::RunWriter::create(folder / name, info, projects::examples().front().project,
-                                                    dir.path().toStdString());
+            auto writer = engine::RunWriter::create(
+                folder / name, info, projects::findExample("ancre-language")->project, dir.path().toStdString());
             QVERIFY(writer.ok());
             writer->step({12, status == engine::RunStatus::Finished ? 0.5 : 0.25, 1e-3, 0.5, 64, 1});
             QVERIFY(writer->flush().ok());
@@ -402,8 +403,8 @@ private slots:
             const std::filesystem::path path = std::filesystem::path(dir.path().toStdString()) / "run";
             engine::RunInfo info;
             info.name = "young";
-            auto writer =
-                engine::RunWriter::create(path, info, projects::examples().front().project, dir.path().toStdString());
+            auto writer = engine::RunWriter::create(path, info, projects::findExample("ancre-language")->project,
+                                                    dir.path().toStdString());
             QVERIFY(writer.ok());
             for (int step = 1; step <= steps; ++step) {
                 writer->step({step, 10'834, 1e-3, 3456.7, 64, 0});
