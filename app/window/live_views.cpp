@@ -3,105 +3,94 @@
 
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
-#include "app/runs/shown_matrices.h"
 #include "app/window/workspace.h"
 #include "engine/api/matrix_name.h"
+#include "visualizers/heatmap/heatmap_view.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace residua::app {
 
 namespace {
 
-editor::LiveValues liveOf(projects::MixPort port, const engine::Matrix& matrix, editor::LiveMeasure measure)
+using editor::LiveMeasure;
+
+std::optional<LiveMeasure> measureOf(std::string_view kind)
 {
-    editor::LiveValues live;
-    live.port = port;
-    live.mix = matrix.values;
-    live.rows = matrix.rows;
-    live.columns = matrix.columns;
-    live.step = matrix.step;
-    live.measure = measure;
-    return live;
+    return kind == engine::matrix::kMix        ? std::optional(LiveMeasure::Mean)
+           : kind == engine::matrix::kSpread   ? std::optional(LiveMeasure::Spread)
+           : kind == visualizers::kFeatureKind ? std::optional(LiveMeasure::Feature)
+                                               : std::nullopt;
+}
+
+/// The wiring with every shortcut as the others.
+projects::Wiring withoutShortcuts(projects::Wiring wiring)
+{
+    if (auto* mix = std::get_if<projects::DepthMix>(&wiring)) {
+        mix->sources = {};
+        mix->states.clear();
+    }
+    return wiring;
 }
 
 } // namespace
 
 LiveViews::LiveViews(const DocumentSession& session, Workspace& workspace, QObject* parent)
-    : QObject(parent), m_session(session), m_workspace(workspace)
+    : QObject(parent), m_session(session), m_workspace(workspace), m_heatmap(workspace.view<visualizers::HeatmapView>())
 {
-    using visualizers::ShownRuns;
-    const ShownRuns& runs = workspace.shownRuns();
     connect(&session, &DocumentSession::changed, this, &LiveViews::onDocumentChanged);
-    connect(&runs, &ShownRuns::frontChanged, this, [this, &runs] {
-        if (runs.front().empty()) {
-            clear();
-        }
-    });
-    connect(&runs, &ShownRuns::begun, this, [this, &runs](const std::string& key) {
-        if (key == runs.front()) {
-            m_topology = runs.find(key)->facts.topology;
-        }
-    });
-    connect(&runs, &ShownRuns::added, this,
-            [this, &runs](const std::string& key, const visualizers::RunNumbers& numbers) {
-                if (key == runs.front()) {
-                    show(numbers.matrices);
-                }
-            });
+    connect(&m_heatmap, &visualizers::HeatmapView::stepShown, this, &LiveViews::update);
 }
 
+bool LiveViews::fits() const
+{
+    const visualizers::ShownRuns& runs = m_workspace.shownRuns();
+    const visualizers::ShownRuns::Run* run = runs.find(runs.front());
+    if (run == nullptr || !m_session.isOpen()) {
+        return false;
+    }
+    const projects::Project& project = m_session.project();
+    return run->facts.layers == project.network.depth() &&
+           withoutShortcuts(run->facts.topology.wiring) == withoutShortcuts(project.topology.wiring);
+}
+
+/// An edit of a wiring that the weights are of, or back to it.
 void LiveViews::onDocumentChanged()
 {
-    if (!m_session.isOpen()) {
-        return;
-    }
-    const std::int64_t depth = m_session.project().network.depth();
-    if (m_session.project().topology != m_topology || std::exchange(m_depth, depth) != depth) {
-        clear(); // they are of another picture
+    if (fits() != m_fits) {
+        update();
     }
 }
 
-void LiveViews::show(const std::vector<engine::Matrix>& matrices)
+void LiveViews::update()
 {
-    if (m_session.project().topology != m_topology) {
-        return; // the wiring was edited while the run goes on
-    }
-    const std::vector<std::uint8_t> active = newestActive(matrices);
-    editor::LiveValues layers;
-    layers.active = active;
-    m_live.take(layers, m_session.project());
-    for (const auto& [kind, measure] : {std::pair(engine::matrix::kMix, editor::LiveMeasure::Mean),
-                                        std::pair(engine::matrix::kSpread, editor::LiveMeasure::Spread)}) {
-        for (const auto& [port, matrix] : newestByPort(matrices, kind)) {
-            m_live.take(liveOf(port, *matrix, measure), m_session.project());
+    m_fits = fits();
+    m_live.clear();
+    if (m_fits) {
+        for (const auto& matrix : m_heatmap.framesShown()) {
+            const engine::MatrixName name = engine::MatrixName::from(matrix->name);
+            editor::LiveValues values;
+            values.port = name.port;
+            values.step = matrix->step;
+            std::vector<std::uint8_t> active;
+            if (const auto measure = measureOf(name.kind)) {
+                values.mix = matrix->values;
+                values.rows = matrix->rows;
+                values.columns = matrix->columns;
+                values.measure = *measure;
+                values.feature = m_heatmap.feature().value_or(0);
+            } else if (name.kind == engine::matrix::kActive) {
+                std::ranges::transform(matrix->values, std::back_inserter(active),
+                                       [](float runs) { return static_cast<std::uint8_t>(runs != 0); });
+                values.active = active;
+            }
+            m_live.take(values, m_heatmap.scaleOf(matrix->name));
         }
     }
-    publish();
-}
-
-void LiveViews::showFeature(int feature, const std::vector<engine::Matrix>& history)
-{
-    if (m_session.project().topology != m_topology) {
-        return;
-    }
-    m_live.clear(editor::LiveMeasure::Feature);
-    for (const auto& [port, matrix] : newestByPort(history)) {
-        editor::LiveValues live = liveOf(port, *matrix, editor::LiveMeasure::Feature);
-        live.feature = feature;
-        m_live.take(live, m_session.project());
-    }
-    publish();
-}
-
-void LiveViews::clear()
-{
-    m_live.clear();
-    publish();
-}
-
-void LiveViews::publish()
-{
     const auto live = std::make_shared<const editor::LiveWeights>(m_live);
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setLive(live);

@@ -260,7 +260,8 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(directory, {QString::fromStdString(record->name), record->flopPerUnit, record->project.topology});
+        m_shown.begin(directory, {QString::fromStdString(record->name), record->flopPerUnit, record->project.topology,
+                                  record->project.network.depth()});
     }
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);
@@ -309,9 +310,6 @@ void RunFollower::showFeature(int feature)
                 m_featureStep = history && !history->empty() ? history->back().step : -1;
                 m_workspace.view<visualizers::HeatmapView>().setFeature(
                     feature, history ? *history : std::vector<engine::Matrix>());
-                if (history) {
-                    m_live.showFeature(feature, *history);
-                }
             }
         });
 }
@@ -336,7 +334,6 @@ void RunFollower::followFeature(const std::vector<engine::RunEvent>& events)
             if (history && run == m_shown.front() &&
                 feature == m_workspace.view<visualizers::HeatmapView>().feature()) {
                 m_workspace.view<visualizers::HeatmapView>().appendFeature(*history);
-                m_live.showFeature(*feature, *history);
             }
         });
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace residua::editor {
 
@@ -38,7 +37,7 @@ void LiveWeights::clear()
     m_revision = revision;
 }
 
-void LiveWeights::take(const LiveValues& live, const projects::Project& project)
+void LiveWeights::take(const LiveValues& live, const projects::WeightScale& scale)
 {
     ++m_revision;
     if (!live.active.empty()) {
@@ -57,35 +56,7 @@ void LiveWeights::take(const LiveValues& live, const projects::Project& project)
     if (live.measure == LiveMeasure::Feature) {
         m_feature = live.feature;
     }
-    rescale(live.measure, project);
-}
-
-void LiveWeights::clear(LiveMeasure measure)
-{
-    ++m_revision;
-    m_measured[static_cast<std::size_t>(measure)] = {};
-}
-
-void LiveWeights::rescale(LiveMeasure measure, const projects::Project& project)
-{
-    Measured& measured = m_measured[static_cast<std::size_t>(measure)];
-    double low = std::numeric_limits<double>::max();
-    double high = std::numeric_limits<double>::lowest();
-    for (const auto& [port, grid] : measured.grids) {
-        for (const float weight : grid.mix) {
-            if (std::isfinite(weight)) {
-                low = std::min<double>(low, weight);
-                high = std::max<double>(high, weight);
-            }
-        }
-    }
-    if (low > high) {
-        measured.scale = {};
-        return;
-    }
-    const auto quantity =
-        measure == LiveMeasure::Spread ? projects::WeightQuantity::Spread : projects::WeightQuantity::Weight;
-    measured.scale = projects::weightScale(&project.topology.wiring, quantity, low, high);
+    measured.scale = scale;
 }
 
 bool LiveWeights::isActive(std::int64_t layer) const

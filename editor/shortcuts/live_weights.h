@@ -58,11 +58,9 @@ struct PortWeights {
 /// mix of its own and each measure, one scale for all ports of a measure, so that they can be compared.
 class LiveWeights {
 public:
-    /// Takes the grid of one port in place of what that port had.
-    void take(const LiveValues& live, const projects::Project& project);
+    /// Takes the grid of one port in place of what that port had, and the scale that its measure is drawn in.
+    void take(const LiveValues& live, const projects::WeightScale& scale);
     void clear();
-    /// Forgets one measure.
-    void clear(LiveMeasure measure);
     /// A number that changes with every change of the weights.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
@@ -88,8 +86,6 @@ private:
     {
         return m_measured[static_cast<std::size_t>(measure)];
     }
-    void rescale(LiveMeasure measure, const projects::Project& project);
-
     std::array<Measured, 3> m_measured;
     std::vector<std::uint8_t> m_active;
     std::int64_t m_feature = 0;

@@ -152,7 +152,7 @@ private slots:
             live.port = port;
             live.mix = weights;
             live.rows = live.columns = depth + 1;
-            all.take(live, m_document.project);
+            all.take(live, {});
         }
         m_model->setLive(std::make_shared<const editor::LiveWeights>(all));
         const auto value = [this](const Place& place) {
@@ -198,10 +198,10 @@ private slots:
     }
 
 private:
-    editor::LiveSnapshot shared(const editor::LiveValues& live) const
+    static editor::LiveSnapshot shared(const editor::LiveValues& live)
     {
         editor::LiveWeights weights;
-        weights.take(live, m_document.project);
+        weights.take(live, {});
         return std::make_shared<const editor::LiveWeights>(weights);
     }
     void refresh() { m_model->setDocument(std::make_shared<const projects::Document>(m_document), {}); }

@@ -289,8 +289,7 @@ private slots:
         const std::vector<float> weights(16, 1.0F);
         LiveWeights live;
         const auto tell = [&](std::span<const std::uint8_t> leftOut, std::int64_t step) {
-            live.take({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = leftOut, .step = step},
-                      m_document.project);
+            live.take({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = leftOut, .step = step}, {});
             m_canvas->setLive(std::make_shared<const LiveWeights>(live));
         };
         tell({}, 1);

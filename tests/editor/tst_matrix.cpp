@@ -202,7 +202,7 @@ private slots:
             live.rows = live.columns = 4;
             live.measure = measure;
             live.feature = 7;
-            expected.take(live, m_document.project);
+            expected.take(live, {.centre = 0.0, .low = -2, .high = 2});
             m_canvas->setLive(std::make_shared<const LiveWeights>(expected));
         };
         const auto isDrawn = [&](LiveMeasure measure, float weight) {
@@ -230,9 +230,8 @@ private slots:
         driver.key(ImGuiKey_End);
         QVERIFY(isDrawn(LiveMeasure::Feature, -2));
         driver.key(ImGuiKey_Home);
-        expected.clear(LiveMeasure::Spread);
-        m_canvas->setLive(
-            std::make_shared<const LiveWeights>(expected)); // then the mean is all there is but the feature
+        expected.clear(); // then the mean is all there is
+        tell(LiveMeasure::Mean, 1.5F);
         QVERIFY(isDrawn(LiveMeasure::Mean, 1.5F));
     }
 
@@ -305,10 +304,8 @@ private slots:
         const std::vector<float> one(25, 1.0F);
         const std::vector<float> none(25, nan);
         LiveWeights live;
-        live.take({.port = MixPort::Query, .mix = none, .rows = 5, .columns = 5, .active = {}, .step = 1},
-                  m_document.project);
-        live.take({.port = MixPort::Key, .mix = one, .rows = 5, .columns = 5, .active = {}, .step = 1},
-                  m_document.project);
+        live.take({.port = MixPort::Query, .mix = none, .rows = 5, .columns = 5, .active = {}, .step = 1}, {});
+        live.take({.port = MixPort::Key, .mix = one, .rows = 5, .columns = 5, .active = {}, .step = 1}, {});
         m_canvas->setLive(std::make_shared<const LiveWeights>(live));
         const int withoutNumbers = driver.frame();
         driver.key(ImGuiKey_PageDown); // k's weights are written into its cells

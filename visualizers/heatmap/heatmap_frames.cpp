@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace residua::visualizers {
 namespace {
@@ -22,14 +23,14 @@ projects::WeightQuantity quantityOf(const std::string& name)
 
 } // namespace
 
-const engine::Matrix* HeatmapFrames::frameAt(const Frames& frames, std::int64_t step)
+std::shared_ptr<const engine::Matrix> HeatmapFrames::frameAt(const Frames& frames, std::int64_t step)
 {
     if (frames.empty()) {
         return nullptr;
     }
     const auto after = std::upper_bound(frames.begin(), frames.end(), step,
                                         [](std::int64_t value, const auto& frame) { return value < frame->step; });
-    return after == frames.begin() ? frames.front().get() : std::prev(after)->get();
+    return after == frames.begin() ? frames.front() : *std::prev(after);
 }
 
 void HeatmapFrames::clear()
@@ -73,9 +74,9 @@ const engine::Matrix* HeatmapFrames::reference(const engine::Matrix& matrix, Cel
     if (value == CellValue::SinceStart) {
         found = &frame(matrix.name, 0);
     } else if (value == CellValue::SincePinned) {
-        found = frameAt(m_series.at(matrix.name).frames, m_pinned);
+        found = frameAt(m_series.at(matrix.name).frames, m_pinned).get();
     } else if (const auto other = m_other.find(matrix.name); other != m_other.end()) {
-        found = frameAt(other->second, matrix.step);
+        found = frameAt(other->second, matrix.step).get();
     }
     return found && found->rows == matrix.rows && found->columns == matrix.columns ? found : nullptr;
 }
@@ -128,6 +129,17 @@ const engine::Matrix& HeatmapFrames::frame(const std::string& name, std::size_t 
     return *m_series.at(name).frames.at(index);
 }
 
+std::vector<std::shared_ptr<const engine::Matrix>> HeatmapFrames::at(std::int64_t step) const
+{
+    std::vector<std::shared_ptr<const engine::Matrix>> frames;
+    for (const auto& [name, series] : m_series) {
+        if (auto frame = frameAt(series.frames, step)) {
+            frames.push_back(std::move(frame));
+        }
+    }
+    return frames;
+}
+
 std::vector<double> HeatmapFrames::cells(const std::string& name, std::size_t index, CellValue value) const
 {
     const engine::Matrix& matrix = frame(name, index);
@@ -156,7 +168,15 @@ HeatmapFrames::Range HeatmapFrames::range(const std::string& name, CellValue val
 
 projects::WeightScale HeatmapFrames::scale(const std::string& name) const
 {
-    const Range all = range(name, CellValue::Weight);
+    const std::string kind = engine::MatrixName::from(name).kind;
+    std::optional<Range> ofPorts;
+    for (const auto& [other, series] : m_series) {
+        if (engine::MatrixName::from(other).kind == kind) {
+            const Range range = this->range(other, CellValue::Weight);
+            ofPorts = ofPorts ? Range{std::min(ofPorts->low, range.low), std::max(ofPorts->high, range.high)} : range;
+        }
+    }
+    const Range all = ofPorts.value_or(Range());
     return projects::weightScale(m_wiring ? &*m_wiring : nullptr, quantityOf(name), all.low, all.high);
 }
 

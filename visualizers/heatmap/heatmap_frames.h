@@ -48,13 +48,15 @@ public:
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] std::size_t count(const std::string& name) const;
     [[nodiscard]] const engine::Matrix& frame(const std::string& name, std::size_t index) const;
+    /// Of every matrix the last frame at or before `step`; the first where all are later.
+    [[nodiscard]] std::vector<std::shared_ptr<const engine::Matrix>> at(std::int64_t step) const;
     /// Row-major cells of a frame; NaN where there is no shortcut.
     [[nodiscard]] std::vector<double> cells(const std::string& name, std::size_t index, CellValue value) const;
     /// Smallest and largest cell over all frames, so that colours hold still while scrubbing.
     [[nodiscard]] Range range(const std::string& name, CellValue value) const;
     /// The wiring that the matrices were recorded under; clear() forgets it.
     void setWiring(const projects::Wiring& wiring) { m_wiring = wiring; }
-    /// How the weights of a matrix are coloured, the same over all frames.
+    /// How the weights of a matrix are coloured, the same over all frames and ports.
     [[nodiscard]] projects::WeightScale scale(const std::string& name) const;
 
 private:
@@ -65,7 +67,7 @@ private:
     };
 
     /// The last frame at or before `step`; the first where all are later. Null: there is none.
-    [[nodiscard]] static const engine::Matrix* frameAt(const Frames& frames, std::int64_t step);
+    [[nodiscard]] static std::shared_ptr<const engine::Matrix> frameAt(const Frames& frames, std::int64_t step);
     /// Removes the frames at or after a step.
     static void cut(Frames& frames, std::int64_t step);
     void widen(Series& series, const std::string& name, std::size_t index);

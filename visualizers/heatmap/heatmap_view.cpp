@@ -30,7 +30,6 @@ constexpr int kPlayInterval = 60; ///< ms between frames while playing
 constexpr int kCellDigits = 9;    ///< a float, exactly
 constexpr int kAllFeatures = -1;
 constexpr int kMostFeatures = 1'000'000;
-constexpr const char* kFeature = "feature"; ///< the kind of a single feature's weights
 
 QString textOf(projects::MixPort port)
 {
@@ -50,6 +49,8 @@ public:
     void setFeature(int number, const std::vector<engine::Matrix>& matrices);
     void appendFeature(const std::vector<engine::Matrix>& matrices);
     void dropFeature();
+    /// That the scrubber stands at; nullopt where nothing is shown.
+    [[nodiscard]] std::optional<std::int64_t> step() const;
     [[nodiscard]] CsvText csvText() const;
 
     HeatmapFrames frames;
@@ -205,7 +206,7 @@ void HeatmapView::Impl::refreshNames()
                 {QString(engine::matrix::kCoefficient), tr("coefficients learned")},
                 {QString(engine::matrix::kSpread), tr("spread over features")}};
             const auto title = titles.find(kindName);
-            const QString other = kindName == QLatin1String(kFeature) ? feature->text() : kindName;
+            const QString other = kindName == QLatin1String(kFeatureKind) ? feature->text() : kindName;
             kind->addItem(title == titles.end() ? other : title->second, kindName);
             // What is applied tells more than what is learned.
             if (name.kind == engine::matrix::kMix) {
@@ -291,8 +292,8 @@ void HeatmapView::Impl::pinStep()
 void HeatmapView::Impl::dropFeature()
 {
     const QSignalBlocker quiet(kind);
-    frames.drop(kFeature);
-    if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
+    frames.drop(kFeatureKind);
+    if (const int item = kind->findData(QLatin1String(kFeatureKind)); item >= 0) {
         kind->removeItem(item);
         kind->setCurrentIndex(std::max(kind->findData(QString(engine::matrix::kMix)), 0));
     }
@@ -304,7 +305,7 @@ void HeatmapView::Impl::setFeature(int number, const std::vector<engine::Matrix>
     dropFeature();
     feature->setValue(matrices.empty() ? kAllFeatures : number);
     appendFeature(matrices);
-    if (const int item = kind->findData(QLatin1String(kFeature)); item >= 0) {
+    if (const int item = kind->findData(QLatin1String(kFeatureKind)); item >= 0) {
         kind->setCurrentIndex(item);
     }
     frameArrived();
@@ -313,7 +314,7 @@ void HeatmapView::Impl::setFeature(int number, const std::vector<engine::Matrix>
 void HeatmapView::Impl::appendFeature(const std::vector<engine::Matrix>& matrices)
 {
     for (engine::Matrix matrix : matrices) {
-        matrix.name = engine::MatrixName{kFeature, engine::MatrixName::from(matrix.name).port}.text();
+        matrix.name = engine::MatrixName{kFeatureKind, engine::MatrixName::from(matrix.name).port}.text();
         frames.append(matrix);
     }
     refreshNames();
@@ -338,6 +339,15 @@ void HeatmapView::Impl::show()
         grid->setNothing();
         stepLabel->clear();
     }
+    emit m_view->stepShown();
+}
+
+std::optional<std::int64_t> HeatmapView::Impl::step() const
+{
+    const std::string series = current();
+    return frames.count(series) > 0
+               ? std::optional(frames.frame(series, static_cast<std::size_t>(scrubber->value())).step)
+               : std::nullopt;
 }
 
 CsvText HeatmapView::Impl::csvText() const
@@ -410,6 +420,17 @@ std::optional<int> HeatmapView::feature() const
 {
     const int number = m_impl->feature->value();
     return number == kAllFeatures ? std::nullopt : std::optional(number);
+}
+
+std::vector<std::shared_ptr<const engine::Matrix>> HeatmapView::framesShown() const
+{
+    const auto step = m_impl->step();
+    return step ? m_impl->frames.at(*step) : std::vector<std::shared_ptr<const engine::Matrix>>();
+}
+
+projects::WeightScale HeatmapView::scaleOf(const std::string& matrix) const
+{
+    return m_impl->frames.scale(matrix);
 }
 
 void HeatmapView::compareWith(const QString& name)

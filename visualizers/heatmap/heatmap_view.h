@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "projects/depth/weight_scale.h"
 #include "projects/model/topology.h"
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
@@ -16,6 +17,8 @@
 namespace residua::visualizers {
 
 class ShownRuns;
+
+inline constexpr const char* kFeatureKind = "feature"; ///< the kind of a single feature's weights (MatrixName)
 
 /// Mixing coefficients as a grid, row = target, column = source, of one port at a time, with a step scrubber: their
 /// values, their change since the start or a pinned step, their difference from another run, or ANCRe's logarithm.
@@ -45,6 +48,10 @@ public:
     /// Later steps of the feature that is shown.
     void appendFeature(const std::vector<residua::engine::Matrix>& matrices);
     [[nodiscard]] std::optional<int> feature() const;
+    /// What was recorded up to the step of the scrubber, the newest of every matrix; none where nothing is shown.
+    [[nodiscard]] std::vector<std::shared_ptr<const residua::engine::Matrix>> framesShown() const;
+    /// How the weights of a matrix are coloured.
+    [[nodiscard]] projects::WeightScale scaleOf(const std::string& matrix) const;
     void setTheme(resources::Theme theme) override;
     /// Outlines a cell (hover on the canvas); row = target − 1. A negative row: none.
     void setHighlighted(int row, int column);
@@ -53,6 +60,7 @@ public:
 signals:
     void cellHovered(int row, int column); ///< −1, −1 when the pointer leaves
     void featureWanted(int feature);       ///< a person asks for a single feature's weights
+    void stepShown();                      ///< the scrubber stands elsewhere, or there are other frames
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;

@@ -9,6 +9,7 @@
 #include <QString>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ public:
         QString name = {};
         double flopPerUnit = 0;           ///< training FLOP per token or sample; 0: not known
         projects::Topology topology = {}; ///< that its matrices were recorded under
+        std::int64_t layers = 0;          ///< of its stack
     };
     struct Run {
         std::string key;
