@@ -70,7 +70,7 @@ private:
     [[nodiscard]] WirePreview wirePreview(Point pointer);
 
     BlockEditorState m_state;
-    PannedView m_view{PannedView::Refit::OnResize};
+    PannedView m_view;
     Theme m_theme = Theme::Light;
 
     Gesture m_gesture = Gesture::None;

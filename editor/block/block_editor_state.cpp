@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_editor_state.h"
 
+#include "projects/commands/layer_edits.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -43,10 +45,14 @@ bool BlockEditorState::setDocument(DocumentSnapshot document)
     return true;
 }
 
-// A block that was renamed stays open.
+// A block that was renamed stays open; in place of one that the last layer has left, that of the first layer is.
 GraphRef BlockEditorState::refIn(const projects::Project& project) const
 {
-    if (findGraph(project, ref()) != nullptr) {
+    const auto isInStack = [this](const projects::Network& network) {
+        return projects::isUsed(network.stack, ref().blockName());
+    };
+    const bool leftTheStack = ref().isBlock() && isInStack(m_document->project.network) && !isInStack(project.network);
+    if (findGraph(project, ref()) != nullptr && !leftTheStack) {
         return ref();
     }
     if (const projects::Graph* shown = findGraph(m_document->project, ref())) {

@@ -53,8 +53,9 @@ void PannedView::reveal(const Rect& area, const Framing& framing)
 
 void PannedView::resize(float width, float height)
 {
-    const bool other = width != m_width || height != m_height;
-    m_fitDue = m_fitDue || (m_fitted && (other || m_refit == Refit::EachFrame));
+    if (width != m_width || height != m_height) {
+        refit();
+    }
     m_width = width;
     m_height = height;
 }

@@ -18,16 +18,9 @@ struct Framing {
 };
 
 /// The part of a scene that a canvas shows, and how a person moves it: wheel, middle button, minimap. It shows
-/// everything until a person moves it. Every canvas has one.
+/// everything, also in another size, until a person moves it. Every canvas has one.
 class PannedView {
 public:
-    /// When a view that shows everything is fitted anew.
-    enum class Refit {
-        EachFrame, ///< also when the scene changes
-        OnResize,  ///< an edit leaves everything where it is
-    };
-    explicit PannedView(Refit refit) : m_refit(refit) {}
-
     [[nodiscard]] const Viewport& viewport() const { return m_viewport; }
     [[nodiscard]] float width() const { return m_width; }
     [[nodiscard]] float height() const { return m_height; }
@@ -36,6 +29,10 @@ public:
 
     /// Shows everything from the next frame on.
     void fit() { m_fitted = m_fitDue = true; }
+    /// The same, unless a person has moved the view: for a scene that is larger or smaller now.
+    void refit() { m_fitDue = m_fitDue || m_fitted; }
+    /// Everything is shown, or will be from the next frame on.
+    [[nodiscard]] bool fitted() const { return m_fitted; }
     void zoomTo(const Rect& area, const Framing& framing);
     /// Moves no more than it takes to have `area` in sight.
     void reveal(const Rect& area, const Framing& framing);
@@ -66,7 +63,6 @@ private:
     void proceed(const Rect& bounds);
     void lookAt(Point onMinimap, const Rect& bounds);
 
-    Refit m_refit;
     Viewport m_viewport;
     float m_width = 0;
     float m_height = 0;

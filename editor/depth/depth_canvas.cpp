@@ -25,6 +25,7 @@ using projects::Shortcut;
 
 constexpr float kFitMargin = 24;
 constexpr float kPickTolerance = 6; ///< screen pixels
+constexpr float kArcMargin = 8;     ///< screen pixels above the highest arc
 constexpr float kClickSlop = 4;     ///< a press that moves less is a click
 constexpr std::size_t kSkylineColumns = 96;
 constexpr Point kFoldChipInset{16, 12}; ///< from the top right corner
@@ -82,6 +83,8 @@ private:
     void doubleClick(const Hit& hit);
     bool clickChip(Point pointer);
     [[nodiscard]] bool overChip(Point pointer) const;
+    void setRise(float rise);
+    void keepArcsInSight();
     void unfold(std::int64_t layer);
     void connectFrom(std::int64_t module);
     void finishConnect();
@@ -115,6 +118,7 @@ void DepthCanvas::rebuild()
     m_scene.rebuild(project(), document().layout.groups, m_folded);
     m_skyline = m_scene.skyline(kSkylineColumns);
     m_ports.follow(project().topology, theme());
+    keepArcsInSight();
 }
 
 void DepthCanvas::stateChanged()
@@ -128,10 +132,24 @@ void DepthCanvas::adaptTo(float width, float height)
 {
     // At most the largest scale of a fit, so that short rows are not stretched.
     const float shown = std::min(width, bounds().width() * framing().maxZoom);
-    if (const float rise = m_scene.riseFor(shown, height); rise != m_rise) {
+    setRise(m_scene.riseFor(shown, height));
+}
+
+void DepthCanvas::setRise(float rise)
+{
+    if (rise != m_rise) {
         m_rise = rise;
         m_scene.setRise(rise);
         m_skyline = m_scene.skyline(kSkylineColumns);
+    }
+}
+
+// Where a higher arc than before has come, all arcs are lowered to what is above the row: the boxes stay.
+void DepthCanvas::keepArcsInSight()
+{
+    const float room = -view().toScene({0, framing().top + kArcMargin}).y;
+    if (fitted() && room > 0 && -bounds().top > room) {
+        setRise(m_scene.riseWithin(room));
     }
 }
 

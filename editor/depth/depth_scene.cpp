@@ -231,14 +231,18 @@ void DepthScene::setRise(float rise)
 float DepthScene::riseFor(float width, float height) const
 {
     const Rect all = bounds();
-    const float tallest = -all.top / m_rise;
-    if (tallest <= 0 || width <= 0 || height <= 0) {
+    return width <= 0 || height <= 0 ? 1 : riseWithin(height * all.width() / width - all.bottom);
+}
+
+float DepthScene::riseWithin(float height) const
+{
+    const float tallest = -bounds().top / m_rise;
+    if (tallest <= 0) {
         return 1;
     }
-    const float room = height * all.width() / width - all.bottom;
     const float most =
         std::min(kHighestRise, 1 + kRisePerLayer * static_cast<float>(m_layers)); // a short row is not stretched
-    return std::clamp(room / tallest, kLowestRise, most);
+    return std::clamp(height / tallest, kLowestRise, most);
 }
 
 // Arcs share a box's top edge: those that enter stand on its left half, those that leave on its right,

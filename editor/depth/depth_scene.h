@@ -84,6 +84,8 @@ public:
 
     /// Makes every arc so many times as high as it is by itself, so that a long row uses a tall canvas. Boxes stay.
     void setRise(float rise);
+    /// The rise at which the highest arc fills a space of `height` above the row best.
+    [[nodiscard]] float riseWithin(float height) const;
     /// The rise at which all of it, shown as wide as `width`, fills `height` best.
     [[nodiscard]] float riseFor(float width, float height) const;
 

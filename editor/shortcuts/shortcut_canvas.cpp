@@ -25,8 +25,18 @@ void ShortcutCanvas::setDocument(DocumentSnapshot document)
     if (document->project.network.depth() != project().network.depth()) {
         m_view.fit();
     }
+    const float before = bounds().width();
     m_document = std::move(document);
     rebuild();
+    refitAfter(before);
+}
+
+// Boxes and cells stay where they are on the screen, unless there are more or fewer of them.
+void ShortcutCanvas::refitAfter(float width)
+{
+    if (bounds().width() != width) {
+        m_view.refit();
+    }
 }
 
 void ShortcutCanvas::setState(const ViewState& state)
@@ -34,7 +44,9 @@ void ShortcutCanvas::setState(const ViewState& state)
     const bool onlyHover = state.selection == m_state.selection && state.folds == m_state.folds;
     m_state = state;
     if (!onlyHover) {
+        const float before = bounds().width();
         stateChanged();
+        refitAfter(before);
     }
 }
 
@@ -77,7 +89,9 @@ void ShortcutCanvas::fold(std::vector<LayerRun> folds)
     if (folds != m_state.folds) {
         m_state.folds = std::move(folds);
         request(FoldsChanged{m_state.folds});
+        const float before = bounds().width();
         stateChanged();
+        refitAfter(before);
     }
 }
 

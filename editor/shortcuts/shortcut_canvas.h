@@ -63,6 +63,8 @@ protected:
     /// The shortcut under the pointer, here or in another view.
     [[nodiscard]] std::optional<projects::Shortcut> shownHover() const { return m_state.hovered; }
 
+    /// Whether the view shows everything, as no person has moved it.
+    [[nodiscard]] bool fitted() const { return m_view.fitted(); }
     /// Moves the view no more than it takes to have `area` in sight.
     void reveal(const Rect& area) { m_view.reveal(area, framing()); }
     [[nodiscard]] static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); }
@@ -77,9 +79,10 @@ protected:
 
 private:
     void movePointer();
+    void refitAfter(float width);
 
     DocumentSnapshot m_document = std::make_shared<const projects::Document>();
-    PannedView m_view{PannedView::Refit::EachFrame};
+    PannedView m_view;
     ViewState m_state;
     LiveSnapshot m_live = std::make_shared<const LiveWeights>();
     Theme m_theme = Theme::Light;
