@@ -22,6 +22,13 @@ void RunArchive::refuse(const Status& status)
     }
 }
 
+void RunArchive::rename(const std::string& run, const std::string& name)
+{
+    inBackground(
+        m_thread, this, [run, name] { return engine::renameRun(run, name); },
+        [this](const Status& kept) { refuse(kept); });
+}
+
 void RunArchive::annotate(const std::string& run, const std::vector<std::string>& tags, const std::string& notes)
 {
     inBackground(

@@ -30,6 +30,7 @@ public:
     /// A thread for what has to wait for the rest.
     [[nodiscard]] QThreadPool& thread() { return m_thread; }
 
+    void rename(const std::string& run, const std::string& name);
     void annotate(const std::string& run, const std::vector<std::string>& tags, const std::string& notes);
     void compare(const std::string& first, const std::string& second);
     void writeReport(const std::string& run, const QString& path);

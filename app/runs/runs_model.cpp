@@ -4,6 +4,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "engine/results/run_reader.h"
+#include "projects/studies/member_name.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
@@ -218,7 +219,9 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     const bool number = index.column() >= Progress && index.column() <= ValidationLoss;
     switch (role) {
     case Qt::EditRole:
-        return index.column() >= Tags ? QVariant(textOf(run, index.column())) : QVariant();
+        return index.column() == Name   ? QVariant(QString::fromStdString(run.name))
+               : index.column() >= Tags ? QVariant(textOf(run, index.column()))
+                                        : QVariant();
     case Qt::DisplayRole:
         return textOf(run, index.column());
     case Qt::CheckStateRole:
@@ -256,6 +259,17 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
         }
         emit dataChanged(index, index);
         emit annotated(changed.directory, changed.tags, changed.notes);
+        return true;
+    }
+    if (role == Qt::EditRole && index.column() == Name) {
+        engine::RunInfo& changed = m_runs[index.internalId()];
+        const std::string name = value.toString().trimmed().toStdString();
+        if (name.empty() || name == changed.name) {
+            return false;
+        }
+        changed.name = name;
+        emit dataChanged(index, index);
+        emit renamed(changed.directory, name);
         return true;
     }
     if (role != Qt::CheckStateRole || index.column() != Name) {
@@ -306,8 +320,11 @@ Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const
 {
     const Qt::ItemFlags flags = QAbstractItemModel::flags(index);
     switch (index.column()) {
-    case Name:
-        return flags | Qt::ItemIsUserCheckable;
+    case Name: {
+        const bool isMember =
+            index.isValid() && !projects::memberNameFrom(m_runs[index.internalId()].name).member.empty();
+        return flags | Qt::ItemIsUserCheckable | (isMember ? Qt::NoItemFlags : Qt::ItemIsEditable);
+    }
     case Tags:
     case Notes:
         return flags | Qt::ItemIsEditable;

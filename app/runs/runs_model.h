@@ -19,7 +19,8 @@ class ShownRuns;
 namespace residua::app {
 
 /// The runs of a project, newest first, each below the run that it was forked from; the check in the first column
-/// lays a run's curves over the others, as `shown` has them. Tags and notes are edited in place.
+/// lays a run's curves over the others, as `shown` has them. Names, tags and notes are edited in place; the name of a
+/// sweep's member stays, for the sweep knows it by that.
 class RunsModel : public QAbstractItemModel {
     Q_OBJECT
 public:
@@ -54,6 +55,7 @@ public:
 signals:
     /// runs() is another list, or tells more of the same runs.
     void listed();
+    void renamed(const std::string& directory, const std::string& name);
     void annotated(const std::string& directory, const std::vector<std::string>& tags, const std::string& notes);
 
 private:

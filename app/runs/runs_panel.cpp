@@ -7,6 +7,7 @@
 #include "engine/results/run_reader.h"
 
 #include <QAction>
+#include <QDesktopServices>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -15,6 +16,7 @@
 #include <QToolBar>
 #include <QToolButton>
 #include <QTreeView>
+#include <QUrl>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -29,7 +31,7 @@ constexpr int kSearchWidth = 130;
 QAction* panelAction(const char* name, const QString& icon, const QString& text, const QString& toolTip,
                      QObject* parent)
 {
-    auto* action = new QAction(themedIcon(icon), text, parent);
+    auto* action = new QAction(icon.isEmpty() ? QIcon() : themedIcon(icon), text, parent);
     action->setObjectName(QString::fromLatin1(name)); // in the user's settings: it stays
     action->setToolTip(toolTip);
     action->setStatusTip(toolTip);
@@ -56,7 +58,12 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
       m_compare(panelAction("run:compare", QStringLiteral("graph"), tr("Compare"),
                             tr("Select two runs: how their wiring, results and coefficients differ"), this)),
       m_remove(panelAction("run:delete", QStringLiteral("close"), tr("Delete"),
-                           tr("Move the run to the trash, from where it can be brought back"), this))
+                           tr("Move the run to the trash, from where it can be brought back"), this)),
+      m_rename(panelAction("run:rename", {}, tr("Rename"), tr("Give the run another name (F2)"), this)),
+      m_report(panelAction("run:report", {}, tr("Export the report…"),
+                           tr("Write the run's plots, heatmaps and tables as one page"), this)),
+      m_reveal(
+          panelAction("run:reveal", {}, tr("Show the folder"), tr("Open the run's folder in the file manager"), this))
 {
     setObjectName(QStringLiteral("runsPanel"));
     setAttribute(Qt::WA_StyledBackground);
@@ -137,6 +144,12 @@ void RunsPanel::connectButtons()
     connect(m_show, &QAction::triggered, this, show);
     connect(m_resume, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit resumeRequested(directory); }));
+    connect(m_report, &QAction::triggered, this,
+            withCurrent([this](const std::string& directory) { emit reportRequested(directory); }));
+    connect(m_rename, &QAction::triggered, this, &RunsPanel::rename);
+    connect(m_reveal, &QAction::triggered, this, &RunsPanel::reveal);
+    m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_tree, &QWidget::customContextMenuRequested, this, &RunsPanel::openMenu);
     connect(m_remove, &QAction::triggered, this, [this] {
         std::vector<std::string> directories; // the list changes below our feet
         for (const engine::RunInfo* run : selected()) {
@@ -152,6 +165,31 @@ void RunsPanel::connectButtons()
             emit compareRequested(std::string(runs[0]->directory), std::string(runs[1]->directory));
         }
     });
+}
+
+void RunsPanel::openMenu(const QPoint& position)
+{
+    if (!m_tree->indexAt(position).isValid()) {
+        return;
+    }
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addActions(commands());
+    menu->insertSeparator(m_remove);
+    menu->insertActions(m_remove, furtherCommands());
+    menu->insertSeparator(m_remove);
+    menu->popup(m_tree->viewport()->mapToGlobal(position));
+}
+
+/// In its place in the list.
+void RunsPanel::rename()
+{
+    m_tree->edit(m_tree->currentIndex().siblingAtColumn(RunsModel::Name));
+}
+
+void RunsPanel::reveal()
+{
+    QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(currentDirectory())));
 }
 
 const engine::RunInfo* RunsPanel::current() const
@@ -222,8 +260,11 @@ void RunsPanel::updateState()
     m_tree->setColumnHidden(RunsModel::Device, !m_model.haveSeveralDevices()); // it would say the same in every row
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
-    m_show->setEnabled(run != nullptr);
-    m_fork->setEnabled(run != nullptr);
+    for (QAction* action : {m_show, m_fork, m_report, m_reveal}) {
+        action->setEnabled(run != nullptr);
+    }
+    const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);
+    m_rename->setEnabled(m_model.flags(name).testFlag(Qt::ItemIsEditable) && run != nullptr);
     m_compare->setEnabled(count == 2);
     m_remove->setEnabled(count > 0);
     m_resume->setEnabled(run && run->step < run->steps &&

@@ -33,6 +33,8 @@ public:
     [[nodiscard]] std::string currentDirectory() const;
     /// What can be done with the runs that are selected, for menus.
     [[nodiscard]] QList<QAction*> commands() const { return {m_show, m_resume, m_fork, m_compare, m_remove}; }
+    /// What only the menu of a run has.
+    [[nodiscard]] QList<QAction*> furtherCommands() const { return {m_rename, m_report, m_reveal}; }
     /// Makes this run the current one, where the filter lets it through.
     void select(const std::string& directory);
 
@@ -42,6 +44,7 @@ signals:
     /// Go on from the checkpoint of `step` as a run of its own.
     void forkRequested(const std::string& directory, std::int64_t step);
     void compareRequested(const std::string& first, const std::string& second);
+    void reportRequested(const std::string& directory);
     void removeRequested(const std::vector<std::string>& directories);
     /// Another run is the current one; empty: none.
     void currentChanged(const std::string& directory);
@@ -51,6 +54,9 @@ private:
     /// The selected rows' runs.
     [[nodiscard]] std::vector<const engine::RunInfo*> selected() const;
     void connectButtons();
+    void openMenu(const QPoint& position);
+    void rename();
+    void reveal();
     void updateState();
     void fillCheckpoints();
     void showCheckpoints(const std::vector<std::int64_t>& steps);
@@ -67,6 +73,9 @@ private:
     QAction* m_fork;
     QAction* m_compare;
     QAction* m_remove;
+    QAction* m_rename;
+    QAction* m_report;
+    QAction* m_reveal; ///< its folder, in the system's file manager
 };
 
 } // namespace residua::app

@@ -86,6 +86,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
         m_menus.panels->addAction(dock->toggleViewAction());
     }
     m_menus.runs->addActions(m_workspace->view<RunsPanel>().commands());
+    m_menus.runs->addActions(m_workspace->view<RunsPanel>().furtherCommands());
     m_documents = new DocumentViews(m_session, m_analysis, *m_workspace, this);
     m_editCommands = new EditCommands(m_session, *m_workspace, *m_documents, this);
     m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_editCommands, *m_workspace);

@@ -240,6 +240,7 @@ void MainWindow::connectRun()
     connect(m_actions.sweep, &QAction::triggered, m_sweepCommands, &SweepCommands::begin);
     connect(m_actions.exportReport, &QAction::triggered, this, &MainWindow::exportReport);
     connect(&m_workspace->view<RunsPanel>(), &RunsPanel::removeRequested, this, &MainWindow::askToTrash);
+    connect(&m_workspace->view<RunsPanel>(), &RunsPanel::reportRequested, this, &MainWindow::exportReport);
     connect(&m_archive, &RunArchive::trashed, this, &MainWindow::offerBack);
     connect(&m_archive, &RunArchive::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
         (new RunComparisonDialog(*comparison, m_look.theme().kind(), this))->show();

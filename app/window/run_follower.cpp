@@ -90,6 +90,11 @@ void RunFollower::connectPanels()
             [&pareto](const std::string& directory) { pareto.setSelected(QString::fromStdString(directory)); });
     connect(&pareto, &visualizers::ParetoView::runChosen, &panel,
             [&panel](const QString& key) { panel.select(key.toStdString()); });
+    connect(&m_workspace.runsModel(), &RunsModel::renamed, &m_archive, &RunArchive::rename);
+    connect(&m_workspace.runsModel(), &RunsModel::renamed, this,
+            [this](const std::string& directory, const std::string& name) {
+                m_shown.rename(directory, QString::fromStdString(name));
+            });
     connect(&m_workspace.runsModel(), &RunsModel::annotated, &m_archive, &RunArchive::annotate);
     connect(&m_workspace.view<visualizers::HeatmapView>(), &visualizers::HeatmapView::featureWanted, this,
             &RunFollower::showFeature);

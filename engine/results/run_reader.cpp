@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -367,6 +368,21 @@ void addRuns(const fs::path& folder, Depth depth, std::vector<RunInfo>& runs)
     }
 }
 
+/// Whoever else writes run.json waits meanwhile.
+Status changeRunFile(const fs::path& runDirectory, const std::function<void(RunInfo&)>& change)
+{
+    const auto guard = guardRunFile(runDirectory);
+    if (!guard) {
+        return guard.error();
+    }
+    auto file = readRunFile(runDirectory);
+    if (!file) {
+        return file.error();
+    }
+    change(file->info);
+    return writeRunFile(runDirectory, *file);
+}
+
 } // namespace
 
 std::vector<RunInfo> listRuns(const fs::path& folder)
@@ -386,19 +402,20 @@ std::optional<double> finalLoss(const RunInfo& info)
     return isResult ? std::optional(loss) : std::nullopt;
 }
 
+Status renameRun(const fs::path& runDirectory, const std::string& name)
+{
+    if (name.find_first_not_of(" \t\r\n") == std::string::npos) {
+        return Error{runDirectory.string(), "a run's name is empty, expected something to know it by"};
+    }
+    return changeRunFile(runDirectory, [&](RunInfo& info) { info.name = name; });
+}
+
 Status annotateRun(const fs::path& runDirectory, const std::vector<std::string>& tags, const std::string& notes)
 {
-    const auto guard = guardRunFile(runDirectory);
-    if (!guard) {
-        return guard.error();
-    }
-    auto file = readRunFile(runDirectory);
-    if (!file) {
-        return file.error();
-    }
-    file->info.tags = tags;
-    file->info.notes = notes;
-    return writeRunFile(runDirectory, *file);
+    return changeRunFile(runDirectory, [&](RunInfo& info) {
+        info.tags = tags;
+        info.notes = notes;
+    });
 }
 
 } // namespace residua::engine

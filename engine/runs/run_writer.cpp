@@ -120,6 +120,7 @@ Status RunWriter::Impl::update(const RunInfo& info)
     next.info = info;
     next.info.directory = directory.string();
     if (const auto onDisk = readRunFile(directory)) {
+        next.info.name = onDisk->info.name;
         next.info.tags = onDisk->info.tags;
         next.info.notes = onDisk->info.notes;
     }

@@ -177,11 +177,14 @@ private slots:
     {
         auto writer = create();
         QVERIFY(annotateRun(m_run, {"keep"}, "written meanwhile"));
+        QVERIFY(renameRun(m_run, "the good one"));
+        QVERIFY(!renameRun(m_run, " "));
         RunInfo info = writer->info();
         info.status = RunStatus::Failed;
         info.message = "[step 3] the loss is not a number";
         QVERIFY(writer->update(info));
         const auto read = RunReader::open(m_run)->info();
+        QCOMPARE(read->name, std::string("the good one"));
         QCOMPARE(textOf(read->status), textOf(RunStatus::Failed));
         QCOMPARE(read->message, info.message);
         QCOMPARE(read->tags, std::vector<std::string>{"keep"});

@@ -77,6 +77,7 @@ void RunPlot::follow()
         }
     });
     connect(&m_shownRuns, &ShownRuns::stagesChanged, this, &RunPlot::refresh);
+    connect(&m_shownRuns, &ShownRuns::labelsChanged, this, &RunPlot::refresh);
 }
 
 void RunPlot::layOut()
@@ -263,7 +264,7 @@ void RunPlot::style(const Item& run) const
         styleLine(run, line);
     }
     const bool beside = drawn.curves.at(m_shown.beside).raw().size() > 0;
-    const QString& name = about(run).facts.name;
+    const QString name = m_shownRuns.labelOf(run.first);
     m_plot->setLook(drawn.beside, {.name = beside ? legendName(name, m_shown.besideTitle) : QString(),
                                    .run = name,
                                    .reading = m_shown.besideTitle,
@@ -285,7 +286,7 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
     if (byLayer()) {
         reading = read ? tr("%1 %2").arg(m_shown.title).arg(layerOf(lines[line].name)) : QString();
     }
-    CurvePlot::Look full{.run = about(run).facts.name, .reading = reading};
+    CurvePlot::Look full{.run = m_shownRuns.labelOf(run.first), .reading = reading};
     full.colour = resources::curveColour(about(run).colour, m_theme);
     full.alpha = kFirstLayerAlpha + (1 - kFirstLayerAlpha) * depth;
     CurvePlot::Look faint = full;
@@ -388,7 +389,7 @@ CsvText RunPlot::csvText() const
     }
     std::vector<RunRows> rows;
     for (const auto& [key, run] : m_runs) {
-        const QString& name = m_shownRuns.find(key)->facts.name;
+        const QString name = m_shownRuns.labelOf(key);
         const Series* beside = m_shown.beside.empty() ? nullptr : &run.curves.at(m_shown.beside);
         for (const Line& line : run.lines) {
             const QString layer = byLayer() ? QLatin1Char(',') + QString::number(layerOf(line.name)) : QString();

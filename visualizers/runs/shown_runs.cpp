@@ -101,6 +101,26 @@ void ShownRuns::compare(const std::string& key)
     }
 }
 
+QString ShownRuns::labelOf(const std::string& key) const
+{
+    const Run* run = find(key);
+    if (!run) {
+        return {};
+    }
+    const bool shared = std::ranges::any_of(
+        m_runs, [&](const Run& other) { return other.key != key && other.facts.name == run->facts.name; });
+    const QString folder = QString::fromStdString(key).section(QLatin1Char('/'), -1, -1, QString::SectionSkipEmpty);
+    return shared ? tr("%1 (%2)").arg(run->facts.name, folder) : run->facts.name;
+}
+
+void ShownRuns::rename(const std::string& key, const QString& name)
+{
+    if (Run* run = known(key)) {
+        run->facts.name = name;
+        emit labelsChanged();
+    }
+}
+
 void ShownRuns::begin(const std::string& key, const Facts& facts)
 {
     Run* run = known(key);
@@ -113,6 +133,7 @@ void ShownRuns::begin(const std::string& key, const Facts& facts)
         compare(key);
     }
     emit begun(key);
+    emit labelsChanged();
 }
 
 void ShownRuns::add(const std::string& key, const RunNumbers& numbers)

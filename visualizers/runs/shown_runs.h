@@ -64,6 +64,10 @@ public:
     [[nodiscard]] const std::vector<Run>& runs() const { return m_runs; }
     [[nodiscard]] const Run* find(const std::string& key) const;
 
+    /// What a shown run is called where others are too: its name, with its folder's where another has the same.
+    [[nodiscard]] QString labelOf(const std::string& key) const;
+    void rename(const std::string& key, const QString& name);
+
     // What is told of runs that are not shown counts for nothing.
 
     /// All numbers of the run follow by add(), and take the place of what the views have of it.
@@ -84,6 +88,7 @@ signals:
     void begun(const std::string& key);
     void added(const std::string& key, const residua::visualizers::RunNumbers& numbers);
     void stagesChanged(const std::string& key);
+    void labelsChanged(); ///< of any
 
 private:
     [[nodiscard]] Run* known(const std::string& key);
