@@ -83,17 +83,6 @@ WindowFolders foldersFor(const LaunchOptions& options, const QTemporaryDir& scra
             QDir(shared).filePath(QStringLiteral("blocks")).toStdString()};
 }
 
-Status openDocument(MainWindow& window, const LaunchOptions& options)
-{
-    if (!options.example.isEmpty()) {
-        return window.openExample(options.example.toStdString());
-    }
-    if (!options.project.isEmpty()) {
-        return window.session().open(options.project.toStdString());
-    }
-    return Done{};
-}
-
 int runWindow(int argc, char** argv, const LaunchOptions& options)
 {
     if (!hasDisplay()) {
@@ -106,7 +95,7 @@ int runWindow(int argc, char** argv, const LaunchOptions& options)
     Look look(themeFor(options));
     const bool picture = options.verb == LaunchVerb::Screenshot;
     MainWindow window(look, foldersFor(options, scratch), picture ? Memory::None : Memory::UserSettings);
-    if (const Status opened = openDocument(window, options); !opened) {
+    if (const Status opened = openAtStart(window, options); !opened) {
         return failWith(opened.error());
     }
     Screenshot screenshot(window, options);

@@ -2,9 +2,12 @@
 #include "app/commands/typed_popup.h"
 
 #include <QCoreApplication>
+#include <QDockWidget>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QTreeView>
+
+#include <algorithm>
 
 namespace residua::app {
 
@@ -26,9 +29,18 @@ TypedPopup::TypedPopup(QWidget* host) : QFrame(host), m_field(new QLineEdit(this
 void TypedPopup::popUp(const QRect& place, QWidget* back)
 {
     m_back = back;
-    setGeometry(place);
+    QWidget* host = parentWidget();
+    // A part of its window lies beneath the panels that are torn off it: then it is a window of its own.
+    const bool apart = std::ranges::any_of(host->findChildren<QDockWidget*>(), [](const QDockWidget* dock) {
+        return dock->isFloating() && dock->isVisible();
+    });
+    setWindowFlags(apart ? Qt::Tool | Qt::FramelessWindowHint : Qt::Widget);
+    setGeometry(apart ? QRect(host->mapToGlobal(place.topLeft()), place.size()) : place);
     show();
     raise();
+    if (apart) {
+        activateWindow();
+    }
     m_field->setFocus(Qt::PopupFocusReason);
 }
 

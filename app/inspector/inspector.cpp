@@ -7,9 +7,11 @@
 #include "app/inspector/property_editor.h"
 #include "app/look/icons.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QGridLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QScrollArea>
 #include <QToolButton>
@@ -170,17 +172,25 @@ void Inspector::showReference()
     m_reference->setVisible(!text.isEmpty());
 }
 
-void Inspector::openMenu(std::size_t line, const QPoint& position)
+/// A field that is written into has a menu of its own: what concerns its value stands before that.
+void Inspector::openMenu(std::size_t line, QWidget& over, const QPoint& position)
 {
-    auto* menu = new QMenu(this);
+    auto* field = qobject_cast<QLineEdit*>(&over);
+    QMenu* menu = field ? field->createStandardContextMenu() : new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    menu->addAction(tr("Sweep this field…"), this,
-                    [this, line] { emit sweepRequested(Property(m_lines.at(line).property)); });
-    QAction* reset = menu->addAction(tr("Back to the default"), this, [this, line] {
-        emit edited(Property(m_lines.at(line).property), m_lines.at(line).property.defaultValue);
-    });
+    auto* sweep = new QAction(tr("Sweep this field…"), menu);
+    auto* reset = new QAction(tr("Back to the default"), menu);
+    connect(sweep, &QAction::triggered, this,
+            [this, line] { emit sweepRequested(Property(m_lines.at(line).property)); });
+    connect(reset, &QAction::triggered, this,
+            [this, line] { emit edited(Property(m_lines.at(line).property), m_lines.at(line).property.defaultValue); });
     reset->setEnabled(!m_lines.at(line).property.isDefault());
-    menu->popup(position);
+    QAction* const first = menu->actions().value(0);
+    menu->insertActions(first, {sweep, reset});
+    if (first) {
+        menu->insertSeparator(first);
+    }
+    menu->popup(over.mapToGlobal(position));
 }
 
 void Inspector::takeFocus()
@@ -223,9 +233,13 @@ void Inspector::addLine(Property property, int row)
     }
 
     const std::size_t at = m_lines.size();
-    title->setContextMenuPolicy(Qt::CustomContextMenu);
-    connect(title, &QLabel::customContextMenuRequested, this,
-            [this, at, title](const QPoint& position) { openMenu(at, title->mapToGlobal(position)); });
+    QList<QWidget*> parts{title, unit, reset, editor};
+    parts += editor->findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
+    for (QWidget* part : parts) {
+        part->setContextMenuPolicy(Qt::CustomContextMenu);
+        connect(part, &QWidget::customContextMenuRequested, this,
+                [this, at, part](const QPoint& position) { openMenu(at, *part, position); });
+    }
     connect(editor, &PropertyEditor::committed, this,
             [this, at](const QVariant& value) { emit edited(Property(m_lines[at].property), value); });
     connect(reset, &QToolButton::clicked, this,

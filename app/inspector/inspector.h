@@ -50,7 +50,7 @@ private:
 
     void rebuild(std::vector<Property> properties);
     void addLine(Property property, int row);
-    void openMenu(std::size_t line, const QPoint& position);
+    void openMenu(std::size_t line, QWidget& over, const QPoint& position);
     void showReference();
     [[nodiscard]] bool fits(const std::vector<Property>& properties) const;
 

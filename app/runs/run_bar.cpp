@@ -182,7 +182,7 @@ void RunBar::showPhase()
     const bool paused = phase == RunPhase::Paused;
     m_actions.run->setEnabled(idle || paused);
     m_actions.run->setText(paused ? tr("Continue") : tr("Run"));
-    m_run->setText(m_actions.run->text());
+    showRunText();
     m_run->setEnabled(m_actions.run->isEnabled());
     m_actions.pause->setEnabled(phase == RunPhase::Running);
     m_actions.step->setEnabled(idle || paused);
@@ -191,6 +191,17 @@ void RunBar::showPhase()
     m_guiCost.setActive(phase == RunPhase::Running);
     m_cost->setVisible(m_cost->isVisible() && phase == RunPhase::Running);
     showProgress();
+}
+
+/// As wide as the longer of its texts, so that nothing beside it moves between them.
+void RunBar::showRunText()
+{
+    int width = 0;
+    for (const QString& text : {tr("Run"), tr("Continue"), m_actions.run->text()}) {
+        m_run->setText(text);
+        width = std::max(width, m_run->sizeHint().width());
+    }
+    m_run->setMinimumWidth(width);
 }
 
 void RunBar::showCost()

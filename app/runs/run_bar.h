@@ -43,6 +43,7 @@ signals:
 
 private:
     void showPhase();
+    void showRunText();
     void showProgress();
     void showCost();
 

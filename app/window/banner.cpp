@@ -38,6 +38,7 @@ Banner::Banner(QWidget* parent)
 
 void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices)
 {
+    m_holds = nullptr;
     const bool error = kind == BannerKind::Error;
     setProperty("severity", error ? QStringLiteral("error") : QStringLiteral("note"));
     style()->unpolish(this);
@@ -70,6 +71,14 @@ void Banner::ask(const QString& question, std::vector<BannerChoice> choices)
     say(BannerKind::Note, question, std::move(choices));
     m_choices->itemAt(0)->widget()->setFocus(Qt::OtherFocusReason);
     m_back = back;
+}
+
+void Banner::look()
+{
+    if (m_holds && !m_holds()) {
+        m_holds = nullptr;
+        hide();
+    }
 }
 
 void Banner::keyPressEvent(QKeyEvent* event)

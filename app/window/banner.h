@@ -6,6 +6,7 @@
 #include <QString>
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 class QHBoxLayout;
@@ -31,6 +32,9 @@ public:
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
     /// Says it and takes the focus, on the first choice; Esc dismisses it, and who had the focus has it again.
     void ask(const QString& question, std::vector<BannerChoice> choices);
+    /// What it says goes with its cause: at the next look() at which `holds` is false.
+    void whileTrue(std::function<bool()> holds) { m_holds = std::move(holds); }
+    void look();
     [[nodiscard]] QString text() const;
 
 protected:
@@ -38,7 +42,8 @@ protected:
     void hideEvent(QHideEvent* event) override;
 
 private:
-    QPointer<QWidget> m_back; ///< had the focus before a question
+    std::function<bool()> m_holds; ///< whether the cause of what is said is there; none: nobody knows
+    QPointer<QWidget> m_back;      ///< had the focus before a question
     QLabel* m_icon;
     QLabel* m_text;
     QHBoxLayout* m_choices;

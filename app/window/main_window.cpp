@@ -27,6 +27,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
+#include <QScreen>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -107,7 +108,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connectEdit();
     connectView();
     connectRun();
-    resize(kFirstSize);
+    resize(kFirstSize.boundedTo(screen()->availableSize()));
     restoreLayout();
     showStartPage();
     m_engine.listDevices();
@@ -164,6 +165,7 @@ void MainWindow::showStartPage()
 void MainWindow::onOpened()
 {
     m_banner->hide();
+    m_filesChanged = false;
     if (!m_session.isOpen()) {
         return;
     }
@@ -269,16 +271,25 @@ void MainWindow::offerRecovered()
     }
     if (m_session.isDraft()) {
         m_banner->say(BannerKind::Note, tr("This is unsaved work of an earlier session, as it was left."));
-        return;
+    } else {
+        m_banner->say(BannerKind::Note,
+                      tr("Residua ended before these changes were saved. They have been recovered; saving keeps them."),
+                      {{tr("Save"), [this] { save(); }},
+                       {tr("Go back to the saved version"), [this] { m_actions.revert->trigger(); }}});
     }
-    m_banner->say(BannerKind::Note,
-                  tr("Residua ended before these changes were saved. They have been recovered; saving keeps them."),
-                  {{tr("Save"), [this] { save(); }},
-                   {tr("Go back to the saved version"), [this] { m_actions.revert->trigger(); }}});
+    m_banner->whileTrue([this] { return m_session.origin() == Origin::Recovered; });
+}
+
+/// Something was done: what the banner says may have lost its cause.
+void MainWindow::lookAround()
+{
+    ++m_doings;
+    m_banner->look();
 }
 
 void MainWindow::offerReload()
 {
+    m_filesChanged = true;
     const auto changes = m_session.changesOnDisk();
     if (!changes) { // half written, or no project any more: nothing to load
         refuse(
@@ -293,12 +304,16 @@ void MainWindow::offerReload()
         lines << tr("… and %n more", nullptr, static_cast<int>(changes->size() - kChangesTold));
     }
     m_banner->say(BannerKind::Note, lines.join(QLatin1Char('\n')),
-                  {{tr("Load them"), [this] { loadFiles(tr("Load from disk")); }}, {tr("Keep what is here"), [] {}}});
+                  {{tr("Load them"), [this] { loadFiles(tr("Load from disk")); }},
+                   {tr("Keep what is here"), [this] { m_filesChanged = false; }}});
+    m_banner->whileTrue([this] { return m_filesChanged; });
 }
 
+/// It stands until something else is done.
 void MainWindow::refuse(const QString& reason)
 {
     m_banner->say(BannerKind::Error, reason);
+    m_banner->whileTrue([this, then = m_doings] { return m_doings == then; });
 }
 
 void MainWindow::note(const QString& text)

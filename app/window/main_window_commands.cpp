@@ -8,6 +8,7 @@
 #include "app/inspector/inspector.h"
 #include "app/look/theme.h"
 #include "app/palette/palette_items.h"
+#include "app/palette/palette_view.h"
 #include "app/properties/customisation.h"
 #include "app/runs/queue_strip.h"
 #include "app/runs/run_bar.h"
@@ -82,6 +83,8 @@ void MainWindow::connectFile()
 
     connect(&m_session, &DocumentSession::opened, this, &MainWindow::onOpened);
     connect(&m_session, &DocumentSession::stateChanged, this, &MainWindow::updateState);
+    connect(&m_session, &DocumentSession::stateChanged, m_banner, &Banner::look);
+    connect(&m_session, &DocumentSession::changed, this, &MainWindow::lookAround);
     connect(&m_session, &DocumentSession::changedOnDisk, this, &MainWindow::offerReload);
     connect(&m_session, &DocumentSession::openElsewhere, this, [this] {
         m_banner->say(BannerKind::Note,
@@ -97,6 +100,7 @@ void MainWindow::connectFile()
                "page offers them: %1")
                 .arg(QString::fromStdString(error.text())),
             {{tr("Save to another folder…"), [this] { saveAs(); }}});
+        m_banner->whileTrue([this] { return m_session.keepsDraft(); });
     });
 }
 
@@ -150,6 +154,8 @@ void MainWindow::connectEdit()
     connect(m_editCommands, &EditCommands::noted, this, &MainWindow::note);
     connect(m_documents, &DocumentViews::placeChanged, this, &MainWindow::updateCanvasKeys);
     connect(&m_analysis, &Analysis::updated, this, &MainWindow::updateStatus);
+    connect(&m_workspace->view<PaletteView>(), &PaletteView::chosen, this,
+            [this](const projects::Edit& edit) { note(QString::fromStdString(titleOf(edit))); });
     connect(m_runBar, &RunBar::topologyChosen, this, &MainWindow::chooseTopology);
 }
 
@@ -231,6 +237,8 @@ void MainWindow::connectRun()
     });
     connect(&m_runs, &RunController::phaseChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
+    connect(&m_runs, &RunController::queueChanged, m_banner, &Banner::look);
+    connect(&m_runs, &RunController::started, this, &MainWindow::lookAround);
     connect(m_runFollower, &RunFollower::refused, this, &MainWindow::refuse);
     connect(m_runFollower, &RunFollower::rateKnown, &m_workspace->view<SweepPanel>(), &SweepPanel::setRate);
     connect(&m_archive, &RunArchive::refused, this, &MainWindow::refuse);
@@ -263,12 +271,14 @@ void MainWindow::connectRun()
                 BannerKind::Note,
                 tr("Stop ended the run and holds the queue: %n waiting.", nullptr, static_cast<int>(m_runs.queued())),
                 {{tr("Go on with the queue"), [this] { m_actions.goOnWithQueue->trigger(); }}});
+            m_banner->whileTrue([this] { return m_runs.queueHeld(); });
         }
     });
 }
 
 void MainWindow::loadFiles(const QString& title)
 {
+    m_filesChanged = false;
     if (const Status loaded = m_session.load(title.toStdString()); !loaded) {
         refuse(QString::fromStdString(loaded.error().text()));
     }
@@ -286,6 +296,15 @@ void MainWindow::finishTyping()
 void MainWindow::save()
 {
     finishTyping();
+    if (m_filesChanged) {
+        m_banner->ask(tr("Another program changed this project's files. Saving would replace what it wrote."),
+                      {{tr("Load them"), [this] { loadFiles(tr("Load from disk")); }}, {tr("Save over them"), [this] {
+                                                                                            m_filesChanged = false;
+                                                                                            save();
+                                                                                        }}});
+        m_banner->whileTrue([this] { return m_filesChanged; });
+        return;
+    }
     if (!m_session.isDraft()) {
         if (const Status saved = m_session.save(); !saved) {
             refuse(QString::fromStdString(saved.error().text()));
@@ -321,6 +340,7 @@ void MainWindow::saveAs()
         refuse(QString::fromStdString(saved.error().text()));
         return;
     }
+    m_filesChanged = false; // those are another project's now
     remember(folder);
     note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
 }
@@ -365,9 +385,12 @@ void MainWindow::chooseTopology(int index)
     const PaletteItem item{PaletteKind::Topology, preset.name, QString::fromStdString(preset.title), {}, {}};
     if (const auto edit = takeUp(m_session.project(), m_documents->place(), item)) {
         m_documents->applyEdit(*edit);
+        note(QString::fromStdString(titleOf(*edit))); // which says where blocks change with it
     }
     m_documents->choose(SectionPlace{Section::Topology});
-    m_workspace->canvas().surface()->setFocus();
+    // Not before the Return that chose is done with: it would open a block.
+    QMetaObject::invokeMethod(
+        this, [this] { m_workspace->canvas().surface()->setFocus(); }, Qt::QueuedConnection);
 }
 
 void MainWindow::remember(const QString& folder)

@@ -142,4 +142,19 @@ void Screenshot::fail(const QString& reason)
     QCoreApplication::exit(1);
 }
 
+Status openAtStart(MainWindow& window, const LaunchOptions& options)
+{
+    if (!options.example.isEmpty()) {
+        return window.openExample(options.example.toStdString());
+    }
+    if (options.project.isEmpty()) {
+        return Done{};
+    }
+    if (options.verb == LaunchVerb::Screenshot) {
+        return window.session().open(options.project.toStdString());
+    }
+    window.openProject(options.project.toStdString());
+    return Done{};
+}
+
 } // namespace residua::app

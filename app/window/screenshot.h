@@ -36,4 +36,8 @@ private:
     bool m_opened = false;
 };
 
+/// Opens what the command line names. A project that cannot be opened is told on the start page, where a person can
+/// open another; for a picture it is an error, as an unknown example always is.
+[[nodiscard]] Status openAtStart(MainWindow& window, const LaunchOptions& options);
+
 } // namespace residua::app

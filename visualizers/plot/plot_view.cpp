@@ -5,6 +5,7 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
+#include <QCoreApplication>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QMenu>
@@ -48,6 +49,12 @@ auto onThread(Work work)
 
 PlotView::PlotView(QWidget* parent) : QWidget(parent) {}
 
+void PlotView::leavePlot()
+{
+    QEvent leave(QEvent::Leave);
+    QCoreApplication::sendEvent(&plot(), &leave);
+}
+
 QString PlotView::csv() const
 {
     return textOf(csvText());
@@ -55,6 +62,7 @@ QString PlotView::csv() const
 
 QFuture<Status> PlotView::exportTo(const QString& path)
 {
+    leavePlot();
     const auto work = exportWork(
         plot(), [this] { return csvText(); }, path);
     return work ? onThread(*work) : QtFuture::makeReadyFuture(Status(work.error()));
@@ -91,6 +99,7 @@ void PlotView::askExport()
 
 void PlotView::copyPicture()
 {
+    leavePlot();
     QCustomPlot& shown = plot();
     QGuiApplication::clipboard()->setPixmap(shown.toPixmap(shown.width(), shown.height(), kClipboardScale));
 }

@@ -37,6 +37,10 @@ public slots:
 protected:
     [[nodiscard]] virtual QCustomPlot& plot() const = 0;
     void contextMenuEvent(QContextMenuEvent* event) override;
+
+private:
+    /// Whatever the plot shows under the pointer goes.
+    void leavePlot();
 };
 
 } // namespace residua::visualizers
