@@ -5,7 +5,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
+
+#include <cmath>
+#include <memory>
 
 namespace residua::engine {
 namespace {
@@ -30,6 +34,35 @@ OperatorResult buildPositionEmbedding(const NodeContext& node)
     });
 }
 
+/// [time, features]: feature 2i is sin(p/base^(2i/d)), feature 2i + 1 the cosine of the same (Vaswani et al., 2017,
+/// section 3.5).
+at::Tensor sinusoids(std::int64_t time, std::int64_t features, double base)
+{
+    at::Tensor table = at::empty({time, features}, at::kDouble);
+    double* value = table.mutable_data_ptr<double>();
+    for (std::int64_t p = 0; p < time; ++p) {
+        for (std::int64_t i = 0; i < features; ++i, ++value) {
+            const double exponent = static_cast<double>(i - i % 2) / static_cast<double>(features);
+            const double angle = static_cast<double>(p) / std::pow(base, exponent);
+            *value = i % 2 == 0 ? std::sin(angle) : std::cos(angle);
+        }
+    }
+    return table;
+}
+
+OperatorResult buildSinusoidalPositions(const NodeContext& node)
+{
+    const double base = projects::paramDouble(node.params, "base");
+    const auto table = std::make_shared<at::Tensor>(); // grows with the longest sequence
+    return makeOperator([table, base](const Inputs& in, const Pass&) {
+        const std::int64_t time = in[0].size(1);
+        if (!table->defined() || table->size(0) < time || table->scalar_type() != in[0].scalar_type()) {
+            *table = sinusoids(time, in[0].size(2), base).to(in[0].options());
+        }
+        return in[0] + table->narrow(0, 0, time);
+    });
+}
+
 OperatorResult buildMeanPool(const NodeContext&)
 {
     return makeOperator([](const Inputs& in, const Pass&) { return in[0].mean(1); });
@@ -39,6 +72,7 @@ constexpr NodeBuilderEntry kTable[] = {
     {"attention", buildAttention},
     {"token_embedding", buildTokenEmbedding},
     {"position_embedding", buildPositionEmbedding},
+    {"sinusoidal_positions", buildSinusoidalPositions},
     {"mean_pool", buildMeanPool},
 };
 

@@ -242,7 +242,8 @@ AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width)
     if (sizes.kvHeads == 0) {
         sizes.kvHeads = sizes.heads;
     }
-    sizes.headDim = width / sizes.heads;
+    const std::int64_t given = paramInt(params, "head_dim");
+    sizes.headDim = given > 0 ? given : width / sizes.heads;
     return sizes;
 }
 

@@ -13,9 +13,9 @@ double real(std::int64_t value)
 Status checkHeads(const ParamMap& p, std::int64_t width)
 {
     const std::int64_t heads = paramInt(p, "heads");
-    if (width % heads != 0) {
-        return Error{"",
-                     "width " + std::to_string(width) + " is not a multiple of " + std::to_string(heads) + " heads"};
+    if (width % heads != 0 && paramInt(p, "head_dim") == 0) {
+        return Error{"", "width " + std::to_string(width) + " is not a multiple of " + std::to_string(heads) +
+                             " heads; give the features per head to choose them freely"};
     }
     const AttentionSizes sizes = attentionSizesOf(p, width);
     if (heads % sizes.kvHeads != 0) {
@@ -44,7 +44,7 @@ ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
     return heads ? ShapeRuleResult(std::vector{in[0]}) : heads.error();
 }
 
-/// With a = heads · headDim = d and m = kvHeads · headDim: parameters 2·d·a + 2·d·m, with biases a + 2m + d, with query
+/// With a = heads · headDim and m = kvHeads · headDim: parameters 2·d·a + 2·d·m, with biases a + 2m + d, with query
 /// and key norms 2 · headDim. FLOP: twice the projections, and 2·a for the scores and 2·a for the values per key, over
 /// T/2 keys where causal, else T. Kept: q and the heads' output (a each), k and v (m each), the log-sum per head, the
 /// output.
@@ -94,7 +94,10 @@ NodeKind attentionKind()
         .traits = {.role = NodeRole::Attention, .keptForReaders = true, .multiplies = true},
         .inputs = {"q", "k", "v"},
         .outputs = {"out"},
-        .params = {integerParam("heads", "Heads", std::int64_t{4}, "heads", "Must divide the width."),
+        .params = {integerParam("heads", "Heads", std::int64_t{4}, "heads",
+                                "Must divide the width, unless the features per head are given."),
+                   integerParam("head_dim", "Features per head", std::int64_t{0}, "features",
+                                "0: the width over the heads. Others make the inner width heads times that.", 0),
                    integerParam("kv_heads", "Key-value heads", std::int64_t{0}, "heads",
                                 "Fewer than heads shares keys and values among them; 0 is as many.", 0),
                    flagParam("causal", "Causal", true, "A token sees itself and earlier ones only."),
@@ -142,6 +145,19 @@ std::vector<NodeKind> sequenceKinds()
              [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
                  const double elements = elementsOf(out[0], context);
                  return NodeCost{countOf(real(paramInt(p, "length")) * real(in[0].features())), elements, elements};
+             }},
+        {.key = "sinusoidal_positions",
+         .title = "Sinusoidal positions",
+         .category = "Sequence",
+         .summary = "Adds sines and cosines of the position, which are not learned",
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {realParam("base", "Base", 10000.0, "The longest wave has 2π times this many positions.", 1.0, 1e9)},
+         .shapeRule = positionShape,
+         .costRule =
+             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
+                 const double elements = elementsOf(out[0], context);
+                 return NodeCost{0, elements, elements};
              }},
         {.key = "mean_pool",
          .title = "Mean over positions",

@@ -118,8 +118,9 @@ std::vector<NodeCase> casesOf(const std::string& kind)
     }
     if (kind == "attention") {
         const std::vector<Shape> in(3, sequence);
-        return {{{}, in, {{"m", 24}}},
-                {{{"kv_heads", std::int64_t{2}}, {"bias", true}, {"qk_norm", true}}, in, {{"m", 12}}}};
+        return {{{}, in, {{"a", 24}, {"m", 24}}},
+                {{{"kv_heads", std::int64_t{2}}, {"bias", true}, {"qk_norm", true}}, in, {{"a", 24}, {"m", 12}}},
+                {{{"head_dim", std::int64_t{10}}, {"bias", true}, {"qk_norm", true}}, in, {{"a", 40}, {"m", 40}}}};
     }
     if (kind == "token_embedding") {
         return {{{}, {Shape{{projects::kBatch, projects::kTime}, projects::Element::Token}}}};

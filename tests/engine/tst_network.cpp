@@ -218,6 +218,64 @@ private Q_SLOTS:
         QVERIFY(std::abs(network->loss(batch, kTraining).item<double>() + picked.mean().item<double>()) < 1e-12);
     }
 
+    /// Attention's inner width is heads times the features per head, whatever the width.
+    void innerWidthOfAttentionIsFree()
+    {
+        Project project = tinyLanguage("transformer", "plain", 3);
+        for (projects::Node& node : project.network.blocks[0].graph.nodes) {
+            if (node.kind == "attention") {
+                node.params["head_dim"] = std::int64_t{6};
+            }
+        }
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        QCOMPARE(parameter(*network, "layers.1.attention.q.weight").size(0), std::int64_t{12}); // of width 8
+        shake(*network, 0.2, 5);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const at::Tensor expected = transformerLogits(*network, batch.input, 3);
+        const at::Tensor got = network->forward(batch.input, kTraining);
+        QVERIFY(distance(got, expected) < 1e-12);
+        QVERIFY(gradientDistance(*network, got, expected) < 1e-10);
+    }
+
+    /// S[t, 2i] = sin(t/10000^(2i/d)), S[t, 2i + 1] the cosine.
+    void sinusoidalPositionsAreAdded()
+    {
+        Project project = tinyLanguage("transformer", "plain", 1);
+        const engine::DeviceBatch batch = randomBatch(project, 1, 5, 5);
+        project.network.head = projects::GraphBuilder()
+                                   .node("input", "input")
+                                   .node("position", "sinusoidal_positions")
+                                   .node("logits", "linear", {{"out", std::string("vocab")}})
+                                   .node("output", "output")
+                                   .wire("input", "position")
+                                   .wire("position", "logits")
+                                   .wire("logits", "output")
+                                   .build();
+        const auto with = compiled(project);
+        project.network.head = projects::GraphBuilder()
+                                   .node("input", "input")
+                                   .node("logits", "linear", {{"out", std::string("vocab")}})
+                                   .node("output", "output")
+                                   .wire("input", "logits")
+                                   .wire("logits", "output")
+                                   .build();
+        const auto without = compiled(project);
+        const at::NoGradGuard noGrad;
+        const at::Tensor difference =
+            with->forward(batch.input, kTraining) - without->forward(batch.input, kTraining); // S·Wᵀ
+        at::Tensor table = at::zeros({5, 8}, at::kDouble);
+        for (std::int64_t t = 0; t < 5; ++t) {
+            for (std::int64_t i = 0; i < 4; ++i) {
+                const double angle = static_cast<double>(t) / std::pow(10000.0, static_cast<double>(2 * i) / 8);
+                table[t][2 * i] = std::sin(angle);
+                table[t][2 * i + 1] = std::cos(angle);
+            }
+        }
+        const at::Tensor expected = at::matmul(table, parameter(*with, "head.logits.weight").t());
+        QVERIFY(distance(difference[0], expected) < 1e-12);
+    }
+
     void tiedHeadUsesTheTable()
     {
         Project project = tinyLanguage("transformer", "plain", 1);

@@ -79,7 +79,8 @@ void TestShapes::language_data()
     row("x input; a liner; y output; x > a; a > y", "[block test · node a] unknown kind liner");
     row("x input; a attention heads=4; y output; x > a.q; x > a.k; x > a.v; a > y", "[batch, time, 128]");
     row("x input; a attention heads=3; y output; x > a.q; x > a.k; x > a.v; a > y",
-        "[block test · node a] width 128 is not a multiple of 3 heads");
+        "[block test · node a] width 128 is not a multiple of 3 heads; give the features per head to "
+        "choose them freely");
     row("x input; a attention heads=8 kv_heads=3; y output; x > a.q; x > a.k; x > a.v; a > y",
         "[block test · node a] 8 heads are not a multiple of 3 key-value heads");
     row("x input; a attention heads=128; y output; x > a.q; x > a.k; x > a.v; a > y",

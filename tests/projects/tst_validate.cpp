@@ -66,7 +66,8 @@ void TestValidate::network_data()
     block("x input; y output; z output; x > y; x > z",
           "E /network/blocks/0/graph/nodes [block test] expected one output node, its port named output");
     block("x input; a attention heads=3; y output; x > a.q; x > a.k; x > a.v; a > y",
-          "E /network/blocks/0/graph/nodes/1 [block test · node a] width 128 is not a multiple of 3 heads");
+          "E /network/blocks/0/graph/nodes/1 [block test · node a] width 128 is not a multiple of 3 heads; give the "
+          "features per head to choose them freely");
     block("x input; n rms_norm share=m; y output; x > n; n > y",
           "E /network/blocks/0/graph/nodes/1/params/share [block test · node n] shares weights with m, expected a "
           "rms_norm of this graph that has its own");
