@@ -4,6 +4,7 @@
 #include "app/cli/engine_link.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
+#include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/studies/sweep_grid.h"
 
@@ -53,10 +54,17 @@ Exit runEval(const Arguments& arguments, const Console& console)
         return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
-    console.line(request.split + " loss " + lossText(ready->loss) + " over " + grouped(ready->batches) +
+    const auto reader = engine::RunReader::open(request.runDirectory);
+    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const auto measures = project ? engine::measuresOf(*project, ready->loss) : std::nullopt;
+    const std::string also = measures ? " (" + engine::measuresText(*project, ready->loss) + ")" : "";
+    const bool bits = measures && measures->bitsPerByte;
+    console.line(request.split + " loss " + lossText(ready->loss) + also + " over " + grouped(ready->batches) +
                  " batches, at step " + grouped(ready->step));
     console.value({{"split", request.split},
                    {"loss", ready->loss},
+                   {"perplexity", measures ? nlohmann::json(measures->perplexity) : nlohmann::json()},
+                   {"bitsPerByte", bits ? nlohmann::json(*measures->bitsPerByte) : nlohmann::json()},
                    {"batches", ready->batches},
                    {"step", ready->step},
                    {"notes", ready->notes}});

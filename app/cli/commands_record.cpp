@@ -5,11 +5,14 @@
 #include "app/report/comparison.h"
 #include "app/report/report.h"
 #include "engine/api/run_paths.h"
+#include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <optional>
 #include <variant>
 
 namespace residua::cli {
@@ -25,8 +28,43 @@ std::string pathWithin(const std::filesystem::path& folder, const engine::RunInf
     return (within.empty() ? directory.filename() : within).string();
 }
 
+/// What a run's curves and project say beyond its run.json.
+struct RunNumbers {
+    std::optional<projects::Project> project;
+    std::vector<engine::MetricPoint> losses; ///< of validation where it has any
+    std::vector<engine::MetricPoint> seconds;
+};
+
+RunNumbers numbersOf(const std::filesystem::path& directory)
+{
+    const auto reader = engine::RunReader::open(directory);
+    if (!reader) {
+        return {};
+    }
+    const auto project = reader->project();
+    const auto validation = reader->metric(engine::metric::kValidationLoss);
+    return {project ? std::optional(*project) : std::nullopt,
+            validation.empty() ? reader->metric(engine::metric::kLoss) : validation,
+            reader->metric(engine::metric::kSeconds)};
+}
+
+/// Perplexity and bits per byte of a run's last loss, of validation where it has one.
+std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const RunNumbers& numbers)
+{
+    const double loss = std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
+    return numbers.project ? engine::measuresOf(*numbers.project, loss) : std::nullopt;
+}
+
 Exit runRuns(const Arguments& arguments, const Console& console)
 {
+    std::optional<double> target; // the loss of the run that others are measured by
+    if (const std::string named = arguments.text("until"); !named.empty()) {
+        const RunNumbers other = numbersOf(named);
+        if (other.losses.empty()) {
+            return console.fail(Exit::Usage, {"--until", named + " has no losses; expected a run's directory"});
+        }
+        target = other.losses.back().value;
+    }
     std::filesystem::path folder = arguments.positional(0);
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored)) {
@@ -35,13 +73,28 @@ Exit runRuns(const Arguments& arguments, const Console& console)
     if (std::filesystem::exists(folder / projects::kProjectFile, ignored)) {
         folder /= projects::kRunsFolder;
     }
-    std::vector<std::vector<std::string>> rows{{"run", "status", "step", "loss", "validation", "device", "created"}};
+    std::vector<std::vector<std::string>> rows{
+        {"run", "status", "step", "loss", "validation", "perplexity", "bits/byte", "device", "created"}};
+    if (target) {
+        rows.front().insert(rows.front().end(), {"until at step", "until in s"});
+    }
     std::string failures;
     json list = json::array();
     for (const engine::RunInfo& run : engine::listRuns(folder)) {
         const std::string path = pathWithin(folder, run);
+        const RunNumbers numbers = numbersOf(run.directory);
+        const auto measures = measuresOf(run, numbers);
+        const bool bits = measures && measures->bitsPerByte;
         rows.push_back({path, engine::textOf(run.status), grouped(run.step) + "/" + grouped(run.steps),
-                        lossText(run.loss), lossText(run.validationLoss), run.device, run.created});
+                        lossText(run.loss), lossText(run.validationLoss),
+                        measures ? lossText(measures->perplexity) : "–", bits ? lossText(*measures->bitsPerByte) : "–",
+                        run.device, run.created});
+        const auto until = target ? engine::firstReached(numbers.losses, *target, numbers.seconds) : std::nullopt;
+        const bool timed = until && until->seconds;
+        if (target) {
+            rows.back().push_back(until ? grouped(until->step) : "not yet");
+            rows.back().push_back(timed ? lossText(*until->seconds) : "–");
+        }
         if (!run.message.empty()) {
             failures += "\n" + path + " " + engine::textOf(run.status) + ": " + run.message;
         }
@@ -54,6 +107,10 @@ Exit runRuns(const Arguments& arguments, const Console& console)
                         {"steps", run.steps},
                         {"loss", run.loss},
                         {"validationLoss", run.validationLoss},
+                        {"perplexity", measures ? json(measures->perplexity) : json()},
+                        {"bitsPerByte", bits ? json(*measures->bitsPerByte) : json()},
+                        {"untilStep", until ? json(until->step) : json()},
+                        {"untilSeconds", timed ? json(*until->seconds) : json()},
                         {"device", run.device},
                         {"created", run.created}});
     }
@@ -119,7 +176,10 @@ std::vector<Command> recordCommands()
         {"runs",
          "list runs, the newest first",
          "residua-cli runs my-project",
-         {{{"DIR", "a project's directory, or a folder of runs"}}, {}},
+         {{{"DIR", "a project's directory, or a folder of runs"}},
+          {{"until", OptionKind::Text, "RUN",
+            "tell at which step, and after how much training time, each run first had the last loss of this one, of "
+            "validation where it has one"}}},
          &runRuns},
         {"report",
          "write a run, or a comparison of the runs in a folder, as one HTML page",

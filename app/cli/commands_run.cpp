@@ -4,6 +4,7 @@
 #include "app/cli/run_argument.h"
 #include "app/cli/run_monitor.h"
 #include "engine/api/run_paths.h"
+#include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr engine::RunId kRun{1};
 
 /// Tells how a run ended and how to go on.
-Exit conclude(const RunOutcome& outcome, const Console& console)
+Exit conclude(const RunOutcome& outcome, const projects::Project& project, const Console& console)
 {
     const std::string directory = outcome.started.runDirectory.string();
     if (outcome.ended.status == engine::RunStatus::Failed) {
@@ -36,8 +37,11 @@ Exit conclude(const RunOutcome& outcome, const Console& console)
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "go on with: residua-cli resume " + directory, console);
     }
+    const bool validated = std::isfinite(outcome.validationLoss);
+    const std::string measures = engine::measuresText(project, validated ? outcome.validationLoss : outcome.loss);
     console.line("finished: loss " + lossText(outcome.loss) +
-                 (std::isfinite(outcome.validationLoss) ? ", validation " + lossText(outcome.validationLoss) : ""));
+                 (validated ? ", validation " + lossText(outcome.validationLoss) : "") +
+                 (measures.empty() ? "" : ", " + measures));
     console.line("checkpoint " +
                  engine::checkpointDirectory(outcome.started.runDirectory, outcome.checkpointStep).string());
     return Exit::Ok;
@@ -55,7 +59,7 @@ Exit trainNew(const projects::Project& project, const std::filesystem::path& pro
     command.runDirectory = named;
     command.runFolder = folder;
     command.device = arguments.text("device", "cpu");
-    return conclude(follow(command, kRun, console, Show::Progress, computing), console);
+    return conclude(follow(command, kRun, console, Show::Progress, computing), project, console);
 }
 
 /// The run's own project, but for the total of steps, which may be raised.
@@ -99,7 +103,7 @@ Exit trainOn(const projects::Project& project, const std::filesystem::path& proj
         return Exit::Complete;
     }
     command.device = arguments.text("device", info->device);
-    return conclude(follow(command, kRun, console, Show::Progress, computing), console);
+    return conclude(follow(command, kRun, console, Show::Progress, computing), project, console);
 }
 
 Exit runTrain(const Arguments& arguments, const Console& console)
@@ -154,7 +158,7 @@ Exit runResume(const Arguments& arguments, const Console& console)
     if (arguments.has("from")) {
         command.step = arguments.integer("from", 0);
     }
-    return conclude(follow(command, kRun, console, Show::Progress, computing), console);
+    return conclude(follow(command, kRun, console, Show::Progress, computing), *project, console);
 }
 
 const PositionalSpec kProject{"PROJECT", "a project's directory, its project.json, or an example's name"};

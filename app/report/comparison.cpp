@@ -5,6 +5,7 @@
 #include "app/report/html_text.h"
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
+#include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/whole_file.h"
 #include "projects/diff/diff.h"
@@ -30,6 +31,7 @@ struct ComparedRun {
     projects::Project project;
     std::vector<MetricPoint> loss;
     std::vector<MetricPoint> validation;
+    std::vector<MetricPoint> seconds;
     std::int64_t parameters = 0;
     double flops = 0;
 };
@@ -52,8 +54,12 @@ Folder readRuns(const std::filesystem::path& folder)
             faults.push_back(directory.filename().string() + ": " + project.error().text());
             continue;
         }
-        ComparedRun run{directory.filename().string(), listed, *project, reader->metric(engine::metric::kLoss),
-                        reader->metric(engine::metric::kValidationLoss)};
+        ComparedRun run{directory.filename().string(),
+                        listed,
+                        *project,
+                        reader->metric(engine::metric::kLoss),
+                        reader->metric(engine::metric::kValidationLoss),
+                        reader->metric(engine::metric::kSeconds)};
         if (run.loss.empty()) {
             run.info.loss = std::numeric_limits<double>::quiet_NaN(); // it has no step yet
         }
@@ -112,6 +118,7 @@ private:
     void bounds();
     void costs();
     void table();
+    void reached();
     void differences();
     [[nodiscard]] bool onFront(std::size_t i) const { return std::ranges::find(m_front, i) != m_front.end(); }
     [[nodiscard]] static std::string swatch(std::size_t i);
@@ -133,6 +140,7 @@ std::string Page::html()
     table();
     losses("Training loss", &ComparedRun::loss);
     losses("Validation loss", &ComparedRun::validation);
+    reached();
     costs();
     bounds();
     differences();
@@ -184,16 +192,52 @@ std::string Page::swatch(std::size_t i)
 void Page::table()
 {
     m_out << "<div class='panel'><table><tr><th>run</th><th>status</th><th>parameters</th><th>training FLOP</th>"
-             "<th>loss</th><th>validation</th><th>Pareto front</th></tr>";
+             "<th>loss</th><th>validation</th><th>perplexity</th><th>bits per byte</th><th>Pareto front</th></tr>";
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         const ComparedRun& run = m_runs[i];
         const bool finished = run.info.status == engine::RunStatus::Finished; // no other loss is a result
         const auto number = [](double value) { return std::isfinite(value) ? shortNumber(value) : std::string("–"); };
+        const auto loss = finalLoss(run.info);
+        const auto measures = loss ? engine::measuresOf(run.project, *loss) : std::nullopt;
         m_out << "<tr><td>" << swatch(i) << escapeHtml(run.label) << "</td><td>" << escapeHtml(progressOf(run.info))
               << "</td><td class='n'>" << run.parameters << "</td><td class='n'>" << shortNumber(run.flops)
               << "</td><td class='n'>" << (finished ? number(run.info.loss) : "–") << "</td><td class='n'>"
-              << (finished ? number(run.info.validationLoss) : "–") << "</td><td>" << (onFront(i) ? "★" : "")
-              << "</td></tr>";
+              << (finished ? number(run.info.validationLoss) : "–") << "</td><td class='n'>"
+              << (measures ? number(measures->perplexity) : "–") << "</td><td class='n'>"
+              << (measures && measures->bitsPerByte ? number(*measures->bitsPerByte) : "–") << "</td><td>"
+              << (onFront(i) ? "★" : "") << "</td></tr>";
+    }
+    m_out << "</table></div>";
+}
+
+/// When each run first had the last loss of one that they are measured by: the plain network where one has finished,
+/// else the first that has (DeepCrossAttention, table 1).
+void Page::reached()
+{
+    const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
+    auto other = std::ranges::find_if(
+        m_runs, [&](const ComparedRun& run) { return hasFinished(run) && run.project.topology.preset == "plain"; });
+    other = other == m_runs.end() ? std::ranges::find_if(m_runs, hasFinished) : other;
+    if (m_runs.size() < 2 || other == m_runs.end()) {
+        return;
+    }
+    const bool validated = std::ranges::all_of(m_runs, [](const ComparedRun& run) { return !run.validation.empty(); });
+    const auto curve = [&](const ComparedRun& run) -> const std::vector<MetricPoint>& {
+        return validated ? run.validation : run.loss;
+    };
+    const double target = curve(*other).back().value;
+    const double whole = other->seconds.empty() ? 0 : other->seconds.back().value;
+    m_out << "<h2>Until the loss of " << escapeHtml(other->label) << "</h2><p>When each run first had "
+          << (validated ? "the validation loss " : "the training loss ") << shortNumber(target)
+          << ".</p><div class='panel'><table><tr><th>run</th><th>step</th><th>seconds</th><th>share of its "
+             "time</th></tr>";
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        const auto when = engine::firstReached(curve(m_runs[i]), target, m_runs[i].seconds);
+        const bool timed = when && when->seconds;
+        m_out << "<tr><td>" << swatch(i) << escapeHtml(m_runs[i].label) << "</td><td class='n'>"
+              << (when ? std::to_string(when->step) : "not yet") << "</td><td class='n'>"
+              << (timed ? shortNumber(*when->seconds) : "–") << "</td><td class='n'>"
+              << (timed && whole > 0 ? shortNumber(*when->seconds / whole) : "–") << "</td></tr>";
     }
     m_out << "</table></div>";
 }

@@ -7,6 +7,7 @@
 #include "app/report/page_style.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/layer_magnitudes.h"
+#include "engine/results/loss_measures.h"
 #include "engine/results/stages.h"
 #include "projects/base/whole_file.h"
 #include "projects/cost/cost.h"
@@ -114,6 +115,8 @@ private:
     [[nodiscard]] std::string head() const;
     [[nodiscard]] std::string faults() const;
     void cards();
+    /// The last loss, of validation where there is one, in the measures of language models.
+    void measures();
     void plots();
     void norms();
     void transitions();
@@ -184,11 +187,27 @@ std::string Page::lastOf(const char* name) const
     return points.empty() ? "–" : shortNumber(points.back().value);
 }
 
+void Page::measures()
+{
+    const auto validation = m_run.metric(engine::metric::kValidationLoss);
+    const auto points = validation.empty() ? m_run.metric(engine::metric::kLoss) : validation;
+    const auto measures = points.empty() ? std::nullopt : engine::measuresOf(m_project, points.back().value);
+    if (!measures) {
+        return;
+    }
+    const std::string of = validation.empty() ? ", training" : ", validation";
+    card(shortNumber(measures->perplexity), "perplexity" + of);
+    if (measures->bitsPerByte) {
+        card(shortNumber(*measures->bitsPerByte), "bits per byte" + of);
+    }
+}
+
 void Page::cards()
 {
     m_out << "<div class='cards'>";
     card(lastOf(engine::metric::kLoss), "training loss, last step");
     card(lastOf(engine::metric::kValidationLoss), "validation loss, last");
+    measures();
     if (const auto cost = projects::costOf(m_project)) {
         card(grouped(static_cast<double>(cost->total.parameters)), "parameters");
     }

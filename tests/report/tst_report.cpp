@@ -4,6 +4,7 @@
 #include "app/report/report.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/layer_magnitudes.h"
+#include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_writer.h"
 #include "projects/base/whole_file.h"
@@ -393,6 +394,65 @@ private slots:
         QVERIFY(table.contains(">0.5<"));
         QVERIFY(!table.contains(">0.25<"));
         QCOMPARE(html.count("★"), 1);
+    }
+
+    /// Nats per token as perplexity, and as bits where each token is a byte.
+    void lossesHaveTheMeasuresOfLanguageModels()
+    {
+        projects::Project project =
+            projects::examples().front().project; // a synthetic language: its tokens are no bytes
+        const auto synthetic = engine::measuresOf(project, std::log(8.0));
+        QVERIFY(synthetic.has_value());
+        QVERIFY(std::abs(synthetic->perplexity - 8) < 1e-12);
+        QVERIFY(!synthetic->bitsPerByte);
+        QCOMPARE(engine::measuresText(project, std::log(8.0)), std::string("perplexity 8"));
+        project.data.source = projects::TextData{};
+        QCOMPARE(engine::measuresText(project, std::log(8.0)), std::string("perplexity 8, 3.000 bits a byte"));
+        QVERIFY(!engine::measuresOf(project, std::numeric_limits<double>::quiet_NaN()));
+        project.network.objective = projects::Objective::MeanSquaredError;
+        QVERIFY(!engine::measuresOf(project, 1.0));
+    }
+
+    void aLossIsFirstReachedAtAStepAndATime()
+    {
+        const std::vector<engine::MetricPoint> losses{{10, 3}, {20, 2}, {30, 2.5}, {40, 1}};
+        const std::vector<engine::MetricPoint> seconds{{5, 1}, {15, 3}, {25, 4}, {40, 8}};
+        QVERIFY((engine::firstReached(losses, 2, seconds) == engine::Reached{20, 3.0}));
+        QVERIFY((engine::firstReached(losses, 1.5, seconds) == engine::Reached{40, 8.0}));
+        QVERIFY((engine::firstReached(losses, 3, {}) == engine::Reached{10, std::nullopt}));
+        QVERIFY(!engine::firstReached(losses, 0.5, seconds));
+    }
+
+    /// Runs are measured by when they had the last loss of the plain one.
+    void aComparisonTellsWhenALossWasReached()
+    {
+        const QTemporaryDir dir;
+        const std::filesystem::path folder = std::filesystem::path(dir.path().toStdString()) / "runs";
+        for (const auto& [name, losses] :
+             {std::pair{"fast", std::vector{2.0, 1.0, 0.5}}, {"plain", std::vector{3.0, 2.0, 1.0}}}) {
+            engine::RunInfo info;
+            info.name = name;
+            info.steps = 3;
+            info.status = engine::RunStatus::Finished;
+            projects::Project project = projects::findExample("plain-language")->project;
+            project.topology.preset = name;
+            auto writer = engine::RunWriter::create(folder / name, info, project, dir.path().toStdString());
+            QVERIFY(writer.ok());
+            for (std::int64_t step = 1; step <= 3; ++step) {
+                writer->step(
+                    {step, losses[static_cast<std::size_t>(step - 1)], 1e-3, 0.5, 64, static_cast<double>(2 * step)});
+            }
+            QVERIFY(writer->flush().ok());
+        }
+        const auto page = report::comparisonHtml(folder);
+        QVERIFY2(page.ok(), page ? "" : page.error().text().c_str());
+        const QString html = QString::fromStdString(*page);
+        QVERIFY(html.contains("Until the loss of plain"));
+        const QString rows = html.section("Until the loss of plain", 1, 1).section("</table>", 0, 0);
+        QVERIFY2(rows.contains("fast</td><td class='n'>2</td><td class='n'>4</td><td class='n'>0.6667</td>"),
+                 qPrintable(rows));
+        QVERIFY(rows.contains("plain</td><td class='n'>3</td><td class='n'>6</td><td class='n'>1</td>"));
+        QVERIFY(html.contains("<th>perplexity</th>"));
     }
 
     /// In its first seconds a run has nothing, or one step.

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/results/loss_measures.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <numbers>
+#include <variant>
+
+namespace residua::engine {
+namespace {
+
+bool tokensAreBytes(const projects::DataSource& data)
+{
+    return std::visit(
+        [](const auto& source) {
+            if constexpr (requires { source.tokeniser; }) {
+                return source.tokeniser.kind == projects::TokeniserKind::Bytes;
+            } else {
+                return false;
+            }
+        },
+        data.source);
+}
+
+std::string shortText(const char* form, double value)
+{
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), form, value);
+    return text.data();
+}
+
+} // namespace
+
+std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss)
+{
+    if (project.network.objective != projects::Objective::NextToken || !std::isfinite(loss)) {
+        return std::nullopt;
+    }
+    LossMeasures measures{std::exp(loss), {}};
+    if (tokensAreBytes(project.data)) {
+        measures.bitsPerByte = loss / std::numbers::ln2;
+    }
+    return measures;
+}
+
+std::string measuresText(const projects::Project& project, double loss)
+{
+    const auto measures = measuresOf(project, loss);
+    if (!measures) {
+        return {};
+    }
+    const std::string bits = measures->bitsPerByte ? shortText(", %.3f bits a byte", *measures->bitsPerByte) : "";
+    return shortText("perplexity %.4g", measures->perplexity) + bits;
+}
+
+std::optional<Reached> firstReached(const std::vector<MetricPoint>& losses, double target,
+                                    const std::vector<MetricPoint>& seconds)
+{
+    const auto found = std::ranges::find_if(losses, [&](const MetricPoint& point) { return point.value <= target; });
+    if (found == losses.end()) {
+        return std::nullopt;
+    }
+    Reached reached{found->step, {}};
+    const auto after = std::ranges::upper_bound(seconds, found->step, {}, &MetricPoint::step);
+    if (after != seconds.begin()) {
+        reached.seconds = std::prev(after)->value;
+    }
+    return reached;
+}
+
+} // namespace residua::engine
