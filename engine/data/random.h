@@ -14,6 +14,7 @@ enum class Stream : std::uint64_t {
     Target = 64,
     Subspace,
     Monomials,
+    Offset,
 };
 [[nodiscard]] constexpr std::uint64_t streamOf(Stream stream, std::uint64_t part = 0)
 {

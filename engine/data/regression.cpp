@@ -112,6 +112,8 @@ DenseMatrix linearTarget(LinearTarget target, std::int64_t dim, std::int64_t see
     switch (target) {
     case LinearTarget::Random:
         return gaussian(dim, dim, 1.0 / std::sqrt(static_cast<double>(dim)), random);
+    case LinearTarget::StandardNormal:
+        return gaussian(dim, dim, 1.0, random);
     case LinearTarget::ScaledRotation:
         return scaledRotation(dim, random);
     case LinearTarget::Identity:
@@ -171,6 +173,16 @@ DenseMatrix lowRankTarget(const projects::LowRankRegression& source, std::int64_
     return timesTransposed(timesTransposed(target, basis), basis.transpose());  // (T Bᵀ) B
 }
 
+std::vector<double> lowRankOffset(const projects::LowRankRegression& source, std::int64_t seed)
+{
+    std::vector<double> offset(static_cast<std::size_t>(source.dim), 0.0);
+    RandomStream random(static_cast<std::uint64_t>(seed), streamOf(Stream::Offset));
+    for (double& value : offset) {
+        value = source.offset ? random.gaussian() : 0.0;
+    }
+    return offset;
+}
+
 Result<std::unique_ptr<Dataset>> makeLowRankRegression(const projects::LowRankRegression& source,
                                                        const projects::DataSource& data, std::int64_t seed)
 {
@@ -180,6 +192,7 @@ Result<std::unique_ptr<Dataset>> makeLowRankRegression(const projects::LowRankRe
     auto inputs = heldOutInputs(source.dim, source.samples, 1.0, data, seed);
     inputs[0] = gaussian(source.samples, source.dim, 1.0, inputStream(seed, Split::Train));
     const DenseMatrix target = lowRankTarget(source, seed);
+    const std::vector<double> offset = lowRankOffset(source, seed);
     std::array<VectorTable, kSplits> tables;
     for (std::size_t split = 0; split < tables.size(); ++split) {
         const DenseMatrix& x = inputs[split];
@@ -187,6 +200,9 @@ Result<std::unique_ptr<Dataset>> makeLowRankRegression(const projects::LowRankRe
         RandomStream noise(static_cast<std::uint64_t>(seed), streamOf(Stream::Noise, split));
         for (double& value : tables[split].outputs) {
             value += source.noise * noise.gaussian();
+        }
+        for (std::size_t i = 0; source.offset && i < tables[split].outputs.size(); ++i) {
+            tables[split].outputs[i] += offset[i % offset.size()];
         }
     }
     return std::unique_ptr<Dataset>(std::make_unique<VectorDataset>(source.dim, source.dim, std::move(tables)));

@@ -10,7 +10,7 @@ namespace residua::engine {
 /// A ScaledRotation is this times a rotation (determinant +1).
 inline constexpr double kRotationScale = 2.0;
 
-/// The true map [dim, dim]: the identity; independent N(0, 1/dim) entries; a scaled rotation;
+/// The true map [dim, dim]: the identity; independent N(0, 1/dim) or N(0, 1) entries; a scaled rotation;
 /// or diagonal from 1 down to 0 in equal steps.
 [[nodiscard]] DenseMatrix linearTarget(projects::LinearTarget target, std::int64_t dim, std::int64_t seed);
 
@@ -25,11 +25,13 @@ inline constexpr double kRotationScale = 2.0;
 [[nodiscard]] Result<std::unique_ptr<Dataset>>
 makeLinearRegression(const projects::LinearRegression& source, const projects::DataSource& data, std::int64_t seed);
 
-/// y = A x + noise (DeepCrossAttention §4, figure 1): x ~ N(0, I), A = T P with T as in linearTarget and P the
+/// y = A x + b + noise (DeepCrossAttention §4, figure 1): x ~ N(0, I), A = T P with T as in linearTarget and P the
 /// orthogonal projection on a random subspace of `rank` dimensions (P = I at rank = dim); noise·N(0, 1) on every
 /// output.
 [[nodiscard]] Result<std::unique_ptr<Dataset>>
 makeLowRankRegression(const projects::LowRankRegression& source, const projects::DataSource& data, std::int64_t seed);
+/// Its b [dim]: zero without an offset.
+[[nodiscard]] std::vector<double> lowRankOffset(const projects::LowRankRegression& source, std::int64_t seed);
 /// Its A [dim, dim].
 [[nodiscard]] DenseMatrix lowRankTarget(const projects::LowRankRegression& source, std::int64_t seed);
 

@@ -80,6 +80,9 @@ Project languageProject(const std::string& name, const std::string& topology)
     project.network.tieHead = true;
     stackOf(project.network, "transformer", 8);
     project.topology = topologyNamed(topology, 8);
+    if (auto& mix = std::get<DepthMix>(project.topology.wiring); mix.normalise != NormaliseOver::None) {
+        mix.temperature = 0.01; // of ANCRe's language models (appendix C)
+    }
     project.training.steps = 500;
     project.training.batch = 16;
     project.training.sequenceLength = 64;
@@ -102,29 +105,6 @@ Project vectorProject(const std::string& name, const std::string& description, s
     project.network.head = passThrough();
     project.initialisation.scaleResidualByDepth = false;
     project.training.sequenceLength = 1;
-    return project;
-}
-
-/// Full-batch gradient descent on a 3-layer linear network (ANCRe, case study 3.1).
-Project linearAncre()
-{
-    Project project =
-        vectorProject("Linear network, ANCRe",
-                      "Case study 3.1 of ANCRe: where shortcuts sit decides how fast a linear network converges", 16,
-                      LinearRegression{});
-    project.data.validationFraction = 0;
-    project.network.objective = Objective::HalfSquaredError;
-    stackOf(project.network, "linear", 3);
-    project.topology = topologyNamed("ancre-ingoing", 3);
-    project.initialisation.scale = 0.01;
-    project.training.steps = 1000;
-    project.training.batching = BatchKind::Full;
-    project.training.optimiser = Sgd{};
-    project.training.learningRate = {1.0, 0, RateCurve::Constant, 1.0};
-    project.training.clipNorm = 0;
-    project.training.precision = Precision::Fp64;
-    project.training.validateEvery = 0;
-    project.training.observeEvery = 5;
     return project;
 }
 
@@ -169,6 +149,38 @@ SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std:
     return axis;
 }
 
+/// Full-batch gradient descent on a 3-layer linear network (ANCRe, case study 3.1).
+Project linearAncre()
+{
+    Project project =
+        vectorProject("Linear network, ANCRe",
+                      "Case study 3.1 of ANCRe: where shortcuts sit decides how fast a linear network converges", 16,
+                      LinearRegression{});
+    project.data.validationFraction = 0;
+    project.network.objective = Objective::HalfSquaredError;
+    stackOf(project.network, "linear", 3);
+    project.topology = topologyNamed("ancre-ingoing", 3);
+    project.initialisation.scale = 0.01; // small random starts, as in figure 2
+    project.sweeps = {
+        {"figure 2a",
+         {axisOf("/network/stack/0/repeat", "layers", {{"2 layers", {"2"}}, {"3 layers", {"3"}}, {"4 layers", {"4"}}}),
+          topologyAxis({"none"})}},
+        {"figure 2b", {topologyAxis({"none", "cascaded", "0:1", "0:2", "ancre-ingoing"})}},
+        {"figure 2c",
+         {axisOf("/network/stack/0/repeat", "layers", {{"4 layers", {"4"}}}),
+          topologyAxis({"none", "0:1+1:2", "0:1+2:3", "0:2+1:3", "0:3", "ancre-ingoing"})}},
+    };
+    project.training.steps = 1000;
+    project.training.batching = BatchKind::Full;
+    project.training.optimiser = Sgd{};
+    project.training.learningRate = {1.0, 0, RateCurve::Constant, 1.0};
+    project.training.clipNorm = 0;
+    project.training.precision = Precision::Fp64;
+    project.training.validateEvery = 0;
+    project.training.observeEvery = 5;
+    return project;
+}
+
 /// The case study of ANCRe (section 3) with its theorems' premises met. The target has a direction with nothing to
 /// learn and the first layer starts at zero, as Theorem 3.2 asks (B.1); from the small start Theorem 3.3 holds too.
 Project ancreCaseStudy()
@@ -207,12 +219,8 @@ Project lowRankRegression()
                                     "Ten layers of rank 3 learn a map of 100 features: a residual sum cannot let the "
                                     "input go, weights on the depth can (DeepCrossAttention, figure 1)",
                                     100, LowRankRegression{.rank = 100});
-    // Figure 1 is plain gradient descent's. That the levels of section 4 are reached takes an optimiser that gets
-    // there.
+    // That the levels of section 4 are reached takes an optimiser that gets there.
     project.sweeps = {
-        {"figure 1",
-         {axisOf("/data/source/target", "target", {{"identity", {"\"identity\""}}, {"random", {"\"random\""}}}),
-          topologyAxis({"plain", "grn-v1"})}},
         {"section 4",
          {axisOf("/training/optimiser", "optimiser", {{"AdamW", {R"({"kind": "adamw", "weight_decay": 0})"}}}),
           axisOf("/training/learning_rate/peak", "rate", {{"0.005", {"0.005"}}}),
@@ -226,6 +234,31 @@ Project lowRankRegression()
     project.training.batch = 100;
     project.training.optimiser = Sgd{.momentum = 0.0};
     project.training.learningRate = {1.0, 50, RateCurve::Cosine, 0.01};
+    return project;
+}
+
+/// Figure 1 of DeepCrossAttention: plain gradient descent on y = A·x + b, with as many samples as 1000 batches of 100
+/// take, so that each batch is fresh.
+Project regressionOfFigureOne()
+{
+    Project project = lowRankRegression();
+    project.name = "DeepCrossAttention, figure 1";
+    project.description =
+        "Ten layers of rank 3 under plain gradient descent on fresh batches of y = A·x + b: the identity "
+        "and a random A (DeepCrossAttention, figure 1)";
+    project.data.source =
+        LowRankRegression{.rank = 100, .samples = 100'000, .target = LinearTarget::StandardNormal, .offset = true};
+    project.data.validationFraction = 0;
+    project.initialisation.scale = 0.1;
+    project.training.learningRate = {0.01, 0, RateCurve::Constant, 1.0};
+    project.training.clipNorm = 0;
+    project.training.validateEvery = 0;
+    project.sweeps = {
+        {"figure 1",
+         {axisOf("/data/source/target", "target",
+                 {{"identity", {"\"identity\""}}, {"random", {"\"standard_normal\""}}}),
+          topologyAxis({"plain", "grn-v1"})}},
+    };
     return project;
 }
 
@@ -290,6 +323,8 @@ std::vector<Example> makeExamples()
          ancreCaseStudy()},
         {"low-rank-regression", "Low-rank regression", "Ten linear layers of rank 3 and a target of full rank",
          lowRankRegression()},
+        {"dca-figure-1", "DCA, figure 1", "Plain gradient descent: a residual sum against learned weights on the depth",
+         regressionOfFigureOne()},
         {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree", booleanPolynomial()},
         {"staged-language", "Staged training", "RaPTr: random parts of 12 layers first, all of them at the end",
          stagedLanguage()},

@@ -11,8 +11,9 @@ std::string text(const char* value)
     return value;
 }
 
-/// LLaMA's 8/3 · d, rounded up to a multiple of 32.
-constexpr const char* kSwigluHidden = "32*ceil(d/12)";
+/// LLaMA's 8/3 · d as the runs of ANCRe round it: to width 1024 up to a multiple of 16 (1376, 2048, 2736), beyond that
+/// down (5461 at 2048).
+constexpr const char* kSwigluHidden = "max(16*ceil(min(d, 1024)/6), floor(8*d/3))";
 
 /// FFN(norm(x)) by SwiGLU, where x is the sum that `residual` and the attention make; ends the branch r(h) = a + FFN.
 void addSwigluHalf(GraphBuilder& graph, const std::string& residual)
@@ -66,7 +67,7 @@ Graph transformerQkv(const std::string& residual)
     graph.node("norm_q", "rms_norm")
         .node("norm_k", "rms_norm", {{"share", text("norm_q")}})
         .node("norm_v", "rms_norm", {{"share", text("norm_q")}})
-        .node("attention", "attention");
+        .node("attention", "attention", {{"qk_norm", residual != "q"}}); // as in MUDD's released models
     for (const std::string port : {"q", "k", "v"}) {
         graph.wire(port, "norm_" + port).wire("norm_" + port, "attention." + port);
     }

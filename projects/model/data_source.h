@@ -55,8 +55,9 @@ struct SyntheticLanguage {
     bool operator==(const SyntheticLanguage&) const = default;
 };
 
-/// Diagonal: 1 down to 0 in equal steps, so that one direction has nothing to learn (the instance of ANCRe, B.1).
-enum class LinearTarget { Identity, Random, ScaledRotation, Diagonal };
+/// Random: N(0, 1/dim). Diagonal: 1 down to 0 in equal steps, so that one direction has nothing to learn (the instance
+/// of ANCRe, B.1). StandardNormal: N(0, 1) (DeepCrossAttention, figure 1).
+enum class LinearTarget { Identity, Random, ScaledRotation, Diagonal, StandardNormal };
 
 /// Y = T X (ANCRe §3): X orthogonal where samples = dim.
 struct LinearRegression {
@@ -66,13 +67,14 @@ struct LinearRegression {
     bool operator==(const LinearRegression&) const = default;
 };
 
-/// y = A x with A of rank `rank` (DeepCrossAttention §4).
+/// y = A x with A of rank `rank` (DeepCrossAttention §4), or y = A x + b.
 struct LowRankRegression {
     std::int64_t dim = 100;
     std::int64_t rank = 3;
     std::int64_t samples = 10'000;
     double noise = 0.0;
     LinearTarget target = LinearTarget::Random;
+    bool offset = false; ///< b with standard normal entries (figure 1)
     bool operator==(const LowRankRegression&) const = default;
 };
 

@@ -20,7 +20,8 @@ struct Choices<LinearTarget> {
     static constexpr Choice all[] = {{"identity", "identity"},
                                      {"random", "random"},
                                      {"scaled_rotation", "scaled rotation"},
-                                     {"diagonal", "diagonal, 1 to 0"}};
+                                     {"diagonal", "diagonal, 1 to 0"},
+                                     {"standard_normal", "standard normal"}};
 };
 
 template <>
@@ -133,8 +134,16 @@ struct Fields<LowRankRegression> {
         v({"samples", "samples", "Pairs of x and y.", {.range = Range::atLeast(1)}}, &LowRankRegression::samples);
         v({"noise", "noise", "Standard deviation added to the target.", {.range = Range::atLeast(0)}},
           &LowRankRegression::noise);
-        v({"target", "target", "The matrix whose part in a random subspace of that rank is A."},
+        v({"target",
+           "target",
+           "The matrix whose part in a random subspace of that rank is A.",
+           {.paper = "standard normal, identity (DCA, fig. 1)"}},
           &LowRankRegression::target);
+        v({"offset",
+           "offset",
+           "Adds b, standard normal and the same for all samples, to y; layers without biases cannot fit it.",
+           {.paper = "on (DCA, fig. 1)"}},
+          &LowRankRegression::offset);
     }
 };
 template <>

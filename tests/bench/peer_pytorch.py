@@ -13,7 +13,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 WIDTH, HEADS, DEPTH, TIME, VOCABULARY = 256, 4, 8, 256, 256
-HIDDEN = 32 * math.ceil(WIDTH / 12)
+HIDDEN = 16 * math.ceil(WIDTH / 6)
 
 
 def rotary_angles(device):

@@ -292,7 +292,7 @@ private slots:
         QVERIFY(good.message.find("instead of add_attention.out") != std::string::npos);
         const WireCheck wide = check("up", "branch", "in3");
         QVERIFY(wide.possible && !wide.fits);
-        QVERIFY(wide.message.find("192") != std::string::npos);
+        QVERIFY(wide.message.find("176") != std::string::npos);
         const WireCheck round = check("down", "norm_ffn", "in");
         QVERIFY(!round.possible);
         QVERIFY(round.message.find("cycle") != std::string::npos);

@@ -137,7 +137,7 @@ void TestPresets::firstExampleIsTheLanguageModel()
     QCOMPARE(examples()[0].name, std::string("plain-language"));
     const Project& project = findExample("ancre-language")->project;
     const auto& mix = std::get<DepthMix>(project.topology.wiring);
-    QVERIFY(mix.normalise == NormaliseOver::Sources && mix.temperature == 0.1);
+    QVERIFY(mix.normalise == NormaliseOver::Sources && mix.temperature == 0.01);
     QCOMPARE(project.network.depth(), std::int64_t{8});
 }
 
