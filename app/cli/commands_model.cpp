@@ -93,9 +93,9 @@ Exit runSample(const Arguments& arguments, const Console& console)
 }
 
 /// A preset, shortcuts, or the topology of another project.
-Result<projects::Topology> topologyNamed(const std::string& text, std::int64_t depth)
+Result<projects::Topology> topologyNamed(const std::string& text, const projects::Network& network)
 {
-    Result<projects::Topology> topology = projects::topologyFrom(text, depth);
+    Result<projects::Topology> topology = projects::topologyFrom(text, network);
     std::error_code ignored;
     if (!topology && std::filesystem::exists(text, ignored)) {
         const Result<NamedProject> project = openProject(text);
@@ -164,7 +164,7 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     if (!arguments.has("topology")) {
         return console.fail(Exit::Usage, {"", "--topology is missing: the preset that the new run starts with"});
     }
-    const auto topology = topologyNamed(arguments.text("topology"), project->network.depth());
+    const auto topology = topologyNamed(arguments.text("topology"), project->network);
     if (!topology) {
         return console.fail(Exit::Usage, {"--topology", topology.error().message});
     }

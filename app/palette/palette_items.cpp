@@ -29,7 +29,7 @@ constexpr std::int64_t kAnyDepth = 2;
 
 Result<projects::Edit> takeUpTopology(const Project& project, const PaletteItem& item)
 {
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network.depth())) {
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
         if (preset.name == item.key) {
             return projects::Edit{projects::wireAs(project, preset)};
         }

@@ -29,7 +29,7 @@ QString Customisation::titleFrom(const projects::TopologyPreset& preset)
 
 std::optional<projects::TopologyPreset> customisedPreset(const projects::Project& project)
 {
-    std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network.depth());
+    std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network);
     const auto preset = std::find_if(presets.begin(), presets.end(),
                                      [&](const auto& each) { return each.name == project.topology.preset; });
     if (preset == presets.end() || preset->wiring == project.topology.wiring) {

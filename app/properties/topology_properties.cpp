@@ -57,7 +57,7 @@ void keepSources(Property& property)
 /// The document with the preset's own wiring: what a reset goes back to, where the preset still is of this kind.
 std::optional<Project> asPreset(const Project& project)
 {
-    for (projects::TopologyPreset& preset : projects::topologyPresets(project.network.depth())) {
+    for (projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
         if (preset.name == project.topology.preset && preset.wiring.index() == project.topology.wiring.index()) {
             Project original = project;
             original.topology.wiring = std::move(preset.wiring);
@@ -69,7 +69,7 @@ std::optional<Project> asPreset(const Project& project)
 
 Property presetProperty(const Project& project)
 {
-    const std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network.depth());
+    const std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network);
     Property property;
     property.key = "preset";
     property.pointer = "/topology";
@@ -87,7 +87,7 @@ Property presetProperty(const Project& project)
         }
     }
     property.edit = [](const Project& p, const QVariant& given) -> Result<projects::Edit> {
-        const auto known = projects::topologyPresets(p.network.depth());
+        const auto known = projects::topologyPresets(p.network);
         const auto index = static_cast<std::size_t>(given.toInt());
         if (index >= known.size()) {
             return Error{"topology", "expected a preset"};

@@ -213,7 +213,7 @@ void MainWindow::updateTopologies()
         return;
     }
     const projects::Topology& topology = m_session.project().topology;
-    const auto presets = projects::topologyPresets(m_session.project().network.depth());
+    const auto presets = projects::topologyPresets(m_session.project().network);
     QStringList titles;
     int current = -1;
     for (const projects::TopologyPreset& preset : presets) {

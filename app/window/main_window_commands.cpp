@@ -380,7 +380,7 @@ void MainWindow::moveDraftToTrash(const Draft& draft)
 
 void MainWindow::chooseTopology(int index)
 {
-    const auto presets = projects::topologyPresets(m_session.project().network.depth());
+    const auto presets = projects::topologyPresets(m_session.project().network);
     const projects::TopologyPreset& preset = presets.at(static_cast<std::size_t>(index));
     const PaletteItem item{PaletteKind::Topology, preset.name, QString::fromStdString(preset.title), {}, {}};
     if (const auto edit = takeUp(m_session.project(), m_documents->place(), item)) {

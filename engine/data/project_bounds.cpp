@@ -167,7 +167,7 @@ std::optional<std::int64_t> rankOf(const Project& project, std::int64_t layer)
 std::optional<std::size_t> depthModelOf(const Project& project)
 {
     constexpr std::array<const char*, 4> kNames{"plain", "grn-v1", "grn-v2", "grn-v3"};
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network.depth())) {
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
         const auto model = std::ranges::find(kNames, preset.name);
         if (model != kNames.end() && preset.wiring == project.topology.wiring) {
             return static_cast<std::size_t>(model - kNames.begin());
@@ -196,8 +196,12 @@ void addRiskBound(const Project& project, std::span<const std::int64_t> steps, s
     bound.kind = BoundKind::Reachable;
     bound.premises.push_back({"inputs isotropic, collective rank r* < d", true,
                               "r* = " + std::to_string(task->collectiveRank) + ", d = " + std::to_string(dim)});
-    const double noise = std::get<projects::LowRankRegression>(project.data.source).noise;
-    const double level = levels[*model] / static_cast<double>(dim) + noise * noise;
+    const auto& source = std::get<projects::LowRankRegression>(project.data.source);
+    double offset = 0; // which layers without biases leave
+    for (const double value : lowRankOffset(source, project.seeds.data)) {
+        offset += value * value;
+    }
+    const double level = (levels[*model] + offset) / static_cast<double>(dim) + source.noise * source.noise;
     bound.losses.assign(steps.size(), level);
     bounds.push_back(std::move(bound));
 }

@@ -59,12 +59,12 @@ public:
         makeCoefficient(width, plan, decay);
         makeMasks(plan);
         if (mix.gate.kind != projects::GateKind::None) {
-            std::int64_t mixes = 0;
+            std::int64_t vectors = 0;
             for (const DepthReader& reader : depth.readers) {
-                m_firstMix.push_back(mixes);
-                mixes += reader.outputs;
+                m_firstVector.push_back(vectors);
+                vectors += gatesEntries() ? reader.terms() : reader.outputs;
             }
-            m_gate = plan.addConstant("topology.gate", {mixes, width}, 0, decay);
+            m_gate = plan.addConstant("topology.gate", {vectors, width}, 0, decay);
         }
     }
 
@@ -97,7 +97,7 @@ public:
             if (places.empty()) {
                 continue;
             }
-            weighed.weights = weightsOf(index, part.gated);
+            weighed.weights = weightsOf(index, part);
             weighed.weights.weights = atPlaces(weighed.weights.weights, 1, places).contiguous();
             parts.push_back(std::move(weighed));
         }
@@ -121,7 +121,10 @@ private:
         bool gated = false;
     };
 
-    /// One part, and where there is a gate before it the frozen entries, which no gate acts on.
+    [[nodiscard]] bool gatesEntries() const { return m_mix.gate.vectors == projects::GateVectors::PerEntry; }
+
+    /// One part, and where there is a gate before it the frozen entries, which no gate acts on. Entries with gate
+    /// vectors of their own are a part each.
     [[nodiscard]] std::vector<Part> partsOf(const DepthReader& reader) const
     {
         const bool hasGate = m_mix.gate.kind != projects::GateKind::None;
@@ -134,29 +137,43 @@ private:
                     places.push_back(place);
                 }
             }
-            if (!places.empty()) {
-                parts.push_back({std::move(places), gated});
+            const std::size_t each = gated && gatesEntries() ? 1 : places.size();
+            for (auto first = places.begin(); first != places.end(); first += static_cast<std::ptrdiff_t>(each)) {
+                parts.push_back({{first, first + static_cast<std::ptrdiff_t>(each)}, gated});
             }
         }
         return parts;
     }
 
     /// Without its gate as a closed one leaves it: b, or for a gate inside ReLU(b).
-    [[nodiscard]] MixWeights weightsOf(std::size_t index, bool gated) const
+    [[nodiscard]] MixWeights weightsOf(std::size_t index, const Part& part) const
     {
         const bool inside = m_mix.gate.kind == projects::GateKind::Inside;
         MixWeights result;
         result.weightKind = m_perFeature ? kernels::WeightKind::perFeature : kernels::WeightKind::scalar;
-        result.weights = inside && !gated ? m_weights[index].clamp_min(0) : m_weights[index];
-        if (gated) {
+        result.weights = inside && !part.gated ? m_weights[index].clamp_min(0) : m_weights[index];
+        if (part.gated) {
             result.gateKind = inside ? kernels::GateKind::reluInside : kernels::GateKind::reluOutside;
             const bool raw = m_mix.gate.input == projects::GateInput::Raw;
             result.gateInput = raw ? kernels::GateInput::raw : kernels::GateInput::normalised;
             const bool one = m_mix.gate.reluGradAtZero == projects::ReluGradAtZero::One;
             result.reluGradAtZero = one ? kernels::ReluGradAtZero::one : kernels::ReluGradAtZero::zero;
-            result.gateVectors = m_gate.narrow(0, m_firstMix[index], m_depth.readers[index].outputs);
+            result.gateVectors = gateVectorsOf(index, part);
         }
         return result;
+    }
+
+    /// [outputs, d]
+    [[nodiscard]] at::Tensor gateVectorsOf(std::size_t index, const Part& part) const
+    {
+        const DepthReader& reader = m_depth.readers[index];
+        if (!gatesEntries()) {
+            return m_gate.narrow(0, m_firstVector[index], reader.outputs);
+        }
+        const at::Tensor all = m_gate.narrow(0, m_firstVector[index], reader.terms());
+        return all.view({reader.outputs, -1, all.size(1)})
+            .select(1, static_cast<std::int64_t>(part.places.front()))
+            .contiguous();
     }
 
     /// Of the weights that the last pass applied, times the document's factor.
@@ -245,15 +262,15 @@ private:
     const bool m_perFeature;
     std::int64_t m_rows = 0; ///< the highest target; entries are fewer
     std::int64_t m_outputs = 1;
-    std::vector<std::int64_t> m_blocks;     ///< terms of each reader
-    std::vector<std::int64_t> m_firstMix;   ///< of each reader in m_gate
-    std::vector<std::vector<Part>> m_parts; ///< of each reader
-    at::Tensor m_coefficient;               ///< [terms] or [terms, d]
-    at::Tensor m_learned;                   ///< [learned terms], in place of fixed ones; undefined where none is
-    at::Tensor m_learnedTerms;              ///< their index
-    at::Tensor m_gate;                      ///< [mixes, d]
-    at::Tensor m_cells;                     ///< where each term lies in the grid, flattened
-    at::Tensor m_frozen;                    ///< undefined where none is
+    std::vector<std::int64_t> m_blocks;      ///< terms of each reader
+    std::vector<std::int64_t> m_firstVector; ///< of each reader in m_gate
+    std::vector<std::vector<Part>> m_parts;  ///< of each reader
+    at::Tensor m_coefficient;                ///< [terms] or [terms, d]
+    at::Tensor m_learned;                    ///< [learned terms], in place of fixed ones; undefined where none is
+    at::Tensor m_learnedTerms;               ///< their index
+    at::Tensor m_gate;                       ///< [mixes, d], or with a vector for each entry [terms, d]
+    at::Tensor m_cells;                      ///< where each term lies in the grid, flattened
+    at::Tensor m_frozen;                     ///< undefined where none is
     at::Tensor m_applied;
     std::vector<at::Tensor> m_weights;
 };

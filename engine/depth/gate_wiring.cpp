@@ -21,6 +21,7 @@ namespace residua::engine {
 
 using projects::BranchGate;
 using projects::BranchGateKind;
+using projects::LaurelBound;
 
 namespace {
 
@@ -61,52 +62,107 @@ public:
     [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t /*step*/) { return {}; }
 };
 
-/// ReZero (Bachlechner et al., 2020): x + α·f, α = 0: at the start the stack is the identity.
+/// ReZero (Bachlechner et al., 2020): x + α·f, α = 0: at the start the stack is the identity. The halves of a layer
+/// share its α (section 4).
 class ReZeroJoint final : public Joint {
 public:
-    ReZeroJoint(std::int64_t depth, InitPlan& plan) : m_alpha(plan.addConstant("topology.alpha", {depth}, 0, Decay::No))
+    ReZeroJoint(std::int64_t layers, std::int64_t modules, InitPlan& plan)
+        : m_alpha(plan.addConstant("topology.alpha", {layers}, 0, Decay::No)),
+          m_each(static_cast<std::size_t>(modules / layers))
     {
     }
 
     void begin(const at::Tensor&) override { m_alphas = m_alpha.unbind(0); }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
-        return x + scaled(branch.to(x.scalar_type()), m_alphas[layer]);
+        return x + scaled(branch.to(x.scalar_type()), m_alphas[layer / m_each]);
     }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
-        const std::vector<float> alpha = hostNumbers(m_alpha);
+        const std::vector<float> alpha = hostNumbers(m_alpha.repeat_interleave(static_cast<std::int64_t>(m_each)));
         return {unfoldedFactors(alpha, std::vector<float>(alpha.size(), 1), step),
                 {"coefficient", step, static_cast<std::int64_t>(alpha.size()), 1, alpha}};
     }
 
 private:
     at::Tensor m_alpha; ///< [L]
+    std::size_t m_each; ///< modules of a layer
     std::vector<at::Tensor> m_alphas;
 };
 
-/// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x, both from 1.
-class ResidualWeightsJoint final : public Joint {
+/// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x. Free factors start from 1, bounded ones are made of
+/// logits that start from 0.
+class ResidualWeights {
 public:
-    ResidualWeightsJoint(std::int64_t depth, InitPlan& plan)
-        : m_factor(plan.addConstant("topology.factor", {depth, 2}, 1, Decay::No))
+    ResidualWeights(projects::LaurelBound bound, std::int64_t depth, InitPlan& plan)
+        : m_bound(bound),
+          m_factor(plan.addConstant("topology.factor", {depth, 2}, bound == LaurelBound::None ? 1 : 0, Decay::No))
     {
     }
 
-    void begin(const at::Tensor&) override { m_factors = m_factor.flatten().unbind(0); }
-    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
+    void begin() { m_factors = applied().flatten().unbind(0); }
+    /// α·branch + β·residual of a layer.
+    [[nodiscard]] at::Tensor sum(std::size_t layer, const at::Tensor& residual, const at::Tensor& branch) const
     {
-        return scaled(x, m_factors[2 * layer + 1]) + scaled(branch.to(x.scalar_type()), m_factors[2 * layer]);
+        return scaled(residual, m_factors[2 * layer + 1]) +
+               scaled(branch.to(residual.scalar_type()), m_factors[2 * layer]);
     }
-    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    /// α and β of x_j = α·f_j + β·x_{j−1} as entries have them, and what is learned.
+    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const
     {
-        return {unfoldedFactors(hostNumbers(m_factor.select(1, 0)), hostNumbers(m_factor.select(1, 1)), step),
-                {"coefficient", step, m_factor.size(0), 2, hostNumbers(m_factor)}};
+        const at::NoGradGuard noGrad;
+        const at::Tensor factors = applied();
+        return {unfoldedFactors(hostNumbers(factors.select(1, 0)), hostNumbers(factors.select(1, 1)), step),
+                learned(step)};
+    }
+    /// "coefficient": α and β of each layer, or their logits.
+    [[nodiscard]] Matrix learned(std::int64_t step) const
+    {
+        return {"coefficient", step, m_factor.size(0), 2, hostNumbers(m_factor)};
     }
 
 private:
-    at::Tensor m_factor; ///< [L, 2]: α, β
+    [[nodiscard]] at::Tensor applied() const
+    {
+        switch (m_bound) {
+        case LaurelBound::None:
+            return m_factor;
+        case LaurelBound::Sigmoid:
+            return engine::sigmoid(m_factor);
+        case LaurelBound::Softmax:
+            return engine::softmax(m_factor, 1);
+        }
+        return m_factor;
+    }
+
+    LaurelBound m_bound;
+    at::Tensor m_factor; ///< [L, 2]: α, β or their logits
     std::vector<at::Tensor> m_factors;
+};
+
+/// Of the kinds with RW beside another extension; nullopt where the factors are 1.
+std::optional<ResidualWeights> residualWeightsOf(const BranchGate& wiring, std::int64_t depth, InitPlan& plan)
+{
+    return projects::hasResidualWeights(wiring.gate) ? std::optional<ResidualWeights>({wiring.bound, depth, plan})
+                                                     : std::nullopt;
+}
+
+class ResidualWeightsJoint final : public Joint {
+public:
+    ResidualWeightsJoint(projects::LaurelBound bound, std::int64_t depth, InitPlan& plan)
+        : m_weights(bound, depth, plan)
+    {
+    }
+
+    void begin(const at::Tensor&) override { m_weights.begin(); }
+    [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
+    {
+        return m_weights.sum(layer, x, branch);
+    }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_weights.matrices(step); }
+
+private:
+    ResidualWeights m_weights;
 };
 
 /// Highway (Srivastava et al., 2015, eq. 3): t·f + (1 − t)·x, t = σ(W·x + b).
@@ -166,29 +222,43 @@ private:
     std::vector<at::Tensor> m_up;   ///< A: [d, r]
 };
 
-/// LAuReL-LR (section 2.2): f + x + A·B·x.
+/// LAuReL-LR (section 2.2): f + x + A·B·x; with RW α·f + β·(x + A·B·x).
 class LowRankJoint final : public Joint {
 public:
-    LowRankJoint(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan)
-        : m_maps(rank, depth, width, plan)
+    LowRankJoint(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
+        : m_weights(residualWeightsOf(wiring, depth, plan)), m_maps(wiring.rank, depth, width, plan)
     {
     }
 
+    void begin(const at::Tensor&) override
+    {
+        if (m_weights) {
+            m_weights->begin();
+        }
+    }
     [[nodiscard]] at::Tensor join(std::size_t layer, const at::Tensor& x, const at::Tensor& branch) override
     {
-        return x + branch + m_maps.of(layer, x);
+        return m_weights ? m_weights->sum(layer, x + m_maps.of(layer, x), branch) : x + branch + m_maps.of(layer, x);
+    }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        return m_weights ? m_weights->matrices(step) : std::vector<Matrix>();
     }
 
 private:
+    std::optional<ResidualWeights> m_weights;
     LowRankMaps m_maps;
 };
 
 /// LAuReL-PA (section 2.3): f + x + Σ_k γ_k·A·B·x_{−k} over the latest activations, the layer's input first among them.
-/// The map is linear: the activations are mixed before it, on the one mixing path.
+/// The map is linear: the activations are mixed before it, on the one mixing path. With RW and LR (section 2.4)
+/// α·f + β·(x + Σ_k γ_k·A·B·x_{−k}).
 class PreviousActivationsJoint final : public Joint {
 public:
     PreviousActivationsJoint(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
-        : m_compute(plan.compute()), m_maps(wiring.rank, depth, width, plan)
+        : m_compute(plan.compute()),
+          m_weights(residualWeightsOf(wiring, depth, plan)),
+          m_maps(wiring.rank, depth, width, plan)
     {
         std::vector<double> start;
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
@@ -204,6 +274,9 @@ public:
         m_stack.emplace(m_compute);
         m_stack->push(input);
         m_gammas = m_gamma.split_with_sizes(m_counts);
+        if (m_weights) {
+            m_weights->begin();
+        }
     }
     void end() override { m_stack.reset(); }
 
@@ -216,11 +289,12 @@ public:
             sources.push_back(layer + 1 - static_cast<std::size_t>(i));
         }
         const at::Tensor mixed = m_stack->mix(sources, weights, 1).front();
-        return put(layer, x + branch + m_maps.of(layer, mixed));
+        const at::Tensor map = m_maps.of(layer, mixed);
+        return put(layer, m_weights ? m_weights->sum(layer, x + map, branch) : x + branch + map);
     }
     /// The activation after it is that before it once more.
     [[nodiscard]] at::Tensor leftOut(std::size_t layer, const at::Tensor& x) override { return put(layer, x); }
-    /// "mix": γ of activation i at layer j.
+    /// "mix": γ of activation i at layer j; with RW its factors too.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         const std::vector<float> gamma = hostNumbers(m_gamma);
@@ -231,7 +305,11 @@ public:
             row.insert(row.end(), next, next + m_counts[layer]);
             next += m_counts[layer];
         }
-        return {unfolded(rows, step)};
+        std::vector<Matrix> result{unfolded(rows, step)};
+        if (m_weights) {
+            result.push_back(m_weights->learned(step));
+        }
+        return result;
     }
 
 private:
@@ -243,6 +321,7 @@ private:
     }
 
     Compute m_compute;
+    std::optional<ResidualWeights> m_weights;
     LowRankMaps m_maps;
     std::vector<std::int64_t> m_counts; ///< activations that each layer mixes
     at::Tensor m_gamma;                 ///< of all layers one after another, the oldest activation first
@@ -313,7 +392,7 @@ public:
 
     [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass) override
     {
-        at::Tensor x = input.to(m_type);
+        at::Tensor x = m_layers.enter(input, pass).to(m_type);
         m_joint->begin(x);
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
             x = m_layers.runs(layer, pass) ? m_joint->join(layer, x, m_layers.runOn(layer, x, pass))
@@ -339,12 +418,14 @@ Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, LayerStack& l
     case BranchGateKind::Highway:
         return Made(std::make_unique<HighwayJoint>(wiring.bias, depth, width, plan));
     case BranchGateKind::ReZero:
-        return Made(std::make_unique<ReZeroJoint>(depth, plan));
+        return Made(std::make_unique<ReZeroJoint>(static_cast<std::int64_t>(layers.layers()), depth, plan));
     case BranchGateKind::LaurelRw:
-        return Made(std::make_unique<ResidualWeightsJoint>(depth, plan));
+        return Made(std::make_unique<ResidualWeightsJoint>(wiring.bound, depth, plan));
     case BranchGateKind::LaurelLr:
-        return Made(std::make_unique<LowRankJoint>(wiring.rank, depth, width, plan));
+    case BranchGateKind::LaurelRwLr:
+        return Made(std::make_unique<LowRankJoint>(wiring, depth, width, plan));
     case BranchGateKind::LaurelPa:
+    case BranchGateKind::LaurelRwLrPa:
         return Made(std::make_unique<PreviousActivationsJoint>(wiring, depth, width, plan));
     case BranchGateKind::StochasticDepth: // the plain sum (makeGateWiring)
     case BranchGateKind::ValueResidual:

@@ -7,37 +7,69 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace residua::engine {
 
-LayerStack::LayerStack(std::vector<GraphProgram> programs, std::size_t partsPerLayer, projects::Activations activations)
-    : m_programs(std::move(programs)), m_partsPerLayer(partsPerLayer), m_activations(activations)
+LayerStack::LayerStack(std::vector<GraphProgram> programs, projects::MixSites sites, projects::Activations activations)
+    : m_programs(std::move(programs)),
+      m_firstPart(sites == projects::MixSites::Ffn ? 1 : 0),
+      m_partsPerLayer(sites == projects::MixSites::Mhsa ? 1 : 2),
+      m_activations(activations)
 {
     for (const GraphProgram& program : m_programs) {
         const auto residual = std::ranges::find(program.inputPorts(), "residual");
         const bool named = residual != program.inputPorts().end();
         m_residualPorts.push_back(named ? static_cast<std::size_t>(residual - program.inputPorts().begin()) : 0);
     }
+    const bool joins = sites == projects::MixSites::Ffn;
+    for (std::size_t part = m_firstPart; part < m_programs.size(); part += joins ? 2 : 1) {
+        m_modules.push_back({part, joins && part + 1 < m_programs.size()});
+    }
 }
 
-const std::vector<std::string>& LayerStack::inputPorts(std::size_t part) const
+const std::vector<std::string>& LayerStack::inputPorts(std::size_t module) const
 {
-    return m_programs[part].inputPorts();
+    return m_programs[m_modules[module].part].inputPorts();
 }
 
-bool LayerStack::runs(std::size_t part, const Pass& pass) const
+bool LayerStack::runs(std::size_t module, const Pass& pass) const
 {
-    return use(part, pass).runs;
+    const auto& [part, takesNext] = m_modules[module];
+    return use(part, pass).runs || (takesNext && use(part + 1, pass).runs);
 }
 
-at::Tensor LayerStack::run(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass)
+at::Tensor LayerStack::enter(const at::Tensor& input, const Pass& pass)
+{
+    return m_firstPart == 0 || !use(0, pass).runs ? input : input + runPart(0, {&input, 1}, pass);
+}
+
+at::Tensor LayerStack::run(std::size_t module, std::span<const at::Tensor> inputs, const Pass& pass)
+{
+    const auto& [part, takesNext] = m_modules[module];
+    if (!takesNext) {
+        return runPart(part, inputs, pass);
+    }
+    const at::Tensor& u = inputs[m_residualPorts[part]];
+    if (!use(part, pass).runs) {
+        return runPart(part + 1, {&u, 1}, pass);
+    }
+    const at::Tensor f = runPart(part, inputs, pass);
+    if (!use(part + 1, pass).runs) {
+        return f;
+    }
+    const at::Tensor next = u + f;
+    return f + runPart(part + 1, {&next, 1}, pass);
+}
+
+at::Tensor LayerStack::runPart(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass)
 {
     const LayerUse layer = use(part, pass);
     TORCH_CHECK(layer.runs, "the pass has no layer ", part / m_partsPerLayer + 1);
     const at::Tensor branch = runGraph(part, inputs, pass);
     if (pass.magnitudes != nullptr) {
-        pass.magnitudes->saw(part, size(), inputs[m_residualPorts[part]], branch);
+        pass.magnitudes->saw(part, m_programs.size(), inputs[m_residualPorts[part]], branch);
     }
     return layer.factor == 1 ? branch : branch * layer.factor;
 }
@@ -52,15 +84,20 @@ at::Tensor LayerStack::runGraph(std::size_t part, std::span<const at::Tensor> in
     return m_programs[part].run(inputs, inside, m_activations);
 }
 
-at::Tensor LayerStack::runOn(std::size_t part, const at::Tensor& input, const Pass& pass)
+at::Tensor LayerStack::runOn(std::size_t module, const at::Tensor& input, const Pass& pass)
 {
-    const std::vector<at::Tensor> inputs(inputPorts(part).size(), input);
-    return run(part, inputs, pass);
+    const std::vector<at::Tensor> inputs(inputPorts(module).size(), input);
+    return run(module, inputs, pass);
 }
 
-std::vector<Operator*> LayerStack::operators(std::size_t part) const
+std::vector<Operator*> LayerStack::operators(std::size_t module) const
 {
-    return m_programs[part].operators();
+    const auto& [part, takesNext] = m_modules[module];
+    std::vector<Operator*> result = m_programs[part].operators();
+    if (takesNext) {
+        std::ranges::copy(m_programs[part + 1].operators(), std::back_inserter(result));
+    }
+    return result;
 }
 
 } // namespace residua::engine

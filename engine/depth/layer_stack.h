@@ -3,6 +3,7 @@
 
 #include "engine/graph/graph_program.h"
 #include "engine/graph/pass.h"
+#include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
@@ -14,36 +15,50 @@
 
 namespace residua::engine {
 
-/// The compiled blocks of layers 1..L, and the one way to run them: what a pass says of a layer (left out, scaled,
-/// measured) and whether its inside is computed again in the backward is done here, whatever the wiring between them.
-/// Where the topology splits layers, each half is a part of its own: parts 2(l − 1) and 2(l − 1) + 1 of layer l.
+/// The compiled blocks of layers 1..L as the modules between which a wiring acts, and the one way to run them: what a
+/// pass says of a layer (left out, scaled, measured) and whether its inside is computed again in the backward is done
+/// here, whatever the wiring between them. By the sites of the wiring (projects::MixSites) a module is
+/// - Mhsa: a layer;
+/// - Both: one half of a layer, its attention a(h) or its FFN f(u);
+/// - Ffn: the FFN of a layer and the attention of the next, f(u) + a(u + f(u)), of the last layer the FFN alone.
 class LayerStack {
 public:
-    /// `programs` of all parts in order, `partsPerLayer` of each layer.
-    LayerStack(std::vector<GraphProgram> programs, std::size_t partsPerLayer, projects::Activations activations);
+    /// `programs` in order: one of each layer, or its two halves where the sites are not Mhsa.
+    LayerStack(std::vector<GraphProgram> programs, projects::MixSites sites, projects::Activations activations);
 
-    /// Parts: layers, or their halves.
-    [[nodiscard]] std::size_t size() const { return m_programs.size(); }
-    [[nodiscard]] const std::vector<std::string>& inputPorts(std::size_t part) const;
-    /// Whether the pass runs the part's layer.
-    [[nodiscard]] bool runs(std::size_t part, const Pass& pass) const;
+    /// K, the number of modules.
+    [[nodiscard]] std::size_t size() const { return m_modules.size(); }
+    [[nodiscard]] std::size_t layers() const { return m_programs.size() / m_partsPerLayer; }
+    [[nodiscard]] const std::vector<std::string>& inputPorts(std::size_t module) const;
+    /// Whether the pass runs the layer to which the module belongs; of two layers' halves, whether it runs one of them.
+    [[nodiscard]] bool runs(std::size_t module, const Pass& pass) const;
 
-    /// The branch of a part that runs, scaled as the pass says: [..., d]. One tensor per input port. The stack must
-    /// outlive the backward of it.
-    [[nodiscard]] at::Tensor run(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
+    /// What enters the first module of the stack's input: that, or between FFN inputs h + a(h) of the first layer.
+    [[nodiscard]] at::Tensor enter(const at::Tensor& input, const Pass& pass);
+    /// The branch of a module that runs, without the half that does not, scaled as the pass says: [..., d]. One tensor
+    /// per input port. The stack must outlive the backward of it.
+    [[nodiscard]] at::Tensor run(std::size_t module, std::span<const at::Tensor> inputs, const Pass& pass);
     /// The same with one tensor for all ports.
-    [[nodiscard]] at::Tensor runOn(std::size_t part, const at::Tensor& input, const Pass& pass);
+    [[nodiscard]] at::Tensor runOn(std::size_t module, const at::Tensor& input, const Pass& pass);
 
-    /// Of the part, in the order in which they run.
-    [[nodiscard]] std::vector<Operator*> operators(std::size_t part) const;
+    /// Of the module, in the order in which they run.
+    [[nodiscard]] std::vector<Operator*> operators(std::size_t module) const;
     /// For layers that a value leaves or enters beside their ports: they cannot be computed again.
     void keepActivations() { m_activations = projects::Activations::Keep; }
 
 private:
     [[nodiscard]] at::Tensor runGraph(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
+    /// Parts are layers, or their halves; a module is one or two of them.
+    struct Module {
+        std::size_t part = 0;
+        bool takesNext = false; ///< the part after it is of the module too
+    };
     [[nodiscard]] LayerUse use(std::size_t part, const Pass& pass) const { return pass.layer(part / m_partsPerLayer); }
+    [[nodiscard]] at::Tensor runPart(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
 
-    std::vector<GraphProgram> m_programs;
+    std::vector<GraphProgram> m_programs; ///< of the parts
+    std::vector<Module> m_modules;
+    std::size_t m_firstPart = 0;              ///< of the first module; what is before it runs as the stack is entered
     std::vector<std::size_t> m_residualPorts; ///< of each part: the port that the residual enters
     std::size_t m_partsPerLayer = 1;
     projects::Activations m_activations;

@@ -95,8 +95,9 @@ public:
     MixWiring(const DepthMix& mix, LayerStack layers, const Compute& compute)
         : m_mix(mix),
           m_layers(std::move(layers)),
-          m_depth(projects::planOf(mix, static_cast<std::int64_t>(m_layers.size()) / (splitsLayers(mix) ? 2 : 1))),
+          m_depth(projects::planOf(mix, static_cast<std::int64_t>(m_layers.layers()))),
           m_modules(static_cast<std::size_t>(m_depth.modules)),
+          m_twoFamilies(projects::hasTwoFamilies(mix)),
           m_compute(compute)
     {
     }
@@ -110,7 +111,8 @@ public:
                 return ports.error();
             }
             m_ports.push_back(std::move(*ports));
-            if (m_mix.feeds == MixFeeds::LayerInput && m_depth.readers[layer].sources.empty()) {
+            const DepthReader& reader = m_depth.readers[layer];
+            if (m_mix.feeds == MixFeeds::LayerInput && reader.sources.empty() && !reader.passes) {
                 return Error{"topology · " + layerPlace(layer), "reads no entry of the stack; it needs at least one"};
             }
         }
@@ -127,7 +129,7 @@ public:
         m_weights->begin();
         DepthStack stack(m_compute);
         Entries entries(stack, m_mix.blockLayers);
-        entries.put(0, shifted() && m_layers.runs(0, pass) ? input + m_layers.runOn(0, input, pass) : input);
+        entries.put(0, m_layers.enter(input, pass));
         at::Tensor output = entries.newest(); // x_{j-1}: the full output of the layer before
         for (std::size_t layer = 0; layer < m_modules; ++layer) {
             const at::Tensor branch = m_mix.feeds == MixFeeds::LayerInput
@@ -137,10 +139,11 @@ public:
             entries.put(static_cast<std::int64_t>(layer) + 1, full ? output : branch);
             output = full ? entries.newest() : output;
         }
-        if (m_depth.readers.size() > m_modules) {
+        if (m_depth.readers.size() > m_modules && !m_depth.readers.back().passes) {
             output = mixOf(stack, entries, m_modules).front();
         }
         m_weights->end();
+        m_before.reset();
         return output;
     }
 
@@ -204,7 +207,10 @@ private:
         if (!runs && !continues) {
             return {};
         }
-        const std::vector<at::Tensor> mixes = mixOf(stack, entries, layer);
+        const DepthReader& reader = m_depth.readers[layer];
+        const std::vector<at::Tensor> mixes =
+            reader.passes ? std::vector<at::Tensor>(static_cast<std::size_t>(reader.outputs), entries.newest())
+                          : mixOf(stack, entries, layer);
         const at::Tensor branch = runs ? runLayer(layer, mixes, pass) : at::Tensor();
         if (continues) {
             const at::Tensor& residual = m_mix.ports == MixPorts::QkvResidual ? mixes.back() : mixes.front();
@@ -213,44 +219,39 @@ private:
         return branch;
     }
 
-    /// ANCRe eq. 5: the layer reads x_{j-1}, and the mix is added to its branch: x_j = F_j(x_{j-1}) + Σ p_ij·x_i. Of a
-    /// layer that the pass leaves out F_j is 0, and what is returned undefined.
+    /// Where one of them is undefined, the other.
+    static at::Tensor sumOf(const at::Tensor& a, const at::Tensor& b)
+    {
+        return !a.defined() ? b : !b.defined() ? a : a + b;
+    }
+
+    /// ANCRe eq. 5: the layer reads x_{j-1}, and the mix is added to its branch: x_j = F_j(x_{j-1}) + Σ p_ij·x_i. Of
+    /// two families F_j is both branches since the site before of the same kind. Of a layer that the pass leaves out
+    /// F_j is 0, and what is returned undefined.
     at::Tensor runBeside(DepthStack& stack, Entries& entries, std::size_t layer, const Pass& pass, at::Tensor& output)
     {
-        at::Tensor branch;
-        if (shifted()) {
-            branch = runShifted(layer, output, pass);
-        } else if (m_layers.runs(layer, pass)) {
-            branch = runLayer(layer, {output}, pass);
+        const bool runs = m_layers.runs(layer, pass);
+        const at::Tensor branch = runs ? runLayer(layer, {output}, pass) : at::Tensor();
+        if (m_depth.readers[layer].passes) {
+            output = sumOf(entries.newest(), branch);
+        } else {
+            const at::Tensor arriving = m_twoFamilies && layer > 0 ? sumOf(m_before, branch) : branch;
+            const std::vector<at::Tensor> base(arriving.defined() ? 1 : 0, arriving);
+            output = mixOf(stack, entries, layer, base).front();
         }
-        const std::vector<at::Tensor> base(branch.defined() ? 1 : 0, branch);
-        output = mixOf(stack, entries, layer, base).front();
+        if (m_twoFamilies) {
+            m_before = branch;
+        }
         return branch;
-    }
-
-    /// Between FFN inputs (MixSites::Ffn) a module is the FFN of one layer and the attention of the next: f + a(u + f).
-    [[nodiscard]] bool shifted() const
-    {
-        return projects::splitsLayers(m_mix) && m_mix.sites == projects::MixSites::Ffn;
-    }
-
-    /// Undefined where the pass leaves out both halves.
-    at::Tensor runShifted(std::size_t module, const at::Tensor& u, const Pass& pass)
-    {
-        const std::size_t feedForward = 2 * module + 1;
-        const at::Tensor f = m_layers.runs(feedForward, pass) ? m_layers.runOn(feedForward, u, pass) : at::Tensor();
-        if (module + 1 == m_modules || !m_layers.runs(feedForward + 1, pass)) {
-            return f;
-        }
-        const at::Tensor a = m_layers.runOn(feedForward + 1, f.defined() ? u + f : u, pass);
-        return f.defined() ? f + a : a;
     }
 
     const DepthMix m_mix;
     LayerStack m_layers;
     const projects::DepthPlan m_depth;
     const std::size_t m_modules; ///< K: what the mixes number
+    const bool m_twoFamilies;
     const Compute m_compute;
+    at::Tensor m_before;                           ///< in a pass over two families: the branch of the module before
     std::vector<std::vector<std::size_t>> m_ports; ///< of each module
     std::unique_ptr<DepthWeights> m_weights;
 };

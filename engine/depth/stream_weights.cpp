@@ -15,6 +15,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
@@ -26,6 +27,7 @@ using projects::MultiStream;
 namespace {
 
 constexpr double kNormEpsilon = 1e-6;
+constexpr double kLayerNormEpsilon = 1e-5;
 
 at::Tensor repeated(const at::Tensor& tensor, std::int64_t layers)
 {
@@ -154,8 +156,8 @@ private:
 };
 
 /// Hyper-Connections, dynamic: s·tanh(norm(H)·W) beside the static weights (eq. 10-13). The rows of W are what a stream
-/// gives to the read, to each stream after, and the factor of the write to it. norm(x)·w = rstd·(x·(w ∘ gain)), so the
-/// normalised streams are never stored.
+/// gives to the read, to each stream after, and the factor of the write to it. With v = w ∘ gain the root-mean-square
+/// norm gives norm(x)·w = rstd·(x·v), the layer norm rstd·(x·(v − mean v)), so the normalised streams are never stored.
 class DynamicWeights final : public SharedWeights {
 public:
     DynamicWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
@@ -171,7 +173,11 @@ public:
     void begin() override
     {
         SharedWeights::begin();
-        m_rows = (m_dynamic * m_norm.unsqueeze(1)).unbind(0);
+        at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
+        if (wiring().norm == projects::StreamNorm::Layer) { // and a last row whose product is the sum of the features
+            rows = at::cat({rows - rows.mean(2, true), at::ones_like(m_norm).unsqueeze(1)}, 1);
+        }
+        m_rows = rows.unbind(0);
         m_scales = m_scale.unbind(0);
     }
 
@@ -180,10 +186,7 @@ public:
         const std::int64_t n = wiring().streams;
         std::vector<at::Tensor> parts;
         for (std::size_t stream = 0; stream < static_cast<std::size_t>(n); ++stream) {
-            const at::Tensor& x = stack.entry(stream);
-            const at::Tensor length = norm(x);
-            const at::Tensor rstd = at::rsqrt(length * length / static_cast<double>(m_width) + kNormEpsilon);
-            parts.push_back(product(x, m_rows[layer]) * rstd);
+            parts.push_back(normalised(stack.entry(stream), m_rows[layer]));
         }
         const at::Tensor active = at::tanh(at::stack(parts)); // [n, n + 2, N]
         const at::Tensor alpha = scaled(active.narrow(1, 0, n + 1), m_scales[layer][0]);
@@ -196,6 +199,20 @@ public:
     }
 
 private:
+    /// The rows times the normalised stream: [n + 2, N].
+    [[nodiscard]] at::Tensor normalised(const at::Tensor& stream, const at::Tensor& rows) const
+    {
+        const auto d = static_cast<double>(m_width);
+        const at::Tensor length = norm(stream);
+        const at::Tensor products = product(stream, rows);
+        if (wiring().norm == projects::StreamNorm::Rms) {
+            return products * at::rsqrt(length * length / d + kNormEpsilon);
+        }
+        const at::Tensor mean = products.select(0, wiring().streams + 2) / d;
+        const at::Tensor variance = (length * length / d - mean * mean).clamp_min(0);
+        return products.narrow(0, 0, wiring().streams + 2) * at::rsqrt(variance + kLayerNormEpsilon);
+    }
+
     std::int64_t m_width;
     at::Tensor m_norm;    ///< [L, d]
     at::Tensor m_dynamic; ///< [L, n + 2, d]

@@ -50,7 +50,8 @@ public:
     [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass) override
     {
         m_weights->begin();
-        std::vector<at::Tensor> streams(static_cast<std::size_t>(m_streams), input.to(m_compute.residualType));
+        std::vector<at::Tensor> streams(static_cast<std::size_t>(m_streams),
+                                        m_layers.enter(input, pass).to(m_compute.residualType));
         for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
             if (!m_layers.runs(layer, pass)) {
                 continue; // its streams pass by as they are

@@ -18,8 +18,8 @@
 #include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <cmath>
 #include <limits>
-
 #include <tuple>
 
 namespace residua::engine {
@@ -123,17 +123,22 @@ public:
         const at::Tensor starts = at::tensor(depth.start, at::kDouble);
         std::int64_t first = 0;
         for (const DepthReader& reader : depth.readers) {
-            const std::int64_t h = reader.terms();
+            const std::int64_t count = reader.terms();
             const std::string prefix = "topology." + std::to_string(reader.target) + ".";
-            if (h == 0) {
+            if (count == 0) {
                 m_perceptrons.emplace_back();
                 continue;
             }
-            const at::Tensor hidden =
-                plan.add(prefix + "hidden", {h, width}, {.role = Role::Matrix, .values = {}, .follows = "gelu"}, decay);
-            m_perceptrons.push_back({hidden, plan.addConstant(prefix + "mix", {h, h}, 0, decay),
-                                     plan.addValues(prefix + "bias", starts.narrow(0, first, h).clone(), decay)});
-            first += h;
+            const std::int64_t h = projects::perTokenHidden(mix, count, reader.target > depth.modules);
+            const at::Tensor hidden = plan.add(prefix + "hidden", {h, width},
+                                               {.role = Role::Matrix,
+                                                .deviation = 1 / std::sqrt(static_cast<double>(width)),
+                                                .values = {},
+                                                .follows = "gelu"},
+                                               decay);
+            m_perceptrons.push_back({hidden, plan.addConstant(prefix + "mix", {count, h}, 0, decay),
+                                     plan.addValues(prefix + "bias", starts.narrow(0, first, count).clone(), decay)});
+            first += count;
         }
     }
 

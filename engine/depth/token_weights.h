@@ -8,9 +8,9 @@ namespace residua::engine {
 /// Weights that are made anew for each token. They are computed in the parameters' precision whatever the stack's.
 ///
 /// MUDD (WeightKind::PerToken), for reader j with n sources and O outputs: GELU(RMSNorm(x) W1) W2 + b of the newest
-/// entry x, with h = n·O hidden features and a norm without weights. "topology.<j>.hidden" [h, d] by the document's
-/// law, "topology.<j>.mix" [O·n, h] from 0, "topology.<j>.bias" [O·n] from the document's start. Where it is
-/// normalised, a softmax over the sources with τ follows.
+/// entry x, with h hidden features (projects::perTokenHidden) and a norm without weights. "topology.<j>.hidden" [h, d]
+/// normal with deviation 1/√d, "topology.<j>.mix" [O·n, h] from 0, "topology.<j>.bias" [O·n] from the document's start.
+/// Where it is normalised, a softmax over the sources with τ follows.
 ///
 /// Attention Residuals (WeightKind::DepthAttention), for each output of each reader: p = softmax_i(⟨q,
 /// RMSNorm(x_i)⊙w⟩/τ) over its sources. "topology.query" [mixes, d] from 0, "topology.norm" [mixes, d] from 1.

@@ -7,6 +7,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/erfinv.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_qr.h>
@@ -76,6 +77,15 @@ at::Tensor symmetric(at::IntArrayRef shape, const Philox& random)
     });
 }
 
+/// Normal and cut at two of its deviations, then widened to a variance of 1.
+at::Tensor truncatedNormal(at::IntArrayRef shape, const Philox& random)
+{
+    constexpr double kCut = 2;
+    constexpr double kDeviation = 0.8796256610342398; // of the standard normal between -2 and 2
+    const double mass = std::erf(kCut / std::numbers::sqrt2);
+    return at::erfinv(symmetric(shape, random) * mass) * (std::numbers::sqrt2 / kDeviation);
+}
+
 /// Rows or columns, whichever are fewer, are orthonormal; uniform over such matrices.
 at::Tensor orthogonal(std::int64_t rows, std::int64_t columns, const Philox& random)
 {
@@ -103,6 +113,8 @@ at::Tensor drawMatrix(at::IntArrayRef shape, const projects::Initialisation& ini
         return normal(shape, random) * (initialisation.scale * std::sqrt(2.0 / static_cast<double>(in)));
     case InitLaw::Orthogonal:
         return orthogonal(out, in, random).reshape(shape) * initialisation.scale;
+    case InitLaw::TruncatedNormal:
+        return truncatedNormal(shape, random) * (initialisation.scale / std::sqrt(static_cast<double>(in)));
     case InitLaw::Identity:
         return at::eye(out, in, at::kDouble).reshape(shape) * initialisation.scale;
     }
@@ -112,8 +124,12 @@ at::Tensor drawMatrix(at::IntArrayRef shape, const projects::Initialisation& ini
 } // namespace
 
 InitPlan::InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
-                   std::int64_t depth)
-    : m_compute(compute), m_initialisation(initialisation), m_seed(seed), m_depth(depth)
+                   std::int64_t depth, double residualFactor)
+    : m_compute(compute),
+      m_initialisation(initialisation),
+      m_seed(seed),
+      m_depth(depth),
+      m_residualFactor(residualFactor)
 {
 }
 
@@ -194,11 +210,14 @@ at::Tensor InitPlan::valuesOf(std::size_t index) const
     case Role::ResidualMatrix:
         break;
     }
+    if (start.deviation > 0) {
+        return normal(tensor.sizes(), random) * start.deviation;
+    }
     at::Tensor matrix = drawMatrix(tensor.sizes(), m_initialisation, random);
     if (start.role == Role::ResidualMatrix && m_initialisation.scaleResidualByDepth) {
         matrix = matrix / std::sqrt(2.0 * static_cast<double>(m_depth));
     }
-    return matrix;
+    return start.role == Role::ResidualMatrix && m_residualFactor != 1 ? matrix * m_residualFactor : matrix;
 }
 
 } // namespace residua::engine

@@ -29,6 +29,8 @@ enum class Role {
 struct ParameterStart {
     Role role = Role::Matrix;
     double factor = 1; ///< of what the role says
+    /// Of a matrix that starts from a normal law with this deviation, whatever the document's; 0: by the document's.
+    double deviation = 0;
     /// Role::Given: in double on the host, of the parameter's shape or one number for all elements.
     at::Tensor values;
     /// Of a matrix that makes its node's output: the activation that all readers apply to it ("relu"); empty: none.
@@ -44,8 +46,9 @@ struct ParameterStart {
 /// precision starts alike.
 class InitPlan {
 public:
+    /// Matrices that write to the residual start `residualFactor` times as large as their role says.
     InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
-             std::int64_t depth);
+             std::int64_t depth, double residualFactor = 1);
 
     /// Declares a parameter; its name must be new. It decays as its role says.
     at::Tensor add(const std::string& name, at::IntArrayRef shape, Role role);
@@ -74,6 +77,7 @@ private:
     projects::Initialisation m_initialisation;
     std::int64_t m_seed;
     std::int64_t m_depth;
+    double m_residualFactor;
     std::vector<NamedParameter> m_parameters;
     std::vector<ParameterStart> m_starts;
     std::set<std::string> m_names;

@@ -13,6 +13,7 @@
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -23,12 +24,19 @@ namespace {
 using projects::Project;
 using projects::Shape;
 
+/// Of what blocks write to the residual: Hyper-Connections let it start √n times as large (Zhu et al., section 4.1).
+double residualFactor(const Project& project)
+{
+    const auto* const streams = std::get_if<projects::MultiStream>(&project.topology.wiring);
+    return streams && streams->scaleOutputs ? std::sqrt(static_cast<double>(streams->streams)) : 1;
+}
+
 class Network final : public CompiledNetwork {
 public:
     Network(const Compute& compute, const Project& project)
         : m_compute(compute),
           m_objective(entryOf(project.network.objective)),
-          m_plan(compute, project.initialisation, project.seeds.init, project.network.depth())
+          m_plan(compute, project.initialisation, project.seeds.init, project.network.depth(), residualFactor(project))
     {
     }
 
@@ -216,8 +224,7 @@ private:
     /// What a layer of the block runs as: its graph, or the two halves of it.
     [[nodiscard]] Result<std::vector<projects::Graph>> partsOf(const projects::Block& block) const
     {
-        const auto* const mix = std::get_if<projects::DepthMix>(&m_project.topology.wiring);
-        if (!mix || !projects::splitsLayers(*mix)) {
+        if (!projects::splitsLayers(m_project.topology.wiring)) {
             return std::vector{block.graph};
         }
         Result<projects::BlockHalves> halves = projects::splitAtFfn(block);
@@ -230,7 +237,6 @@ private:
     [[nodiscard]] Status addStack()
     {
         std::vector<GraphProgram> programs;
-        std::size_t partsPerLayer = 1;
         for (std::int64_t layer = 1; layer <= m_project.network.depth(); ++layer) {
             const std::string place = "layers." + std::to_string(layer);
             const projects::Block* const block = m_project.network.blockOfLayer(layer);
@@ -241,7 +247,6 @@ private:
             if (!parts) {
                 return parts.error();
             }
-            partsPerLayer = parts->size();
             for (const projects::Graph& part : *parts) {
                 Result<GraphProgram> program = compile(part, projects::GraphRef::block(block->name), place + ".",
                                                        inside(), projects::residualWriters(block->graph));
@@ -256,7 +261,7 @@ private:
             }
         }
         const projects::Wiring& topology = m_project.topology.wiring;
-        LayerStack layers(std::move(programs), partsPerLayer, m_project.training.activations);
+        LayerStack layers(std::move(programs), projects::sitesOf(topology), m_project.training.activations);
         LayerWiringResult wiring =
             LayerWiring::create(topology, std::move(layers), m_project.network.width, m_network->m_plan);
         if (!wiring) {

@@ -4,10 +4,11 @@
 #include "engine/train/tensor_io.h"
 #include "projects/depth/unrolled_depth.h"
 
-#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ using projects::BranchGate;
 using projects::BranchGateKind;
 using projects::BranchUnit;
 using projects::DepthMix;
+using projects::LaurelBound;
 using projects::MixNumbers;
 using projects::MultiStream;
 using projects::Project;
@@ -28,6 +30,45 @@ constexpr const char* kCoefficient = "topology.coefficient";
 constexpr const char* kGate = "topology.gate";
 constexpr const char* kAlpha = "topology.alpha";
 constexpr const char* kFactor = "topology.factor";
+
+constexpr const char* kShifted = "it acts between the inputs of the FFNs";
+
+/// What the modules of a wiring are.
+BranchUnit unitOf(const projects::Wiring& wiring)
+{
+    return projects::sitesOf(wiring) == projects::MixSites::Both ? BranchUnit::Half : BranchUnit::Layer;
+}
+
+/// α and β of each layer, one after the other, of what is learned for them (engine/depth/gate_wiring.cpp).
+std::vector<double> boundFactors(LaurelBound bound, std::vector<double> learned)
+{
+    for (std::size_t i = 0; i + 1 < learned.size() && bound != LaurelBound::None; i += 2) {
+        double& alpha = learned[i];
+        double& beta = learned[i + 1];
+        const bool sigmoid = bound == LaurelBound::Sigmoid;
+        const double share = 1 / (1 + std::exp(sigmoid ? -alpha : beta - alpha));
+        beta = sigmoid ? 1 / (1 + std::exp(-beta)) : 1 - share;
+        alpha = share;
+    }
+    return learned;
+}
+
+/// What is learned for α and β, or nullopt where they are out of bounds.
+std::optional<std::pair<double, double>> logitsOf(LaurelBound bound, double alpha, double beta)
+{
+    const bool within = alpha > 0 && beta > 0 && alpha < 1 && beta < 1;
+    switch (bound) {
+    case LaurelBound::None:
+        return std::pair(alpha, beta);
+    case LaurelBound::Sigmoid:
+        return within ? std::optional(std::pair(std::log(alpha / (1 - alpha)), std::log(beta / (1 - beta))))
+                      : std::nullopt;
+    case LaurelBound::Softmax:
+        return within && std::abs(alpha + beta - 1) <= 1e-9 ? std::optional(std::pair(std::log(alpha), std::log(beta)))
+                                                            : std::nullopt;
+    }
+    return std::nullopt;
+}
 
 /// What a run has learned of its wiring, without its recursion.
 class Unroller {
@@ -73,24 +114,33 @@ public:
             const auto begin = of.begin() + static_cast<std::ptrdiff_t>(index * size);
             return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(size));
         };
-        const auto n = static_cast<std::size_t>(wiring.streams);
-        for (std::size_t layer = 0; layer < static_cast<std::size_t>(m_layers); ++layer) {
-            layers.push_back({part(read, layer, n), part(carry, layer, n * n), part(write, layer, n)});
+        if (wiring.sites == projects::MixSites::Ffn) {
+            return impossible(kShifted);
         }
-        return projects::unrolled(layers, m_unit);
+        const auto n = static_cast<std::size_t>(wiring.streams);
+        for (std::size_t module = 0; module < modulesOf(wiring); ++module) {
+            layers.push_back({part(read, module, n), part(carry, module, n * n), part(write, module, n)});
+        }
+        return projects::unrolled(layers, m_unit, unitOf(wiring));
     }
 
     Result<UnrolledDepth> operator()(const BranchGate& wiring) const
     {
-        const auto count = static_cast<std::size_t>(m_layers);
+        if (projects::sitesOf(wiring) == projects::MixSites::Ffn) {
+            return impossible(kShifted);
+        }
+        const std::size_t count = modulesOf(wiring);
         std::vector<double> branch(count, 1.0);
         std::vector<double> residual(count, 1.0);
         switch (wiring.gate) {
         case BranchGateKind::ReZero:
             branch = numbers(kAlpha).values;
+            for (std::size_t module = 0; branch.size() < count; module += 2) { // the halves of a layer share it
+                branch.insert(branch.begin() + static_cast<std::ptrdiff_t>(module), branch[module]);
+            }
             break;
         case BranchGateKind::LaurelRw: {
-            const std::vector<double> factors = numbers(kFactor).values;
+            const std::vector<double> factors = boundFactors(wiring.bound, numbers(kFactor).values);
             for (std::size_t layer = 0; layer < count; ++layer) {
                 branch[layer] = factors[2 * layer];
                 residual[layer] = factors[2 * layer + 1];
@@ -108,9 +158,11 @@ public:
             return impossible("it mixes values inside the attentions");
         case BranchGateKind::LaurelLr:
         case BranchGateKind::LaurelPa:
+        case BranchGateKind::LaurelRwLr:
+        case BranchGateKind::LaurelRwLrPa:
             return impossible("it adds maps of low rank of what was before, which mix the features");
         }
-        return projects::unrolled(branch, residual, m_unit);
+        return projects::unrolled(branch, residual, m_unit, unitOf(wiring));
     }
 
     Result<UnrolledDepth> operator()(const projects::Concatenation&) const
@@ -119,6 +171,11 @@ public:
     }
 
 private:
+    [[nodiscard]] std::size_t modulesOf(const projects::Wiring& wiring) const
+    {
+        return static_cast<std::size_t>(projects::modulesIn(wiring, m_layers));
+    }
+
     [[nodiscard]] Error impossible(const std::string& why) const
     {
         return {"topology",
@@ -191,17 +248,28 @@ struct Maker {
     Result<TopologyWeights> operator()(const BranchGate& wiring) const
     {
         const bool factors = wiring.gate == BranchGateKind::ReZero || wiring.gate == BranchGateKind::LaurelRw;
-        const Result<projects::ResidualFactors> found =
-            factors ? projects::factorsFor(wanted) : Result<projects::ResidualFactors>(impossible());
+        const bool shifted = projects::sitesOf(wiring) == projects::MixSites::Ffn;
+        const Result<projects::ResidualFactors> found = factors && !shifted
+                                                            ? projects::factorsFor(wanted, unitOf(wiring))
+                                                            : Result<projects::ResidualFactors>(impossible());
         if (!found) {
             return found.error();
         }
         if (wiring.gate == BranchGateKind::LaurelRw) {
-            return TopologyWeights{{kFactor, at::stack({tensorOf(found->branch), tensorOf(found->residual)}, 1)}};
+            return factorsOf(wiring.bound, *found);
         }
         const bool carries = std::ranges::all_of(found->residual, [](double factor) { return factor == 1; });
-        return carries ? Result<TopologyWeights>(TopologyWeights{{kAlpha, tensorOf(found->branch)}})
-                       : Result<TopologyWeights>(impossible());
+        const std::size_t each = found->branch.size() / static_cast<std::size_t>(project.network.depth());
+        std::vector<double> alpha; // the halves of a layer share it
+        bool shares = true;
+        for (std::size_t module = 0; module < found->branch.size(); ++module) {
+            if (module % each == 0) {
+                alpha.push_back(found->branch[module]);
+            }
+            shares = shares && found->branch[module] == alpha.back();
+        }
+        return carries && shares ? Result<TopologyWeights>(TopologyWeights{{kAlpha, tensorOf(alpha)}})
+                                 : Result<TopologyWeights>(impossible());
     }
 
     Result<TopologyWeights> operator()(const MultiStream&) const { return impossible(); }
@@ -212,6 +280,21 @@ private:
     {
         return {"topology", "what the run's own has learned cannot be said by the weights of " +
                                 project.topology.preset + "; grn-v2 and dca can say it"};
+    }
+
+    [[nodiscard]] Result<TopologyWeights> factorsOf(LaurelBound bound, const projects::ResidualFactors& found) const
+    {
+        std::vector<double> learned;
+        for (std::size_t layer = 0; layer < found.branch.size(); ++layer) {
+            const auto logits = logitsOf(bound, found.branch[layer], found.residual[layer]);
+            if (!logits) {
+                return Error{"topology", "its factors are bounded, and those of layer " + std::to_string(layer + 1) +
+                                             " would have to be " + std::to_string(found.branch[layer]) + " and " +
+                                             std::to_string(found.residual[layer]) + "; choose no bound"};
+            }
+            learned.insert(learned.end(), {logits->first, logits->second});
+        }
+        return TopologyWeights{{kFactor, tensorOf(learned).view({-1, 2})}};
     }
 
     /// Weights that are made for each token start as their biases (token_weights.cpp).

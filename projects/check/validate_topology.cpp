@@ -32,7 +32,6 @@ public:
         checkCombination();
         checkTokenWeights();
         checkPorts();
-        checkSites();
         checkStates();
         checkReaders();
     }
@@ -79,6 +78,11 @@ private:
             const std::string key = "/sources/shortcuts/" + std::to_string(i);
             if (!isBetween(shortcut)) {
                 error(key, " · shortcut " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
+            } else if (!isReadable(m_mix, shortcut, m_depth)) {
+                error(key, " · shortcut " + textOf(shortcut),
+                      shortcut.target == m_depth && !m_mix.lastMix
+                          ? "ends at the last layer, which has no shortcuts without the last mix"
+                          : "joins the inputs of an attention and an FFN, expected like sites or the choice of any");
             } else if (!seen.insert(shortcut).second) {
                 error(key, " · shortcut " + textOf(shortcut), "is listed twice");
             } else if (i > 0 && shortcut < list.shortcuts[i - 1]) {
@@ -104,6 +108,13 @@ private:
             (m_mix.entry == StackEntry::Full || m_mix.feeds == MixFeeds::ResidualBesideBranch)) {
             error("/block_layers", "got " + std::to_string(m_mix.blockLayers) +
                                        ", expected 1: only branches that layers read are summed");
+        }
+        if (!m_mix.lastMix && m_mix.feeds == MixFeeds::LayerInput) {
+            error("/last_mix", "only shortcuts beside the branches can leave out the last layer's; see the final mix");
+        }
+        if (hasTwoFamilies(m_mix) && std::holds_alternative<FirstAndLast>(m_mix.sources)) {
+            error("/sources", "a sum over the middle would join inputs of attentions and FFNs; choose other sources, "
+                              "or let shortcuts join any sites");
         }
         if (m_mix.tsallis.weight > 0 && (m_mix.normalise == NormaliseOver::None || m_mix.weight == WeightKind::Fixed)) {
             error("/tsallis/weight", "the entropy is that of learned, normalised coefficients");
@@ -133,21 +144,6 @@ private:
         }
         if (m_mix.tsallis.weight > 0) {
             error("/tsallis/weight", "weights made for each token have no coefficients");
-        }
-    }
-
-    void checkSites()
-    {
-        if (m_mix.sites != MixSites::Mhsa && !splitsLayers(m_mix)) {
-            error("/sites", "shortcuts beside the branches bridge FFN inputs, layers that read mixes do not");
-        }
-        for (const Block* const block : usedBlocks(m_network)) {
-            if (!splitsLayers(m_mix)) {
-                return;
-            }
-            if (const Result<BlockHalves> halves = splitAtFfn(*block); !halves) {
-                error("/sites", halves.error().place + " " + halves.error().message);
-            }
         }
     }
 
@@ -221,7 +217,7 @@ private:
         }
         if (m_mix.normalise == NormaliseOver::Sources && !hadNone) {
             error("/states", place, "every shortcut into it is pruned, and the softmax has nothing left to share");
-        } else if (m_mix.feeds == MixFeeds::LayerInput || target > m_depth) {
+        } else if (!passesNewest(m_mix, target, m_depth) && (m_mix.feeds == MixFeeds::LayerInput || target > m_depth)) {
             error("/sources", place, "reads nothing, expected at least one source");
         }
     }
@@ -233,6 +229,20 @@ private:
     std::int64_t m_last;
     Problems& m_problems;
 };
+
+/// Blocks are cut in two where the wiring acts at FFN inputs too.
+void checkSites(const Wiring& wiring, const Network& network, Problems& problems)
+{
+    if (!splitsLayers(wiring)) {
+        return;
+    }
+    for (const Block* const block : usedBlocks(network)) {
+        if (const Result<BlockHalves> halves = splitAtFfn(*block); !halves) {
+            problems.error(kPath + "/sites", halves.error().place + " " + halves.error().message +
+                                                 "; choose the sites mhsa to act once a layer");
+        }
+    }
+}
 
 void check(const DepthMix& mix, const Network& network, Problems& problems)
 {
@@ -273,6 +283,7 @@ void validateTopology(const Project& project, Problems& problems)
         return; // the stack is refused, and bounds mean little
     }
     std::visit([&](const auto& wiring) { check(wiring, project.network, problems); }, project.topology.wiring);
+    checkSites(project.topology.wiring, project.network, problems);
 }
 
 } // namespace residua::projects

@@ -176,7 +176,7 @@ std::vector<TypedAnswer::Completion> completionsFor(const Document& document, co
 {
     std::vector<TypedAnswer::Completion> all{{"i:i+2", "every shortcut over two layers"},
                                              {"0:L", "from the stack's input to the last layer"}};
-    for (const auto& preset : topologyPresets(document.project.network.depth())) {
+    for (const auto& preset : topologyPresets(document.project.network)) {
         all.push_back({preset.name, preset.title + ", a wiring"});
     }
     for (const Block& block : document.project.network.blocks) {
@@ -206,7 +206,7 @@ Typed understood(const Document& document, const Selection& selection, std::stri
     if (small.starts_with(kGroup)) {
         return typedGroup(document, selection, text.substr(kGroup.size()));
     }
-    for (const auto& preset : topologyPresets(document.project.network.depth())) {
+    for (const auto& preset : topologyPresets(document.project.network)) {
         if (lower(preset.name) == small || lower(preset.title) == small) {
             return typedTopology(document, preset);
         }

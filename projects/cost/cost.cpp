@@ -6,6 +6,7 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/model/places.h"
 #include "projects/model/text_forms.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kind_rules.h"
 #include "projects/nodes/resolved_graph.h"
 
@@ -87,9 +88,21 @@ public:
     {
     }
 
+    /// Of a block as it runs: whole, or as its two halves.
+    std::map<NodeId, Cost> nodes(const GraphRef& ref, const Block& block) const
+    {
+        const auto halves = splitsLayers(m_project.topology.wiring) ? splitAtFfn(block) : Result<BlockHalves>(Error{});
+        if (!halves) {
+            return nodes(ref, block.graph);
+        }
+        std::map<NodeId, Cost> costs = nodes(ref, halves->attention);
+        costs.merge(nodes(ref, halves->feedForward));
+        return costs;
+    }
+
     std::map<NodeId, Cost> nodes(const GraphRef& ref, const Graph& graph) const
     {
-        const ResolvedGraph resolved = resolveGraph(m_project, ref);
+        const ResolvedGraph resolved = resolveGraph(m_project, ref, graph);
         const std::map<NodeId, double> kept = keptOutputs(ref, graph, resolved);
         std::map<NodeId, Cost> costs;
         for (const ResolvedNode& node : resolved.nodes) {
@@ -193,7 +206,7 @@ CostReport costOf(const SoundProject& project)
     report.nodes.emplace(GraphRef::head(), costing.nodes(GraphRef::head(), network.head));
     for (const Block* const block : usedBlocks(network)) {
         const GraphRef ref = GraphRef::block(block->name);
-        report.nodes.emplace(ref, costing.nodes(ref, block->graph));
+        report.nodes.emplace(ref, costing.nodes(ref, *block));
     }
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));

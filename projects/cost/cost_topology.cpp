@@ -17,10 +17,12 @@ double real(std::int64_t value)
 }
 
 /// Fixed: one for each learned shortcut and mix. Scalar: n·O. Per feature: n·d·O. Depth attention: a query and a norm
-/// weight, 2·d·O. Per token (MUDD): h = n·O hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O.
-double readerParameters(const DepthMix& mix, double n, double learned, double o, double d)
+/// weight, 2·d·O. Per token (MUDD): h hidden features, d·h + h·n·O weights and n·O biases. A gate adds w: d·O, with one
+/// for each entry n·d·O.
+double readerParameters(const DepthMix& mix, double n, double learned, double o, double d, double h)
 {
-    const double gate = mix.gate.kind == GateKind::None ? 0 : d * o;
+    const double vectors = mix.gate.vectors == GateVectors::PerEntry ? n * o : o;
+    const double gate = mix.gate.kind == GateKind::None ? 0 : d * vectors;
     switch (mix.weight) {
     case WeightKind::Fixed:
         return gate + learned * o;
@@ -31,14 +33,14 @@ double readerParameters(const DepthMix& mix, double n, double learned, double o,
     case WeightKind::DepthAttention:
         return gate + 2 * d * o;
     case WeightKind::PerToken:
-        return gate + d * n * o + n * o * n * o + n * o;
+        return gate + d * h + h * n * o + n * o;
     }
     return gate;
 }
 
 /// Mixing: 2·n·d·O. A gate: its logits 2·n·d·O and one addition to each weight n·d·O. Depth attention: norms 4·n·d and
 /// logits 2·n·d·O. Per token: twice its weights. Full outputs: mix and branch are added, d.
-double readerFlops(const DepthMix& mix, double n, double o, double d, bool isFinal)
+double readerFlops(const DepthMix& mix, double n, double o, double d, double h, bool isFinal)
 {
     double flops = 2 * n * d * o;
     if (mix.entry == StackEntry::Full && mix.feeds == MixFeeds::LayerInput && !isFinal) {
@@ -51,7 +53,7 @@ double readerFlops(const DepthMix& mix, double n, double o, double d, bool isFin
         flops += 4 * n * d + 2 * n * d * o;
     }
     if (mix.weight == WeightKind::PerToken) {
-        flops += 2 * (d * n * o + n * o * n * o);
+        flops += 2 * (d * h + h * n * o);
     }
     return flops;
 }
@@ -59,7 +61,7 @@ double readerFlops(const DepthMix& mix, double n, double o, double d, bool isFin
 /// The mixes O·d (beside a branch: the sum x_j, d, or the branch alone where nothing is beside it), x_j itself where
 /// full outputs are stacked, and what a weight that depends on the token keeps: n·O, for per-token weights the hidden
 /// features too.
-double readerActivations(const DepthMix& mix, double n, double o, double d, bool isFinal)
+double readerActivations(const DepthMix& mix, double n, double o, double d, double h, bool isFinal)
 {
     double elements = n > 0 || mix.feeds == MixFeeds::ResidualBesideBranch ? d * o : 0;
     if (mix.entry == StackEntry::Full && mix.feeds == MixFeeds::LayerInput && !isFinal) {
@@ -68,7 +70,7 @@ double readerActivations(const DepthMix& mix, double n, double o, double d, bool
     if (mix.gate.kind != GateKind::None || mix.weight == WeightKind::DepthAttention) {
         elements += n * o;
     }
-    return mix.weight == WeightKind::PerToken ? elements + 2 * n * o : elements;
+    return mix.weight == WeightKind::PerToken ? elements + 2 * h + n * o : elements; // h before and after GELU
 }
 
 NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t width)
@@ -85,7 +87,7 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
     return total;
 }
 
-/// Per layer with n streams. Static: n·(n + 1) for the mix, n for the branch; FLOP 2·d·n·(n + 2). Dynamic (Zhu et al.,
+/// Per module with n streams. Static: n·(n + 1) for the mix, n for the branch; FLOP 2·d·n·(n + 2). Dynamic (Zhu et al.,
 /// eq. 10-13) adds a gain (d), d·(n + 2) weights and 2 scales; FLOP 2·n·d for the norm and 2·n·d·(n + 2). Doubly
 /// stochastic (mHC, eq. 7-9): n² + 2n biases, and where dynamic n·d·(n² + 2n) weights from all features at once, which
 /// absorb the norm's gain (section 4.3.1), and 3 scales; FLOP 2·n·d for the norm, twice the weights, and 4·n² for each
@@ -106,13 +108,15 @@ NodeCost multiStreamCost(const MultiStream& wiring, std::int64_t depth, std::int
         flops += constrained ? 4 * n * n * real(wiring.sinkhornIterations) : 0;
         kept += 3 * perToken + n;
     }
-    const double layers = real(depth);
-    return {countOf(layers * parameters), layers * flops, layers * kept};
+    const double modules = real(modulesIn(wiring, depth));
+    return {countOf(modules * parameters), modules * flops, modules * kept};
 }
 
-/// Per layer. Highway: a gate d → d with bias; kept the gate and what it weighs. LAuReL-RW: 2 factors. LAuReL-LR: d·r +
+/// Per module. Highway: a gate d → d with bias; kept the gate and what it weighs. ReZero: one factor, which the modules
+/// of a layer share. LAuReL-RW: 2 factors. LAuReL-LR: d·r +
 /// r·d. LAuReL-PA: the same, and at layer l a factor for each of the latest min(window, l) activations; kept their mix.
-/// Value residual: 2 factors from layer 2 on, over values d. The residual sum itself: d FLOP and d kept.
+/// With RW beside them, what its factor of the residual weighs is kept too. Value residual: 2 factors from layer 2 on,
+/// over values d. The residual sum itself: d FLOP and d kept.
 NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64_t width)
 {
     const double d = real(width);
@@ -123,14 +127,20 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
         layer += {countOf(d * d + d), 2 * d * d + 4 * d, 2 * d};
         break;
     case BranchGateKind::ReZero:
-        layer += {1, d, 0};
+        layer += {0, d, 0}; // its factors below
         break;
     case BranchGateKind::LaurelRw:
         layer += {2, 2 * d, 0};
         break;
+    case BranchGateKind::LaurelRwLr:
+        layer += {2, 2 * d, d};
+        [[fallthrough]];
     case BranchGateKind::LaurelLr:
         layer += {countOf(lowRank), 2 * lowRank + d, real(wiring.rank)};
         break;
+    case BranchGateKind::LaurelRwLrPa:
+        layer += {2, 2 * d, d};
+        [[fallthrough]];
     case BranchGateKind::LaurelPa:
         layer += {countOf(lowRank), 2 * lowRank + d, d + real(wiring.rank)};
         break;
@@ -138,9 +148,12 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
     case BranchGateKind::StochasticDepth:
         break;
     }
-    const double layers = real(depth);
+    const double layers = real(modulesIn(wiring, depth));
     NodeCost total{countOf(layers * real(layer.parameters)), layers * layer.flops, layers * layer.activationElements};
-    if (wiring.gate == BranchGateKind::LaurelPa) {
+    if (wiring.gate == BranchGateKind::ReZero) {
+        total.parameters += depth;
+    }
+    if (wiring.gate == BranchGateKind::LaurelPa || wiring.gate == BranchGateKind::LaurelRwLrPa) {
         // Layers 1..w read 1..w activations, the later ones w.
         const double w = std::min(real(wiring.window), layers);
         const double read = w * (w + 1) / 2 + (layers - w) * w;
@@ -202,8 +215,14 @@ NodeCost readerCost(const DepthMix& mix, std::int64_t target, const ReaderSize& 
         return {sum.parameters + beside.parameters, sum.flops + beside.flops,
                 sum.activationElements + beside.activationElements};
     }
-    return {countOf(readerParameters(mix, n, learned, o, d)), readerFlops(mix, n, o, d, isFinal),
-            readerActivations(mix, n, o, d, isFinal)};
+    const double h = real(perTokenHidden(mix, size.entries * static_cast<std::int64_t>(o), isFinal));
+    NodeCost cost{countOf(readerParameters(mix, n, learned, o, d, h)), readerFlops(mix, n, o, d, h, isFinal),
+                  readerActivations(mix, n, o, d, h, isFinal)};
+    const bool adds = mix.feeds == MixFeeds::ResidualBesideBranch && passesNewest(mix, target, depth);
+    if (adds || (hasTwoFamilies(mix) && target > 1)) {
+        cost.flops += d; // the newest entry, or the branch of the module before
+    }
+    return cost;
 }
 
 NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width)
@@ -231,7 +250,7 @@ bool keepsBranches(const Topology& topology)
         return mix->entry == StackEntry::Branch && !isRunningSum(*mix);
     }
     if (const auto* const gate = std::get_if<BranchGate>(&topology.wiring)) {
-        return gate->gate == BranchGateKind::ReZero || gate->gate == BranchGateKind::LaurelRw;
+        return gate->gate == BranchGateKind::ReZero || hasResidualWeights(gate->gate);
     }
     return true;
 }

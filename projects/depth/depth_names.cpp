@@ -13,8 +13,7 @@ std::vector<MixPort> portsOf(const Topology& topology)
 
 std::int64_t modulesPerLayer(const Project& project)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
-    return mix == nullptr ? 1 : mixedModules(*mix, 1);
+    return modulesIn(project.topology.wiring, 1);
 }
 
 std::int64_t modulesOf(const Project& project)

@@ -36,12 +36,13 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
 
 DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
 {
-    DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules), 1};
+    DepthReader reader{target, sourcesOf(mix, target, modules), summedMiddleOf(mix, target, modules)};
     if (reader.middle && !hasState(mix, {reader.middle->first, target}, ShortcutState::Pruned)) {
         reader.sources.push_back(reader.middle->first);
         std::ranges::sort(reader.sources);
     }
     reader.outputs = target <= modules ? static_cast<int>(portsOf(mix.ports).size()) : 1;
+    reader.passes = passesNewest(mix, target, modules);
     return reader;
 }
 
@@ -99,6 +100,14 @@ std::optional<MixNumbers> withLearned(const DepthMix& mix, const DepthPlan& plan
         all.values[terms[i]] = learned.values[i];
     }
     return all;
+}
+
+std::int64_t perTokenHidden(const DepthMix& mix, std::int64_t weights, bool isFinal)
+{
+    const double wanted = static_cast<double>(weights) * (isFinal ? mix.finalHidden : 1);
+    const auto hidden = std::max<std::int64_t>(static_cast<std::int64_t>(wanted), weights > 0 ? 1 : 0);
+    const std::int64_t multiple = std::max<std::int64_t>(mix.hiddenMultiple, 1);
+    return weights == 0 || multiple == 1 ? hidden : (hidden / multiple + 1) * multiple;
 }
 
 std::vector<std::vector<std::size_t>> normalisedTogether(const DepthMix& mix, const DepthPlan& plan)

@@ -18,7 +18,8 @@ struct DepthReader {
     /// The entries that it weighs, ascending. A summed middle stands under its first entry.
     std::vector<std::int64_t> sources;
     std::optional<EntryRange> middle;
-    int outputs = 1; ///< mixes of its own: 1, or one per port
+    int outputs = 1;     ///< mixes of its own: 1, or one per port
+    bool passes = false; ///< it weighs nothing and takes the newest entry as it is (passesNewest)
 
     /// Whether entry `source` is weighed by itself, not as a part of the middle.
     [[nodiscard]] bool readsAlone(std::int64_t source) const
@@ -54,6 +55,11 @@ struct DepthPlan {
 
 /// One reader of it, of so many modules: of a deep stack the whole is large, for every layer reads every one before it.
 [[nodiscard]] DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules);
+
+/// Hidden features of the small network that makes `weights` weights for each token (MUDD): as many, for the final
+/// output finalHidden times as many, and of that the next multiple of hiddenMultiple, as its authors' code rounds:
+/// (h/64 + 1)·64. A multiple of 1 leaves it as it is.
+[[nodiscard]] std::int64_t perTokenHidden(const DepthMix& mix, std::int64_t weights, bool isFinal);
 
 /// A number per term and feature: value(t, f) is values[t · features + f]. One feature where all weigh alike.
 struct MixNumbers {

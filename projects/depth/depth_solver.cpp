@@ -160,10 +160,10 @@ Result<MixNumbers> weightsFor(const DepthMix& mix, std::int64_t layers, const Un
     return Solver(mix, layers, wanted).run();
 }
 
-Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted)
+Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, BranchUnit modules)
 {
     const Sums sums(static_cast<std::int64_t>(wanted.inputs.size()), wanted.features);
-    const std::size_t halves = wanted.unit == BranchUnit::Half ? 2 : 1;
+    const std::size_t halves = wanted.unit == modules ? 1 : 2;
     const Error impossible{"topology", "cannot compute the same: each layer would have to read one factor times what "
                                        "the one before read and one times its branch, and under the run's own they "
                                        "read other sums"};
@@ -177,7 +177,7 @@ Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted)
         factors.residual.push_back(*largest == 0 ? 1.0 : after[place] / *largest);
         factors.branch.push_back(sums.at(after, layer * halves, 0));
     }
-    const UnrolledDepth got = unrolled(factors.branch, factors.residual, wanted.unit);
+    const UnrolledDepth got = unrolled(factors.branch, factors.residual, wanted.unit, modules);
     const auto alike = [&](const BranchSum& a, const BranchSum& b) {
         const auto feature = static_cast<std::size_t>(wanted.features);
         for (std::size_t i = 0; i < a.size(); ++i) {

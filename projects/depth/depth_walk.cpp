@@ -20,7 +20,7 @@ Result<UnrolledDepth> Walk::run()
         }
         output = *std::move(next);
     }
-    if (m_plan.readers.size() > m_modules) {
+    if (m_plan.readers.size() > m_modules && !m_plan.readers.back().passes) {
         Result<BranchSum> last = mixOf(m_modules, 0, m_wanted != nullptr ? m_wanted->output : BranchSum());
         if (!last) {
             return last.error();
@@ -90,7 +90,8 @@ Result<BranchSum> Walk::onMix(std::size_t module)
 {
     const DepthReader& reader = m_plan.readers[module - 1];
     Ports read;
-    for (std::size_t port = 0; port < read.size(); ++port) {
+    read.fill(m_entries.back());
+    for (std::size_t port = 0; port < read.size() && !reader.passes; ++port) {
         const bool own = port == 0 || port < static_cast<std::size_t>(reader.outputs);
         if (!own) {
             read[port] = read[0]; // One mix feeds all ports; the residual beside mixes of q, k and v is the query's.
@@ -115,12 +116,17 @@ Result<BranchSum> Walk::beside(std::size_t module, const BranchSum& before)
     Ports read;
     read.fill(before);
     const BranchSum branch = branchOf(module, read);
-    BranchSum full = branch;
-    if (!m_plan.readers[module - 1].sources.empty()) {
+    const DepthReader& reader = m_plan.readers[module - 1];
+    const bool twoArrive = hasTwoFamilies(m_mix) && module > 1 && !reader.passes;
+    BranchSum full = twoArrive ? m_before + branch : branch;
+    m_before = branch;
+    if (reader.passes) {
+        full = full + m_entries.back();
+    } else if (!reader.sources.empty()) {
         BranchSum wanted;
         if (m_wanted != nullptr) {
             wanted = module < m_modules ? m_wanted->inputs[firstBranch(module + 1) - 1][0] : m_wanted->output;
-            std::ranges::transform(wanted, branch, wanted.begin(), std::minus<>());
+            std::ranges::transform(wanted, full, wanted.begin(), std::minus<>());
         }
         Result<BranchSum> mixed = mixOf(module - 1, 0, std::move(wanted));
         if (!mixed) {

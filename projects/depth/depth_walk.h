@@ -132,6 +132,7 @@ private:
     Mixer m_mixer;
     UnrolledDepth m_result;
     std::vector<BranchSum> m_entries;
+    BranchSum m_before; ///< the branch of the module before, which two families add to the next (SitePairs::Alike)
 };
 
 } // namespace residua::projects

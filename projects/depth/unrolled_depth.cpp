@@ -24,11 +24,7 @@ bool UnrolledDepth::isPlain() const
 
 BranchUnit unitFor(const Wiring& a, const Wiring& b)
 {
-    const auto splits = [](const Wiring& wiring) {
-        const auto* const mix = std::get_if<DepthMix>(&wiring);
-        return mix != nullptr && splitsLayers(*mix);
-    };
-    return splits(a) || splits(b) ? BranchUnit::Half : BranchUnit::Layer;
+    return splitsLayers(a) || splitsLayers(b) ? BranchUnit::Half : BranchUnit::Layer;
 }
 
 MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers)
@@ -51,9 +47,10 @@ UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumber
     return *walk.run(); // this mixer gives no error
 }
 
-UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual, BranchUnit unit)
+UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual, BranchUnit unit,
+                       BranchUnit modules)
 {
-    const std::size_t halves = unit == BranchUnit::Half ? 2 : 1;
+    const std::size_t halves = unit == modules ? 1 : 2;
     const Sums sums(static_cast<std::int64_t>(halves * branch.size()), 1);
     UnrolledDepth result{unit, 1, {}, sums.branch(0)};
     for (std::size_t layer = 0; layer < branch.size(); ++layer) {
@@ -73,9 +70,9 @@ UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<doub
     return result;
 }
 
-UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, BranchUnit unit)
+UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, BranchUnit unit, BranchUnit modules)
 {
-    const std::size_t halves = unit == BranchUnit::Half ? 2 : 1;
+    const std::size_t halves = unit == modules ? 1 : 2;
     const Sums sums(static_cast<std::int64_t>(halves * layers.size()), 1);
     const std::size_t n = layers.empty() ? 0 : layers.front().read.size();
     std::vector<BranchSum> streams(n, sums.branch(0));

@@ -47,17 +47,19 @@ struct UnrolledDepth {
 /// The weights with which a wiring starts, applied: [terms].
 [[nodiscard]] MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers);
 
-/// Of x_j = branch_j·f_j + residual_j·x_{j−1} (ReZero, LAuReL-RW), a number each per layer.
+/// Of x_j = branch_j·f_j + residual_j·x_{j−1} (ReZero, LAuReL-RW), a number each per module; `modules` says whether
+/// those are layers or halves, which takes the unit Half.
 [[nodiscard]] UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual,
-                                     BranchUnit unit);
+                                     BranchUnit unit, BranchUnit modules = BranchUnit::Layer);
 
-/// How a layer is connected with n residual streams (Hyper-Connections): read [n], carry [in, out], write [n].
+/// How a module is connected with n residual streams (Hyper-Connections): read [n], carry [in, out], write [n].
 struct StreamLayer {
     std::vector<double> read;
     std::vector<double> carry;
     std::vector<double> write;
 };
-[[nodiscard]] UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, BranchUnit unit);
+[[nodiscard]] UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, BranchUnit unit,
+                                     BranchUnit modules = BranchUnit::Layer);
 
 /// The weights with which `mix` computes `wanted`: [terms, wanted.features or 1]. Where it does not learn them, they
 /// are those with which it starts. An error that says which layer's sum it cannot give, and why.
@@ -71,6 +73,6 @@ struct ResidualFactors {
     std::vector<double> residual;
 };
 /// The factors with which such a wiring computes `wanted`, or an error.
-[[nodiscard]] Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted);
+[[nodiscard]] Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, BranchUnit modules = BranchUnit::Layer);
 
 } // namespace residua::projects

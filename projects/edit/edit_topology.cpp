@@ -5,6 +5,7 @@
 #include "projects/model/topology.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace residua::projects {
@@ -62,6 +63,13 @@ std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, s
                                  " ends at the final output, which reads no mix of its own; "
                                  "switch the final mix on first"};
     }
+    if (!isReadable(mix, shortcut, depth)) {
+        return Error{kPlace, "shortcut " + textOf(shortcut) +
+                                 (shortcut.target == depth && !mix.lastMix
+                                      ? " ends at the last layer, which has no shortcuts; switch the last mix on first"
+                                      : " joins the inputs of an attention and an FFN; "
+                                        "let shortcuts join any sites first")};
+    }
     return std::nullopt;
 }
 
@@ -92,15 +100,25 @@ Result<Edit> applyTo(Document& document, const AddShortcut& edit)
         return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is there already"};
     }
     std::vector<Edit> inverse;
+    std::vector<Shortcut> added;
+    if (!there) {
+        added.push_back(edit.shortcut);
+        // A layer that reads the newest entry as it is goes on reading it.
+        const Shortcut newest{edit.shortcut.target - 1, edit.shortcut.target};
+        const bool passes = mix->feeds == MixFeeds::LayerInput && passesNewest(*mix, edit.shortcut.target, depth);
+        if (passes && newest != edit.shortcut) {
+            added.push_back(newest);
+        }
+    }
     if (*listed && !there) {
         inverse.emplace_back(SetTopology{topology});
         mix->sources = **std::move(listed);
-    } else if (!there) {
-        inverse.emplace_back(RemoveShortcut{edit.shortcut});
+    } else {
+        std::ranges::transform(added, std::back_inserter(inverse), [](const Shortcut& s) { return RemoveShortcut{s}; });
     }
-    if (!there) {
+    for (const Shortcut& shortcut : added) {
         auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
-        list.insert(std::lower_bound(list.begin(), list.end(), edit.shortcut), edit.shortcut);
+        list.insert(std::lower_bound(list.begin(), list.end(), shortcut), shortcut);
     }
     if (pruned) {
         inverse.emplace_back(SetShortcutState{edit.shortcut, ShortcutState::Pruned});

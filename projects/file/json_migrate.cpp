@@ -53,8 +53,49 @@ Status stackAndWiring(JsonValue& tree)
     return Done{};
 }
 
+bool isText(JsonValue* object, std::string_view key, std::string_view expected)
+{
+    const JsonValue* const value = object == nullptr ? nullptr : findMember(*object, key);
+    const auto* const text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
+    return text != nullptr && *text == expected;
+}
+
+/// Says what was meant where nothing was said.
+void spellOut(JsonValue& object, std::string_view key, JsonValue value)
+{
+    if (auto* const members = std::get_if<JsonObject>(&object.data); members != nullptr && !findMember(object, key)) {
+        members->push_back({std::string(key), std::move(value)});
+    }
+}
+
+/// Schema 1 knew one reading of some wirings. Schema 2 has fields for them whose defaults are the papers': dilated
+/// sources had a weight for every reader, weights per token as many hidden features as there are weights, shortcuts
+/// between both sites were one family, LAuReL's factors were free, and streams and gates acted once a layer.
+Status readingsOfWirings(JsonValue& tree)
+{
+    JsonValue* const topology = findMember(tree, "topology");
+    JsonValue* const wiring = topology == nullptr ? nullptr : findMember(*topology, "wiring");
+    if (isText(wiring, kKindKey, "depth_mix")) {
+        if (JsonValue* const sources = findMember(*wiring, "sources"); isText(sources, kKindKey, "dilated")) {
+            spellOut(*sources, "readers", toTree(DilatedReaders::All));
+        }
+        spellOut(*wiring, "site_pairs", toTree(SitePairs::Any));
+        spellOut(*wiring, "hidden_multiple", toTree(std::int64_t{1}));
+        spellOut(*wiring, "final_hidden", toTree(1.0));
+    } else if (isText(wiring, kKindKey, "branch_gate")) {
+        spellOut(*wiring, "keep_probability", toTree(0.8));
+        spellOut(*wiring, "bound", toTree(LaurelBound::None));
+        spellOut(*wiring, "sites", toTree(MixSites::Mhsa));
+    } else if (isText(wiring, kKindKey, "multi_stream")) {
+        spellOut(*wiring, "sites", toTree(MixSites::Mhsa));
+        spellOut(*wiring, "norm", toTree(StreamNorm::Rms));
+        spellOut(*wiring, "scale_outputs", toTree(false));
+    }
+    return Done{};
+}
+
 /// kMigrations[n] takes a tree from schema n to n + 1.
-constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{stackAndWiring};
+constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{stackAndWiring, readingsOfWirings};
 
 } // namespace
 

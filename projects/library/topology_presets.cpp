@@ -2,6 +2,8 @@
 #include "projects/model/topology.h"
 
 #include "projects/model/graph.h"
+#include "projects/model/project.h"
+#include "projects/nodes/ffn_site.h"
 
 #include <algorithm>
 
@@ -9,7 +11,7 @@ namespace residua::projects {
 namespace {
 
 constexpr const char* kDca = "DeepCrossAttention, section 3.1";
-constexpr const char* kAncre = "ANCRe, section 4";
+constexpr const char* kDcaTables = "DeepCrossAttention, tables 5 and 7";
 
 /// GRN on the stack of branches: with weights of 1 it is the plain residual network, exactly.
 DepthMix grn(WeightKind weight, GateKind gate = GateKind::None)
@@ -56,15 +58,40 @@ DepthMix denseFormer(SourceSet sources)
 
 DepthMix mudd()
 {
-    DepthMix mix = denseFormer(AllSources{});
+    DepthMix mix = denseFormer(Dilated{1, 1});
     mix.ports = MixPorts::QkvResidual;
     mix.weight = WeightKind::PerToken;
+    mix.separateNorms = true;
+    return mix;
+}
+
+/// With as many gate vectors as the counts of tables 5 and 7 of DeepCrossAttention fit.
+DepthMix gatedPerEntry(DepthMix mix)
+{
+    mix.gate.vectors = GateVectors::PerEntry;
+    return mix;
+}
+
+/// GRN-v2 without the final mix, which the count of table 7 does not have.
+DepthMix grnWithoutFinal()
+{
+    DepthMix mix = grn(WeightKind::PerFeature);
+    mix.finalMix = false;
+    return mix;
+}
+
+/// The gate as a framework's ReLU has it: without a slope at 0, where it starts, it never opens.
+DepthMix grnLiteral()
+{
+    DepthMix mix = grn(WeightKind::PerFeature, GateKind::Outside);
+    mix.gate.reluGradAtZero = ReluGradAtZero::Zero;
     return mix;
 }
 
 DepthMix attentionResiduals(std::int64_t blockLayers)
 {
     DepthMix mix;
+    mix.sites = MixSites::Both;
     mix.weight = WeightKind::DepthAttention;
     mix.normalise = NormaliseOver::Sources;
     mix.init = MixInit::Zero;
@@ -77,6 +104,7 @@ MultiStream streams(StreamWeights weights, StreamConstraint constraint = StreamC
     MultiStream wiring;
     wiring.weights = weights;
     wiring.constraint = constraint;
+    wiring.scaleOutputs = constraint == StreamConstraint::None;
     return wiring;
 }
 
@@ -119,6 +147,16 @@ void addDca(Presets& presets)
                        "DeepCrossAttention, section 3.2", dca(AllSources{})});
     presets.push_back({"k-dca", "k-DCA", "DeepCrossAttention over the input, the last k outputs and the sum between",
                        kDca, dca(FirstAndLast{2})});
+    presets.push_back({"grn-v2-table", "GRN-v2, counted as table 7", "Without the final mix, as the paper's count fits",
+                       kDcaTables, grnWithoutFinal()});
+    presets.push_back({"grn-v3-table", "GRN-v3, counted as table 7",
+                       "A gate vector for each entry, as the paper's count fits", kDcaTables,
+                       gatedPerEntry(grn(WeightKind::PerFeature, GateKind::Outside))});
+    presets.push_back({"grn-v3-literal", "GRN-v3, literal ReLU",
+                       "The gate's slope at 0 is 0: it starts there and never opens", kDca, grnLiteral()});
+    presets.push_back({"dca-table", "DeepCrossAttention, counted as table 5",
+                       "A gate vector for each entry, as the paper's count fits", kDcaTables,
+                       gatedPerEntry(dca(AllSources{}))});
 }
 
 void addAncre(Presets& presets, std::int64_t depth)
@@ -139,10 +177,10 @@ void addAncre(Presets& presets, std::int64_t depth)
                        besideBranch(WeightKind::Scalar, NormaliseOver::None, MixInit::Ones, cascade(depth))});
 }
 
-void addFullStacks(Presets& presets)
+void addFullStacks(Presets& presets, std::int64_t depth)
 {
     presets.push_back({"denseformer", "DenseFormer", "Each block reads a learned mix of all earlier block outputs",
-                       "Pagliardini et al., DenseFormer", denseFormer(AllSources{})});
+                       "Pagliardini et al., DenseFormer", denseFormer(Dilated{1, 1})});
     presets.push_back({"denseformer-dilated", "DenseFormer, 4×5",
                        "Every 4th earlier output, mixed before every 5th block", "Pagliardini et al., DenseFormer",
                        denseFormer(Dilated{4, 5})});
@@ -150,9 +188,10 @@ void addFullStacks(Presets& presets)
                        "Xiao et al., MUDDFormer", mudd()});
     presets.push_back({"attention-residuals", "Attention Residuals", "A learned query attends over the depth",
                        "Attention Residuals", attentionResiduals(1)});
-    presets.push_back({"attention-residuals-block", "Attention Residuals, blocks of 4",
-                       "The same over sums of 4 layers each", "Attention Residuals, block variant",
-                       attentionResiduals(4)});
+    const std::int64_t halves = 2 * std::clamp<std::int64_t>(depth, 1, kMaxLayers);
+    presets.push_back({"attention-residuals-block", "Attention Residuals, 8 blocks",
+                       "The same over 8 sums of neighbouring halves of layers", "Attention Residuals, block variant",
+                       attentionResiduals((halves + 7) / 8)});
 }
 
 void addStreams(Presets& presets)
@@ -181,6 +220,11 @@ void addGates(Presets& presets)
                        gate(BranchGateKind::LaurelLr)});
     presets.push_back({"laurel-pa", "LAuReL-PA", "A low-rank mix of the latest activations", "Menghani et al., LAuReL",
                        gate(BranchGateKind::LaurelPa)});
+    presets.push_back({"laurel-rw-lr", "LAuReL-RW+LR", "Learned factors, and a low-rank map added to the residual",
+                       "Menghani et al., LAuReL", gate(BranchGateKind::LaurelRwLr)});
+    presets.push_back({"laurel-rw-lr-pa", "LAuReL-RW+LR+PA",
+                       "Learned factors, and a low-rank mix of the latest activations", "Menghani et al., LAuReL",
+                       gate(BranchGateKind::LaurelRwLrPa)});
     presets.push_back({"stochastic-depth", "Stochastic depth", "Branches are dropped at random, deeper ones more often",
                        "Huang et al., Stochastic Depth", gate(BranchGateKind::StochasticDepth)});
     presets.push_back({"value-residual", "Value residual", "Attention values mix with those of the first layer",
@@ -195,9 +239,31 @@ std::vector<TopologyPreset> topologyPresets(std::int64_t depth)
     addPlain(presets);
     addDca(presets);
     addAncre(presets, depth);
-    addFullStacks(presets);
+    addFullStacks(presets, depth);
     addStreams(presets);
     addGates(presets);
+    return presets;
+}
+
+std::vector<TopologyPreset> topologyPresets(const Network& network)
+{
+    std::vector<TopologyPreset> presets = topologyPresets(network.depth());
+    const auto splits = [&](const StackSegment& segment) {
+        const Block* const block = network.findBlock(segment.block);
+        return block != nullptr && splitAtFfn(*block).ok();
+    };
+    if (std::ranges::all_of(network.stack, splits)) {
+        return presets;
+    }
+    for (TopologyPreset& preset : presets) {
+        std::visit(
+            [](auto& wiring) {
+                if constexpr (requires { wiring.sites; }) {
+                    wiring.sites = MixSites::Mhsa;
+                }
+            },
+            preset.wiring);
+    }
     return presets;
 }
 

@@ -35,11 +35,17 @@ std::vector<std::int64_t> firstAndLast(std::int64_t k, std::int64_t newest)
     return result;
 }
 
-/// DenseFormer: entry i may be read by reader j where j − 1 − i is a multiple of the dilation. Readers off the period
-/// read the newest entry alone; the final output always mixes.
-std::vector<std::int64_t> dilated(const Dilated& sources, std::int64_t newest, bool isFinal)
+/// DenseFormer: entry i may be read by reader j where j − 1 − i is a multiple of the dilation. Off the period, and
+/// before layer 1, readers of full outputs weigh nothing; those of branches have no entry that is the layer before.
+std::vector<std::int64_t> dilated(const Dilated& sources, const DepthMix& mix, std::int64_t newest, bool isFinal)
 {
-    if (!isFinal && newest % std::max<std::int64_t>(sources.period, 1) != 0) {
+    const bool onPeriod = newest % std::max<std::int64_t>(sources.period, 1) == 0;
+    const bool passes = sources.readers == DilatedReaders::OnPeriod && mix.entry == StackEntry::Full &&
+                        mix.feeds == MixFeeds::LayerInput;
+    if (passes && (!onPeriod || newest == 0)) {
+        return {};
+    }
+    if (!onPeriod && !isFinal) {
         return {newest};
     }
     std::vector<std::int64_t> result;
@@ -87,9 +93,39 @@ std::int64_t mixedModules(const DepthMix& mix, std::int64_t layers)
     return splitsLayers(mix) && mix.sites == MixSites::Both ? 2 * layers : layers;
 }
 
+std::int64_t modulesIn(const Wiring& wiring, std::int64_t layers)
+{
+    return sitesOf(wiring) == MixSites::Both ? 2 * layers : layers;
+}
+
+MixSites sitesOf(const Wiring& wiring)
+{
+    if (const auto* const mix = std::get_if<DepthMix>(&wiring)) {
+        return splitsLayers(*mix) ? mix->sites : MixSites::Mhsa;
+    }
+    if (const auto* const streams = std::get_if<MultiStream>(&wiring)) {
+        return streams->sites;
+    }
+    const auto* const gate = std::get_if<BranchGate>(&wiring);
+    const bool acts =
+        gate && gate->gate != BranchGateKind::StochasticDepth && gate->gate != BranchGateKind::ValueResidual;
+    return acts ? gate->sites : MixSites::Mhsa;
+}
+
 bool splitsLayers(const DepthMix& mix)
 {
-    return mix.feeds == MixFeeds::ResidualBesideBranch && mix.sites != MixSites::Mhsa;
+    return mix.sites != MixSites::Mhsa && !isRunningSum(mix);
+}
+
+bool splitsLayers(const Wiring& wiring)
+{
+    return sitesOf(wiring) != MixSites::Mhsa;
+}
+
+bool hasTwoFamilies(const DepthMix& mix)
+{
+    return mix.feeds == MixFeeds::ResidualBesideBranch && mix.sites == MixSites::Both &&
+           mix.sitePairs == SitePairs::Alike;
 }
 
 bool isRunningSum(const DepthMix& mix)
@@ -113,14 +149,30 @@ std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, st
     if (const auto* const ends = std::get_if<FirstAndLast>(&mix.sources)) {
         result = firstAndLast(lastOf(*ends, newest), newest);
     } else if (const auto* const steps = std::get_if<Dilated>(&mix.sources)) {
-        result = dilated(*steps, newest, target == depth + 1);
+        result = dilated(*steps, mix, newest, target == depth + 1);
     } else if (const auto* const list = std::get_if<ExplicitSources>(&mix.sources)) {
         result = listed(*list, target, newest);
     } else {
         result = range(0, newest);
     }
+    std::erase_if(result, [&](std::int64_t source) { return !isReadable(mix, {source, target}, depth); });
     dropPruned(result, mix, target);
     return result;
+}
+
+bool passesNewest(const DepthMix& mix, std::int64_t target, std::int64_t depth)
+{
+    if (mix.feeds == MixFeeds::ResidualBesideBranch) {
+        return (hasTwoFamilies(mix) && target == 1) || (!mix.lastMix && target == depth);
+    }
+    return mix.entry == StackEntry::Full && sourcesOf(mix, target, depth).empty() &&
+           !summedMiddleOf(mix, target, depth);
+}
+
+bool isReadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth)
+{
+    const bool isLast = mix.feeds == MixFeeds::ResidualBesideBranch && !mix.lastMix && shortcut.target == depth;
+    return !isLast && !(hasTwoFamilies(mix) && (shortcut.target - shortcut.source) % 2 != 0);
 }
 
 std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)

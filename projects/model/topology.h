@@ -10,6 +10,8 @@
 
 namespace residua::projects {
 
+struct Network;
+
 /// i:j: what layer (or stack entry) i puts on the stack reaches layer j. 0 is the stack's input;
 /// 0 ≤ i < j ≤ L + 1, where L + 1 is the final output. Ordered by target, then source.
 struct Shortcut {
@@ -48,11 +50,19 @@ enum class MixFeeds {
     ResidualBesideBranch,
 };
 
-/// Sites inside a transformer block that ANCRe may bridge (ANCRe Table 1), and what i and j of i:j number there.
+/// Where inside a transformer block a wiring acts, and what it counts as modules 1..K (in a mix i and j of i:j). ANCRe
+/// bridges them (its table 1); most others act at both, where their papers say "layer" for either half of a block.
 enum class MixSites {
     Mhsa, ///< inputs of the attentions, K = L: 0 is the input of layer 1, j the output of layer j
     Ffn,  ///< inputs of the FFNs, K = L: 0 is the input of layer 1's FFN, j that of layer j + 1's; L is the output
     Both, ///< all of them, K = 2L: 2j is the output of layer j, 2j − 1 the input of its FFN
+};
+
+/// Which sites shortcuts beside the branches join where both are bridged.
+enum class SitePairs {
+    Alike, ///< FFN inputs to FFN inputs, attention inputs to attention inputs (ANCRe §4.2): j − i is even. What arrives
+           ///< beside them is all that the modules since the last such site have put out
+    Any, ///< all of them in one family: beside them the module's branch alone
 };
 
 struct AllSources {
@@ -63,10 +73,16 @@ struct FirstAndLast {
     std::int64_t k = 2;
     bool operator==(const FirstAndLast&) const = default;
 };
+/// Who weighs dilated sources of full outputs.
+enum class DilatedReaders {
+    OnPeriod, ///< those after every period-th layer; the others read the newest entry as it is (DenseFormer's code)
+    All,      ///< those before every period-th layer and the final output; the others weigh the newest entry alone
+};
 /// Every `dilation`-th source counted back from the target, at every `period`-th target (DenseFormer).
 struct Dilated {
     std::int64_t dilation = 1;
     std::int64_t period = 1;
+    DilatedReaders readers = DilatedReaders::OnPeriod;
     bool operator==(const Dilated&) const = default;
 };
 /// Just these, kept sorted. `none` is the empty list; cascaded is every (j−1):j.
@@ -95,10 +111,15 @@ enum class ReluGradAtZero {
     One,  ///< lets a gate that starts at w = 0 learn (the default)
     Zero, ///< the frameworks' default: the literal form, whose gate never learns
 };
+enum class GateVectors {
+    PerMix,   ///< w for each mix, which all of its entries share: the paper's equation
+    PerEntry, ///< w for each entry of each mix: what the paper's parameter counts fit (tables 5 and 7)
+};
 struct Gate {
     GateKind kind = GateKind::None;
     GateInput input = GateInput::Raw;
     ReluGradAtZero reluGradAtZero = ReluGradAtZero::One;
+    GateVectors vectors = GateVectors::PerMix;
     bool operator==(const Gate&) const = default;
 };
 
@@ -135,6 +156,7 @@ struct DepthMix {
     MixPorts ports = MixPorts::Input;
     MixFeeds feeds = MixFeeds::LayerInput;
     MixSites sites = MixSites::Mhsa;
+    SitePairs sitePairs = SitePairs::Alike;
     SourceSet sources = AllSources{};
     WeightKind weight = WeightKind::Fixed;
     Gate gate;
@@ -143,12 +165,18 @@ struct DepthMix {
     MixInit init = MixInit::Ones;
     std::map<Shortcut, ShortcutState> states;
     Tsallis tsallis;
+    /// Of the hidden layers that make weights per token (perTokenHidden).
+    std::int64_t hiddenMultiple = 64;
+    double finalHidden = 4;
     bool weightDecay = false;   ///< mixing weights are kept out of weight decay unless asked
     bool separateNorms = false; ///< a norm of its own per port (DCA option)
     /// The final output reads a mix of its own over all L + 1 entries; else it is x_L, layer L's full output.
     bool finalMix = true;
-    /// Layers that share one stack entry: entry b is the sum over the b-th so many layers, as far as they have run
-    /// (Attention Residuals, block variant).
+    /// Beside the branches: layer L's output has learned shortcuts as the others have; else x_L = f_L + x_{L−1}, which
+    /// leaves the L(L − 1)/2 that ANCRe counts.
+    bool lastMix = true;
+    /// Modules that share one stack entry: entry b is the sum over the b-th so many, as far as they have run (Attention
+    /// Residuals, block variant).
     std::int64_t blockLayers = 1;
 
     bool operator==(const DepthMix&) const = default;
@@ -156,6 +184,9 @@ struct DepthMix {
 
 enum class StreamWeights { Static, Dynamic };
 enum class StreamConstraint { None, DoublyStochastic };
+/// What the dynamic weights of Hyper-Connections are made from: each stream less its mean over the features and over
+/// its deviation, or over its root mean square. Both have a gain and no bias.
+enum class StreamNorm { Layer, Rms };
 /// Hyper-Connections and mHC: n residual streams.
 struct MultiStream {
     std::int64_t streams = 4;
@@ -163,17 +194,44 @@ struct MultiStream {
     StreamConstraint constraint = StreamConstraint::None;
     std::int64_t sinkhornIterations = 20;
     double dynamicScale = 0.01;
+    MixSites sites = MixSites::Both;
+    StreamNorm norm = StreamNorm::Layer;
+    bool scaleOutputs = true; ///< what blocks write to the residual starts √streams times as large
     bool operator==(const MultiStream&) const = default;
 };
 
-enum class BranchGateKind { Highway, ReZero, LaurelRw, LaurelLr, LaurelPa, StochasticDepth, ValueResidual };
+enum class BranchGateKind {
+    Highway,
+    ReZero,
+    LaurelRw,
+    LaurelLr,
+    LaurelPa,
+    StochasticDepth,
+    ValueResidual,
+    LaurelRwLr,
+    LaurelRwLrPa,
+};
+/// Whether it is LAuReL-RW, alone or with others.
+[[nodiscard]] constexpr bool hasResidualWeights(BranchGateKind kind)
+{
+    return kind == BranchGateKind::LaurelRw || kind == BranchGateKind::LaurelRwLr ||
+           kind == BranchGateKind::LaurelRwLrPa;
+}
+/// How the factors α and β of LAuReL-RW are kept within 0 and 1; both start from a logit of 0 then.
+enum class LaurelBound {
+    None,    ///< free numbers, from 1
+    Sigmoid, ///< each by itself
+    Softmax, ///< α + β = 1
+};
 /// A gate on the residual or the branch of each layer.
 struct BranchGate {
     BranchGateKind gate = BranchGateKind::ReZero;
     std::int64_t rank = 16;       ///< LAuReL-LR and -PA
     std::int64_t window = 3;      ///< LAuReL-PA: previous activations mixed in
-    double keepProbability = 0.8; ///< stochastic depth, of the last layer; linear in depth
+    double keepProbability = 0.5; ///< stochastic depth, of the last layer; linear in depth
     double bias = -2.0;           ///< Highway: where the gate starts, before its sigmoid; below 0 it carries its input
+    LaurelBound bound = LaurelBound::Sigmoid; ///< LAuReL with RW
+    MixSites sites = MixSites::Both; ///< of no meaning to stochastic depth and value residual, which know layers alone
     bool operator==(const BranchGate&) const = default;
 };
 
@@ -196,8 +254,15 @@ struct Topology {
 /// K, how many modules i:j number in a stack of `layers`: L, or 2L where both sites of a layer are bridged. It is the
 /// `depth` of the functions below.
 [[nodiscard]] std::int64_t mixedModules(const DepthMix& mix, std::int64_t layers);
+/// The same of any wiring.
+[[nodiscard]] std::int64_t modulesIn(const Wiring& wiring, std::int64_t layers);
+/// Where it acts; Mhsa where sites mean nothing to it: the running sum, DenseNet, stochastic depth, value residual.
+[[nodiscard]] MixSites sitesOf(const Wiring& wiring);
 /// Whether the layers run as their two halves, cut at the FFN's input (ffn_site.h).
 [[nodiscard]] bool splitsLayers(const DepthMix& mix);
+[[nodiscard]] bool splitsLayers(const Wiring& wiring);
+/// Whether shortcuts join like sites alone: of two families, attentions' and FFNs'.
+[[nodiscard]] bool hasTwoFamilies(const DepthMix& mix);
 
 /// Whether every mix is the plain residual sum, which is kept running: one addition a layer, and no stack. It is drawn
 /// as a stream. Its only weights are those of learned shortcuts, i:j: the reader j gets (w − 1)·e_i beside the sum.
@@ -205,8 +270,15 @@ struct Topology {
 
 /// The sources that reader `target` (1..depth, depth + 1 for the final output) may read, in ascending
 /// order and less the pruned ones. FirstAndLast lists what is read as an entry of its own; the
-/// summed middle is what lies between. Empty for the final output where there is no final mix.
+/// summed middle is what lies between. Empty for the final output where there is no final mix, and for a reader that
+/// weighs nothing (passesNewest).
 [[nodiscard]] std::vector<std::int64_t> sourcesOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
+
+/// Whether reader `target` takes the newest entry as it is, with no weight: of full outputs a layer that reads no
+/// source, and beside the branches what has no shortcuts by lastMix, or by the families none that it could have.
+[[nodiscard]] bool passesNewest(const DepthMix& mix, std::int64_t target, std::int64_t depth);
+/// Whether shortcuts like this one, within the bounds, are read at all, whatever the sources say.
+[[nodiscard]] bool isReadable(const DepthMix& mix, const Shortcut& shortcut, std::int64_t depth);
 
 /// Entries first..last, read as one: the middle that FirstAndLast sums.
 struct EntryRange {
@@ -228,5 +300,7 @@ struct TopologyPreset {
 
 /// All presets in display order. Explicit presets (cascaded, none) are made for `depth` layers.
 [[nodiscard]] std::vector<TopologyPreset> topologyPresets(std::int64_t depth);
+/// The same for the layers of a network: where one of its blocks has no feed-forward half, they act once a layer.
+[[nodiscard]] std::vector<TopologyPreset> topologyPresets(const Network& network);
 
 } // namespace residua::projects

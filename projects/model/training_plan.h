@@ -138,7 +138,7 @@ struct StageSchedule {
     bool operator==(const StageSchedule&) const = default;
 };
 
-enum class InitLaw { Normal, XavierUniform, KaimingNormal, Orthogonal, Identity };
+enum class InitLaw { Normal, XavierUniform, KaimingNormal, Orthogonal, Identity, TruncatedNormal };
 enum class LowRankMethod { Baseline, Spectral, Lfai, LfaiWs, ReluSvd, NlraExact };
 
 /// How weights start.

@@ -223,7 +223,12 @@ Shape entering(const Project& project, const GraphRef& ref)
 ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref)
 {
     const Graph* const graph = findGraph(project, ref);
-    return graph ? resolveGraph(*graph, ref, sizesOf(project), entering(project, ref)) : ResolvedGraph{};
+    return graph ? resolveGraph(project, ref, *graph) : ResolvedGraph{};
+}
+
+ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref, const Graph& graph)
+{
+    return resolveGraph(graph, ref, sizesOf(project), entering(project, ref));
 }
 
 ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering,

@@ -38,6 +38,8 @@ struct ResolvedGraph {
 
 /// The graph of a project; empty for one that is not there.
 [[nodiscard]] ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref);
+/// Another graph that is given what that one is, a half of it, say.
+[[nodiscard]] ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref, const Graph& graph);
 /// A graph whose input ports are given `entering`, but for the ports in `others`. `ref` is its name in errors.
 [[nodiscard]] ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes,
                                          const Shape& entering, const std::map<std::string, Shape>& others = {});

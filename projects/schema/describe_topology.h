@@ -32,6 +32,18 @@ struct Choices<WeightKind> {
                                      {"per_token", "per token"}};
 };
 template <>
+struct Choices<SitePairs> {
+    static constexpr Choice all[] = {{"alike", "alike"}, {"any", "any"}};
+};
+template <>
+struct Choices<GateVectors> {
+    static constexpr Choice all[] = {{"per_mix", "one a mix"}, {"per_entry", "one an entry"}};
+};
+template <>
+struct Choices<LaurelBound> {
+    static constexpr Choice all[] = {{"none", "none"}, {"sigmoid", "sigmoid"}, {"softmax", "softmax"}};
+};
+template <>
 struct Choices<GateKind> {
     static constexpr Choice all[] = {{"none", "none"}, {"outside", "outside"}, {"inside", "inside"}};
 };
@@ -65,6 +77,10 @@ struct Choices<StreamConstraint> {
     static constexpr Choice all[] = {{"none", "free"}, {"doubly_stochastic", "doubly stochastic"}};
 };
 template <>
+struct Choices<StreamNorm> {
+    static constexpr Choice all[] = {{"layer", "layer norm"}, {"rms", "RMS norm"}};
+};
+template <>
 struct Choices<BranchGateKind> {
     static constexpr Choice all[] = {{"highway", "Highway"},
                                      {"rezero", "ReZero"},
@@ -72,7 +88,9 @@ struct Choices<BranchGateKind> {
                                      {"laurel_lr", "LAuReL-LR"},
                                      {"laurel_pa", "LAuReL-PA"},
                                      {"stochastic_depth", "stochastic depth"},
-                                     {"value_residual", "value residual"}};
+                                     {"value_residual", "value residual"},
+                                     {"laurel_rw_lr", "LAuReL-RW+LR"},
+                                     {"laurel_rw_lr_pa", "LAuReL-RW+LR+PA"}};
 };
 template <>
 inline constexpr bool kInline<AllSources> = true;
@@ -94,6 +112,10 @@ struct Fields<FirstAndLast> {
     }
 };
 template <>
+struct Choices<DilatedReaders> {
+    static constexpr Choice all[] = {{"on_period", "on the period"}, {"all", "all"}};
+};
+template <>
 inline constexpr bool kInline<Dilated> = true;
 template <>
 struct Fields<Dilated> {
@@ -109,6 +131,12 @@ struct Fields<Dilated> {
            "Every so many-th layer mixes; the others read the last entry.",
            {.range = Range::atLeast(1), .paper = "5 (DenseFormer)"}},
           &Dilated::period);
+        v({"readers",
+           "weights",
+           "Who has weights over full outputs: what follows every period-th layer, or every layer (off the period one "
+           "weight, on the last entry) and the final output.",
+           {.paper = "on the period (DenseFormer's code)"}},
+          &Dilated::readers);
     }
 };
 template <>
@@ -135,6 +163,12 @@ struct Fields<Gate> {
         v({"input", "reads", "What the gate reads of an entry.", {.paper = "raw"}}, &Gate::input);
         v({"relu_grad_at_zero", "ReLU slope at 0", "With 0, a gate that starts at w = 0 never learns."},
           &Gate::reluGradAtZero);
+        v({"vectors",
+           "gate vectors",
+           "One for each mix, which its entries share (the equation), or one for each entry (what tables 5 and 7 "
+           "count).",
+           {.paper = "one a mix (§3.1)"}},
+          &Gate::vectors);
     }
 };
 template <>
@@ -165,8 +199,20 @@ struct Fields<DepthMix> {
            "The layer's input, or the residual beside its branch.",
            {.paper = "beside the branch: ANCRe eq. 5"}},
           &DepthMix::feeds);
-        v({"sites", "sites", "Where inside a transformer block the mix bridges.", {.paper = "MHSA (ANCRe, table 1)"}},
+        v({"sites",
+           "sites",
+           "Where inside a transformer block the mix acts: at the inputs of the attentions (once a layer), of the "
+           "FFNs, or "
+           "of both.",
+           {.paper = "MHSA (ANCRe, table 1); both (Attention Residuals)"}},
           &DepthMix::sites);
+        v({"site_pairs",
+           "joins sites",
+           "With both sites bridged beside the branches: shortcuts join like sites (FFN to FFN, attention to "
+           "attention), "
+           "or any.",
+           {.paper = "alike (ANCRe §4.2)"}},
+          &DepthMix::sitePairs);
         v({"sources", "sources", "Which earlier entries a layer may read."}, &DepthMix::sources);
         v({"weight",
            "weight",
@@ -201,6 +247,18 @@ struct Fields<DepthMix> {
            "A regulariser on the normalised coefficients (ANCRe §4).",
            {.group = "Tsallis entropy"}},
           &DepthMix::tsallis);
+        v({"hidden_multiple",
+           "hidden multiple",
+           "Hidden features that make weights per token are rounded up to the next multiple of it; 1 leaves them as "
+           "many "
+           "as the weights.",
+           {.range = Range::within(1, 1'000'000), .paper = "64 (MUDD's released models)"}},
+          &DepthMix::hiddenMultiple);
+        v({"final_hidden",
+           "hidden at the output",
+           "Times as many hidden features make the final output's weights per token.",
+           {.range = Range::within(0.001, 1000), .paper = "4 (MUDD)"}},
+          &DepthMix::finalHidden);
         v({"weight_decay",
            "weight decay",
            "Whether mixing weights decay like any other.",
@@ -212,9 +270,16 @@ struct Fields<DepthMix> {
            "The final output reads a mix of its own over all entries; else it is the last layer's.",
            {.group = "what is read"}},
           &DepthMix::finalMix);
+        v({"last_mix",
+           "last mix",
+           "Beside the branches: the last layer's output has learned shortcuts too (L(L+1)/2 in all); without them it "
+           "is "
+           "its branch and the layer before (L(L−1)/2).",
+           {.paper = "on: figure 6 of ANCRe; off: its count"}},
+          &DepthMix::lastMix);
         v({"block_layers",
            "layers per entry",
-           "Neighbouring layers that share one stack entry.",
+           "Neighbouring layers, or halves of layers where the sites are both, that share one stack entry.",
            {.unit = "layers", .range = Range::atLeast(1)}},
           &DepthMix::blockLayers);
     }
@@ -242,6 +307,22 @@ struct Fields<MultiStream> {
            "Where the factor of the input-dependent part starts.",
            {.range = Range::within(0, 1000), .paper = "0.01"}},
           &MultiStream::dynamicScale);
+        v({"sites",
+           "sites",
+           "Where the streams are read and written: at attention and FFN both, or once a layer at the one or the "
+           "other.",
+           {.paper = "both (Hyper-Connections, mHC)"}},
+          &MultiStream::sites);
+        v({"norm",
+           "norm",
+           "Of the streams that free dynamic weights are made from.",
+           {.paper = "layer norm (Hyper-Connections)"}},
+          &MultiStream::norm);
+        v({"scale_outputs",
+           "scale outputs",
+           "What blocks write to the residual starts √streams times as large.",
+           {.paper = "on (Hyper-Connections)"}},
+          &MultiStream::scaleOutputs);
     }
 };
 template <>
@@ -249,7 +330,10 @@ struct Fields<BranchGate> {
     static constexpr void visit(auto&& v)
     {
         v({"gate", "gate", "What weighs the residual or the branch of each layer."}, &BranchGate::gate);
-        v({"rank", "rank", "Inner width of LAuReL-LR and -PA.", {.range = Range::within(1, 1'000'000)}},
+        v({"rank",
+           "rank",
+           "Inner width of the low-rank maps of LAuReL-LR and -PA.",
+           {.range = Range::within(1, 1'000'000)}},
           &BranchGate::rank);
         v({"window",
            "window",
@@ -259,13 +343,24 @@ struct Fields<BranchGate> {
         v({"keep_probability",
            "keep probability",
            "Of the last layer under stochastic depth; linear in the depth.",
-           {.range = Range::within(0, 1)}},
+           {.range = Range::within(0, 1), .paper = "0.5 (stochastic depth)"}},
           &BranchGate::keepProbability);
         v({"bias",
            "gate bias",
            "Where Highway's gate starts, before its sigmoid; below 0 it carries its input.",
            {.range = Range::within(-100, 100), .paper = "−2 (Highway)"}},
           &BranchGate::bias);
+        v({"bound",
+           "bound",
+           "What keeps the factors of LAuReL-RW within 0 and 1; bounded, both start at a half, free at 1.",
+           {.paper = "sigmoid or softmax (LAuReL)"}},
+          &BranchGate::bound);
+        v({"sites",
+           "sites",
+           "Where the gate acts: at attention and FFN both, or once a layer at the one or the other (stochastic depth "
+           "and value residual know layers alone).",
+           {.paper = "both (ReZero, LAuReL)"}},
+          &BranchGate::sites);
     }
 };
 template <>

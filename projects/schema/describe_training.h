@@ -90,7 +90,8 @@ struct Choices<InitLaw> {
                                      {"xavier_uniform", "Xavier uniform"},
                                      {"kaiming_normal", "Kaiming normal"},
                                      {"orthogonal", "orthogonal"},
-                                     {"identity", "identity"}};
+                                     {"identity", "identity"},
+                                     {"truncated_normal", "truncated normal"}};
 };
 template <>
 struct Choices<LowRankMethod> {

@@ -240,13 +240,13 @@ Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMem
                          (meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?")};
 }
 
-Result<Topology> topologyFrom(std::string_view text, std::int64_t depth)
+Result<Topology> topologyFrom(std::string_view text, const Network& network)
 {
-    const std::vector<TopologyPreset> presets = topologyPresets(depth);
+    const std::vector<TopologyPreset> presets = topologyPresets(network);
     if (const auto preset = std::ranges::find(presets, text, &TopologyPreset::name); preset != presets.end()) {
         return Topology{preset->name, preset->wiring};
     }
-    Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, depth);
+    Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, network.depth());
     if (!shortcuts) {
         std::vector<std::string_view> names;
         std::ranges::transform(presets, std::back_inserter(names), &TopologyPreset::name);
@@ -264,7 +264,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
 {
     JsonValue fresh = treeOf(value);
     if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kTopology) {
-        Result<Topology> topology = topologyFrom(*text, project.network.depth());
+        Result<Topology> topology = topologyFrom(*text, project.network);
         if (!topology) {
             return topology.error();
         }

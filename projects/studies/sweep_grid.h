@@ -54,8 +54,8 @@ struct SweepPart {
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
 
 /// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the texts of shortcutsFrom ("1:2+2:3",
-/// "i:i+2"). For `depth` layers.
-[[nodiscard]] Result<Topology> topologyFrom(std::string_view text, std::int64_t depth);
+/// "i:i+2"). For the layers of `network`.
+[[nodiscard]] Result<Topology> topologyFrom(std::string_view text, const Network& network);
 
 /// FLOP of all of a project's steps: what one token or sample costs times how many are seen.
 [[nodiscard]] double trainingFlops(const Project& project, const Cost& perUnit);

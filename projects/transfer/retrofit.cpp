@@ -49,9 +49,14 @@ double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
 
 Departure departureOf(const DepthMix& mix, std::int64_t target, std::int64_t depth)
 {
+    if (passesNewest(mix, target, depth)) {
+        return std::nullopt;
+    }
     const std::string reader = readerText(target, depth);
     // Layers that share an entry: the newest is that of the layer before.
-    const std::int64_t newest = target == 1 ? 0 : (target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
+    const std::int64_t newest = hasTwoFamilies(mix) ? target - 2 // of its own kind
+                                : target == 1       ? 0
+                                                    : (target - 2) / std::max<std::int64_t>(mix.blockLayers, 1) + 1;
     std::map<std::int64_t, double> weights = startWeights(mix, target, depth);
     if (mix.normalise == NormaliseOver::Sources && weights.size() == 1) {
         weights.begin()->second = 1;
@@ -105,6 +110,9 @@ Departure departureOf(const BranchGate& wiring, std::int64_t)
     case BranchGateKind::ValueResidual:
         return "half of every attention's values start as the first layer's";
     case BranchGateKind::LaurelRw:
+    case BranchGateKind::LaurelRwLr:
+    case BranchGateKind::LaurelRwLrPa:
+        return wiring.bound == LaurelBound::None ? Departure() : "its bounded factors start at a half";
     case BranchGateKind::LaurelLr:
     case BranchGateKind::LaurelPa:
         break;

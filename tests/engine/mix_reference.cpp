@@ -27,7 +27,13 @@ namespace {
 
 bool isDca(const std::string& name)
 {
-    return name == "dca" || name == "k-dca";
+    return name == "dca" || name == "k-dca" || name == "dca-table";
+}
+
+/// A gate vector for each entry, not for each mix.
+bool gatesEntries(const std::string& name)
+{
+    return name == "grn-v3-table" || name == "dca-table";
 }
 
 std::int64_t portsOf(const std::string& name)
@@ -54,6 +60,9 @@ public:
             const Tensors mixes = read(j, portsOf(m_name));
             const at::Tensor f = branch(j, mixes);
             m_entries.push_back(full ? mixes.back() + f : f);
+            if (m_name == "grn-v2-table" && j == m_depth) {
+                return mixes[0] + f; // no final mix
+            }
         }
         return read(m_depth + 1, 1)[0];
     }
@@ -126,18 +135,18 @@ private:
             return {m_entries[0], middle, m_entries[newest - 1], m_entries[newest]};
         }
         if (m_name == "denseformer-dilated") {
-            const bool mixes = newest % 5 == 0 || j == m_depth + 1;
-            for (std::size_t i = 0; i <= newest; ++i) {
-                if (i == newest || (mixes && (newest - i) % 4 == 0)) {
-                    terms.push_back(m_entries[i]);
-                }
+            for (std::size_t i = newest % 4; i <= newest && newest % 5 == 0; i += 4) {
+                terms.push_back(m_entries[i]);
             }
-            return terms;
+            return newest > 0 ? terms : Tensors();
+        }
+        if (newest == 0 && (m_name == "denseformer" || m_name == "mudd")) {
+            return {};
         }
         if (m_name == "attention-residuals-block") {
             terms = {m_entries[0]};
             for (std::size_t i = 1; i <= newest; ++i) {
-                if (i % 4 == 1) {
+                if (i % 2 == 1) {
                     terms.push_back(m_entries[i]);
                 } else {
                     terms.back() = terms.back() + m_entries[i];
@@ -152,6 +161,9 @@ private:
     {
         const Tensors terms = termsOf(j);
         const auto n = static_cast<std::int64_t>(terms.size());
+        if (terms.empty()) { // what weighs nothing reads the newest entry
+            return {static_cast<std::size_t>(ports), m_entries.back()};
+        }
         Tensors mixes;
         for (std::int64_t o = 0; o < ports; ++o) {
             const Tensors weights = m_name == "mudd"                            ? mudd(j, o, ports, n)
@@ -172,9 +184,10 @@ private:
     {
         Tensors result;
         for (const at::Tensor& term : terms) {
+            const std::int64_t gate = gatesEntries(m_name) ? m_term : m_mix;
             at::Tensor b = m_name == "plain" ? at::zeros_like(term) + 1.0 : weight("topology.coefficient")[m_term++];
-            if (m_name == "grn-v3" || isDca(m_name)) {
-                b = b + at::relu(at::matmul(term, weight("topology.gate")[m_mix])).unsqueeze(1);
+            if (m_name.starts_with("grn-v3") || isDca(m_name)) {
+                b = b + at::relu(at::matmul(term, weight("topology.gate")[gate])).unsqueeze(1);
             }
             result.push_back(b);
         }
@@ -246,6 +259,30 @@ at::Tensor halvedOutput(const Project& project, CompiledNetwork& network, const 
         bridged.push_back(value);
         return value;
     };
+    if (projects::hasTwoFamilies(mix)) {
+        // ANCRe section 4.2: of each kind of input a learned sum of the earlier ones, beside both branches since.
+        const auto learned = [&](const Tensors& inputs) {
+            const auto n = static_cast<std::int64_t>(inputs.size());
+            const at::Tensor p = at::softmax(c.narrow(0, term, n) / 0.1, 0);
+            term += n;
+            at::Tensor sum = at::zeros_like(inputs[0]);
+            for (std::int64_t i = 0; i < n; ++i) {
+                sum = sum + p[i] * inputs[static_cast<std::size_t>(i)];
+            }
+            return sum;
+        };
+        Tensors attentionInputs{input};
+        Tensors ffnInputs;
+        at::Tensor f;
+        for (std::int64_t j = 1; j <= depth; ++j) {
+            const at::Tensor a = times(j, "a", attentionInputs.back());
+            ffnInputs.push_back(j == 1 ? input + a : f + a + learned(ffnInputs));
+            f = times(j, "down", at::relu(times(j, "up", ffnInputs.back())));
+            const bool plain = j == depth && !mix.lastMix;
+            attentionInputs.push_back(plain ? ffnInputs.back() + f : a + f + learned(attentionInputs));
+        }
+        return attentionInputs.back();
+    }
     const bool attentions = mix.sites != projects::MixSites::Ffn;
     const bool ffns = mix.sites != projects::MixSites::Mhsa;
     at::Tensor since; // branches since the last bridged site
@@ -348,20 +385,29 @@ std::int64_t referenceParameters(const std::string& topology, std::int64_t depth
 {
     const std::int64_t l = depth;
     const std::int64_t pairs = (l + 1) * (l + 2) / 2; // readers 1..L + 1, each of all before it
-    if (topology == "grn-v1" || topology == "denseformer") {
+    if (topology == "grn-v1") {
         return pairs;
+    }
+    if (topology == "denseformer") {
+        return pairs - 1; // layer 1 has none
+    }
+    if (topology == "grn-v2-table") {
+        return l * (l + 1) / 2 * width;
+    }
+    if (topology == "grn-v3-table") {
+        return 2 * pairs * width;
     }
     if (topology == "grn-v2") {
         return pairs * width;
     }
-    if (topology == "grn-v3") {
+    if (topology == "grn-v3" || topology == "grn-v3-literal") {
         return (pairs + l + 1) * width;
     }
     if (isDca(topology)) {
         std::int64_t mixes = 0;
         for (std::int64_t j = 1; j <= l + 1; ++j) {
             const std::int64_t entries = topology == "k-dca" ? std::min<std::int64_t>(j, 4) : j;
-            mixes += (j <= l ? 3 : 1) * (entries + 1); // b for each, and the gate's w
+            mixes += (j <= l ? 3 : 1) * (entries + (gatesEntries(topology) ? entries : 1)); // b, and the gate's w
         }
         return mixes * width;
     }
@@ -373,16 +419,17 @@ std::int64_t referenceParameters(const std::string& topology, std::int64_t depth
     }
     if (topology == "denseformer-dilated") {
         std::int64_t weights = 0;
-        for (std::int64_t j = 1; j <= l + 1; ++j) {
-            weights += (j - 1) % 5 == 0 || j == l + 1 ? (j - 1) / 4 + 1 : 1;
+        for (std::int64_t n = 5; n <= l; n += 5) {
+            weights += n / 4 + 1;
         }
         return weights;
     }
     if (topology == "mudd") {
         std::int64_t weights = 0;
-        for (std::int64_t j = 1; j <= l + 1; ++j) {
-            const std::int64_t h = j * (j <= l ? 4 : 1);
-            weights += width * h + h * h + h;
+        for (std::int64_t j = 2; j <= l + 1; ++j) {
+            const std::int64_t n = j * (j <= l ? 4 : 1);
+            const std::int64_t h = ((j <= l ? n : 4 * n) / 64 + 1) * 64;
+            weights += width * h + h * n + n;
         }
         return weights;
     }

@@ -111,14 +111,27 @@ void shake(CompiledNetwork& network, double scale, std::uint64_t seed)
     }
 }
 
-projects::Topology topologyNamed(const std::string& name, std::int64_t depth)
+namespace {
+
+projects::Topology namedAmong(const std::vector<projects::TopologyPreset>& presets, const std::string& name)
 {
-    const auto presets = projects::topologyPresets(depth);
     const auto found = std::ranges::find(presets, name, &projects::TopologyPreset::name);
     if (found == presets.end()) {
         throw std::runtime_error("no topology preset is named " + name);
     }
     return {name, found->wiring};
+}
+
+} // namespace
+
+projects::Topology topologyNamed(const std::string& name, std::int64_t depth)
+{
+    return namedAmong(projects::topologyPresets(depth), name);
+}
+
+projects::Topology topologyNamed(const std::string& name, const projects::Network& network)
+{
+    return namedAmong(projects::topologyPresets(network), name);
 }
 
 namespace {
@@ -163,7 +176,7 @@ Project tinyLanguage(const std::string& block, const std::string& topology, std:
             node.params["heads"] = std::int64_t{2};
         }
     }
-    project.topology = topologyNamed(topology, depth);
+    project.topology = topologyNamed(topology, project.network);
     project.initialisation.scale = 0.3;
     project.training.sequenceLength = 5;
     project.training.precision = projects::Precision::Fp64;
@@ -179,7 +192,7 @@ Project tinyVectors(const std::string& block, const std::string& topology, std::
         GraphBuilder().node("input", "input").node("output", "output").wire("input", "output").build();
     project.network.head = project.network.stem;
     stackOf(project, block, depth);
-    project.topology = topologyNamed(topology, depth);
+    project.topology = topologyNamed(topology, project.network);
     project.network.objective = projects::Objective::HalfSquaredError;
     project.initialisation.scale = 0.3;
     project.training.precision = projects::Precision::Fp64;

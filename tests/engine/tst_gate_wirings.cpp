@@ -15,6 +15,8 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 
 #include <QTest>
@@ -66,6 +68,28 @@ public:
         return at::matmul(at::matmul(x, (*this)[prefix + "down.weight"].t()), (*this)[prefix + "up.weight"].t());
     }
 
+    /// LAuReL-PA's sum over the latest activations.
+    [[nodiscard]] at::Tensor previous(const std::vector<at::Tensor>& x) const
+    {
+        const auto layer = static_cast<std::int64_t>(x.size());
+        std::int64_t first = 0; // Layers 1, 2, 3, 4 read 1, 2, 3, 3 activations.
+        for (std::int64_t l = 1; l < layer; ++l) {
+            first += std::min<std::int64_t>(l, 3);
+        }
+        at::Tensor sum = at::zeros_like(x.back());
+        const std::int64_t count = std::min<std::int64_t>(layer, 3);
+        for (std::int64_t k = 0; k < count; ++k) {
+            const auto source = static_cast<std::size_t>(layer - count + k);
+            sum = sum + (*this)["topology.coefficient"][first + k] * lowRank(layer, x[source]);
+        }
+        return sum;
+    }
+    /// LAuReL-RW's α and β, bounded by a sigmoid as in the presets.
+    [[nodiscard]] at::Tensor factors(const std::vector<at::Tensor>& x) const
+    {
+        return at::sigmoid((*this)["topology.factor"][static_cast<std::int64_t>(x.size()) - 1]);
+    }
+
 private:
     engine::CompiledNetwork& m_network;
 };
@@ -88,28 +112,26 @@ const std::vector<std::pair<const char*, Rule>>& rules()
          }},
         {"laurel-rw",
          [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
-             const at::Tensor factor = net["topology.factor"][static_cast<std::int64_t>(x.size()) - 1];
+             const at::Tensor factor = net.factors(x);
              return factor[0] * f + factor[1] * x.back();
+         }},
+        {"laurel-rw-lr",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             const at::Tensor factor = net.factors(x);
+             const at::Tensor map = net.lowRank(static_cast<std::int64_t>(x.size()), x.back());
+             return factor[0] * f + factor[1] * (map + x.back());
+         }},
+        {"laurel-rw-lr-pa",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             const at::Tensor factor = net.factors(x);
+             return factor[0] * f + factor[1] * (net.previous(x) + x.back());
          }},
         {"laurel-lr",
          [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
              return f + x.back() + net.lowRank(static_cast<std::int64_t>(x.size()), x.back());
          }},
-        {"laurel-pa",
-         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
-             const auto layer = static_cast<std::int64_t>(x.size());
-             std::int64_t first = 0; // Layers 1, 2, 3, 4 read 1, 2, 3, 3 activations.
-             for (std::int64_t l = 1; l < layer; ++l) {
-                 first += std::min<std::int64_t>(l, 3);
-             }
-             at::Tensor sum = f + x.back();
-             const std::int64_t count = std::min<std::int64_t>(layer, 3);
-             for (std::int64_t k = 0; k < count; ++k) {
-                 const auto source = static_cast<std::size_t>(layer - count + k);
-                 sum = sum + net["topology.coefficient"][first + k] * net.lowRank(layer, x[source]);
-             }
-             return sum;
-         }},
+        {"laurel-pa", [](const Layers& net, const std::vector<at::Tensor>& x,
+                         const at::Tensor& f) { return f + x.back() + net.previous(x); }},
     };
     return kRules;
 }
@@ -161,15 +183,40 @@ private Q_SLOTS:
         QVERIFY2(check.worst < 1e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
 
-    void startsAsThePlainNetwork_data() { presetRows({"laurel-rw", "laurel-lr", "laurel-pa"}); }
+    void startsAsThePlainNetwork_data()
+    {
+        presetRows({"laurel-rw", "laurel-lr", "laurel-pa", "laurel-rw-lr", "laurel-rw-lr-pa"});
+    }
     void startsAsThePlainNetwork()
     {
         QFETCH(QString, preset);
-        const Project project = tinyVectors("mlp", preset.toStdString(), kDepth);
+        Project project = tinyVectors("mlp", preset.toStdString(), kDepth);
+        gateOf(project).bound = projects::LaurelBound::None;
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         const at::NoGradGuard noGrad;
         const at::Tensor expected = compiled(tinyVectors("mlp", "plain", kDepth))->forward(batch.input, kTraining);
         QCOMPARE(distance(compiled(project)->forward(batch.input, kTraining), expected), 0.0);
+    }
+
+    /// Bounded by a softmax the two factors share 1, at first alike.
+    void laurelFactorsShareOneUnderASoftmax()
+    {
+        Project project = tinyVectors("mlp", "laurel-rw", 2);
+        gateOf(project).bound = projects::LaurelBound::Softmax;
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        const at::NoGradGuard noGrad;
+        const Layers layers(*network);
+        at::Tensor x = batch.input;
+        for (const std::int64_t layer : {1, 2}) {
+            x = 0.5 * layers.branch(layer, x) + 0.5 * x;
+        }
+        QVERIFY(distance(network->forward(batch.input, kTraining), x) < 1e-12);
+        parameter(*network, "topology.factor").fill_(3).select(1, 0).fill_(1);
+        const double alpha = 1 / (1 + std::exp(2));
+        const engine::Matrix mix = network->coefficients(1).front();
+        QVERIFY(std::abs(mix.at(2, 2) - alpha) < 1e-6);
+        QVERIFY(std::abs(mix.at(1, 0) - (1 - alpha)) < 1e-6);
     }
 
     void rezeroStartsAsTheIdentity()
@@ -372,7 +419,9 @@ private Q_SLOTS:
 
     void rezeroAndLaurelUnfold()
     {
-        const auto network = compiled(tinyVectors("linear", "laurel-rw", 2));
+        Project project = tinyVectors("linear", "laurel-rw", 2);
+        gateOf(project).bound = projects::LaurelBound::None;
+        const auto network = compiled(project);
         {
             const at::NoGradGuard noGrad;
             const at::Tensor factor = parameter(*network, "topology.factor");

@@ -40,10 +40,11 @@ private Q_SLOTS:
         for (const char* const name : {"grn-v1", "grn-v2", "grn-v3", "dca"}) {
             QTest::newRow(name) << QString(name) << true;
         }
-        for (const char* const name : {"ancre-none", "denseformer", "mudd", "laurel-rw", "laurel-pa"}) {
+        for (const char* const name : {"ancre-none", "denseformer", "mudd"}) {
             QTest::newRow(name) << QString(name) << true;
         }
         QTest::newRow("k-dca") << QString("k-dca") << false; // sums the middle first, so rounds in another order
+        QTest::newRow("laurel-pa") << QString("laurel-pa") << false; // adds attention and FFN one after the other
     }
     /// Under bf16 too, where it takes that all keep the residual in the same numbers.
     void startsAsThePlainNetwork()
@@ -53,7 +54,7 @@ private Q_SLOTS:
         Project mixed = tinyLanguage("transformer", topology.toStdString(), 6);
         mixed = *projects::rewired(mixed, mixed.topology);
         Project plain = mixed;
-        plain.topology = topologyNamed("plain", 6);
+        plain.topology = topologyNamed("plain", plain.network);
         const engine::DeviceBatch batch = randomBatch(plain, 3, 5, 1);
         const auto compare = [&](double tolerance) {
             const at::Tensor expected = compiled(plain)->forward(batch.input, kTraining);
@@ -368,8 +369,12 @@ private:
         std::vector<at::Tensor> entries{input};
         at::Tensor x = input;
         const auto mixOf = [&](std::int64_t target) {
+            const std::vector<std::int64_t> sources = projects::sourcesOf(mix, target, depth);
+            if (sources.empty() && mix.feeds == projects::MixFeeds::LayerInput) {
+                return entries.back(); // of full outputs what weighs nothing reads the newest
+            }
             at::Tensor sum = at::zeros(input.sizes(), at::kDouble);
-            for (const std::int64_t source : projects::sourcesOf(mix, target, depth)) {
+            for (const std::int64_t source : sources) {
                 sum = sum + weights[next++] * entries[static_cast<std::size_t>(source)];
             }
             return sum;

@@ -118,6 +118,25 @@ private:
         return numbersOf(parameter(m_network, "topology." + name)[layer]);
     }
 
+    /// Less its mean and over its deviation, or over its root mean square.
+    Numbers normalised(const Numbers& stream) const
+    {
+        const bool layerNorm = m_wiring.norm == projects::StreamNorm::Layer;
+        double mean = 0;
+        for (const double x : stream) {
+            mean += layerNorm ? x / static_cast<double>(m_width) : 0;
+        }
+        double squares = layerNorm ? 1e-5 : 1e-6;
+        for (const double x : stream) {
+            squares += (x - mean) * (x - mean) / static_cast<double>(m_width);
+        }
+        Numbers result;
+        for (const double x : stream) {
+            result.push_back((x - mean) / std::sqrt(squares));
+        }
+        return result;
+    }
+
     double lengthOf(const std::vector<Numbers>& streams) const
     {
         double squares = 0;
@@ -137,11 +156,11 @@ private:
         const Numbers scale = at("scale", layer);
         const auto d = static_cast<std::size_t>(m_width);
         for (std::size_t j = 0; j < m_n; ++j) {
-            const double length = lengthOf({streams[j]});
+            const Numbers stream = normalised(streams[j]);
             const auto logit = [&](std::size_t row) {
                 double sum = 0;
                 for (std::size_t k = 0; k < d; ++k) {
-                    sum += streams[j][k] / length * gain[k] * weight[row * d + k];
+                    sum += stream[k] * gain[k] * weight[row * d + k];
                 }
                 return std::tanh(sum);
             };
@@ -239,6 +258,7 @@ void streamCases()
         QTest::addRow("mHC, %d", streams) << "mhc" << streams << true;
         QTest::addRow("mHC static, %d", streams) << "mhc" << streams << false;
     }
+    QTest::addRow("dynamic, RMS norm") << "hyper-dynamic" << 3 << true;
     QTest::addRow("static, 1") << "hyper-static" << 1 << false;
     QTest::addRow("dynamic, 1") << "hyper-dynamic" << 1 << true;
 }
@@ -248,6 +268,9 @@ void configure(Project& project, int streams, bool dynamic)
     wiringOf(project).streams = streams;
     wiringOf(project).weights = dynamic ? projects::StreamWeights::Dynamic : projects::StreamWeights::Static;
     wiringOf(project).dynamicScale = 0.3;
+    if (QTest::currentDataTag() == QByteArrayView("dynamic, RMS norm")) {
+        wiringOf(project).norm = projects::StreamNorm::Rms;
+    }
 }
 
 } // namespace
@@ -299,7 +322,8 @@ private Q_SLOTS:
     {
         QFETCH(QString, preset);
         QFETCH(QString, block);
-        const Project project = tinyVectors(block.toStdString(), preset.toStdString(), 6);
+        Project project = tinyVectors(block.toStdString(), preset.toStdString(), 6);
+        wiringOf(project).scaleOutputs = false;
         const Project plain = tinyVectors(block.toStdString(), "plain", 6);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         const at::NoGradGuard noGrad;
@@ -308,11 +332,25 @@ private Q_SLOTS:
         QVERIFY2(preset == "mhc" ? difference < 1e-12 : difference == 0, qPrintable(QString::number(difference)));
     }
 
+    /// Hyper-Connections: what blocks write to the residual starts √n times as large, and nothing else.
+    void outputsStartScaledByTheStreams()
+    {
+        Project project = tinyLanguage("transformer", "hyper-static", 2);
+        const auto scaled = compiled(project);
+        wiringOf(project).scaleOutputs = false;
+        const auto plain = compiled(project);
+        for (const engine::NamedParameter& p : plain->parameters()) {
+            const bool writes = p.name.ends_with("down.weight") || p.name.ends_with("attention.out.weight");
+            QVERIFY2(distance(parameter(*scaled, p.name), writes ? 2 * p.tensor : p.tensor) == 0, p.name.c_str());
+        }
+    }
+
     /// Behind a head that starts with a norm the factor n is gone but for the norm's epsilon.
     void startsAsThePlainLanguageModel()
     {
         for (const char* const preset : {"hyper-static", "hyper-dynamic", "mhc"}) {
-            const Project project = tinyLanguage("transformer", preset, 3);
+            Project project = tinyLanguage("transformer", preset, 3);
+            wiringOf(project).scaleOutputs = false;
             const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
             const at::NoGradGuard noGrad;
             const at::Tensor expected =

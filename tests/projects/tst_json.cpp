@@ -98,7 +98,7 @@ private slots:
         project.schedule.stages = {{100, 6, {1, 12}}};
         const QStringList lines = q(toJson(project)).split('\n');
         for (const char* expected :
-             {R"(  "schema": 1,)",
+             {R"(  "schema": 2,)",
               R"(            {"id": 2, "kind": "linear", "name": "up", "params": {"bias": true, "out": "4*d"}})",
               R"(            "1.out > 2.in")", R"(      {"block": "mlp", "repeat": 12})", R"(          "0:3")",
               R"(        "2:5": "frozen")", R"(      {"start": 100, "average_length": 6.0, "always": [1, 12]})",
@@ -109,7 +109,7 @@ private slots:
         layout.positions[GraphRef::stem()][NodeId{3}] = {10, -2.5};
         layout.groups = {{"early", 1, 4}};
         QCOMPARE(q(toJson(layout)),
-                 q("{\n  \"schema\": 1,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
+                 q("{\n  \"schema\": 2,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
                    "  \"groups\": [\n    {\"name\": \"early\", \"first\": 1, \"last\": 4}\n  ]\n}\n"));
     }
 
@@ -200,9 +200,9 @@ private slots:
         row("lone surrogate", in(R"("name": "\ud83d")"), "line 1, column 30", "half of a pair");
         row("control character", QString("\x01"), "line 1, column 1", "got the byte 0x01, expected a value");
         row("not an object", "[]", "document", "is a list; expected an object");
-        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 1");
-        row("newer", R"({"schema": 2})", "/schema", "a newer Residua wrote");
-        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 1");
+        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 2");
+        row("newer", R"({"schema": 3})", "/schema", "a newer Residua wrote");
+        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 2");
         row("negative schema", R"({"schema": -1})", "/schema", "is -1; expected");
         row("unknown key", in(R"("training": {"stepz": 7})"), "/training/stepz", "did you mean \"steps\"?");
         row("key with slash", in(R"("a/b~c": 7)"), "/a~1b~0c", "is no key that is known here");
@@ -365,7 +365,31 @@ private slots:
         const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
         QVERIFY(ancre != presets.end());
         QVERIFY((read->topology == Topology{"ancre-ingoing", ancre->wiring}));
-        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 1,"));
+        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 2,"));
+    }
+
+    /// What schema 1 could say in one way only it goes on meaning.
+    void schemaOneKeepsItsReadings()
+    {
+        const auto wiringOf = [](const char* wiring) {
+            const auto read = projectFromJson(std::string(R"({"schema": 1, "topology": {"wiring": )") + wiring + "}}");
+            return read ? read->topology.wiring : Wiring(Concatenation{});
+        };
+        const Wiring dense =
+            wiringOf(R"({"kind": "depth_mix", "sources": {"kind": "dilated", "dilation": 4, "period": 5}})");
+        QVERIFY(std::get<DepthMix>(dense).sources == SourceSet(Dilated{4, 5, DilatedReaders::All}));
+        const Wiring mudd = wiringOf(R"({"kind": "depth_mix", "weight": "per_token"})");
+        QCOMPARE(std::get<DepthMix>(mudd).hiddenMultiple, std::int64_t{1});
+        QCOMPARE(std::get<DepthMix>(mudd).finalHidden, 1.0);
+        const Wiring both = wiringOf(R"({"kind": "depth_mix", "feeds": "residual_beside_branch", "sites": "both"})");
+        QVERIFY(std::get<DepthMix>(both).sitePairs == SitePairs::Any);
+        QVERIFY(std::get<DepthMix>(both).lastMix);
+        const Wiring laurel = wiringOf(R"({"kind": "branch_gate", "gate": "laurel_rw"})");
+        QVERIFY(std::get<BranchGate>(laurel).bound == LaurelBound::None);
+        QCOMPARE(std::get<BranchGate>(laurel).keepProbability, 0.8);
+        const auto said = projectFromJson(R"({"schema": 1, "topology": {"wiring": {"kind": "branch_gate",
+            "gate": "stochastic_depth", "keep_probability": 0.25}}})");
+        QCOMPARE(std::get<BranchGate>(said->topology.wiring).keepProbability, 0.25);
     }
 
     void schemaZeroErrorsNameThePlace()

@@ -72,9 +72,15 @@ class TestRetrofit : public QObject {
 private slots:
     void presetsThatStartAsThePlainNetwork()
     {
-        const std::set<std::string> plain{"plain", "grn-v1",     "grn-v2",         "grn-v3",      "dca",
-                                          "k-dca", "ancre-none", "ancre-cascaded", "denseformer", "denseformer-dilated",
-                                          "mudd",  "laurel-rw",  "laurel-lr",      "laurel-pa"};
+        const std::set<std::string> plain{"plain",        "grn-v1",
+                                          "grn-v2",       "grn-v3",
+                                          "dca",          "grn-v2-table",
+                                          "grn-v3-table", "grn-v3-literal",
+                                          "dca-table",    "k-dca",
+                                          "ancre-none",   "ancre-cascaded",
+                                          "denseformer",  "denseformer-dilated",
+                                          "mudd",         "laurel-lr",
+                                          "laurel-pa"};
         for (const std::int64_t depth : {1, 6, 13}) {
             for (const TopologyPreset& preset : topologyPresets(depth)) {
                 const auto departure = departureFromPlain(preset.wiring, depth);
@@ -173,7 +179,7 @@ private slots:
         }
         for (const char* const name : {"none", "ancre-ingoing", "attention-residuals"}) {
             const DepthMix mix = mixNamed(name, 5);
-            QVERIFY2(!unrolled(mix, 5, startingWeights(mix, 5), BranchUnit::Layer).isPlain(), name);
+            QVERIFY2(!unrolled(mix, 5, startingWeights(mix, 5), unitFor(mix, mix)).isPlain(), name);
         }
         QVERIFY(unrolled({1, 1, 1}, {1, 1, 1}, BranchUnit::Layer).isPlain());
         QVERIFY(!unrolled({1, 1, 1}, {1, 0.5, 1}, BranchUnit::Half).isPlain());

@@ -100,8 +100,14 @@ private slots:
 
     void topologyTexts()
     {
-        const auto shortcuts = [](const char* text) {
-            return std::get<ExplicitSources>(std::get<DepthMix>(topologyFrom(text, 4)->wiring).sources).shortcuts;
+        const auto ofFour = [] {
+            Network network;
+            network.stack = {{"any", 4}};
+            return network;
+        };
+        const auto shortcuts = [&](const char* text) {
+            return std::get<ExplicitSources>(std::get<DepthMix>(topologyFrom(text, ofFour())->wiring).sources)
+                .shortcuts;
         };
         QCOMPARE(shortcuts("2:3+1:2"), (std::vector<Shortcut>{{1, 2}, {2, 3}}));
         QCOMPARE(shortcuts("cascaded"), (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {3, 4}}));
@@ -109,9 +115,9 @@ private slots:
         QCOMPARE(shortcuts("i:i+4+0:1+0:1"), (std::vector<Shortcut>{{0, 1}, {0, 4}}));
         QVERIFY(shortcuts("none").empty());
         for (const char* bad : {"", "2:2", "3:1", "0:5", "0:L-4", "0:2+", "i:i+0", "i:i+5", "i:i+", "a:b", "grn-v9"}) {
-            QVERIFY2(!topologyFrom(bad, 4), bad);
+            QVERIFY2(!topologyFrom(bad, ofFour()), bad);
         }
-        QVERIFY(topologyFrom("grn-v9", 4).error().text().find("did you mean \"grn-v") != std::string::npos);
+        QVERIFY(topologyFrom("grn-v9", ofFour()).error().text().find("did you mean \"grn-v") != std::string::npos);
     }
 
     /// One value of "/" sets several fields, a schedule for the steps that stand beside it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/depth/depth_plan.h"
 #include "projects/model/topology.h"
 #include "tests/support/test_program.h"
 
@@ -64,6 +65,8 @@ private slots:
 
     void sourcesOfPresets_data();
     void sourcesOfPresets();
+    void weightsOfDilatedSources();
+    void likeSitesAreJoined();
     void explicitSources();
     void prunedSourcesAreNotRead();
     void sharedEntries();
@@ -88,9 +91,11 @@ void TestTopology::sourcesOfPresets_data()
     row("ancre-ingoing", 3, "0 | 0,1 | 0,1,2 | -");
     row("ancre-outgoing", 3, "0 | 0,1 | 0,1,2 | -");
     row("ancre-cascaded", 3, "0 | 1 | 2 | -");
-    row("denseformer", 2, "0 | 0,1 | 0,1,2");
-    row("denseformer-dilated", 10, "0 | 1 | 2 | 3 | 4 | 1,5 | 6 | 7 | 8 | 9 | 2,6,10");
-    row("attention-residuals-block", 9, "0 | 0,1 | 0,1 | 0,1 | 0,1 | 0,1,2 | 0,1,2 | 0,1,2 | 0,1,2 | 0,1,2,3");
+    row("denseformer", 2, "- | 0,1 | 0,1,2");
+    row("denseformer-dilated", 10, "- | - | - | - | - | 1,5 | - | - | - | - | 2,6,10");
+    row("denseformer-dilated", 11, "- | - | - | - | - | 1,5 | - | - | - | - | 2,6,10 | -");
+    row("mudd", 2, "- | 0,1 | 0,1,2");
+    row("attention-residuals-block", 9, "0 | 0,1 | 0,1 | 0,1 | 0,1,2 | 0,1,2 | 0,1,2 | 0,1,2,3 | 0,1,2,3 | 0,1,2,3");
     row("plain", 0, "0");
 }
 
@@ -100,6 +105,38 @@ void TestTopology::sourcesOfPresets()
     QFETCH(qint64, depth);
     QFETCH(QString, expected);
     QCOMPARE(QString::fromStdString(sourcesText(presetMix(preset.toStdString(), depth), depth)), expected);
+}
+
+/// DenseFormer, 48 layers, 4 × 5: its released code has 62 weights. With a weight for every reader there are 114.
+void TestTopology::weightsOfDilatedSources()
+{
+    DepthMix mix = presetMix("denseformer-dilated", 48);
+    QCOMPARE(planOf(mix, 48).terms.size(), std::size_t{62});
+    QVERIFY(planOf(mix, 48).readers.front().passes);
+    QVERIFY(planOf(mix, 48).readers.back().passes);
+    std::get<Dilated>(mix.sources).readers = DilatedReaders::All;
+    QCOMPARE(planOf(mix, 48).terms.size(), std::size_t{114});
+    QCOMPARE(sourcesText(mix, 10), std::string("0 | 1 | 2 | 3 | 4 | 1,5 | 6 | 7 | 8 | 9 | 2,6,10"));
+    QCOMPARE(planOf(presetMix("denseformer", 6), 6).terms.size(), std::size_t{27});
+}
+
+/// ANCRe, section 4.2: attention inputs are joined to attention inputs, FFN inputs to FFN inputs.
+void TestTopology::likeSitesAreJoined()
+{
+    DepthMix mix = presetMix("ancre-ingoing", 2);
+    mix.sites = MixSites::Both;
+    QCOMPARE(sourcesText(mix, 4), std::string("- | 0 | 1 | 0,2 | -"));
+    QVERIFY(passesNewest(mix, 1, 4) && !passesNewest(mix, 2, 4));
+    QCOMPARE(planOf(mix, 8).terms.size(), std::size_t{36 + 28}); // at most 2·36
+    mix.lastMix = false;
+    QCOMPARE(sourcesText(mix, 4), std::string("- | 0 | 1 | - | -"));
+    QVERIFY(passesNewest(mix, 4, 4));
+    mix.sitePairs = SitePairs::Any;
+    mix.lastMix = true;
+    QCOMPARE(planOf(mix, 8).terms.size(), std::size_t{136});
+    mix.sites = MixSites::Mhsa;
+    mix.lastMix = false;
+    QCOMPARE(planOf(mix, 8).terms.size(), std::size_t{28}); // K(K − 1)/2
 }
 
 void TestTopology::explicitSources()
@@ -162,9 +199,11 @@ void TestTopology::mixSettings_data()
     dense.entry = StackEntry::Full;
     dense.weight = WeightKind::Scalar;
     dense.init = MixInit::Cascaded;
+    dense.sources = Dilated{1, 1, DilatedReaders::OnPeriod};
     QTest::newRow("denseformer") << "denseformer" << dense;
     dense.ports = MixPorts::QkvResidual;
     dense.weight = WeightKind::PerToken;
+    dense.separateNorms = true;
     QTest::newRow("mudd") << "mudd" << dense;
 }
 

@@ -20,7 +20,7 @@ DepthMix& mixOf(Project& project)
 
 void usePreset(Project& project, const std::string& name)
 {
-    for (const TopologyPreset& preset : topologyPresets(project.network.depth())) {
+    for (const TopologyPreset& preset : topologyPresets(project.network)) {
         if (preset.name == name) {
             project.topology = {name, preset.wiring};
         }
@@ -126,15 +126,53 @@ void TestValidateTopology::mistakesAreNamed_data()
             mixOf(p).sites = MixSites::Both;
         },
         "E /topology/wiring/sites [topology · sites] block test has no feed-forward half to bridge, expected input + "
-        "a → FFN, and a + FFN as the output");
+        "a → FFN, and a + FFN as the output; choose the sites mhsa to act once a layer");
+    row(
+        "a shortcut between unlike sites",
+        [](Project& p) {
+            mixOf(p).sites = MixSites::Both;
+            mixOf(p).sources = ExplicitSources{{{0, 2}, {0, 3}}};
+        },
+        "E /topology/wiring/sources/shortcuts/1 [topology · shortcut 0:3] joins the inputs of an attention and an FFN, "
+        "expected like sites or the choice of any\n"
+        "E /topology/wiring/sites [topology · sites] block test has no feed-forward half to bridge, expected input + "
+        "a → FFN, and a + FFN as the output; choose the sites mhsa to act once a layer");
+    row(
+        "a sum over two families",
+        [](Project& p) {
+            mixOf(p).sites = MixSites::Both;
+            mixOf(p).sources = FirstAndLast{2};
+        },
+        "E /topology/wiring/sources [topology · sources] a sum over the middle would join inputs of attentions and "
+        "FFNs; "
+        "choose other sources, or let shortcuts join any sites\n"
+        "E /topology/wiring/sites [topology · sites] block test has no feed-forward half to bridge, expected input + "
+        "a → FFN, and a + FFN as the output; choose the sites mhsa to act once a layer");
+    row(
+        "a shortcut into a last layer without any",
+        [](Project& p) {
+            mixOf(p).lastMix = false;
+            mixOf(p).sources = ExplicitSources{{{0, 1}, {0, 8}}};
+        },
+        "E /topology/wiring/sources/shortcuts/1 [topology · shortcut 0:8] ends at the last layer, which has no "
+        "shortcuts "
+        "without the last mix");
+    row(
+        "a last mix of layers that read mixes",
+        [](Project& p) {
+            usePreset(p, "grn-v1");
+            mixOf(p).lastMix = false;
+        },
+        "E /topology/wiring/last_mix [topology · last mix] only shortcuts beside the branches can leave out the last "
+        "layer's; see the final mix");
     row(
         "sites of layers that read mixes",
         [](Project& p) {
             usePreset(p, "grn-v1");
             mixOf(p).sites = MixSites::Ffn;
         },
-        "E /topology/wiring/sites [topology · sites] shortcuts beside the branches bridge FFN inputs, layers that read "
-        "mixes do not");
+        "E /topology/wiring/sites [topology · sites] block test has no feed-forward half to bridge, expected input + "
+        "a → FFN, and a + FFN as the output; choose the sites mhsa to act once a layer");
     row(
         "attention over depth that is not normalised",
         [](Project& p) {
@@ -209,7 +247,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         "a temperature below 0", [](Project& p) { mixOf(p).temperature = -0.1; },
         "E /topology/wiring/temperature [topology · temperature] got -0.1, expected more than 0");
     row(
-        "streams", [](Project& p) { p.topology.wiring = MultiStream{.streams = 0}; },
+        "streams", [](Project& p) { p.topology.wiring = MultiStream{.streams = 0, .sites = MixSites::Mhsa}; },
         "E /topology/wiring/streams [topology · streams] got 0, expected 1 to 64");
     row(
         "values without attention",
@@ -223,7 +261,10 @@ void TestValidateTopology::mistakesAreNamed_data()
         },
         "E /topology/wiring/streams [topology · streams] got 1, expected at least 2 to mix");
     row(
-        "gate bias", [](Project& p) { p.topology.wiring = BranchGate{.gate = BranchGateKind::Highway, .bias = 200}; },
+        "gate bias",
+        [](Project& p) {
+            p.topology.wiring = BranchGate{.gate = BranchGateKind::Highway, .bias = 200, .sites = MixSites::Mhsa};
+        },
         "E /topology/wiring/bias [topology · gate bias] got 200, expected -100 to 100");
 }
 
