@@ -7,6 +7,7 @@
 #include <ATen/ops/empty_like.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace residua::engine {
@@ -197,8 +198,6 @@ at::Tensor mixGather(const Compute& compute, std::span<const MixReading> reading
     mix.dataType = kernelType(source.scalar_type());
     mix.tokens = tokensOf(source);
     mix.width = source.size(-1);
-    mix.readers = static_cast<std::int32_t>(readers.size());
-    mix.reader = readers.data();
     mix.source = dataOf(source);
     mix.rstd = dataOf(rstd);
     if (own.defined()) {
@@ -208,10 +207,17 @@ at::Tensor mixGather(const Compute& compute, std::span<const MixReading> reading
     const bool mine = own.defined() && own.use_count() == 1 && own.storage().use_count() == 1;
     at::Tensor result = mine ? own : at::empty_like(source);
     mix.sourceGrad = mutableDataOf(result);
-    const kernels::Status status = compute.device.is_cpu()
-                                       ? kernels::mixGather(mix, torchThreads())
-                                       : compute.cuda->mixGather(mix, currentStream(compute.device));
-    checkKernel(status, "mixGather");
+    // A kernel takes so many readers at once, and three of them are one layer's q, k and v: the rest adds to the sum.
+    constexpr std::size_t kAtOnce = kernels::kMaxReaders;
+    for (std::size_t first = 0; first == 0 || first < readers.size(); first += kAtOnce) {
+        mix.readers = static_cast<std::int32_t>(std::min(readers.size() - first, kAtOnce));
+        mix.reader = readers.data() + first;
+        const kernels::Status status = compute.device.is_cpu()
+                                           ? kernels::mixGather(mix, torchThreads())
+                                           : compute.cuda->mixGather(mix, currentStream(compute.device));
+        checkKernel(status, "mixGather");
+        mix.own = mix.sourceGrad;
+    }
     return result;
 }
 

@@ -252,6 +252,30 @@ private Q_SLOTS:
         QVERIFY(tests::distance(gathered, engine::composeMixGather(readings, own, leaves.entries[2], rstd)) < 1e-11);
     }
 
+    /// Three for each layer of a deep stack whose queries, keys and values read mixes of their own.
+    void anEntryMayHaveMoreReadersThanAKernelTakesAtOnce()
+    {
+        const at::NoGradGuard noGrad;
+        const KindCase& normalised = kKinds[6];
+        const Leaves leaves = makeLeaves(normalised, 4, 3, false);
+        const engine::MixCall call{leaves.entries, leaves.weights, 3};
+        const auto forward = engine::mixForward(doubles(), call, {});
+        const auto grads = engine::mixWeightGrad(doubles(), call, forward.outputs, forward.gateLogits, forward.rstd,
+                                                 engine::WeightGrads::All);
+        std::vector<engine::MixReading> readings;
+        for (int reader = 0; reader < 3 * 180; ++reader) {
+            const int o = reader % 3;
+            readings.push_back(
+                {forward.outputs[static_cast<std::size_t>(o)], &call, forward.gateLogits, grads.token, o, 2});
+        }
+        for (const at::Tensor& own : {at::Tensor(), randomTensor({kBatch, kTime, kWidth}, 77)}) {
+            const at::Tensor gathered = engine::mixGather(doubles(), readings, own.defined() ? own.clone() : own,
+                                                          leaves.entries[2], forward.rstd[2]);
+            const at::Tensor composed = engine::composeMixGather(readings, own, leaves.entries[2], forward.rstd[2]);
+            QVERIFY(tests::distance(gathered, composed) < 1e-9);
+        }
+    }
+
     void chainedReadersEqualComposition()
     {
         const std::vector<at::Tensor> weights{leaf({1, 1}, 1), leaf({1, 2}, 2), leaf({1, 3}, 3)};
