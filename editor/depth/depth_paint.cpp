@@ -289,7 +289,9 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
         centredText(list, kTitleSize, {picture.width / 2, row.bottom + 40}, picture.width, imColour(c.muted),
                     "No layers yet: press Tab and type, for example, 4 mlp");
     }
-    paintLegend(list, picture.weights, picture.theme, picture.height);
+    const bool apart = std::ranges::count_if(picture.ports, &DepthPort::shown) > 1;
+    paintLegend(list, picture.weights, picture.theme, picture.height, LiveMeasure::Mean,
+                apart ? Colours::Ports : Colours::Weights);
     paintHoverBadge(list, picture);
 }
 

@@ -25,7 +25,7 @@ std::string wordsFor(const LiveWeights& weights, LiveMeasure measure)
 } // namespace
 
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
-                 LiveMeasure measure)
+                 LiveMeasure measure, Colours colours)
 {
     if (weights.empty()) {
         return;
@@ -38,6 +38,12 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
     constexpr float left = 16;
     const float top = height - 40;
     list.AddRectFilled({left - 8, top - 24}, {left + barWidth + 8, height - 8}, imColour(c.background, 0.85), 5);
+    paintText(list, kTextSize, {left, top - 18}, imColour(c.text), wordsFor(weights, measure));
+    if (colours == Colours::Ports) {
+        paintText(list, kTextSize, {left, top}, imColour(c.muted), "colour: the port, above");
+        paintText(list, kTextSize, {left, top + 16}, imColour(c.muted), "width: the weight");
+        return;
+    }
     for (int i = 0; i < pieces; ++i) {
         const double t = (i + 0.5) / pieces;
         const float x = left + barWidth * static_cast<float>(i) / pieces;
@@ -47,7 +53,6 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
     const std::string high = shortNumber(scale.high);
     paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), shortNumber(scale.low));
     paintText(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
-    paintText(list, kTextSize, {left, top - 18}, imColour(c.text), wordsFor(weights, measure));
 }
 
 } // namespace residua::editor

@@ -9,8 +9,10 @@
 namespace residua::editor {
 
 inline constexpr float kLegendRoom = 72; ///< pixels that the legend takes above the bottom edge, its margin included
-/// The colour bar of the weights, bottom left; nothing while there are no live weights.
+/// The colour bar of the weights, bottom left; nothing while there are no live weights. Where colours tell ports apart
+/// (`Colours::Ports`), words that say so.
+enum class Colours { Weights, Ports };
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
-                 LiveMeasure measure = LiveMeasure::Mean);
+                 LiveMeasure measure = LiveMeasure::Mean, Colours colours = Colours::Weights);
 
 } // namespace residua::editor

@@ -104,6 +104,31 @@ private slots:
         QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{0.0, -2, 2}));
     }
 
+    /// One number has one colour whichever port it is of.
+    void portsShareOneScale()
+    {
+        HeatmapFrames frames;
+        for (const auto& [name, weight] : {std::pair("mix/q", 0.25F), std::pair("mix/k", 0.75F)}) {
+            Matrix matrix = mixAt(1, {weight, kNone, weight, weight});
+            matrix.name = name;
+            frames.append(matrix);
+        }
+        QCOMPARE(frames.scale("mix/q"), frames.scale("mix/k"));
+        QCOMPARE(frames.scale("mix/q").high, 0.75);
+    }
+
+    void whatWasRecordedUpToAStep()
+    {
+        HeatmapFrames frames;
+        for (const std::int64_t step : {10, 20, 30}) {
+            frames.append(mixAt(step, {1, kNone, 1, 1}));
+        }
+        for (const auto& [asked, found] : {std::pair(5, 10), {10, 10}, {29, 20}, {99, 30}}) {
+            QCOMPARE(frames.at(asked).front()->step, std::int64_t{found});
+        }
+        QVERIFY(HeatmapFrames().at(1).empty());
+    }
+
     void anotherShapeStartsAfresh()
     {
         HeatmapFrames frames;

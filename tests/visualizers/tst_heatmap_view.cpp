@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
+#include "visualizers/heatmap/cell_labels.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_view.h"
 
@@ -24,6 +25,19 @@ using residua::engine::Matrix;
 class TestHeatmapView : public QObject {
     Q_OBJECT
 private slots:
+    /// As many digits as tell cells apart.
+    void numbersInCells()
+    {
+        using residua::visualizers::cellText;
+        using residua::visualizers::decimalsFor;
+        QCOMPARE(decimalsFor(0, 1), 2);
+        QCOMPARE(decimalsFor(0.999, 1.002), 4);
+        QCOMPARE(decimalsFor(1, 1), 2);
+        QCOMPARE(cellText(1.00123, decimalsFor(0.999, 1.002)), QString("1.0012"));
+        QCOMPARE(cellText(-0.0001, 2), QString("0.00"));
+        QCOMPARE(cellText(-0.01, 2), QString("-0.01"));
+    }
+
     void heatmapComparesAndMovesByKey()
     {
         HeatmapView view;

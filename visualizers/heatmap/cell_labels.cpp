@@ -1,14 +1,53 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/cell_labels.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace residua::visualizers {
 namespace {
 
 constexpr double kSmallestLabelled = 38; ///< pixels a cell needs before its number is written in it
+constexpr int kFewest = 2;
+constexpr int kMost = 6;
+
+/// Of the cells that there are, and the wider of the two ends in pixels.
+struct Numbers {
+    int decimals = kFewest;
+    double width = 0;
+};
+
+Numbers numbersOf(QCPColorMapData& data, const QFontMetrics& metrics)
+{
+    double low = std::numeric_limits<double>::max();
+    double high = std::numeric_limits<double>::lowest();
+    for (int column = 0; column < data.keySize(); ++column) {
+        for (int row = 0; row < data.valueSize(); ++row) {
+            if (const double value = data.cell(column, row); std::isfinite(value)) {
+                low = std::min(low, value);
+                high = std::max(high, value);
+            }
+        }
+    }
+    const int decimals = decimalsFor(low, high);
+    return {decimals, 4.0 + std::max(metrics.horizontalAdvance(cellText(low, decimals)),
+                                     metrics.horizontalAdvance(cellText(high, decimals)))};
+}
 
 } // namespace
+
+int decimalsFor(double low, double high)
+{
+    const double range = high - low;
+    return range > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(range))), kFewest, kMost) : kFewest;
+}
+
+QString cellText(double value, int decimals)
+{
+    const QString text = QString::number(value, 'f', decimals);
+    return text.toDouble() == 0 ? QString::number(0.0, 'f', decimals) : text;
+}
 
 CellLabels::CellLabels(QCPColorMap* map) : QCPAbstractItem(map->parentPlot()), m_map(map)
 {
@@ -22,7 +61,7 @@ double CellLabels::selectTest(const QPointF&, bool, QVariant*) const
 
 void CellLabels::draw(QCPPainter* painter)
 {
-    const QCPColorMapData& data = *m_map->data();
+    QCPColorMapData& data = *m_map->data();
     const QCPAxis& x = *m_map->keyAxis();
     const QCPAxis& y = *m_map->valueAxis();
     const double width = std::abs(x.coordToPixel(1) - x.coordToPixel(0));
@@ -30,18 +69,22 @@ void CellLabels::draw(QCPPainter* painter)
     if (width < kSmallestLabelled || height < painter->fontMetrics().height() + 2) {
         return;
     }
+    const Numbers numbers = numbersOf(data, painter->fontMetrics());
+    if (width < numbers.width) {
+        return; // fewer decimals would call different numbers the same
+    }
     const QCPRange range = m_map->dataRange();
     QCPColorGradient gradient = m_map->gradient();
     for (int column = 0; column < data.keySize(); ++column) {
         for (int row = 0; row < data.valueSize(); ++row) {
-            const double value = m_map->data()->cell(column, row);
+            const double value = data.cell(column, row);
             if (std::isnan(value)) {
                 continue;
             }
             const QColor ground(gradient.color(value, range));
             painter->setPen(ground.lightnessF() > 0.5F ? Qt::black : Qt::white);
             const QRectF cell(x.coordToPixel(column) - width / 2, y.coordToPixel(row + 1) - height / 2, width, height);
-            painter->drawText(cell, Qt::AlignCenter, QString::number(value, 'f', 2));
+            painter->drawText(cell, Qt::AlignCenter, cellText(value, numbers.decimals));
         }
     }
 }

@@ -5,6 +5,11 @@
 
 namespace residua::visualizers {
 
+/// So many decimals that numbers from `low` to `high` are told apart: 2, and more where they differ by less.
+[[nodiscard]] int decimalsFor(double low, double high);
+/// The number with so many decimals; never "-0.00".
+[[nodiscard]] QString cellText(double value, int decimals);
+
 /// The numbers of a colour map's cells, written in them where there is room.
 class CellLabels final : public QCPAbstractItem {
 public:
