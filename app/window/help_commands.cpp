@@ -26,6 +26,7 @@ HelpCommands::HelpCommands(const WindowActions& actions, const DocumentSession& 
 {
     connect(actions.explain, &QAction::triggered, this, &HelpCommands::explainSelected);
     connect(actions.methods, &QAction::triggered, this, [this] { explain(std::string(resources::kHelpIndex)); });
+    connect(actions.fiveMinutes, &QAction::triggered, this, [this] { explain("five-minutes"); });
     connect(&workspace.view<Inspector>(), &Inspector::explainRequested, this, &HelpCommands::explain);
     connect(&workspace.view<PaletteView>(), &PaletteView::explainRequested, this,
             [this](const PaletteItem& item) { explain(helpWordOf(item)); });

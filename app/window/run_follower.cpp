@@ -14,6 +14,8 @@
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
 
+#include <QDateTime>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -266,7 +268,7 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     if (whole) {
         m_reading.erase(directory);
         m_shown.begin(directory, {QString::fromStdString(record->name), record->flopPerUnit, record->project.topology,
-                                  record->project.network.depth()});
+                                  record->project.network.depth(), startOf(directory)});
     }
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);
@@ -282,6 +284,16 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     if (whole && isLive(directory)) {
         applyPending();
     }
+}
+
+/// To the second, for runs of one name may begin within a minute.
+QString RunFollower::startOf(const std::string& directory) const
+{
+    const engine::RunInfo* run = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(directory));
+    const QString created = run ? QString::fromStdString(run->created) : QString();
+    const QDateTime moment = QDateTime::fromString(created, Qt::ISODate).toLocalTime();
+    const bool today = moment.date() == QDate::currentDate();
+    return moment.toString(today ? QStringLiteral("HH:mm:ss") : QStringLiteral("yyyy-MM-dd HH:mm:ss"));
 }
 
 void RunFollower::onFailed(const std::string& directory, const QString& reason)

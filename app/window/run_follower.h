@@ -60,6 +60,7 @@ private:
     void applyPending();
     void tellRate(const RunRecord& record);
     void showFeature(int feature);
+    [[nodiscard]] QString startOf(const std::string& directory) const;
     void followFeature(const std::vector<engine::RunEvent>& events);
     void onTrashed(const std::vector<TrashedRun>& runs);
     [[nodiscard]] bool isHere(const std::filesystem::path& directory) const;

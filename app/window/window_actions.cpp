@@ -105,6 +105,7 @@ WindowActions::WindowActions(QWidget& window)
     explain = make("", Text::tr("&What this computes"), {QKeySequence(Qt::Key_F1)},
                    Text::tr("Explain what is selected: its equation, start, cost and source"));
     methods = make("", Text::tr("&Methods"), {}, Text::tr("What each method computes, page by page"));
+    fiveMinutes = make("", Text::tr("&Five minutes"), {}, Text::tr("From a first start to a topology of one's own"));
     about = make("", Text::tr("&About Residua"), {}, Text::tr("Version and licence"));
     run.run = make("run", Text::tr("Run"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, Text::tr("Train, or go on"));
     run.pause =
@@ -161,6 +162,7 @@ void WindowActions::nameActions()
         {clearQueue, "clearQueue"},
         {explain, "explain"},
         {methods, "methods"},
+        {fiveMinutes, "fiveMinutes"},
         {about, "about"},
         {run.run, "run"},
         {run.pause, "pause"},
@@ -202,8 +204,6 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     edit->addActions({actions.selectAll, actions.deselect});
     edit->addSeparator();
     edit->addAction(actions.backToPreset);
-    edit->addSeparator();
-    edit->addAction(actions.keys);
 
     QMenu* view = bar.addMenu(Text::tr("&View"));
     view->addActions({actions.commands, actions.palette});
@@ -225,7 +225,10 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     menus.runs = run->addMenu(Text::tr("Selected &runs"));
     run->addActions({actions.sweep, actions.exportReport});
 
-    bar.addMenu(Text::tr("&Help"))->addActions({actions.explain, actions.methods, actions.about});
+    QMenu* help = bar.addMenu(Text::tr("&Help"));
+    help->addActions({actions.fiveMinutes, actions.explain, actions.methods, actions.keys});
+    help->addSeparator();
+    help->addAction(actions.about);
     return menus;
 }
 

@@ -54,6 +54,7 @@ struct WindowActions {
     QAction* resetLayout;
     QAction* explain;
     QAction* methods;
+    QAction* fiveMinutes;
     QAction* about;
     RunActions run;
 

@@ -109,8 +109,8 @@ QString ShownRuns::labelOf(const std::string& key) const
     }
     const bool shared = std::ranges::any_of(
         m_runs, [&](const Run& other) { return other.key != key && other.facts.name == run->facts.name; });
-    const QString folder = QString::fromStdString(key).section(QLatin1Char('/'), -1, -1, QString::SectionSkipEmpty);
-    return shared ? tr("%1 (%2)").arg(run->facts.name, folder) : run->facts.name;
+    return shared && !run->facts.started.isEmpty() ? tr("%1, %2").arg(run->facts.name, run->facts.started)
+                                                   : run->facts.name;
 }
 
 void ShownRuns::rename(const std::string& key, const QString& name)

@@ -37,6 +37,7 @@ public:
         double flopPerUnit = 0;           ///< training FLOP per token or sample; 0: not known
         projects::Topology topology = {}; ///< that its matrices were recorded under
         std::int64_t layers = 0;          ///< of its stack
+        QString started = {};             ///< when, for people
     };
     struct Run {
         std::string key;
@@ -64,7 +65,7 @@ public:
     [[nodiscard]] const std::vector<Run>& runs() const { return m_runs; }
     [[nodiscard]] const Run* find(const std::string& key) const;
 
-    /// What a shown run is called where others are too: its name, with its folder's where another has the same.
+    /// What a shown run is called where others are too: its name, and when it started where another has the same.
     [[nodiscard]] QString labelOf(const std::string& key) const;
     void rename(const std::string& key, const QString& name);
 
