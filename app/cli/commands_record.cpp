@@ -89,11 +89,19 @@ Exit runRuns(const Arguments& arguments, const Console& console)
                         lossText(run.loss), lossText(run.validationLoss),
                         measures ? lossText(measures->perplexity) : "–", bits ? lossText(*measures->bitsPerByte) : "–",
                         run.device, run.created});
-        const auto until = target ? engine::firstReached(numbers.losses, *target, numbers.seconds) : std::nullopt;
-        const bool timed = until && until->seconds;
+        json untilStep;
+        json untilSeconds;
         if (target) {
-            rows.back().push_back(until ? grouped(until->step) : "not yet");
-            rows.back().push_back(timed ? lossText(*until->seconds) : "–");
+            std::vector<std::string> cells{"not yet", "–"};
+            if (const auto until = engine::firstReached(numbers.losses, *target, numbers.seconds)) {
+                cells[0] = grouped(until->step);
+                untilStep = until->step;
+                if (until->seconds) {
+                    cells[1] = lossText(*until->seconds);
+                    untilSeconds = *until->seconds;
+                }
+            }
+            rows.back().insert(rows.back().end(), cells.begin(), cells.end());
         }
         if (!run.message.empty()) {
             failures += "\n" + path + " " + engine::textOf(run.status) + ": " + run.message;
@@ -109,8 +117,8 @@ Exit runRuns(const Arguments& arguments, const Console& console)
                         {"validationLoss", run.validationLoss},
                         {"perplexity", measures ? json(measures->perplexity) : json()},
                         {"bitsPerByte", bits ? json(*measures->bitsPerByte) : json()},
-                        {"untilStep", until ? json(until->step) : json()},
-                        {"untilSeconds", timed ? json(*until->seconds) : json()},
+                        {"untilStep", untilStep},
+                        {"untilSeconds", untilSeconds},
                         {"device", run.device},
                         {"created", run.created}});
     }
