@@ -238,7 +238,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 7);
+        QCOMPARE(sweeps, 10);
     }
 
     void partsOfAGrid()
