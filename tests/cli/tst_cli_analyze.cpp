@@ -29,7 +29,7 @@ private slots:
     {
         QVERIFY(QDir(m_folder.path()).mkdir("retro"));
         projects::Document document = tinyProject();
-        document.project.topology = *projects::topologyFrom("plain", 2);
+        document.project.topology = *projects::topologyFrom("plain", document.project.network);
         document.project.training.observeEvery = 2;
         QVERIFY(projects::saveProject(path("retro/plain").toStdString(), document).ok());
         const QString plain = path("retro/plain-run");
