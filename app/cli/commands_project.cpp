@@ -266,7 +266,7 @@ std::vector<Command> projectCommands()
     return {
         {"new",
          "make a project from an example",
-         "residua-cli new my-project",
+         "residua-cli new --example ancre-language my-project",
          {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"}}},
