@@ -177,7 +177,7 @@ private slots:
         const BlockScene scene = sceneOf(document);
         const BlockNode& up = nodeOf(scene, "up");
         QCOMPARE(up.kind, std::string("Linear"));
-        QCOMPARE(up.detail, std::string("out 192")); // 32·⌈64/12⌉
+        QCOMPARE(up.detail, std::string("out 176")); // 32·⌈64/12⌉
         QCOMPARE(up.weights, std::string("12.3k"));  // 64 · 192
         const BlockNode& attention = nodeOf(scene, "attention");
         QVERIFY(attention.namedPorts);

@@ -47,6 +47,7 @@ Project bothSites(std::int64_t layers)
     mix.entry = residua::projects::StackEntry::Full;
     mix.feeds = residua::projects::MixFeeds::ResidualBesideBranch;
     mix.sites = residua::projects::MixSites::Both;
+    mix.sitePairs = residua::projects::SitePairs::Any;
     return stackOf(layers, mix);
 }
 

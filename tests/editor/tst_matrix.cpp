@@ -104,6 +104,7 @@ private slots:
         mix.entry = projects::StackEntry::Full;
         mix.feeds = projects::MixFeeds::ResidualBesideBranch;
         mix.sites = projects::MixSites::Both;
+        mix.sitePairs = projects::SitePairs::Any;
         const auto document = stackOf(3, mix);
         const MatrixScene scene = sceneOf(document);
         QCOMPARE(scene.size(), std::int64_t{7});

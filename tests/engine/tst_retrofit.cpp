@@ -32,7 +32,15 @@ constexpr std::int64_t kShallow = 3; ///< of the runs of every wiring
 projects::Topology topologyNamed(const std::string& name, std::int64_t depth = kDepth)
 {
     const auto presets = projects::topologyPresets(depth);
-    return {name, std::ranges::find(presets, name, &projects::TopologyPreset::name)->wiring};
+    projects::Topology topology{name, std::ranges::find(presets, name, &projects::TopologyPreset::name)->wiring};
+    std::visit(
+        [](auto& wiring) {
+            if constexpr (requires { wiring.sites; }) {
+                wiring.sites = projects::MixSites::Mhsa; // what acts at halves of layers computes other sums
+            }
+        },
+        topology.wiring);
+    return topology;
 }
 
 projects::Project plainProject(Precision precision)
@@ -64,6 +72,10 @@ bool canKeep(const std::string& from, const std::string& to)
                                              "ancre-fixed",   "none",           "grn-v1",      "denseformer",
                                              "laurel-rw",     "rezero",         "hyper-static"};
     static const std::set<std::string> free{"grn-v1", "grn-v2", "grn-v3", "dca", "denseformer", "mudd"};
+    const bool passesInput = to == "denseformer" || to == "mudd"; // layer 1 reads it as it is
+    if (passesInput && (from == "grn-v1" || from == "hyper-static")) {
+        return false;
+    }
     return free.contains(to) && (alike.contains(from) || (from == "grn-v2" && (to == "grn-v3" || to == "dca")));
 }
 
