@@ -254,7 +254,7 @@ private slots:
     void topologyPresetsAreAChoice()
     {
         projects::Document document{projects::findExample("ancre-language")->project, {}};
-        const auto presets = projects::topologyPresets(document.project.network.depth());
+        const auto presets = projects::topologyPresets(document.project.network);
         const Place place = SectionPlace{Section::Topology};
         for (std::size_t i = 0; i < presets.size(); ++i) {
             const auto properties = propertiesOf(document.project, place);

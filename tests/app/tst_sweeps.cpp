@@ -31,7 +31,9 @@ constexpr int kPatience = 30000;
 
 projects::Project tinyProject()
 {
-    return projects::findExample("linear-ancre")->project;
+    projects::Project project = projects::findExample("linear-ancre")->project;
+    project.sweeps.clear();
+    return project;
 }
 
 } // namespace

@@ -177,8 +177,8 @@ private slots:
         const BlockScene scene = sceneOf(document);
         const BlockNode& up = nodeOf(scene, "up");
         QCOMPARE(up.kind, std::string("Linear"));
-        QCOMPARE(up.detail, std::string("out 176")); // 32·⌈64/12⌉
-        QCOMPARE(up.weights, std::string("12.3k"));  // 64 · 192
+        QCOMPARE(up.detail, std::string("out 176")); // 16·⌈64/6⌉
+        QCOMPARE(up.weights, std::string("11.3k"));  // 64 · 176
         const BlockNode& attention = nodeOf(scene, "attention");
         QVERIFY(attention.namedPorts);
         QCOMPARE(attention.inputs.size(), std::size_t(3));
