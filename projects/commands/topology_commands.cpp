@@ -4,8 +4,11 @@
 #include "projects/commands/layer_edits.h"
 #include "projects/transfer/retrofit.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace residua::projects {
 namespace {
@@ -13,6 +16,20 @@ namespace {
 std::string nameOf(MixPorts ports)
 {
     return ports == MixPorts::Input ? "one input" : ports == MixPorts::Qkv ? "q, k and v" : "q, k, v and residual";
+}
+
+/// The preset's wiring as the blocks ask for it once they are edited: which sites it acts at depends on them.
+Wiring wiringFor(Network network, const std::vector<Edit>& edits, const TopologyPreset& preset)
+{
+    for (const Edit& edit : edits) {
+        const Block& block = std::get<PutBlock>(edit).block;
+        if (Block* const known = network.findBlock(block.name)) {
+            *known = block;
+        }
+    }
+    const std::vector<TopologyPreset> presets = topologyPresets(network);
+    const auto found = std::ranges::find(presets, preset.name, &TopologyPreset::name);
+    return found == presets.end() ? preset.wiring : found->wiring;
 }
 
 } // namespace
@@ -44,7 +61,7 @@ EditGroup wireAs(const Project& project, const TopologyPreset& preset)
     if (!group.edits.empty()) {
         group.title += (group.edits.size() == 1 ? " reads " : " read ") + nameOf(ports);
     }
-    group.edits.emplace_back(SetTopology{{preset.name, preset.wiring}});
+    group.edits.emplace_back(SetTopology{{preset.name, wiringFor(project.network, group.edits, preset)}});
     return group;
 }
 

@@ -61,6 +61,7 @@ private slots:
     {
         auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
         mix.sites = projects::MixSites::Both;
+        mix.sitePairs = projects::SitePairs::Any;
         refresh();
         const std::int64_t depth = m_document.project.network.depth();
         for (std::int64_t target = 1; target <= 2 * depth + 1; ++target) {

@@ -39,6 +39,7 @@ constexpr int kPatience = 20000;
 projects::Project tinyProject()
 {
     projects::Project project = projects::findExample("linear-ancre")->project;
+    project.sweeps.clear();
     project.training.steps = 8;
     return project;
 }
@@ -297,13 +298,12 @@ private slots:
         auto* seed = m_window->findChild<QLineEdit*>("property:/seeds/init");
         QVERIFY(seed);
         seed->setFocus();
-        const std::size_t before = m_window->session().project().sweeps.size();
         m_window->actions().sweep->trigger();
         const auto& sweeps = m_window->session().project().sweeps;
-        QCOMPARE(sweeps.size(), before + 1);
-        QCOMPARE(sweeps.back().axes.front().field, std::string("/seeds/init"));
+        QCOMPARE(sweeps.size(), std::size_t(1));
+        QCOMPARE(sweeps.front().axes.front().field, std::string("/seeds/init"));
         auto* queue = m_window->findChild<QPushButton*>("queueSweep");
-        const int members = static_cast<int>(sweeps.back().axes.front().values.size());
+        const int members = static_cast<int>(sweeps.front().axes.front().values.size());
         QTRY_VERIFY_WITH_TIMEOUT(queue->text().contains(QString::number(members)), kPatience);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::mouseClick(queue, Qt::LeftButton);
@@ -311,7 +311,7 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(points(m_window->workspace().view<visualizers::ParetoView>().csv()), members,
                                   kPatience);
         m_window->actions().undo->trigger();
-        QCOMPARE(m_window->session().project().sweeps.size(), before);
+        QVERIFY(m_window->session().project().sweeps.empty());
     }
 
 private:
