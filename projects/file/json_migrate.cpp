@@ -79,9 +79,14 @@ Status readingsOfWirings(JsonValue& tree)
         if (JsonValue* const sources = findMember(*wiring, "sources"); isText(sources, kKindKey, "dilated")) {
             spellOut(*sources, "readers", toTree(DilatedReaders::All));
         }
-        spellOut(*wiring, "site_pairs", toTree(SitePairs::Any));
-        spellOut(*wiring, "hidden_multiple", toTree(std::int64_t{1}));
-        spellOut(*wiring, "final_hidden", toTree(1.0));
+        // Where a field says nothing it keeps its default, so that a preset is still known as itself.
+        if (isText(wiring, "sites", "both")) {
+            spellOut(*wiring, "site_pairs", toTree(SitePairs::Any));
+        }
+        if (isText(wiring, "weight", "per_token")) {
+            spellOut(*wiring, "hidden_multiple", toTree(std::int64_t{1}));
+            spellOut(*wiring, "final_hidden", toTree(1.0));
+        }
     } else if (isText(wiring, kKindKey, "branch_gate")) {
         spellOut(*wiring, "keep_probability", toTree(0.8));
         spellOut(*wiring, "bound", toTree(LaurelBound::None));

@@ -154,6 +154,20 @@ private slots:
         QVERIFY(*read == expected);
     }
 
+    /// A preset of schema 1 that means what it means today is still known as that preset.
+    void oldPresetsAreStillTheirs()
+    {
+        const auto read = [](const char* wiring) {
+            return std::get<DepthMix>(
+                projectFromJson(std::string(R"({"schema": 1, "topology": {"preset": "plain", "wiring": )") + wiring +
+                                "}}")
+                    ->topology.wiring);
+        };
+        QVERIFY(read(R"({"kind": "depth_mix"})") == DepthMix());
+        QCOMPARE(read(R"({"kind": "depth_mix", "sites": "both"})").sitePairs, SitePairs::Any);
+        QCOMPARE(read(R"({"kind": "depth_mix", "weight": "per_token"})").hiddenMultiple, std::int64_t{1});
+    }
+
     void readingSortsWhatIsKeptSorted()
     {
         const auto read = projectFromJson(R"({"schema": 1, "topology": {"wiring": {"kind": "depth_mix",

@@ -9,10 +9,14 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace residua::visualizers {
 namespace {
 
 constexpr int kSmoothing = 4;
+constexpr int kMostRows = 6; ///< of the table that are seen at once
+constexpr int kFrame = 22;   ///< the table's own, with a scroll bar
 
 void takeValidations(RunCurves& curves, const RunNumbers& numbers)
 {
@@ -57,7 +61,7 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
     table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     table->setShowGrid(false);
     table->hide();
-    curves->putBeside(table);
+    curves->putBelow(table);
     auto* column = new QVBoxLayout(view);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(curves);
@@ -67,6 +71,9 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
 void LossView::Impl::showTransitions()
 {
     transitions.setTransitions(curves->transitions());
+    // As high as its rows, up to some that leave the plot most of the room.
+    const int rows = std::min(transitions.rowCount(), kMostRows) * table->verticalHeader()->defaultSectionSize();
+    table->setMaximumHeight(table->horizontalHeader()->sizeHint().height() + rows + kFrame);
     table->setVisible(transitions.rowCount() > 0);
 }
 

@@ -49,7 +49,7 @@ RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, S
       m_axis(new PlotChoice(this)),
       m_scale(new PlotChoice(this)),
       m_smoothing(new QSlider(Qt::Horizontal, this)),
-      m_split(new QSplitter(Qt::Horizontal, this)),
+      m_split(new QSplitter(Qt::Vertical, this)),
       m_empty(inviteOver(*m_plot, invitation))
 {
     layOut();
@@ -177,7 +177,7 @@ void RunPlot::putFirst(QWidget* control)
     }
 }
 
-void RunPlot::putBeside(QWidget* widget)
+void RunPlot::putBelow(QWidget* widget)
 {
     m_split->addWidget(widget);
     m_split->setStretchFactor(m_split->count() - 1, 2);

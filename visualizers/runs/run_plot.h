@@ -50,7 +50,7 @@ public:
     /// From none, 0, to a mean over about 1,000 points.
     void setSmoothing(int position);
     void putFirst(QWidget* control);
-    void putBeside(QWidget* widget);
+    void putBelow(QWidget* widget);
 
     /// What the bands' borders did to the number shown.
     [[nodiscard]] std::vector<engine::StageTransition> transitions() const;
