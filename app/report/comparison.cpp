@@ -8,6 +8,7 @@
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/whole_file.h"
+#include "projects/cost/stage_cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/studies/sweep_grid.h"
@@ -68,7 +69,7 @@ Folder readRuns(const std::filesystem::path& folder)
         }
         if (const auto cost = projects::costOf(*project)) {
             run.parameters = cost->total.parameters;
-            run.flops = projects::trainingFlops(*project, cost->total);
+            run.flops = projects::expectedFlopShare(*project, *cost) * projects::trainingFlops(*project, cost->total);
         }
         runs.push_back(std::move(run));
     }

@@ -4,6 +4,7 @@
 #include "projects/base/json_pointer.h"
 #include "projects/base/number_from.h"
 #include "projects/check/validate.h"
+#include "projects/cost/stage_cost.h"
 #include "projects/file/json.h"
 #include "projects/file/json_document.h"
 #include "projects/library/schedule_presets.h"
@@ -169,7 +170,7 @@ void assess(SweepMember& member, const Sweep& sweep)
     }
     if (const Result<CostReport> report = costOf(member.project)) {
         member.cost = report->total;
-        member.trainFlops = trainingFlops(member.project, member.cost);
+        member.trainFlops = expectedFlopShare(member.project, *report) * trainingFlops(member.project, member.cost);
     }
 }
 

@@ -20,7 +20,7 @@ struct SweepMember {
     /// The document with the fields set, named as a MemberName, without the sweeps.
     Project project;
     Cost cost;             ///< per token or sample
-    double trainFlops = 0; ///< of the whole training
+    double trainFlops = 0; ///< of the whole training, less what its stages are expected to leave out
     /// What stands in its way: a value that the field does not take (then `project` is the document as it was), or the
     /// first error of validate(). Its place names axis and value.
     std::optional<Error> error;
@@ -57,7 +57,8 @@ struct SweepPart {
 /// "i:i+2"). For the layers of `network`.
 [[nodiscard]] Result<Topology> topologyFrom(std::string_view text, const Network& network);
 
-/// FLOP of all of a project's steps: what one token or sample costs times how many are seen.
+/// FLOP of all of a project's steps, each of the whole network: what one token or sample costs times how many are
+/// seen.
 [[nodiscard]] double trainingFlops(const Project& project, const Cost& perUnit);
 
 } // namespace residua::projects
