@@ -37,12 +37,6 @@ namespace {
 constexpr const char* kCoefficient = "topology.coefficient";
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
-{
-    const auto it = mix.states.find(shortcut);
-    return it != mix.states.end() && it->second == state;
-}
-
 /// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
 class CoefficientWeights final : public DepthWeights {
 public:

@@ -2,6 +2,7 @@
 #include "projects/commands/shortcut_edits.h"
 
 #include "projects/depth/depth_names.h"
+#include "projects/depth/depth_plan.h"
 
 #include <algorithm>
 #include <utility>
@@ -22,12 +23,6 @@ ShortcutKind kindOf(const DepthMix& mix, const Shortcut& shortcut)
         }
     }
     return mix.weight == WeightKind::Fixed ? ShortcutKind::Fixed : ShortcutKind::Learned;
-}
-
-bool hasState(const DepthMix& mix, const Shortcut& shortcut, ShortcutState state)
-{
-    const auto found = mix.states.find(shortcut);
-    return found != mix.states.end() && found->second == state;
 }
 
 /// The steps of the stream, and what is learned beside it.

@@ -10,12 +10,6 @@
 namespace residua::projects {
 namespace {
 
-bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
-{
-    const auto found = mix.states.find(shortcut);
-    return found != mix.states.end() && found->second == state;
-}
-
 /// The coefficient with which a reader weighs an entry at first.
 double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source)
 {
@@ -33,6 +27,12 @@ double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t sour
 }
 
 } // namespace
+
+bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
+{
+    const auto found = mix.states.find(shortcut);
+    return found != mix.states.end() && found->second == state;
+}
 
 DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules)
 {

@@ -12,6 +12,9 @@
 
 namespace residua::projects {
 
+/// Whether the document says of shortcut i:j that it is learned, frozen or pruned, as `state` asks.
+[[nodiscard]] bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state);
+
 /// Who reads mixes of the stack: layer `target`, or the final output as target L + 1.
 struct DepthReader {
     std::int64_t target = 1;
