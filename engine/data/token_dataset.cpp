@@ -9,9 +9,6 @@
 #include <span>
 
 namespace residua::engine {
-namespace {
-
-} // namespace
 
 SplitRanges splitTokens(std::int64_t size, double validationFraction, double testFraction)
 {

@@ -69,12 +69,10 @@ public:
             return {};
         }
         const at::NoGradGuard noGrad;
-        const at::Tensor learned = m_weights.to(at::kCPU, at::kFloat);
-        std::vector<float> all(m_depth.start.begin(), m_depth.start.end());
-        const std::vector<std::size_t> terms = projects::learnedTerms(m_mix, m_depth);
-        for (std::size_t i = 0; i < terms.size(); ++i) {
-            all[terms[i]] = learned.const_data_ptr<float>()[i];
-        }
+        const at::Tensor learned = m_weights.to(at::kCPU, at::kDouble);
+        const double* const values = learned.const_data_ptr<double>();
+        const auto weights = projects::withLearned(m_mix, m_depth, {1, {values, values + learned.numel()}});
+        const std::vector<float> all(weights->values.begin(), weights->values.end());
         std::vector<Matrix> matrices;
         for (const char* const kind : {matrix::kMix, matrix::kCoefficient}) {
             addMatrices(matrices, kind, m_depth, all, step);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/cures.h"
 
+#include "projects/base/number_from.h"
 #include "projects/commands/layer_edits.h"
 #include "projects/commands/topology_commands.h"
 #include "projects/edit/field_edit.h"
@@ -9,7 +10,6 @@
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <string_view>
@@ -29,9 +29,7 @@ std::optional<std::size_t> indexAfter(std::string_view path, std::string_view pr
         return std::nullopt;
     }
     const std::string_view rest = path.substr(at + prefix.size());
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
-    return error == std::errc() ? std::optional(index) : std::nullopt;
+    return numberFrom<std::size_t>(rest.substr(0, rest.find('/')));
 }
 
 const Block* blockAt(const Project& project, std::string_view path)

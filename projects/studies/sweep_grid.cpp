@@ -130,6 +130,12 @@ Status checkSize(const Project& bare, const Sweep& sweep, std::size_t members)
                                             " in all; expected at most " + bytesText(kMostBytes)};
 }
 
+struct FieldToSet {
+    std::string field;
+    FieldValue value;
+    std::string place; ///< what an error names beside the field's own; empty: the field's own alone
+};
+
 /// Which value of each axis member `index` has.
 std::vector<const SweepValue*> valuesAt(const Sweep& sweep, std::size_t index)
 {
@@ -142,24 +148,33 @@ std::vector<const SweepValue*> valuesAt(const Sweep& sweep, std::size_t index)
     return values;
 }
 
-/// Sets the fields, in their turns.
-std::optional<Error> setFields(SweepMember& member, const Sweep& sweep, const std::vector<const SweepValue*>& values)
+/// What makes a member of the study, by the values that it has of each axis.
+std::vector<FieldToSet> fieldsOf(const Sweep& sweep, const std::vector<const SweepValue*>& values)
 {
-    Project changed = member.project;
+    std::vector<FieldToSet> fields;
+    for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
+        fields.push_back({sweep.axes[a].field, values[a]->value, placeOf(sweep, sweep.axes[a], *values[a])});
+    }
+    return fields;
+}
+
+/// Sets several fields, in their turns.
+Result<Project> withFields(Project project, const std::vector<FieldToSet>& fields)
+{
     for (int turn = 0; turn < 3; ++turn) {
-        for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
-            if (turnOf(sweep.axes[a].field) != turn) {
+        for (const auto& [field, value, place] : fields) {
+            if (turnOf(field) != turn) {
                 continue;
             }
-            Result<Project> next = withField(changed, sweep.axes[a].field, values[a]->value);
+            Result<Project> next =
+                trains(field) ? withField(project, field, value) : Error{field, "decides nothing that is trained"};
             if (!next) {
-                return Error{placeOf(sweep, sweep.axes[a], *values[a]), next.error().text()};
+                return place.empty() ? next.error() : Error{place, next.error().text()};
             }
-            changed = *std::move(next);
+            project = *std::move(next);
         }
     }
-    member.project = std::move(changed);
-    return std::nullopt;
+    return project;
 }
 
 void assess(SweepMember& member, const Sweep& sweep)
@@ -184,28 +199,6 @@ std::int64_t trainingSamples(const DataSource& data)
             return 1;
         },
         data.source);
-}
-
-/// Sets several fields, in their turns.
-Result<Project> withFields(const Project& project, const JsonObject& fields)
-{
-    Project changed = project;
-    for (int turn = 0; turn < 3; ++turn) {
-        for (const JsonMember& field : fields) {
-            if (turnOf(field.key) != turn) {
-                continue;
-            }
-            if (!trains(field.key)) {
-                return Error{field.key, "decides nothing that is trained"};
-            }
-            Result<Project> next = withField(changed, field.key, FieldValue{lineOf(field.value)});
-            if (!next) {
-                return next;
-            }
-            changed = *std::move(next);
-        }
-    }
-    return changed;
 }
 
 } // namespace
@@ -288,7 +281,11 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         }
     }
     if (const auto* fields = std::get_if<JsonObject>(&fresh.data); fields != nullptr && pointer == kSeveral) {
-        return withFields(project, *fields);
+        std::vector<FieldToSet> all;
+        for (const JsonMember& field : *fields) {
+            all.push_back({field.key, FieldValue{lineOf(field.value)}, ""});
+        }
+        return withFields(project, all);
     }
     if (!pointer.starts_with('/') || pointer.size() < 2) {
         return Error{pointer, "is no field; expected a JSON pointer such as /training/learning_rate/peak" +
@@ -328,9 +325,11 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
             return Error{"sweep " + sweep.name,
                          "two members are called \"" + member.label + "\"; expected labels that tell the values apart"};
         }
-        member.project = bare;
-        member.error = setFields(member, sweep, values);
-        if (!member.error) {
+        Result<Project> made = withFields(bare, fieldsOf(sweep, values));
+        member.project = made ? *std::move(made) : bare;
+        if (!made) {
+            member.error = made.error();
+        } else {
             member.project.name = textOf(MemberName{project.name, member.label});
             assess(member, sweep);
         }
