@@ -28,42 +28,31 @@ std::string pathWithin(const std::filesystem::path& folder, const engine::RunInf
     return (within.empty() ? directory.filename() : within).string();
 }
 
-/// What a run's curves and project say beyond its run.json.
-struct RunNumbers {
-    std::optional<projects::Project> project;
-    std::vector<engine::MetricPoint> losses; ///< of validation where it has any
-    std::vector<engine::MetricPoint> seconds;
-};
-
-RunNumbers numbersOf(const std::filesystem::path& directory)
+/// A run's losses, of validation where it has any.
+std::vector<engine::MetricPoint> lossesOf(const engine::RunReader& reader)
 {
-    const auto reader = engine::RunReader::open(directory);
-    if (!reader) {
-        return {};
-    }
-    const auto project = reader->project();
-    const auto validation = reader->metric(engine::metric::kValidationLoss);
-    return {project ? std::optional(*project) : std::nullopt,
-            validation.empty() ? reader->metric(engine::metric::kLoss) : validation,
-            reader->metric(engine::metric::kSeconds)};
+    const auto validation = reader.metric(engine::metric::kValidationLoss);
+    return validation.empty() ? reader.metric(engine::metric::kLoss) : validation;
 }
 
 /// Perplexity and bits per byte of a run's last loss, of validation where it has one.
-std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const RunNumbers& numbers)
+std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const engine::RunReader& reader)
 {
+    const auto project = reader.project();
     const double loss = std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
-    return numbers.project ? engine::measuresOf(*numbers.project, loss) : std::nullopt;
+    return project ? engine::measuresOf(*project, loss) : std::nullopt;
 }
 
 Exit runRuns(const Arguments& arguments, const Console& console)
 {
     std::optional<double> target; // the loss of the run that others are measured by
     if (const std::string named = arguments.text("until"); !named.empty()) {
-        const RunNumbers other = numbersOf(named);
-        if (other.losses.empty()) {
+        const auto other = engine::RunReader::open(named);
+        const auto losses = other ? lossesOf(*other) : std::vector<engine::MetricPoint>();
+        if (losses.empty()) {
             return console.fail(Exit::Usage, {"--until", named + " has no losses; expected a run's directory"});
         }
-        target = other.losses.back().value;
+        target = losses.back().value;
     }
     std::filesystem::path folder = arguments.positional(0);
     std::error_code ignored;
@@ -82,8 +71,8 @@ Exit runRuns(const Arguments& arguments, const Console& console)
     json list = json::array();
     for (const engine::RunInfo& run : engine::listRuns(folder)) {
         const std::string path = pathWithin(folder, run);
-        const RunNumbers numbers = numbersOf(run.directory);
-        const auto measures = measuresOf(run, numbers);
+        const auto reader = engine::RunReader::open(run.directory);
+        const auto measures = reader ? measuresOf(run, *reader) : std::nullopt;
         const bool bits = measures && measures->bitsPerByte;
         rows.push_back({path, engine::textOf(run.status), grouped(run.step) + "/" + grouped(run.steps),
                         lossText(run.loss), lossText(run.validationLoss),
@@ -93,7 +82,10 @@ Exit runRuns(const Arguments& arguments, const Console& console)
         json untilSeconds;
         if (target) {
             std::vector<std::string> cells{"not yet", "–"};
-            if (const auto until = engine::firstReached(numbers.losses, *target, numbers.seconds)) {
+            const auto until =
+                reader ? engine::firstReached(lossesOf(*reader), *target, reader->metric(engine::metric::kSeconds))
+                       : std::nullopt;
+            if (until) {
                 cells[0] = grouped(until->step);
                 untilStep = until->step;
                 if (until->seconds) {

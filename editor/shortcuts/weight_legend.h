@@ -9,9 +9,12 @@
 namespace residua::editor {
 
 inline constexpr float kLegendRoom = 72; ///< pixels that the legend takes above the bottom edge, its margin included
-/// The colour bar of the weights, bottom left; nothing while there are no live weights. Where colours tell ports apart
-/// (`Colours::Ports`), words that say so.
+
+/// What the colours of shortcuts tell: their weights, or to which port they belong.
 enum class Colours { Weights, Ports };
+
+/// The colour bar of the weights, bottom left; nothing while there are no live weights. Where colours tell ports apart,
+/// words that say so.
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
                  LiveMeasure measure = LiveMeasure::Mean, Colours colours = Colours::Weights);
 
