@@ -73,7 +73,7 @@ void Banner::ask(const QString& question, std::vector<BannerChoice> choices)
     m_back = back;
 }
 
-void Banner::look()
+void Banner::recheck()
 {
     if (m_holds && !m_holds()) {
         m_holds = nullptr;

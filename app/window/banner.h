@@ -32,9 +32,9 @@ public:
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
     /// Says it and takes the focus, on the first choice; Esc dismisses it, and who had the focus has it again.
     void ask(const QString& question, std::vector<BannerChoice> choices);
-    /// What it says goes with its cause: at the next look() at which `holds` is false.
+    /// What it says goes with its cause: at the next recheck() at which `holds` is false.
     void whileTrue(std::function<bool()> holds) { m_holds = std::move(holds); }
-    void look();
+    void recheck();
     [[nodiscard]] QString text() const;
 
 protected:

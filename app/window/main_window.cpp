@@ -281,10 +281,10 @@ void MainWindow::offerRecovered()
 }
 
 /// Something was done: what the banner says may have lost its cause.
-void MainWindow::lookAround()
+void MainWindow::noticeAction()
 {
-    ++m_doings;
-    m_banner->look();
+    ++m_actionCount;
+    m_banner->recheck();
 }
 
 void MainWindow::offerReload()
@@ -313,7 +313,7 @@ void MainWindow::offerReload()
 void MainWindow::refuse(const QString& reason)
 {
     m_banner->say(BannerKind::Error, reason);
-    m_banner->whileTrue([this, then = m_doings] { return m_doings == then; });
+    m_banner->whileTrue([this, then = m_actionCount] { return m_actionCount == then; });
 }
 
 void MainWindow::note(const QString& text)

@@ -87,7 +87,7 @@ private:
     void chooseTopology(int index);
     void offerRecovered();
     void offerReload();
-    void lookAround();
+    void noticeAction();
     void refuse(const QString& reason);
     void note(const QString& text);
     void remember(const QString& folder);
@@ -125,8 +125,8 @@ private:
     QLabel* m_placeLine = nullptr;
     WindowMenus m_menus{};
     bool m_arranged = false;
-    bool m_filesChanged = false; ///< by another program, and nobody has said yet what becomes of it
-    std::uint64_t m_doings = 0;  ///< changes of the document and starts of runs
+    bool m_filesChanged = false;     ///< by another program, and nobody has said yet what becomes of it
+    std::uint64_t m_actionCount = 0; ///< changes of the document and starts of runs
     enum class Closing { WhenKept, Anyway } m_closing = Closing::WhenKept;
 };
 

@@ -83,8 +83,8 @@ void MainWindow::connectFile()
 
     connect(&m_session, &DocumentSession::opened, this, &MainWindow::onOpened);
     connect(&m_session, &DocumentSession::stateChanged, this, &MainWindow::updateState);
-    connect(&m_session, &DocumentSession::stateChanged, m_banner, &Banner::look);
-    connect(&m_session, &DocumentSession::changed, this, &MainWindow::lookAround);
+    connect(&m_session, &DocumentSession::stateChanged, m_banner, &Banner::recheck);
+    connect(&m_session, &DocumentSession::changed, this, &MainWindow::noticeAction);
     connect(&m_session, &DocumentSession::changedOnDisk, this, &MainWindow::offerReload);
     connect(&m_session, &DocumentSession::openElsewhere, this, [this] {
         m_banner->say(BannerKind::Note,
@@ -237,8 +237,8 @@ void MainWindow::connectRun()
     });
     connect(&m_runs, &RunController::phaseChanged, this, &MainWindow::updateStatus);
     connect(&m_runs, &RunController::queueChanged, this, &MainWindow::updateStatus);
-    connect(&m_runs, &RunController::queueChanged, m_banner, &Banner::look);
-    connect(&m_runs, &RunController::started, this, &MainWindow::lookAround);
+    connect(&m_runs, &RunController::queueChanged, m_banner, &Banner::recheck);
+    connect(&m_runs, &RunController::started, this, &MainWindow::noticeAction);
     connect(m_runFollower, &RunFollower::refused, this, &MainWindow::refuse);
     connect(m_runFollower, &RunFollower::rateKnown, &m_workspace->view<SweepPanel>(), &SweepPanel::setRate);
     connect(&m_archive, &RunArchive::refused, this, &MainWindow::refuse);
