@@ -5,9 +5,9 @@
 #                       USES <residua libraries> EXTERNAL <imported targets> PRIVATE_EXTERNAL <imported targets>)
 #   residua_add_executable(<name> [MODULE <module>] SOURCES <files> USES ... EXTERNAL ...)  built into <build>/bin
 #   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> SLOW_UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...>
-#                     SOURCES <further files> PRECOMPILE <headers> USES ... EXTERNAL ...)
+#                     SOURCES <further files> PRECOMPILE <headers> USES ... EXTERNAL ... [APART])
 #                                              several units in one executable, a test each; those of DISPLAY_UNITS have
-#                                              a virtual screen and the labels ui and slow
+#                                              a virtual screen and the labels ui and slow; APART: never joined
 #   residua_add_test(<folder>/<tst_unit> [LABELS unit|ui|gpu|slow] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
 #                                              a unit that has a main of its own
 #
@@ -120,6 +120,32 @@ function(residua_set_up_target target scope uses externals private_externals)
   endif()
 endfunction()
 
+# Joins the sources of one folder into compilations of at most RESIDUA_JOIN each, because most of a source's time goes
+# into its headers. A folder's own groups, so that a source added to one folder leaves the others' as they were.
+function(residua_join_sources target files)
+  if(RESIDUA_JOIN LESS 2)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # GCC means by it a header that defines a class with a member of an anonymous namespace; here it is a source.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+  set(folders "")
+  foreach(file IN LISTS files)
+    if(NOT file MATCHES "[.]cpp$")
+      continue()
+    endif()
+    cmake_path(GET file PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "in_${folder}" folder)
+    if(NOT folder IN_LIST folders)
+      list(APPEND folders ${folder})
+      set(count_${folder} 0)
+    endif()
+    math(EXPR group "${count_${folder}} / ${RESIDUA_JOIN}")
+    math(EXPR count_${folder} "${count_${folder}} + 1")
+    set_source_files_properties("${file}" PROPERTIES UNITY_GROUP ${folder}_${group})
+  endforeach()
+endfunction()
+
 function(residua_precompile target)
   foreach(header IN LISTS ARGN)
     if(NOT header MATCHES "^<")
@@ -151,6 +177,7 @@ function(residua_add_library name)
     endif()
     add_library(${target} ${kind} ${ARG_SOURCES} ${ARG_HEADERS})
     residua_precompile(${target} ${ARG_PRECOMPILE})
+    residua_join_sources(${target} "${ARG_SOURCES}")
     residua_set_up_target(${target} PUBLIC "${ARG_USES}" "${ARG_EXTERNAL}" "${ARG_PRIVATE_EXTERNAL}")
   endif()
   add_library(residua::${name} ALIAS ${target})
@@ -273,7 +300,7 @@ function(residua_test_program uses externals out)
 endfunction()
 
 function(residua_add_tests path)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "UNITS;SLOW_UNITS;DISPLAY_UNITS;SOURCES;PRECOMPILE;USES;EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "APART" "" "UNITS;SLOW_UNITS;DISPLAY_UNITS;SOURCES;PRECOMPILE;USES;EXTERNAL")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "residua_add_tests(${path}): unknown argument ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -285,6 +312,9 @@ function(residua_add_tests path)
     list(APPEND sources "${CMAKE_SOURCE_DIR}/tests/${folder}/${unit}.cpp")
   endforeach()
   residua_set_up_test(${target} "${sources}" "${ARG_USES}" "${ARG_EXTERNAL}")
+  if(NOT ARG_APART)
+    residua_join_sources(${target} "${sources}")
+  endif()
   if(ARG_PRECOMPILE OR "residua::torch" IN_LIST ARG_EXTERNAL) # beside LibTorch Qt has other macros
     residua_precompile(${target} ${RESIDUA_TEST_HEADERS} ${ARG_PRECOMPILE})
   else()

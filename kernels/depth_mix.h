@@ -38,6 +38,11 @@ enum class GateKind : std::int32_t {
     reluInside,  ///< weight = relu(a + z)       the reading of its appendix H
 };
 
+[[nodiscard]] constexpr bool isRelu(GateKind kind)
+{
+    return kind == GateKind::reluInside || kind == GateKind::reluOutside;
+}
+
 /// What a relu gate reads: x itself, or x·rstd with rstd = 1/sqrt(mean(x²) + eps).
 enum class GateInput : std::int32_t { raw, normalised };
 

@@ -32,11 +32,6 @@ bool known(ReluGradAtZero grad)
     return grad == ReluGradAtZero::one || grad == ReluGradAtZero::zero;
 }
 
-bool isRelu(GateKind kind)
-{
-    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
-}
-
 bool overlap(const void* a, const void* b, std::int64_t bytes)
 {
     const auto first = reinterpret_cast<std::uintptr_t>(a);

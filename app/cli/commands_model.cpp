@@ -184,7 +184,7 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-const PositionalSpec kRun{"RUN", "a run's directory"};
+const PositionalSpec kRunDirectory{"RUN", "a run's directory"};
 const OptionSpec kFrom{"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0};
 
 } // namespace
@@ -195,7 +195,7 @@ std::vector<Command> modelCommands()
         {"eval",
          "the mean loss of a checkpoint on a part of the data",
          "residua-cli eval my-project/runs/first --batches 2",
-         {{kRun},
+         {{kRunDirectory},
           {kFrom,
            {"split", OptionKind::Text, "NAME", "train, validation (default) or test"},
            {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0},
@@ -206,7 +206,7 @@ std::vector<Command> modelCommands()
         {"sample",
          "continue a text with a checkpoint's language model",
          "residua-cli sample my-project/runs/first --tokens 20",
-         {{kRun},
+         {{kRunDirectory},
           {kFrom,
            {"prompt", OptionKind::Text, "TEXT", "what to continue (default: the data's beginning)"},
            {"tokens", OptionKind::Integer, "N", "tokens to add (default 200)", {}, 0, kMostTokens},
@@ -220,7 +220,7 @@ std::vector<Command> modelCommands()
         {"retrofit",
          "go on with a trained network under another topology that starts as the same function",
          "residua-cli retrofit my-project/runs/first --topology dca -o my-project/runs/dca --steps 40",
-         {{kRun},
+         {{kRunDirectory},
           {kFrom,
            {"topology", OptionKind::Text, "NAME", "a preset, shortcuts (0:2+1:3), or a project to take it from"},
            {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},

@@ -28,19 +28,11 @@ std::string pathWithin(const std::filesystem::path& folder, const engine::RunInf
     return (within.empty() ? directory.filename() : within).string();
 }
 
-/// A run's losses, of validation where it has any.
-std::vector<engine::MetricPoint> lossesOf(const engine::RunReader& reader)
-{
-    const auto validation = reader.metric(engine::metric::kValidationLoss);
-    return validation.empty() ? reader.metric(engine::metric::kLoss) : validation;
-}
-
 /// Perplexity and bits per byte of a run's last loss, of validation where it has one.
 std::optional<engine::LossMeasures> measuresOf(const engine::RunInfo& run, const engine::RunReader& reader)
 {
     const auto project = reader.project();
-    const double loss = std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
-    return project ? engine::measuresOf(*project, loss) : std::nullopt;
+    return project ? engine::measuresOf(*project, engine::judgedLoss(run.loss, run.validationLoss)) : std::nullopt;
 }
 
 Exit runRuns(const Arguments& arguments, const Console& console)
@@ -48,7 +40,7 @@ Exit runRuns(const Arguments& arguments, const Console& console)
     std::optional<double> target; // the loss of the run that others are measured by
     if (const std::string named = arguments.text("until"); !named.empty()) {
         const auto other = engine::RunReader::open(named);
-        const auto losses = other ? lossesOf(*other) : std::vector<engine::MetricPoint>();
+        const auto losses = other ? other->judgedLosses() : std::vector<engine::MetricPoint>();
         if (losses.empty()) {
             return console.fail(Exit::Usage, {"--until", named + " has no losses; expected a run's directory"});
         }
@@ -83,7 +75,7 @@ Exit runRuns(const Arguments& arguments, const Console& console)
         if (target) {
             std::vector<std::string> cells{"not yet", "–"};
             const auto until =
-                reader ? engine::firstReached(lossesOf(*reader), *target, reader->metric(engine::metric::kSeconds))
+                reader ? engine::firstReached(reader->judgedLosses(), *target, reader->metric(engine::metric::kSeconds))
                        : std::nullopt;
             if (until) {
                 cells[0] = grouped(until->step);

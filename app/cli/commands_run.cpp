@@ -38,7 +38,8 @@ Exit conclude(const RunOutcome& outcome, const projects::Project& project, const
         return concludeStopped(outcome, "go on with: residua-cli resume " + directory, console);
     }
     const bool validated = std::isfinite(outcome.validationLoss);
-    const std::string measures = engine::measuresText(project, validated ? outcome.validationLoss : outcome.loss);
+    const std::string measures =
+        engine::measuresText(project, engine::judgedLoss(outcome.loss, outcome.validationLoss));
     console.line("finished: loss " + lossText(outcome.loss) +
                  (validated ? ", validation " + lossText(outcome.validationLoss) : "") +
                  (measures.empty() ? "" : ", " + measures));

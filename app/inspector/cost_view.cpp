@@ -15,7 +15,7 @@ namespace residua::app {
 
 namespace {
 
-enum Column { Title, Selected, Whole };
+enum CostColumn { Measure, Selected, Whole };
 
 struct Figure {
     const char* title; ///< %1: what FLOP are per
@@ -50,16 +50,16 @@ CostView::CostView(QWidget* parent)
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setHorizontalSpacing(14);
     m_grid->setVerticalSpacing(4);
-    m_grid->setColumnStretch(Title, 1);
+    m_grid->setColumnStretch(Measure, 1);
     layout->addWidget(m_table);
     m_memory->setProperty("role", QStringLiteral("muted"));
     m_memory->setWordWrap(true);
     layout->addWidget(m_memory);
     for (int line = 0; line <= static_cast<int>(kFigures.size()); ++line) {
-        for (const int column : {Title, Selected, Whole}) {
+        for (const int column : {Measure, Selected, Whole}) {
             auto* label = new QLabel(m_table);
-            label->setAlignment((column == Title ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-            if (line > 0 && column != Title) {
+            label->setAlignment((column == Measure ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+            if (line > 0 && column != Measure) {
                 label->setFont(numberFont());
             } else {
                 label->setProperty("role", QStringLiteral("muted"));
@@ -109,7 +109,7 @@ void CostView::fill()
         }
         const Figure& figure = kFigures[static_cast<std::size_t>(line) - 1];
         const QString title = tr(figure.title);
-        cell(line, Title).setText(title.contains(QLatin1String("%1")) ? title.arg(m_unit) : title);
+        cell(line, Measure).setText(title.contains(QLatin1String("%1")) ? title.arg(m_unit) : title);
         cell(line, Selected).setText(m_selected ? figure.text(*m_selected) : QString());
         cell(line, Whole).setText(figure.text(*m_whole));
     }

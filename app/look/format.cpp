@@ -82,6 +82,11 @@ QString formatReal(double value)
     return QString::number(value, 'g', QLocale::FloatingPointShortest);
 }
 
+QString formatLoss(double loss, int digits)
+{
+    return std::isfinite(loss) ? QString::number(loss, 'g', digits) : QStringLiteral("—");
+}
+
 QString formatWhole(std::int64_t value)
 {
     return QLocale().toString(static_cast<qlonglong>(value));

@@ -14,7 +14,7 @@ namespace residua::app {
 
 namespace {
 
-struct Text {
+struct CustomisationText {
     Q_DECLARE_TR_FUNCTIONS(Customisation)
 };
 
@@ -24,7 +24,7 @@ constexpr std::string_view kTopologyPlace = "topology · ";
 
 QString Customisation::titleFrom(const projects::TopologyPreset& preset)
 {
-    return Text::tr("Custom, from %1").arg(QString::fromStdString(preset.title));
+    return CustomisationText::tr("Custom, from %1").arg(QString::fromStdString(preset.title));
 }
 
 std::optional<projects::TopologyPreset> customisedPreset(const projects::Project& project)
@@ -47,7 +47,7 @@ std::optional<Customisation> customisationOf(const projects::Project& project)
     projects::Project original = project;
     original.topology.wiring = preset->wiring;
     projects::EditGroup back = projects::wireAs(project, *preset);
-    back.title = Text::tr("Go back to %1").arg(QString::fromStdString(preset->title)).toStdString();
+    back.title = CustomisationText::tr("Go back to %1").arg(QString::fromStdString(preset->title)).toStdString();
     Customisation customisation{std::move(*preset), projects::diff(original, project), std::move(back)};
     for (projects::Change& change : customisation.changes) {
         if (change.place.starts_with(kTopologyPlace)) {

@@ -99,9 +99,9 @@ AxisScale scaleFor(const std::vector<Curve>& curves)
     return low > 0 && high > 100 * low ? AxisScale::Log : AxisScale::Linear;
 }
 
-class Page {
+class ComparisonPage {
 public:
-    Page(std::string title, Folder folder)
+    ComparisonPage(std::string title, Folder folder)
         : m_title(std::move(title)), m_runs(std::move(folder.runs)), m_faults(std::move(folder.faults))
     {
         std::vector<projects::CostAndLoss> points;
@@ -131,7 +131,7 @@ private:
     std::ostringstream m_out;
 };
 
-std::string Page::html()
+std::string ComparisonPage::html()
 {
     m_out << pageHead(m_title) << "<h1>" << escapeHtml(m_title) << "</h1><p class='sub'>" << counts() << "</p>";
     if (!m_runs.front().project.description.empty()) {
@@ -150,7 +150,7 @@ std::string Page::html()
 }
 
 /// "14 runs: 9 finished, 2 running", so that nobody takes a study in progress for a whole one.
-std::string Page::counts() const
+std::string ComparisonPage::counts() const
 {
     std::string text = std::to_string(m_runs.size()) + (m_runs.size() == 1 ? " run" : " runs");
     const char* divider = ": ";
@@ -182,7 +182,7 @@ std::string progressOf(const engine::RunInfo& info)
 }
 
 /// A dash in the colour of a run's curves.
-std::string Page::swatch(std::size_t i)
+std::string ComparisonPage::swatch(std::size_t i)
 {
     const std::string stroke = i / kPageColours % 2 == 0 ? "solid" : "dashed";
     return "<svg style='display:inline-block;width:22px;height:10px;margin-right:6px' viewBox='0 0 22 10'><line "
@@ -190,7 +190,7 @@ std::string Page::swatch(std::size_t i)
            std::to_string(i % kPageColours) + " " + stroke + "' x1='0' x2='22' y1='5' y2='5'/></svg>";
 }
 
-void Page::table()
+void ComparisonPage::table()
 {
     m_out << "<div class='panel'><table><tr><th>run</th><th>status</th><th>parameters</th><th>training FLOP</th>"
              "<th>loss</th><th>validation</th><th>perplexity</th><th>bits per byte</th><th>Pareto front</th></tr>";
@@ -213,7 +213,7 @@ void Page::table()
 
 /// When each run first had the last loss of one that they are measured by: the plain network where one has finished,
 /// else the first that has (DeepCrossAttention, table 1).
-void Page::reached()
+void ComparisonPage::reached()
 {
     const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
     auto other = std::ranges::find_if(
@@ -243,7 +243,7 @@ void Page::reached()
     m_out << "</table></div>";
 }
 
-void Page::losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve)
+void ComparisonPage::losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve)
 {
     PlotSpec spec{title, "step", "loss", {}};
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
@@ -256,7 +256,7 @@ void Page::losses(const char* title, std::vector<MetricPoint> ComparedRun::*curv
 }
 
 /// Loss against cost: a point per run that has finished, the front joined.
-void Page::costs()
+void ComparisonPage::costs()
 {
     constexpr double kMega = 1e6; // steps of a plot are whole numbers
     constexpr double kMostCost = 1e18;
@@ -287,7 +287,7 @@ void Page::costs()
     }
 }
 
-void Page::bounds()
+void ComparisonPage::bounds()
 {
     std::string figures;
     for (const ComparedRun& run : m_runs) {
@@ -298,7 +298,7 @@ void Page::bounds()
     }
 }
 
-void Page::differences()
+void ComparisonPage::differences()
 {
     m_out << "<h2>Differences</h2><div class='panel'><table><tr><th>run</th><th>from "
           << escapeHtml(m_runs.front().label) << "</th></tr>";
@@ -326,7 +326,7 @@ Result<std::string> comparisonHtml(const std::filesystem::path& folder)
     }
     std::error_code ignored; // then the page has no title
     const auto name = std::filesystem::absolute(folder / "", ignored).lexically_normal().parent_path().filename();
-    return Page(name.string(), std::move(found)).html();
+    return ComparisonPage(name.string(), std::move(found)).html();
 }
 
 Status writeComparison(const std::filesystem::path& folder, const std::filesystem::path& path)

@@ -13,7 +13,7 @@ namespace {
 using resources::Theme;
 
 constexpr std::size_t kMostFaults = 30;
-constexpr std::size_t kMostText = 1000; ///< bytes of one
+constexpr std::size_t kMostFaultText = 1000; ///< bytes of one
 
 const char* const kStyle = R"(
 :root{color-scheme:light dark}
@@ -70,7 +70,7 @@ std::string faultList(const std::vector<std::string>& faults)
     }
     std::string html = "<div class='panel'><b>Left out</b><ul>";
     for (std::size_t i = 0; i < std::min(faults.size(), kMostFaults); ++i) {
-        html += "<li>" + escapeHtml(shortened(faults[i], kMostText)) + "</li>";
+        html += "<li>" + escapeHtml(shortened(faults[i], kMostFaultText)) + "</li>";
     }
     if (faults.size() > kMostFaults) {
         html += "<li>and " + std::to_string(faults.size() - kMostFaults) + " more</li>";

@@ -36,7 +36,7 @@ constexpr std::int64_t kNormLayers = kPageColours;
 constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps that a page carries
 constexpr std::size_t kMostNumbers = 3'000'000; ///< of all their frames
 constexpr std::size_t kMostEvents = 1000;       ///< the last of them
-constexpr std::size_t kMostText = 2000;         ///< bytes of an event's
+constexpr std::size_t kMostEventText = 2000;    ///< bytes of an event's
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
 // Paints a frame into the cells that the page already has.
@@ -102,9 +102,9 @@ std::string grouped(double value)
     return digits;
 }
 
-class Page {
+class RunPage {
 public:
-    Page(const RunReader& run, engine::RunInfo info, projects::Project project)
+    RunPage(const RunReader& run, engine::RunInfo info, projects::Project project)
         : m_run(run), m_info(std::move(info)), m_project(std::move(project)), m_stages(engine::stageRecords(run))
     {
     }
@@ -139,7 +139,7 @@ private:
     std::ostringstream m_out;
 };
 
-std::string Page::html()
+std::string RunPage::html()
 {
     cards();
     plots();
@@ -151,7 +151,7 @@ std::string Page::html()
     return head() + faults() + m_out.str() + "<script>" + kScript + "</script></body></html>\n";
 }
 
-std::string Page::head() const
+std::string RunPage::head() const
 {
     std::ostringstream out;
     out << pageHead(m_info.name) << "<h1>" << escapeHtml(m_info.name) << "</h1><p class='sub'>"
@@ -167,7 +167,7 @@ std::string Page::head() const
 }
 
 /// Known once everything has been read.
-std::string Page::faults() const
+std::string RunPage::faults() const
 {
     std::vector<std::string> all = m_leftOut;
     for (const Error& fault : m_run.faults()) {
@@ -176,33 +176,32 @@ std::string Page::faults() const
     return faultList(all);
 }
 
-void Page::card(const std::string& value, const std::string& label)
+void RunPage::card(const std::string& value, const std::string& label)
 {
     m_out << "<div><b>" << escapeHtml(value) << "</b><span>" << escapeHtml(label) << "</span></div>";
 }
 
-std::string Page::lastOf(const char* name) const
+std::string RunPage::lastOf(const char* name) const
 {
     const auto points = m_run.metric(name);
     return points.empty() ? "–" : shortNumber(points.back().value);
 }
 
-void Page::measures()
+void RunPage::measures()
 {
-    const auto validation = m_run.metric(engine::metric::kValidationLoss);
-    const auto points = validation.empty() ? m_run.metric(engine::metric::kLoss) : validation;
+    const auto points = m_run.judgedLosses();
     const auto measures = points.empty() ? std::nullopt : engine::measuresOf(m_project, points.back().value);
     if (!measures) {
         return;
     }
-    const std::string of = validation.empty() ? ", training" : ", validation";
+    const std::string of = m_run.metric(engine::metric::kValidationLoss).empty() ? ", training" : ", validation";
     card(shortNumber(measures->perplexity), "perplexity" + of);
     if (measures->bitsPerByte) {
         card(shortNumber(*measures->bitsPerByte), "bits per byte" + of);
     }
 }
 
-void Page::cards()
+void RunPage::cards()
 {
     m_out << "<div class='cards'>";
     card(lastOf(engine::metric::kLoss), "training loss, last step");
@@ -222,7 +221,7 @@ void Page::cards()
 }
 
 /// With the stages as bands.
-void Page::figure(PlotSpec spec)
+void RunPage::figure(PlotSpec spec)
 {
     for (const engine::StageRecord& stage : m_stages) {
         spec.bands.push_back({stage.step, stage.name});
@@ -232,7 +231,7 @@ void Page::figure(PlotSpec spec)
     }
 }
 
-void Page::plots()
+void RunPage::plots()
 {
     m_out << "<h2>Training</h2>";
     const auto loss = m_run.metric(engine::metric::kLoss);
@@ -260,7 +259,7 @@ void Page::plots()
 }
 
 /// Of up to kNormLayers layers, evenly picked, the first and the last among them.
-void Page::norms()
+void RunPage::norms()
 {
     std::vector<engine::Matrix> recorded;
     for (const std::int64_t step : m_run.matrixSteps(engine::kLayerMagnitudes)) {
@@ -294,7 +293,7 @@ void Page::norms()
 }
 
 /// What each stage's beginning did to the loss, and what its steps took.
-void Page::transitions()
+void RunPage::transitions()
 {
     std::vector<double> steps;
     std::vector<double> losses;
@@ -326,7 +325,7 @@ void Page::transitions()
         m_out << "</td>";
     };
     for (const engine::StageTransition& row : rows) {
-        m_out << "<tr><td class='n'>" << row.step << "</td><td>" << escapeHtml(shortened(row.name, kMostText))
+        m_out << "<tr><td class='n'>" << row.step << "</td><td>" << escapeHtml(shortened(row.name, kMostEventText))
               << "</td><td class='n'>" << row.steps << "</td>";
         cell(row.before);
         cell(row.after);
@@ -341,7 +340,7 @@ void Page::transitions()
 }
 
 /// Of the shape of the last: another was another network's.
-std::vector<engine::Matrix> Page::framesOf(const std::string& name)
+std::vector<engine::Matrix> RunPage::framesOf(const std::string& name)
 {
     auto steps = m_run.matrixSteps(name);
     std::optional<engine::Matrix> newest;
@@ -383,7 +382,7 @@ std::vector<engine::Matrix> Page::framesOf(const std::string& name)
     return frames;
 }
 
-void Page::heatmaps()
+void RunPage::heatmaps()
 {
     bool heading = false;
     for (const std::string& name : m_run.matrixNames()) {
@@ -400,7 +399,7 @@ void Page::heatmaps()
     }
 }
 
-void Page::events()
+void RunPage::events()
 {
     const auto events = m_run.events();
     if (events.empty()) {
@@ -413,12 +412,12 @@ void Page::events()
     }
     for (const auto& event : std::span(events).subspan(first)) {
         m_out << "<tr><td class='n'>" << event.step << "</td><td>" << escapeHtml(textOf(event.kind)) << "</td><td>"
-              << escapeHtml(shortened(event.text, kMostText)) << "</td></tr>";
+              << escapeHtml(shortened(event.text, kMostEventText)) << "</td></tr>";
     }
     m_out << "</table></div>";
 }
 
-void Page::document()
+void RunPage::document()
 {
     m_out << "<h2>Document</h2><details class='panel'><summary>project.json as it was trained</summary><pre>"
           << escapeHtml(projects::toJson(m_project)) << "</pre></details>";
@@ -436,7 +435,7 @@ Result<std::string> reportHtml(const RunReader& run)
     if (!project) {
         return project.error();
     }
-    return Page(run, std::move(*info), std::move(*project)).html();
+    return RunPage(run, std::move(*info), std::move(*project)).html();
 }
 
 Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path)

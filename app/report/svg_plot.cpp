@@ -23,8 +23,8 @@ constexpr double kPlotHeight = 242;
 constexpr double kLeft = 62; ///< at least; as much as the numbers there need
 constexpr double kRight = 16;
 constexpr double kBottom = 44;
-constexpr double kGap = 8;       ///< between an axis and its numbers
-constexpr double kMargin = 0.05; ///< above and below the curves
+constexpr double kGap = 8;            ///< between an axis and its numbers
+constexpr double kCurveMargin = 0.05; ///< above and below the curves
 constexpr int kTicksUp = 5;
 constexpr int kTicksAlong = 8;
 constexpr double kPoint = 2.5; ///< radius of a point without neighbours
@@ -98,10 +98,11 @@ Frame frameOf(const std::vector<Curve>& curves, AxisScale yScale)
     }
     frame.xRange = resources::linearRange(x.low, x.high, 0);
     if (yScale == AxisScale::Log) {
-        frame.yRange = resources::logRange(std::max(y.low, y.high * std::pow(10.0, -kMostDecades)), y.high, kMargin);
+        frame.yRange =
+            resources::logRange(std::max(y.low, y.high * std::pow(10.0, -kMostDecades)), y.high, kCurveMargin);
         frame.yTicks = resources::logTicks(frame.yRange, kTicksUp);
     } else {
-        frame.yRange = resources::linearRange(y.low, y.high, kMargin);
+        frame.yRange = resources::linearRange(y.low, y.high, kCurveMargin);
         frame.yTicks = resources::linearTicks(frame.yRange, kTicksUp);
     }
     for (const AxisTick& tick : frame.yTicks) {

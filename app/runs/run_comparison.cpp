@@ -81,11 +81,6 @@ QString titleOf(const engine::RunInfo& info)
         formatMoment(QString::fromStdString(info.created), QDateTime::currentDateTime()));
 }
 
-QString lossText(double loss)
-{
-    return std::isfinite(loss) ? QString::number(loss, 'g', 6) : QStringLiteral("—");
-}
-
 void addRow(QTreeWidgetItem* group, const QStringList& cells)
 {
     auto* item = new QTreeWidgetItem(group, cells);
@@ -98,7 +93,7 @@ void addRow(QTreeWidgetItem* group, const QStringList& cells)
 
 void addNumber(QTreeWidgetItem* group, const QString& title, double first, double second)
 {
-    addRow(group, {title, lossText(first), lossText(second), lossText(second - first)});
+    addRow(group, {title, formatLoss(first, 6), formatLoss(second, 6), formatLoss(second - first, 6)});
 }
 
 } // namespace

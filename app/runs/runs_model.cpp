@@ -8,18 +8,12 @@
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
 namespace residua::app {
 
 namespace {
-
-QString lossText(double loss)
-{
-    return std::isfinite(loss) ? QString::number(loss, 'g', 5) : QStringLiteral("—");
-}
 
 /// What a run had before it diverged is no result.
 bool hasLoss(const engine::RunInfo& run)
@@ -196,9 +190,9 @@ QString RunsModel::textOf(const engine::RunInfo& run, int column) const
     case Progress:
         return QStringLiteral("%1 / %2").arg(formatWhole(run.step), formatWhole(run.steps));
     case Loss:
-        return hasLoss(run) ? lossText(run.loss) : QStringLiteral("—");
+        return hasLoss(run) ? formatLoss(run.loss) : QStringLiteral("—");
     case ValidationLoss:
-        return hasLoss(run) ? lossText(run.validationLoss) : QStringLiteral("—");
+        return hasLoss(run) ? formatLoss(run.validationLoss) : QStringLiteral("—");
     case Device:
         return QString::fromStdString(run.device);
     case Tags:

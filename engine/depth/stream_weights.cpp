@@ -26,7 +26,7 @@ using projects::MultiStream;
 
 namespace {
 
-constexpr double kNormEpsilon = 1e-6;
+constexpr double kStreamNormEpsilon = 1e-6;
 constexpr double kLayerNormEpsilon = 1e-5;
 
 at::Tensor repeated(const at::Tensor& tensor, std::int64_t layers)
@@ -206,7 +206,7 @@ private:
         const at::Tensor length = norm(stream);
         const at::Tensor products = product(stream, rows);
         if (wiring().norm == projects::StreamNorm::Rms) {
-            return products * at::rsqrt(length * length / d + kNormEpsilon);
+            return products * at::rsqrt(length * length / d + kStreamNormEpsilon);
         }
         const at::Tensor mean = products.select(0, wiring().streams + 2) / d;
         const at::Tensor variance = (length * length / d - mean * mean).clamp_min(0);
@@ -255,7 +255,7 @@ public:
             sum = sum.defined() ? sum + part : part;
             squares = squares.defined() ? squares + length * length : length * length;
         }
-        const at::Tensor y = sum * at::rsqrt(squares / static_cast<double>(n * m_width) + kNormEpsilon);
+        const at::Tensor y = sum * at::rsqrt(squares / static_cast<double>(n * m_width) + kStreamNormEpsilon);
         const at::Tensor& scale = m_scales[layer];
         const at::Tensor read = engine::sigmoid(scaled(y.narrow(0, 0, n), scale[0]) + m_reads[layer].unsqueeze(1));
         const at::Tensor carry =

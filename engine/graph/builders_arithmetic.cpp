@@ -149,7 +149,7 @@ OperatorResult buildExpression(const NodeContext& node)
     });
 }
 
-constexpr NodeBuilderEntry kTable[] = {
+constexpr NodeBuilderEntry kArithmeticBuilders[] = {
     {"add", buildAdd},     {"multiply", buildMultiply}, {"concat", buildConcat},
     {"image", buildImage}, {"flatten", buildFlatten},   {"expression", buildExpression},
 };
@@ -158,7 +158,7 @@ constexpr NodeBuilderEntry kTable[] = {
 
 std::span<const NodeBuilderEntry> arithmeticBuilders()
 {
-    return kTable;
+    return kArithmeticBuilders;
 }
 
 } // namespace residua::engine

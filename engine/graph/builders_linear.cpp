@@ -95,7 +95,7 @@ OperatorResult buildPatchify(const NodeContext& node)
         });
 }
 
-constexpr NodeBuilderEntry kTable[] = {
+constexpr NodeBuilderEntry kLinearBuilders[] = {
     {"linear", buildLinear},     {"low_rank_linear", buildLowRankLinear},
     {"conv1d", buildConv1d},     {"conv2d", buildConv2d},
     {"patchify", buildPatchify},
@@ -105,7 +105,7 @@ constexpr NodeBuilderEntry kTable[] = {
 
 std::span<const NodeBuilderEntry> linearBuilders()
 {
-    return kTable;
+    return kLinearBuilders;
 }
 
 } // namespace residua::engine

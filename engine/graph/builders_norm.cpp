@@ -98,7 +98,7 @@ OperatorResult buildScale(const NodeContext& node)
         [factor](const Inputs& in, const Pass&) { return scaled(in[0], factor.to(in[0].scalar_type())); });
 }
 
-constexpr NodeBuilderEntry kTable[] = {
+constexpr NodeBuilderEntry kNormBuilders[] = {
     {"rms_norm", buildRmsNorm}, {"layer_norm", buildLayerNorm}, {"activation", buildActivation},
     {"swiglu", buildSwiglu},    {"dropout", buildDropout},      {"scale", buildScale},
 };
@@ -107,7 +107,7 @@ constexpr NodeBuilderEntry kTable[] = {
 
 std::span<const NodeBuilderEntry> normBuilders()
 {
-    return kTable;
+    return kNormBuilders;
 }
 
 } // namespace residua::engine

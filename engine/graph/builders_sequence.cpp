@@ -68,7 +68,7 @@ OperatorResult buildMeanPool(const NodeContext&)
     return makeOperator([](const Inputs& in, const Pass&) { return in[0].mean(1); });
 }
 
-constexpr NodeBuilderEntry kTable[] = {
+constexpr NodeBuilderEntry kSequenceBuilders[] = {
     {"attention", buildAttention},
     {"token_embedding", buildTokenEmbedding},
     {"position_embedding", buildPositionEmbedding},
@@ -80,7 +80,7 @@ constexpr NodeBuilderEntry kTable[] = {
 
 std::span<const NodeBuilderEntry> sequenceBuilders()
 {
-    return kTable;
+    return kSequenceBuilders;
 }
 
 } // namespace residua::engine

@@ -28,7 +28,7 @@ using torch::autograd::variable_list;
 using OptionalTensor = std::optional<at::Tensor>;
 
 /// [..., features] as a contiguous [N, features].
-at::Tensor rows(const at::Tensor& x)
+at::Tensor asRows(const at::Tensor& x)
 {
     return x.reshape({-1, x.size(-1)}).contiguous();
 }
@@ -86,7 +86,7 @@ public:
     static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& gate,
                             const at::Tensor& /*up*/, const at::Tensor& joined)
     {
-        const at::Tensor x = rows(input);
+        const at::Tensor x = asRows(input);
         const at::Tensor weight = joined.to(x.scalar_type());
         const at::Tensor y = timesTransposed(x, weight);
         std::vector<std::int64_t> shape = input.sizes().vec();
@@ -100,7 +100,7 @@ public:
     static variable_list backward(AutogradContext* context, const variable_list& grads)
     {
         const variable_list saved = context->get_saved_variables();
-        const at::Tensor yGrad = gateHalvesBackward(saved[1], rows(grads[0]));
+        const at::Tensor yGrad = gateHalvesBackward(saved[1], asRows(grads[0]));
         const at::Tensor weightGrad = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
         const std::int64_t width = weightGrad.size(0) / 2;
         at::Tensor inputGrad;
@@ -137,7 +137,7 @@ public:
         const HeadLayout layout{forQ.size(0), forQ.size(1), heads, joined.size(0) / 3 / heads};
         const at::Tensor weight = joined.to(forQ.scalar_type());
         const std::int64_t width = layout.width();
-        variable_list saved = {rows(forQ), forK ? rows(*forK) : at::Tensor(), forV ? rows(*forV) : at::Tensor()};
+        variable_list saved = {asRows(forQ), forK ? asRows(*forK) : at::Tensor(), forV ? asRows(*forV) : at::Tensor()};
         at::Tensor y;
         // Double precision is for exactness: there a network that feeds q, k and v the same gives the bits of one that
         // feeds them apart, which one wide product does not promise.

@@ -30,11 +30,6 @@ at::Tensor rows(const at::Tensor& tensor, at::ScalarType type)
     return tensor.reshape({-1, tensor.size(-1)}).to(type);
 }
 
-bool isRelu(GateKind kind)
-{
-    return kind == GateKind::reluInside || kind == GateKind::reluOutside;
-}
-
 at::Tensor reluGrad(const at::Tensor& value, ReluGradAtZero atZero)
 {
     return atZero == ReluGradAtZero::one ? at::ge(value, 0) : at::gt(value, 0);

@@ -17,11 +17,6 @@ using kernels::GateInput;
 using kernels::GateKind;
 using kernels::WeightKind;
 
-bool isRelu(GateKind kind)
-{
-    return kind == GateKind::reluInside || kind == GateKind::reluOutside;
-}
-
 const void* dataOf(const at::Tensor& tensor)
 {
     return tensor.defined() ? tensor.const_data_ptr() : nullptr;

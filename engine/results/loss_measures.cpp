@@ -34,6 +34,11 @@ std::string shortText(const char* form, double value)
 
 } // namespace
 
+double judgedLoss(double training, double validation)
+{
+    return std::isfinite(validation) ? validation : training;
+}
+
 std::optional<LossMeasures> measuresOf(const projects::Project& project, double loss)
 {
     if (project.network.objective != projects::Objective::NextToken || !std::isfinite(loss)) {

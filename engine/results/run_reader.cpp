@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/results/run_reader.h"
 
+#include "engine/results/loss_measures.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_files.h"
@@ -247,6 +248,12 @@ std::vector<MetricPoint> RunReader::metric(const std::string& name, std::int64_t
     return points;
 }
 
+std::vector<MetricPoint> RunReader::judgedLosses() const
+{
+    std::vector<MetricPoint> validation = metric(engine::metric::kValidationLoss);
+    return validation.empty() ? metric(engine::metric::kLoss) : validation;
+}
+
 std::vector<std::string> RunReader::matrixNames() const
 {
     return m_impl->namesIn("matrices");
@@ -397,7 +404,7 @@ std::vector<RunInfo> listRuns(const fs::path& folder)
 
 std::optional<double> finalLoss(const RunInfo& info)
 {
-    const double loss = std::isfinite(info.validationLoss) ? info.validationLoss : info.loss;
+    const double loss = judgedLoss(info.loss, info.validationLoss);
     const bool isResult = info.status == RunStatus::Finished && std::isfinite(loss);
     return isResult ? std::optional(loss) : std::nullopt;
 }

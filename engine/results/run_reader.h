@@ -32,6 +32,8 @@ public:
     [[nodiscard]] std::vector<std::string> metricNames() const; ///< sorted
     /// Points with step > `after`, ascending; each step once. Empty where there are none.
     [[nodiscard]] std::vector<MetricPoint> metric(const std::string& name, std::int64_t after = -1) const;
+    /// The validation losses; where there are none, those of training.
+    [[nodiscard]] std::vector<MetricPoint> judgedLosses() const;
     [[nodiscard]] std::vector<std::string> matrixNames() const;                         ///< sorted
     [[nodiscard]] std::vector<std::int64_t> matrixSteps(const std::string& name) const; ///< ascending
     /// Its values are rows · columns.

@@ -15,11 +15,6 @@ inline std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t hig
     return value < low ? low : value > high ? high : value;
 }
 
-inline bool isRelu(GateKind kind)
-{
-    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
-}
-
 template <class A>
 inline A relu(A value)
 {

@@ -51,11 +51,6 @@ inline bool packable(const MixStack& stack)
     return all;
 }
 
-__host__ __device__ inline bool isRelu(GateKind kind)
-{
-    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
-}
-
 /// The weight's part that is one number per (token, source): all of it, or what a per-feature weight is combined with.
 template <class A>
 __device__ inline A tokenCoefficient(GateKind gate, bool perFeature, A a, A token)

@@ -252,7 +252,7 @@ Result<JsonValue> parseJson(std::string_view bytes)
     return std::move(builder).result(parsed);
 }
 
-std::string Place::text() const
+std::string JsonPlace::text() const
 {
     if (parent == nullptr) {
         return "document";

@@ -57,8 +57,8 @@ inline constexpr std::size_t kMaxJsonDepth = 64;
 [[nodiscard]] std::string lineOf(JsonValue value);
 
 /// The place of a value in a tree, kept as a chain on the stack: it becomes a text only for an error.
-struct Place {
-    const Place* parent = nullptr;
+struct JsonPlace {
+    const JsonPlace* parent = nullptr;
     std::string_view key;
     std::size_t index = SIZE_MAX; ///< in a list; SIZE_MAX: `key` counts
 

@@ -35,8 +35,8 @@ Result<int> takeSchema(JsonValue& tree)
     if (!std::holds_alternative<JsonObject>(tree.data)) {
         return Error{"document", "is " + nameOfValue(tree) + "; expected an object"};
     }
-    const Place root;
-    const std::string place = Place{&root, kSchemaKey}.text();
+    const JsonPlace root;
+    const std::string place = JsonPlace{&root, kSchemaKey}.text();
     const std::string known = "expected a schema from 0 to " + std::to_string(kSchemaVersion);
     if (findMember(tree, kSchemaKey) == nullptr) {
         return Error{place, "is missing; " + known};

@@ -150,7 +150,7 @@ Graph bottleneck()
         .build();
 }
 
-std::vector<BlockPreset> makePresets()
+std::vector<BlockPreset> makeBlockPresets()
 {
     return {
         {"transformer", "Transformer", "Pre-norm, RMS norm, rotary positions, SwiGLU (LLaMA)", transformer()},
@@ -171,7 +171,7 @@ std::vector<BlockPreset> makePresets()
 
 const std::vector<BlockPreset>& blockPresets()
 {
-    static const std::vector<BlockPreset> presets = makePresets();
+    static const std::vector<BlockPreset> presets = makeBlockPresets();
     return presets;
 }
 

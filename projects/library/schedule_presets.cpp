@@ -58,7 +58,7 @@ StageSchedule lemon()
     return rules;
 }
 
-std::vector<SchedulePreset> makePresets()
+std::vector<SchedulePreset> makeSchedulePresets()
 {
     const std::vector<double> raptr{1.0 / 2, 2.0 / 3, 5.0 / 6, 1};
     const std::vector<double> heads{1.0 / 2, 3.0 / 4, 1};
@@ -129,7 +129,7 @@ Result<StageSchedule> staged(const SchedulePreset& preset, const std::vector<dou
 
 std::span<const SchedulePreset> schedulePresets()
 {
-    static const std::vector<SchedulePreset> all = makePresets();
+    static const std::vector<SchedulePreset> all = makeSchedulePresets();
     return all;
 }
 

@@ -26,18 +26,18 @@ std::size_t firstRepeated(const Items& items, const KeyOf& keyOf)
 
 } // namespace
 
-bool JsonReader::fail(const Place& at, std::string message)
+bool JsonReader::fail(const JsonPlace& at, std::string message)
 {
     m_error = Error{at.text(), std::move(message)};
     return false;
 }
 
-bool JsonReader::unexpected(const Place& at, const JsonValue& got, std::string_view expected)
+bool JsonReader::unexpected(const JsonPlace& at, const JsonValue& got, std::string_view expected)
 {
     return fail(at, "is " + nameOfValue(got) + "; expected " + std::string(expected));
 }
 
-bool JsonReader::unknownName(const Place& at, const JsonValue& got, std::span<const std::string_view> names)
+bool JsonReader::unknownName(const JsonPlace& at, const JsonValue& got, std::span<const std::string_view> names)
 {
     std::string expected = "one of " + listOf(names);
     if (const auto* text = std::get_if<std::string>(&got.data)) {
@@ -48,13 +48,13 @@ bool JsonReader::unknownName(const Place& at, const JsonValue& got, std::span<co
     return unexpected(at, got, expected);
 }
 
-bool JsonReader::notTooLong(const std::string& text, const Place& at, std::size_t most)
+bool JsonReader::notTooLong(const std::string& text, const JsonPlace& at, std::size_t most)
 {
     return text.size() <= most ||
            fail(at, "is " + std::to_string(text.size()) + " bytes long; expected at most " + std::to_string(most));
 }
 
-bool JsonReader::noStrangers(const JsonObject& object, std::span<const std::string_view> known, const Place& at)
+bool JsonReader::noStrangers(const JsonObject& object, std::span<const std::string_view> known, const JsonPlace& at)
 {
     for (const JsonMember& member : object) {
         if (std::find(known.begin(), known.end(), member.key) != known.end()) {
@@ -62,13 +62,13 @@ bool JsonReader::noStrangers(const JsonObject& object, std::span<const std::stri
         }
         const std::string_view meant = nearest(member.key, known);
         const std::string hint = meant.empty() ? "" : "; did you mean \"" + std::string(meant) + "\"?";
-        return fail(Place{&at, member.key},
+        return fail(JsonPlace{&at, member.key},
                     "is no key that is known here; expected " + (known.empty() ? "none" : listOf(known)) + hint);
     }
     return true;
 }
 
-bool JsonReader::read(const JsonValue& from, bool& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, bool& to, const JsonPlace& at)
 {
     const bool* value = std::get_if<bool>(&from.data);
     if (value == nullptr) {
@@ -78,7 +78,7 @@ bool JsonReader::read(const JsonValue& from, bool& to, const Place& at)
     return true;
 }
 
-bool JsonReader::read(const JsonValue& from, std::int64_t& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, std::int64_t& to, const JsonPlace& at)
 {
     const auto* value = std::get_if<std::int64_t>(&from.data);
     if (value == nullptr) {
@@ -88,7 +88,7 @@ bool JsonReader::read(const JsonValue& from, std::int64_t& to, const Place& at)
     return true;
 }
 
-bool JsonReader::read(const JsonValue& from, double& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, double& to, const JsonPlace& at)
 {
     if (const auto* whole = std::get_if<std::int64_t>(&from.data)) {
         to = static_cast<double>(*whole);
@@ -102,7 +102,7 @@ bool JsonReader::read(const JsonValue& from, double& to, const Place& at)
     return std::isfinite(to) || fail(at, "is " + numberText(to) + "; expected a finite number");
 }
 
-bool JsonReader::read(const JsonValue& from, std::string& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, std::string& to, const JsonPlace& at)
 {
     const auto* value = std::get_if<std::string>(&from.data);
     if (value == nullptr) {
@@ -112,7 +112,7 @@ bool JsonReader::read(const JsonValue& from, std::string& to, const Place& at)
     return notTooLong(to, at) && (isUtf8(to) || fail(at, "is not valid UTF-8"));
 }
 
-bool JsonReader::read(const JsonValue& from, NodeId& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, NodeId& to, const JsonPlace& at)
 {
     const auto* value = std::get_if<std::int64_t>(&from.data);
     const auto id = value != nullptr ? nodeIdFrom(std::to_string(*value)) : std::nullopt;
@@ -123,7 +123,7 @@ bool JsonReader::read(const JsonValue& from, NodeId& to, const Place& at)
     return true;
 }
 
-bool JsonReader::read(const JsonValue& from, Shortcut& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, Shortcut& to, const JsonPlace& at)
 {
     const auto* text = std::get_if<std::string>(&from.data);
     const auto shortcut = text != nullptr ? shortcutFrom(*text) : std::nullopt;
@@ -134,7 +134,7 @@ bool JsonReader::read(const JsonValue& from, Shortcut& to, const Place& at)
     return true;
 }
 
-bool JsonReader::read(const JsonValue& from, Wire& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, Wire& to, const JsonPlace& at)
 {
     const auto* text = std::get_if<std::string>(&from.data);
     if (text != nullptr && !notTooLong(*text, at)) {
@@ -148,16 +148,16 @@ bool JsonReader::read(const JsonValue& from, Wire& to, const Place& at)
     return true;
 }
 
-bool JsonReader::read(const JsonValue& from, Position& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, Position& to, const JsonPlace& at)
 {
     const auto* pair = std::get_if<JsonArray>(&from.data);
     if (pair == nullptr || pair->size() != 2) {
         return unexpected(at, from, "a position, a list of x and y");
     }
-    return read((*pair)[0], to.x, Place{&at, {}, 0}) && read((*pair)[1], to.y, Place{&at, {}, 1});
+    return read((*pair)[0], to.x, JsonPlace{&at, {}, 0}) && read((*pair)[1], to.y, JsonPlace{&at, {}, 1});
 }
 
-bool JsonReader::read(const JsonValue& from, ParamValue& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, ParamValue& to, const JsonPlace& at)
 {
     if (std::holds_alternative<bool>(from.data)) {
         return read(from, to.emplace<bool>(), at);
@@ -174,20 +174,20 @@ bool JsonReader::read(const JsonValue& from, ParamValue& to, const Place& at)
     return unexpected(at, from, "true, false, a number or a text");
 }
 
-bool JsonReader::read(const JsonValue& from, FieldValue& to, const Place& at)
+bool JsonReader::read(const JsonValue& from, FieldValue& to, const JsonPlace& at)
 {
     to.json = lineOf(from);
     return notTooLong(to.json, at) && (isUtf8(to.json) || fail(at, "is not valid UTF-8"));
 }
 
-bool JsonReader::readKey(const std::string& text, std::string& key, const Place& at)
+bool JsonReader::readKey(const std::string& text, std::string& key, const JsonPlace& at)
 {
     key = text;
     // A name with what stands before it in a key must be read back.
     return notTooLong(key, at, 2 * kLongestText) && (isUtf8(key) || fail(at, "is a key that is not valid UTF-8"));
 }
 
-bool JsonReader::readKey(const std::string& text, GraphRef& key, const Place& at)
+bool JsonReader::readKey(const std::string& text, GraphRef& key, const JsonPlace& at)
 {
     std::string whole;
     const auto graph = graphRefFrom(text);
@@ -196,72 +196,72 @@ bool JsonReader::readKey(const std::string& text, GraphRef& key, const Place& at
            (graph || fail(at, "is no graph; expected \"stem\", \"head\" or \"block:\" and a block's name as the key"));
 }
 
-bool JsonReader::readKey(const std::string& text, NodeId& key, const Place& at)
+bool JsonReader::readKey(const std::string& text, NodeId& key, const JsonPlace& at)
 {
     const auto id = nodeIdFrom(text);
     key = id.value_or(NodeId{});
     return id || fail(at, "is no node's id; expected a whole number from 0 to 4294967294 as the key");
 }
 
-bool JsonReader::readKey(const std::string& text, Shortcut& key, const Place& at)
+bool JsonReader::readKey(const std::string& text, Shortcut& key, const JsonPlace& at)
 {
     const auto shortcut = shortcutFrom(text);
     key = shortcut.value_or(Shortcut{});
     return shortcut || fail(at, "is no shortcut; expected \"source:target\" with source < target as the key");
 }
 
-bool JsonReader::settle(Graph& graph, const Place& at)
+bool JsonReader::settle(Graph& graph, const JsonPlace& at)
 {
-    const Place nodesAt{&at, "nodes"};
+    const JsonPlace nodesAt{&at, "nodes"};
     if (const auto i = firstRepeated(graph.nodes, [](const Node& n) { return n.id; }); i < graph.nodes.size()) {
-        const Place nodeAt{&nodesAt, {}, i};
-        return fail(Place{&nodeAt, "id"},
+        const JsonPlace nodeAt{&nodesAt, {}, i};
+        return fail(JsonPlace{&nodeAt, "id"},
                     "is " + textOf(graph.nodes[i].id) + ", which an earlier node has; expected an id of its own");
     }
     if (const auto i = firstRepeated(graph.nodes, [](const Node& n) { return n.name; }); i < graph.nodes.size()) {
-        const Place nodeAt{&nodesAt, {}, i};
-        return fail(Place{&nodeAt, "name"},
+        const JsonPlace nodeAt{&nodesAt, {}, i};
+        return fail(JsonPlace{&nodeAt, "name"},
                     "is \"" + graph.nodes[i].name + "\", which an earlier node has; expected a name of its own");
     }
     if (const auto i = firstRepeated(graph.wires, [](const Wire& w) { return w; }); i < graph.wires.size()) {
-        const Place wiresAt{&at, "wires"};
-        return fail(Place{&wiresAt, {}, i}, "repeats the wire \"" + textOf(graph.wires[i]) + "\"");
+        const JsonPlace wiresAt{&at, "wires"};
+        return fail(JsonPlace{&wiresAt, {}, i}, "repeats the wire \"" + textOf(graph.wires[i]) + "\"");
     }
     std::sort(graph.wires.begin(), graph.wires.end());
     return true;
 }
 
-bool JsonReader::settle(Network& network, const Place& at)
+bool JsonReader::settle(Network& network, const JsonPlace& at)
 {
     const auto i = firstRepeated(network.blocks, [](const Block& b) { return b.name; });
     if (i == network.blocks.size()) {
         return true;
     }
-    const Place blocksAt{&at, "blocks"};
-    const Place blockAt{&blocksAt, {}, i};
-    return fail(Place{&blockAt, "name"},
+    const JsonPlace blocksAt{&at, "blocks"};
+    const JsonPlace blockAt{&blocksAt, {}, i};
+    return fail(JsonPlace{&blockAt, "name"},
                 "is \"" + network.blocks[i].name + "\", which an earlier block has; expected a name of its own");
 }
 
-bool JsonReader::settle(std::vector<StackSegment>& stack, const Place& at)
+bool JsonReader::settle(std::vector<StackSegment>& stack, const JsonPlace& at)
 {
     const std::int64_t layers = layersOf(stack);
     return layers <= kMaxLayers ||
            fail(at, "has " + std::to_string(layers) + " layers; expected at most " + std::to_string(kMaxLayers));
 }
 
-bool JsonReader::settle(ExplicitSources& sources, const Place& at)
+bool JsonReader::settle(ExplicitSources& sources, const JsonPlace& at)
 {
     const auto i = firstRepeated(sources.shortcuts, [](const Shortcut& s) { return s; });
     if (i < sources.shortcuts.size()) {
-        const Place listAt{&at, "shortcuts"};
-        return fail(Place{&listAt, {}, i}, "repeats the shortcut " + textOf(sources.shortcuts[i]));
+        const JsonPlace listAt{&at, "shortcuts"};
+        return fail(JsonPlace{&listAt, {}, i}, "repeats the shortcut " + textOf(sources.shortcuts[i]));
     }
     std::sort(sources.shortcuts.begin(), sources.shortcuts.end());
     return true;
 }
 
-bool JsonReader::settle(Layout& layout, const Place&)
+bool JsonReader::settle(Layout& layout, const JsonPlace&)
 {
     std::erase_if(layout.positions, [](const auto& entry) { return entry.second.empty(); });
     return true;

@@ -27,31 +27,31 @@ public:
     {
         JsonReader reader;
         T value{};
-        if (!reader.read(tree, value, Place{})) {
+        if (!reader.read(tree, value, JsonPlace{})) {
             return *std::move(reader.m_error);
         }
         return value;
     }
 
 private:
-    bool fail(const Place& at, std::string message);
-    bool unexpected(const Place& at, const JsonValue& got, std::string_view expected);
+    bool fail(const JsonPlace& at, std::string message);
+    bool unexpected(const JsonPlace& at, const JsonValue& got, std::string_view expected);
     /// For a text that is none of the names: "…; did you mean "scalar"?"
-    bool unknownName(const Place& at, const JsonValue& got, std::span<const std::string_view> names);
+    bool unknownName(const JsonPlace& at, const JsonValue& got, std::span<const std::string_view> names);
 
-    bool read(const JsonValue& from, bool& to, const Place& at);
-    bool read(const JsonValue& from, std::int64_t& to, const Place& at);
-    bool read(const JsonValue& from, double& to, const Place& at);
-    bool read(const JsonValue& from, std::string& to, const Place& at);
-    bool read(const JsonValue& from, NodeId& to, const Place& at);
-    bool read(const JsonValue& from, Shortcut& to, const Place& at);
-    bool read(const JsonValue& from, Wire& to, const Place& at);
-    bool read(const JsonValue& from, Position& to, const Place& at);
-    bool read(const JsonValue& from, ParamValue& to, const Place& at);
-    bool read(const JsonValue& from, FieldValue& to, const Place& at);
+    bool read(const JsonValue& from, bool& to, const JsonPlace& at);
+    bool read(const JsonValue& from, std::int64_t& to, const JsonPlace& at);
+    bool read(const JsonValue& from, double& to, const JsonPlace& at);
+    bool read(const JsonValue& from, std::string& to, const JsonPlace& at);
+    bool read(const JsonValue& from, NodeId& to, const JsonPlace& at);
+    bool read(const JsonValue& from, Shortcut& to, const JsonPlace& at);
+    bool read(const JsonValue& from, Wire& to, const JsonPlace& at);
+    bool read(const JsonValue& from, Position& to, const JsonPlace& at);
+    bool read(const JsonValue& from, ParamValue& to, const JsonPlace& at);
+    bool read(const JsonValue& from, FieldValue& to, const JsonPlace& at);
 
     template <Named E>
-    bool read(const JsonValue& from, E& to, const Place& at)
+    bool read(const JsonValue& from, E& to, const JsonPlace& at)
     {
         constexpr auto& names = kNamesOf<E>;
         const std::size_t index = indexOf(from, names);
@@ -60,19 +60,19 @@ private:
     }
 
     template <Described T>
-    bool read(const JsonValue& from, T& to, const Place& at)
+    bool read(const JsonValue& from, T& to, const JsonPlace& at)
     {
         return readFields(from, to, at, {}) && settle(to, at);
     }
 
     template <Alternating V>
-    bool read(const JsonValue& from, V& to, const Place& at)
+    bool read(const JsonValue& from, V& to, const JsonPlace& at)
     {
         constexpr auto& names = kNamesOf<V>;
         if (objectOf(from) == nullptr) {
             return unexpected(at, from, "an object with the key \"kind\"");
         }
-        const Place kindAt{&at, kKindKey};
+        const JsonPlace kindAt{&at, kKindKey};
         const JsonValue* kind = findMember(from, kKindKey);
         if (kind == nullptr) {
             return fail(kindAt, "is missing; expected one of " + listOf(names));
@@ -85,7 +85,7 @@ private:
     }
 
     template <class T>
-    bool read(const JsonValue& from, std::vector<T>& to, const Place& at)
+    bool read(const JsonValue& from, std::vector<T>& to, const JsonPlace& at)
     {
         const auto* array = std::get_if<JsonArray>(&from.data);
         if (array == nullptr) {
@@ -97,7 +97,7 @@ private:
         }
         to.assign(array->size(), T{});
         for (std::size_t i = 0; i < array->size(); ++i) {
-            if (!read((*array)[i], to[i], Place{&at, {}, i})) {
+            if (!read((*array)[i], to[i], JsonPlace{&at, {}, i})) {
                 return false;
             }
         }
@@ -105,14 +105,14 @@ private:
     }
 
     template <class K, class T>
-    bool read(const JsonValue& from, std::map<K, T>& to, const Place& at)
+    bool read(const JsonValue& from, std::map<K, T>& to, const JsonPlace& at)
     {
         const JsonObject* object = objectOf(from);
         if (object == nullptr) {
             return unexpected(at, from, "an object");
         }
         for (const JsonMember& member : *object) {
-            const Place here{&at, member.key};
+            const JsonPlace here{&at, member.key};
             K key{};
             T value{};
             if (!readKey(member.key, key, here) || !read(member.value, value, here)) {
@@ -124,7 +124,8 @@ private:
     }
 
     template <class V, std::size_t... I>
-    bool readAlternative(const JsonValue& from, V& to, const Place& at, std::size_t index, std::index_sequence<I...>)
+    bool readAlternative(const JsonValue& from, V& to, const JsonPlace& at, std::size_t index,
+                         std::index_sequence<I...>)
     {
         bool good = false;
         const auto readOne = [&](auto& alternative) {
@@ -135,7 +136,7 @@ private:
     }
 
     template <class T>
-    bool readFields(const JsonValue& from, T& to, const Place& at, std::string_view kindKey)
+    bool readFields(const JsonValue& from, T& to, const JsonPlace& at, std::string_view kindKey)
     {
         const JsonObject* object = objectOf(from);
         if (object == nullptr) {
@@ -149,7 +150,7 @@ private:
         bool good = noStrangers(*object, known, at); // first: a misspelt key explains a missing one
         Fields<T>::visit([&](const Field& field, auto member) {
             const JsonValue* value = good ? findMember(from, field.key) : nullptr;
-            const Place here{&at, field.key};
+            const JsonPlace here{&at, field.key};
             if (value != nullptr) {
                 good = read(*value, to.*member, here);
             } else if (good && field.more.need == Need::Required) {
@@ -159,22 +160,22 @@ private:
         return good;
     }
 
-    bool notTooLong(const std::string& text, const Place& at, std::size_t most = kLongestText);
-    bool noStrangers(const JsonObject& object, std::span<const std::string_view> known, const Place& at);
+    bool notTooLong(const std::string& text, const JsonPlace& at, std::size_t most = kLongestText);
+    bool noStrangers(const JsonObject& object, std::span<const std::string_view> known, const JsonPlace& at);
 
-    bool readKey(const std::string& text, std::string& key, const Place& at);
-    bool readKey(const std::string& text, GraphRef& key, const Place& at);
-    bool readKey(const std::string& text, NodeId& key, const Place& at);
-    bool readKey(const std::string& text, Shortcut& key, const Place& at);
+    bool readKey(const std::string& text, std::string& key, const JsonPlace& at);
+    bool readKey(const std::string& text, GraphRef& key, const JsonPlace& at);
+    bool readKey(const std::string& text, NodeId& key, const JsonPlace& at);
+    bool readKey(const std::string& text, Shortcut& key, const JsonPlace& at);
 
     /// What a struct asks of its fields together, and their canonical order.
-    bool settle(Graph& graph, const Place& at);
-    bool settle(Network& network, const Place& at);
-    bool settle(std::vector<StackSegment>& stack, const Place& at);
-    bool settle(ExplicitSources& sources, const Place& at);
-    bool settle(Layout& layout, const Place& at);
+    bool settle(Graph& graph, const JsonPlace& at);
+    bool settle(Network& network, const JsonPlace& at);
+    bool settle(std::vector<StackSegment>& stack, const JsonPlace& at);
+    bool settle(ExplicitSources& sources, const JsonPlace& at);
+    bool settle(Layout& layout, const JsonPlace& at);
     template <class T>
-    bool settle(T&, const Place&)
+    bool settle(T&, const JsonPlace&)
     {
         return true;
     }

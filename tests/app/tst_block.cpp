@@ -33,7 +33,7 @@ namespace {
 
 const projects::GraphRef kRef = projects::GraphRef::block("mlp");
 
-projects::Project tinyProject()
+projects::Project threeBlocks()
 {
     projects::Project project = projects::findExample("linear-ancre")->project;
     const auto& presets = projects::blockPresets();
@@ -51,7 +51,7 @@ class TestBlock : public WindowHarness {
 private slots:
     void init()
     {
-        const std::filesystem::path path = newProject(tinyProject());
+        const std::filesystem::path path = newProject(threeBlocks());
         QVERIFY(!path.empty());
         openWindow({1300, 900});
         m_window->openProject(path);
@@ -298,7 +298,7 @@ private slots:
         QCOMPARE(project().network.blockOfLayer(2)->name, std::string("special"));
         QCOMPARE(project().network.blockOfLayer(1)->name, std::string("mlp"));
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
-        QCOMPARE(project(), tinyProject());
+        QCOMPARE(project(), threeBlocks());
     }
 
     void whatTheLibraryCannotReadIsNamed()

@@ -22,13 +22,9 @@ using namespace residua::app;
 
 namespace {
 
-constexpr int kPatience = 60000;
-
-/// Small enough to train at once.
-projects::Project tinyProject()
+projects::Project observedProject()
 {
-    projects::Project project = projects::findExample("linear-ancre")->project;
-    project.training.steps = 8;
+    projects::Project project = quickExample();
     project.training.observeEvery = 1;
     return project;
 }
@@ -41,7 +37,7 @@ class TestFirstMinutes : public WindowHarness {
 private slots:
     void init()
     {
-        m_project = newProject(tinyProject());
+        m_project = newProject(observedProject());
         QVERIFY(!m_project.empty());
         openWindow();
     }
@@ -103,7 +99,7 @@ private slots:
     void savingDoesNotReplaceWhatAnotherProgramWrote()
     {
         m_window->openProject(m_project);
-        projects::Project other = tinyProject();
+        projects::Project other = observedProject();
         other.name = "From elsewhere";
         QVERIFY(projects::saveProject(m_project, {other, {}}).ok());
         QTRY_VERIFY(m_window->bannerText().contains("Another program"));

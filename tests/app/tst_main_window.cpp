@@ -29,13 +29,10 @@ using namespace residua::app;
 
 namespace {
 
-constexpr int kPatience = 60000;
-
-/// A stack whose shortcuts are chosen one by one, small enough to train at once.
-projects::Project tinyProject()
+/// A stack whose shortcuts are chosen one by one.
+projects::Project chosenShortcuts()
 {
-    projects::Project project = projects::findExample("linear-ancre")->project;
-    project.training.steps = 8;
+    projects::Project project = quickExample();
     auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
     mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}};
     return project;
@@ -49,7 +46,7 @@ class TestMainWindow : public WindowHarness {
 private slots:
     void init()
     {
-        m_project = newProject(tinyProject());
+        m_project = newProject(chosenShortcuts());
         QVERIFY(!m_project.empty());
         openWindow();
     }
@@ -355,7 +352,7 @@ private slots:
         QTest::keyClick(search, Qt::Key_Return);
         QCOMPARE(project().topology.preset, std::string("grn-v1"));
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
-        QCOMPARE(project(), tinyProject());
+        QCOMPARE(project(), chosenShortcuts());
     }
 
     void aCustomWiringGoesBackToItsPreset()
@@ -369,7 +366,7 @@ private slots:
         QTRY_VERIFY(!back->isVisible());
         QVERIFY(!m_window->actions().backToPreset->isEnabled());
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
-        QCOMPARE(project(), tinyProject());
+        QCOMPARE(project(), chosenShortcuts());
     }
 
     void anyCommandIsFoundByItsName()

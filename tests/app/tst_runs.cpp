@@ -32,27 +32,13 @@
 using namespace residua;
 using namespace residua::app;
 
-namespace {
-
-constexpr int kPatience = 20000;
-
-projects::Project tinyProject()
-{
-    projects::Project project = projects::findExample("linear-ancre")->project;
-    project.sweeps.clear();
-    project.training.steps = 8;
-    return project;
-}
-
-} // namespace
-
 class TestRuns : public WindowHarness {
     Q_OBJECT
 
 private slots:
     void init()
     {
-        m_project = newProject(tinyProject());
+        m_project = newProject(quickExample());
         QVERIFY(!m_project.empty());
         openWindow();
         m_window->openProject(m_project);
@@ -106,7 +92,7 @@ private slots:
     void aRunKeepsToItsProject()
     {
         const std::filesystem::path other = folder("other");
-        QVERIFY(projects::saveProject(other, {tinyProject(), {}}).ok());
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
         m_window->runs().runSteps(3);
         QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
@@ -137,7 +123,7 @@ private slots:
     void theFlopAxisCountsFlop()
     {
         train();
-        const auto cost = projects::costOf(tinyProject());
+        const auto cost = projects::costOf(quickExample());
         QVERIFY(cost.ok());
         loss().findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(1);
         QTRY_VERIFY(lastX() > 0);
@@ -374,7 +360,7 @@ private:
         info.name = name;
         info.steps = 8;
         auto writer =
-            engine::RunWriter::create(m_project / projects::kRunsFolder / name, info, tinyProject(), m_project);
+            engine::RunWriter::create(m_project / projects::kRunsFolder / name, info, quickExample(), m_project);
         return writer ? std::optional(std::move(*writer)) : std::nullopt;
     }
 
@@ -392,7 +378,7 @@ private:
         auto writer = create(name);
         QVERIFY(writer.has_value());
         put(*writer, 1, 8);
-        const std::int64_t depth = tinyProject().network.depth();
+        const std::int64_t depth = quickExample().network.depth();
         std::vector<float> weights(static_cast<std::size_t>(depth * depth), weight);
         writer->matrix({"mix", 0, depth, depth, weights});
         QVERIFY(writer->flush().ok());

@@ -27,9 +27,9 @@ using namespace residua::app;
 
 namespace {
 
-constexpr int kPatience = 30000;
+constexpr int kSweepPatience = 30000;
 
-projects::Project tinyProject()
+projects::Project withoutSweeps()
 {
     projects::Project project = projects::findExample("linear-ancre")->project;
     project.sweeps.clear();
@@ -44,7 +44,7 @@ class TestSweeps : public QObject {
 private slots:
     void init()
     {
-        m_document = {tinyProject(), {}};
+        m_document = {withoutSweeps(), {}};
         m_panel = std::make_unique<SweepPanel>();
         m_panel->resize(900, 300);
         connect(m_panel.get(), &SweepPanel::editRequested, this, [this](const projects::Edit& edit) {
@@ -86,15 +86,15 @@ private slots:
         int found = 0;
         for (const Section section : {Section::Training, Section::Topology, Section::Initialisation, Section::Seeds,
                                       Section::Network, Section::Schedule}) {
-            for (const Property& property : propertiesOf(tinyProject(), SectionPlace{section})) {
-                const auto axis = sweepAxisOf(tinyProject(), property);
+            for (const Property& property : propertiesOf(withoutSweeps(), SectionPlace{section})) {
+                const auto axis = sweepAxisOf(withoutSweeps(), property);
                 if (!axis) {
                     continue;
                 }
                 ++found;
                 QVERIFY2(axis->values.size() >= 1, qPrintable(property.title));
                 for (const projects::SweepValue& value : axis->values) {
-                    const auto set = projects::withField(tinyProject(), axis->field, value.value);
+                    const auto set = projects::withField(withoutSweeps(), axis->field, value.value);
                     QVERIFY2(set.ok(), set.ok() ? "" : qPrintable(QString::fromStdString(set.error().text())));
                 }
             }
@@ -104,9 +104,9 @@ private slots:
 
     void aPropertysFieldIsTheOneThatItEdits()
     {
-        for (const Property& property : propertiesOf(tinyProject(), SectionPlace{Section::Training})) {
+        for (const Property& property : propertiesOf(withoutSweeps(), SectionPlace{Section::Training})) {
             if (property.key == "/training/learning_rate/peak") {
-                const auto axis = sweepAxisOf(tinyProject(), property);
+                const auto axis = sweepAxisOf(withoutSweeps(), property);
                 QVERIFY(axis.has_value());
                 QCOMPARE(axis->field, std::string("/training/learning_rate/peak"));
                 QCOMPARE(axis->values.size(), std::size_t(3));
@@ -165,11 +165,11 @@ private slots:
 
     void shortcutsOfEachSpanAreProposed()
     {
-        const auto proposals = proposalsFor(tinyProject(), "/topology");
+        const auto proposals = proposalsFor(withoutSweeps(), "/topology");
         QVERIFY(proposals.size() >= 2);
         for (const ValueProposal& proposal : proposals) {
             for (const projects::SweepValue& value : proposal.values) {
-                const auto set = projects::withField(tinyProject(), "/topology", value.value);
+                const auto set = projects::withField(withoutSweeps(), "/topology", value.value);
                 QVERIFY2(set.ok(), set.ok() ? "" : qPrintable(QString::fromStdString(set.error().text())));
             }
         }
@@ -181,10 +181,10 @@ private slots:
         QTest::mouseClick(m_panel->findChild<QPushButton*>("newSweep"), Qt::LeftButton);
         QCOMPARE(m_document.project.sweeps.size(), std::size_t(1));
         type(1, "/seeds/init", "1, 2, 3");
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 3, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 3, kSweepPatience);
         QTest::mouseClick(m_panel->findChild<QPushButton*>("addSweepField"), Qt::LeftButton);
         type(2, "/training/learning_rate/peak", "0.1, 0.01");
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kSweepPatience);
         const projects::Sweep& sweep = m_document.project.sweeps.front();
         QCOMPARE(sweep.axes[1].field, std::string("/training/learning_rate/peak"));
         QCOMPARE(sweep.axes[0].values.size(), std::size_t(3));
@@ -206,7 +206,7 @@ private slots:
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"5"}}, {{}, {"6"}}, {{}, {"7"}}}});
         const QAbstractItemModel& grid = *table()->model();
-        QTRY_COMPARE_WITH_TIMEOUT(grid.rowCount(), 3, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(grid.rowCount(), 3, kSweepPatience);
         const QTemporaryDir folder;
         const auto members = projects::expand(m_document.project, m_document.project.sweeps.front());
         std::vector<engine::RunInfo> runs;
@@ -229,7 +229,7 @@ private slots:
         const auto text = [&](int row, int fromLast) {
             return grid.index(row, grid.columnCount() - fromLast).data().toString();
         };
-        QTRY_COMPARE_WITH_TIMEOUT(text(0, 2), QString("finished"), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(text(0, 2), QString("finished"), kSweepPatience);
         QCOMPARE(text(0, 3), QString("0.5"));
         QCOMPARE(text(1, 2), QString("cut off"));
         QCOMPARE(text(1, 3), QString("—"));
@@ -240,7 +240,7 @@ private slots:
     void aMemberThatCannotTrainSaysWhyAndIsNotQueued()
     {
         m_panel->addAxis({"/training/batch", {}, {{{}, {"4"}}, {{}, {"0"}}}});
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kSweepPatience);
         const QAbstractItemModel& grid = *table()->model();
         const int problem = grid.columnCount() - 1;
         QVERIFY(grid.index(0, problem).data().toString().isEmpty());
@@ -253,7 +253,7 @@ private slots:
     void aWrongFieldIsAnErrorOfEachMember()
     {
         m_panel->addAxis({"/training/bacth", {}, {{{}, {"4"}}}});
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 1, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 1, kSweepPatience);
         const QAbstractItemModel& grid = *table()->model();
         QVERIFY(!grid.index(0, grid.columnCount() - 1).data().toString().isEmpty());
         QVERIFY(!m_panel->findChild<QPushButton*>("queueSweep")->isEnabled());
@@ -266,12 +266,12 @@ private slots:
         QVERIFY(soon);
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}, {{}, {"3"}}}});
         QSignalSpy asked(soon, &QTimer::timeout);
-        QVERIFY(asked.wait(kPatience));
+        QVERIFY(asked.wait(kSweepPatience));
         QVERIFY(QThreadPool::globalInstance()->waitForDone()); // made, and on its way
         m_panel->addAxis({"/seeds/data", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         QCoreApplication::processEvents();
         QVERIFY(table()->model()->rowCount() != 3);
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kSweepPatience);
     }
 
     void whatIsTypedForAFieldThatGoesIsDropped()
@@ -301,11 +301,11 @@ private slots:
     void oddFieldsHaveNoValue()
     {
         for (const char* field : {"", "a", "/", "/a~", "/~2", "/network/stack/01", "/network/stack/-"}) {
-            QCOMPARE(valueAt(tinyProject(), field), std::string());
-            QVERIFY(proposalsFor(tinyProject(), field).empty());
+            QCOMPARE(valueAt(withoutSweeps(), field), std::string());
+            QVERIFY(proposalsFor(withoutSweeps(), field).empty());
             m_panel->addAxis({field, {}, {{{}, {"1"}}}});
         }
-        QCOMPARE(valueAt(tinyProject(), "/network/stack/0/repeat"), std::string("3"));
+        QCOMPARE(valueAt(withoutSweeps(), "/network/stack/0/repeat"), std::string("3"));
     }
 
 private:

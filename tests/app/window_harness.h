@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A window on a real screen, over folders that go with it, and the hands of a person for its tests.
+// A window on a real screen, over folders that go with it, and what a person does there with mouse and keyboard.
 #pragma once
 
 #include "app/canvas/canvas_widget.h"
 #include "app/look/theme.h"
 #include "app/window/main_window.h"
 #include "projects/file/store.h"
+#include "projects/library/presets.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -15,6 +16,18 @@
 #include <optional>
 
 namespace residua::app {
+
+/// Milliseconds that a busy machine may take for what a run writes or a file brings.
+inline constexpr int kPatience = 60000;
+
+/// "linear-ancre" as it trains at once.
+inline projects::Project quickExample(std::int64_t steps = 8)
+{
+    projects::Project project = projects::findExample("linear-ancre")->project;
+    project.sweeps.clear();
+    project.training.steps = steps;
+    return project;
+}
 
 /// Derive the test class from it and call openWindow in init(). GUI thread.
 class WindowHarness : public QObject {

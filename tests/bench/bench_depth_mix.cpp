@@ -51,11 +51,6 @@ struct Problem {
     double gatherBytes = 0;
 };
 
-bool isRelu(GateKind kind)
-{
-    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
-}
-
 void setGather(Problem& problem, BenchDevice& device, double tensor)
 {
     const MixStack& stack = problem.forward.stack;

@@ -13,7 +13,7 @@
 
 namespace residua::cli {
 
-constexpr int kTimeout = 60'000; ///< milliseconds
+inline constexpr int kTimeout = 120'000; ///< milliseconds that a busy machine may take
 
 /// What the program has said and ended with.
 struct Ran {
@@ -36,7 +36,8 @@ struct Ran {
 inline Ran ended(QProcess& process)
 {
     if (!process.waitForFinished(kTimeout) || process.exitStatus() != QProcess::NormalExit) {
-        return {-1, QString::fromUtf8(process.readAllStandardOutput()), "the program crashed or hangs"};
+        return {-1, QString::fromUtf8(process.readAllStandardOutput()),
+                "the program crashed or hangs: " + QString::fromUtf8(process.readAllStandardError())};
     }
     return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
             QString::fromUtf8(process.readAllStandardError())};

@@ -2,6 +2,7 @@
 // Data and memory that fail a run, as the person at the terminal sees it: the program itself is run.
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
+#include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -21,17 +22,13 @@
 #include <sys/stat.h>
 
 using namespace residua;
+using cli::ended;
+using cli::kTimeout;
+using cli::Ran;
+using cli::runProcess;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr int kTimeout = 60'000;
-
-struct Ran {
-    int code = -1;
-    QString output;
-    QString errors;
-};
 
 class TestCliData : public QObject {
     Q_OBJECT
@@ -128,7 +125,7 @@ private slots:
         QVERIFY(QDir(path(QString("cut-run/checkpoints/step-%1").arg(step, 8, 10, QChar('0')))).exists());
 
         std::ofstream(file) << text;
-        const Ran resumed = run({"resume", path("cut-run"), "--steps", QString::number(step + 2)});
+        const Ran resumed = runProcess({"resume", path("cut-run"), "--steps", QString::number(step + 2)});
         QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
     }
 
@@ -139,7 +136,7 @@ private slots:
         save("fifo", project);
         QCOMPARE(::mkfifo(path("fifo/pipe").toStdString().c_str(), 0600), 0);
         for (const QStringList& words : {QStringList{"validate", path("fifo")}, QStringList{"train", path("fifo")}}) {
-            const Ran ran = run(words);
+            const Ran ran = runProcess(words);
             QVERIFY(ran.code == 2 || ran.code == 3);
             QVERIFY2((ran.output + ran.errors).contains("pipe] is a FIFO; expected a file"), qPrintable(ran.errors));
         }
@@ -158,7 +155,7 @@ private slots:
                                                              {"endless", "is a device; expected a file"},
                                                              {"huge", "bytes long; expected at most 67108864"}};
         for (const auto& [name, says] : cases) {
-            const Ran ran = run({"validate", path(name)});
+            const Ran ran = runProcess({"validate", path(name)});
             QCOMPARE(ran.code, 2);
             QVERIFY2(ran.errors.contains(says), qPrintable(ran.errors));
         }
@@ -175,11 +172,11 @@ private slots:
         }
         file.close();
         const QString told = "t.bin: read as uint32 tokens";
-        const Ran valid = run({"validate", path("wide")});
+        const Ran valid = runProcess({"validate", path("wide")});
         QCOMPARE(valid.code, 0);
         QVERIFY2(valid.output.contains("warning: [data] ") && valid.output.contains(told), qPrintable(valid.output));
-        QVERIFY(run({"info", path("wide")}).output.contains(told));
-        const Ran trained = run({"train", path("wide"), "--steps", "1", "--json"});
+        QVERIFY(runProcess({"info", path("wide")}).output.contains(told));
+        const Ran trained = runProcess({"train", path("wide"), "--steps", "1", "--json"});
         QCOMPARE(trained.code, 0);
         QVERIFY2(trained.errors.contains(told), qPrintable(trained.errors));
     }
@@ -263,26 +260,12 @@ private:
         return projects::TextData{"t.txt", {projects::TokeniserKind::SentencePiece, "m.model", 60}};
     }
 
-    static Ran finished(QProcess& process)
-    {
-        if (!process.waitForFinished(kTimeout) || process.exitStatus() != QProcess::NormalExit) {
-            return {-1, {}, "the program crashed or hangs: " + process.readAllStandardError()};
-        }
-        return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
-                QString::fromUtf8(process.readAllStandardError())};
-    }
-    static Ran run(const QStringList& words)
-    {
-        QProcess process;
-        process.start(RESIDUA_CLI, words);
-        return finished(process);
-    }
     /// The program as "$@" of a shell's `script`.
     static Ran shell(const QString& script, const QStringList& words)
     {
         QProcess process;
         process.start("sh", QStringList{"-c", script, "sh", RESIDUA_CLI} + words);
-        return finished(process);
+        return ended(process);
     }
     static QJsonObject jsonFile(const QString& name)
     {

@@ -6,6 +6,7 @@
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
 #include "projects/studies/sweep_grid.h"
+#include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -23,17 +24,12 @@
 #include <optional>
 
 using namespace residua;
+using cli::kTimeout;
+using cli::Ran;
+using cli::runProcess;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr int kTimeout = 120'000;
-
-struct Ran {
-    int code = -1;
-    QString output;
-    QString errors;
-};
 
 /// The grid, among the lines.
 QJsonObject gridOf(const Ran& ran)
@@ -318,7 +314,7 @@ private slots:
             QVERIFY2(memberOf(listed, label)["detail"].toString().contains("goes on from step"), qPrintable(label));
             QVERIFY(memberOf(listed, label)["loss"].isNull());
         }
-        const Ran report = cli({"report", QString::fromStdString(runs().string()), "-o", path("report.html")});
+        const Ran report = runProcess({"report", QString::fromStdString(runs().string()), "-o", path("report.html")});
         QVERIFY2(report.code == 0, qPrintable(report.errors));
         QFile page(path("report.html"));
         QVERIFY(page.open(QIODevice::ReadOnly));
@@ -401,17 +397,7 @@ private:
     {
         return QStringList{"sweep", path("tiny"), "-o", QString::fromStdString(runs().string())} + further;
     }
-    static Ran cli(const QStringList& all)
-    {
-        QProcess process;
-        process.start(RESIDUA_CLI, all);
-        if (!process.waitForFinished(kTimeout) || process.exitStatus() != QProcess::NormalExit) {
-            return {-1, {}, "the program crashed or hangs"};
-        }
-        return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
-                QString::fromUtf8(process.readAllStandardError())};
-    }
-    [[nodiscard]] Ran run(const QStringList& further) const { return cli(words(further)); }
+    [[nodiscard]] Ran run(const QStringList& further) const { return runProcess(words(further)); }
     [[nodiscard]] QJsonObject list() const { return gridOf(run({"--list", "--json"})); }
     /// Asked without the program, which takes a while to start.
     [[nodiscard]] engine::MemberStatus now(const std::string& label) const

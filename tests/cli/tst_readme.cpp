@@ -2,6 +2,7 @@
 // The commands that README.md gives under "Take it along", in an empty directory and word for word. Two things are not:
 // NAME stands for the run's directory, as a reader would put it, and the trainings are made small.
 #include "projects/file/store.h"
+#include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -13,10 +14,9 @@
 #include <csignal>
 
 using namespace residua;
+using cli::kTimeout;
 
 namespace {
-
-constexpr int kTimeout = 120'000;
 
 /// The lines of the fenced block after "Take it along", without their comments.
 QStringList commandsOf(const QString& readme)

@@ -33,7 +33,7 @@ using residua::projects::WireEnd;
 
 namespace {
 
-const GraphRef kRef = GraphRef::block("b");
+const GraphRef kBlock = GraphRef::block("b");
 constexpr Rect kSeen{-2000, -2000, 2000, 2000};
 
 /// A document and the state of a canvas that shows it.
@@ -48,7 +48,7 @@ struct Bench {
         show();
     }
 
-    const Graph& graph() const { return *findGraph(document.project, kRef); }
+    const Graph& graph() const { return *findGraph(document.project, kBlock); }
     NodeId id(const std::string& name) const { return std::ranges::find(graph().nodes, name, &Node::name)->id; }
     bool has(const std::string& name) const
     {
@@ -94,14 +94,14 @@ private slots:
     void itOpensWhatTheSelectionMeans()
     {
         Bench bench("mlp");
-        QCOMPARE(bench.state.ref(), kRef);
+        QCOMPARE(bench.state.ref(), kBlock);
         Selection selection;
         selection.layers = {0};
         bench.state.setSelection(selection);
         QCOMPARE(bench.state.ref(), GraphRef::stem());
         selection.layers = {3};
         bench.state.setSelection(selection);
-        QCOMPARE(bench.state.ref(), kRef);
+        QCOMPARE(bench.state.ref(), kBlock);
         selection.graph = GraphRef::head();
         bench.state.setSelection(selection);
         QCOMPARE(bench.state.ref(), GraphRef::head());
@@ -167,7 +167,8 @@ private slots:
     void copiesStandApart()
     {
         Bench bench("transformer-qkv");
-        const Selection three{.nodes = {bench.id("norm_q"), bench.id("norm_k"), bench.id("attention")}, .graph = kRef};
+        const Selection three{.nodes = {bench.id("norm_q"), bench.id("norm_k"), bench.id("attention")},
+                              .graph = kBlock};
         bench.perform(duplicateNodes(bench.document, three, bench.view()), "Duplicate 3 nodes");
         QVERIFY(bench.state.scene().wire({{bench.id("norm_k2"), "out"}, {bench.id("attention2"), "k"}}) != nullptr);
         for (const BlockNode& a : bench.state.scene().nodes()) {
@@ -220,7 +221,7 @@ private slots:
         const auto canvas = makeBlockCanvas();
         canvas->setDocument(std::make_shared<const Document>(bench.document));
         ViewState state;
-        state.selection.graph = kRef;
+        state.selection.graph = kBlock;
         canvas->setState(state);
         CanvasDriver driver(*canvas);
         const auto at = [&] { return *canvas->locate(bench.id("up")); };

@@ -33,7 +33,7 @@ using residua::projects::Wire;
 
 namespace {
 
-const GraphRef kRef = GraphRef::block("b");
+const GraphRef kShownBlock = GraphRef::block("b");
 
 Document documentWith(const std::string& preset)
 {
@@ -49,13 +49,13 @@ Document documentWith(const std::string& preset)
 BlockScene sceneOf(const Document& document)
 {
     BlockScene scene;
-    scene.rebuild(document, kRef);
+    scene.rebuild(document, kShownBlock);
     return scene;
 }
 
 NodeId idOf(const Document& document, const std::string& name)
 {
-    const auto& nodes = findGraph(document.project, kRef)->nodes;
+    const auto& nodes = findGraph(document.project, kShownBlock)->nodes;
     return std::ranges::find(nodes, name, &Node::name)->id;
 }
 
@@ -192,7 +192,7 @@ private slots:
     void theFaultyWireIsNamed()
     {
         Document document = documentWith("transformer");
-        apply(document, SetParam{kRef, idOf(document, "gate"), "out", std::int64_t{128}});
+        apply(document, SetParam{kShownBlock, idOf(document, "gate"), "out", std::int64_t{128}});
         const BlockScene scene = sceneOf(document);
         QCOMPARE(scene.faults(), std::size_t(1));
         int red = 0;
@@ -215,15 +215,16 @@ private slots:
         BlockScene scene = sceneOf(document);
         for (int round = 0; round < 120; ++round) {
             const auto before = placesOf(scene);
-            const auto& graph = *findGraph(document.project, kRef);
+            const auto& graph = *findGraph(document.project, kShownBlock);
             const auto anyNode = [&] { return graph.nodes[random() % graph.nodes.size()].id; };
-            Edit edit = RemoveWire{kRef, graph.wires.empty() ? Wire{} : graph.wires[random() % graph.wires.size()]};
+            Edit edit =
+                RemoveWire{kShownBlock, graph.wires.empty() ? Wire{} : graph.wires[random() % graph.wires.size()]};
             if (random() % 3 == 0 || graph.wires.empty()) {
-                edit = AddNode{kRef, {graph.nextId(), "linear", "n" + std::to_string(round), {}}, {}};
+                edit = AddNode{kShownBlock, {graph.nextId(), "linear", "n" + std::to_string(round), {}}, {}};
             } else if (random() % 3 == 0 && graph.nodes.size() > 2) {
-                edit = RemoveNode{kRef, anyNode()};
+                edit = RemoveNode{kShownBlock, anyNode()};
             } else if (random() % 2 == 0) {
-                edit = AddWire{kRef, {{anyNode(), "out"}, {anyNode(), "in1"}}};
+                edit = AddWire{kShownBlock, {{anyNode(), "out"}, {anyNode(), "in1"}}};
             }
             const bool pinned = random() % 2 == 0; // as the canvas does it, or as another view
             EditGroup group{"", pinned ? keepPlaces(document, viewOf(scene)) : std::vector<Edit>{}};
@@ -231,7 +232,7 @@ private slots:
             if (!applyEdit(document, group).ok()) {
                 continue; // refused: there already
             }
-            scene.rebuild(document, kRef);
+            scene.rebuild(document, kShownBlock);
             QCOMPARE(movedBetween(before, placesOf(scene)), 0);
             QCOMPARE(overlaps(scene), 0);
         }
@@ -242,9 +243,9 @@ private slots:
         Document document = documentWith("transformer");
         BlockScene scene = sceneOf(document);
         EditGroup group{"", keepPlaces(document, viewOf(scene))};
-        group.edits.emplace_back(RemoveNode{kRef, idOf(document, "norm_attention")});
+        group.edits.emplace_back(RemoveNode{kShownBlock, idOf(document, "norm_attention")});
         apply(document, group);
-        scene.rebuild(document, kRef);
+        scene.rebuild(document, kShownBlock);
         const BlockScene again = sceneOf(document);
         QCOMPARE(movedBetween(placesOf(scene), placesOf(again)), 0);
     }
@@ -257,11 +258,11 @@ private slots:
         const auto inverse = applyEdit(
             document, EditGroup{"", keepPlaces(document, viewOf(scene), {{idOf(document, "up"), {400, -96}}})});
         QVERIFY(inverse.ok());
-        scene.rebuild(document, kRef);
+        scene.rebuild(document, kShownBlock);
         QCOMPARE(nodeOf(scene, "up").rect.left, 400.0F);
         QCOMPARE(movedBetween(before, placesOf(scene)), 1);
         apply(document, *inverse);
-        scene.rebuild(document, kRef);
+        scene.rebuild(document, kShownBlock);
         QCOMPARE(movedBetween(before, placesOf(scene)), 0);
     }
 
@@ -277,7 +278,7 @@ private slots:
                 const auto box = movedTo(boxOf(node.rect), positionOf(wanted));
                 const Position at = freePlace(box, taken);
                 taken.push_back(movedTo(box, at));
-                apply(document, MoveNode{kRef, node.id, at});
+                apply(document, MoveNode{kShownBlock, node.id, at});
             }
             const BlockScene scene = sceneOf(document);
             QCOMPARE(overlaps(scene), 0);
@@ -319,8 +320,8 @@ private slots:
     void aCycleIsShownAndNamed()
     {
         Document document = documentWith("mlp");
-        apply(document, RemoveWire{kRef, {{idOf(document, "input"), "out"}, {idOf(document, "up"), "in"}}});
-        apply(document, AddWire{kRef, {{idOf(document, "down"), "out"}, {idOf(document, "up"), "in"}}});
+        apply(document, RemoveWire{kShownBlock, {{idOf(document, "input"), "out"}, {idOf(document, "up"), "in"}}});
+        apply(document, AddWire{kShownBlock, {{idOf(document, "down"), "out"}, {idOf(document, "up"), "in"}}});
         const BlockScene scene = sceneOf(document);
         QCOMPARE(crossings(scene), 0);
         QVERIFY(nodeOf(scene, "up").error.find("cycle") != std::string::npos);
@@ -330,12 +331,12 @@ private slots:
     void whatLeadsNowhereIsLeftOut()
     {
         Document document = documentWith("mlp");
-        auto& graph = *residua::projects::findGraph(document.project, kRef);
+        auto& graph = *residua::projects::findGraph(document.project, kShownBlock);
         const NodeId down = idOf(document, "down");
         graph.wires.push_back({{down, "out"}, {NodeId{4000}, "in"}});
         graph.wires.push_back({{NodeId{4000}, "out"}, {down, "in"}});
         graph.wires.push_back({{down, "none"}, {down, "none"}});
-        document.layout.positions[kRef][down] = {1e300, -1e300};
+        document.layout.positions[kShownBlock][down] = {1e300, -1e300};
         const BlockScene scene = sceneOf(document);
         QCOMPARE(scene.wires().size(), graph.wires.size() - 3);
         QVERIFY(scene.bounds().width() < 1e6F && scene.bounds().height() < 1e6F);
@@ -348,12 +349,12 @@ private slots:
     void largeGraphsTakeLittleMemory()
     {
         Document document = documentWith("mlp");
-        auto& graph = *residua::projects::findGraph(document.project, kRef);
+        auto& graph = *residua::projects::findGraph(document.project, kShownBlock);
         graph = {};
         std::mt19937 random(3);
         for (std::uint32_t i = 1; i <= 1024; ++i) {
             graph.nodes.push_back({NodeId{i}, "add", "n" + std::to_string(i), {}});
-            document.layout.positions[kRef][NodeId{i}] = {random() % 100000 / 7.0, random() % 100000 / 7.0};
+            document.layout.positions[kShownBlock][NodeId{i}] = {random() % 100000 / 7.0, random() % 100000 / 7.0};
             for (std::uint32_t from : {1U, i / 2, i - 1, i - 2}) {
                 if (from >= 1 && from < i) {
                     graph.wires.push_back({{NodeId{from}, "out"}, {NodeId{i}, "in" + std::to_string(from % 9 + 1)}});

@@ -24,7 +24,7 @@ using residua::projects::ShortcutState;
 
 namespace {
 
-Project stackOf(std::int64_t layers, DepthMix mix)
+Project projectOf(std::int64_t layers, DepthMix mix)
 {
     Project project;
     project.network.blocks.push_back(Block{"mlp", "mlp", {}});
@@ -48,10 +48,10 @@ Project bothSites(std::int64_t layers)
     mix.feeds = residua::projects::MixFeeds::ResidualBesideBranch;
     mix.sites = residua::projects::MixSites::Both;
     mix.sitePairs = residua::projects::SitePairs::Any;
-    return stackOf(layers, mix);
+    return projectOf(layers, mix);
 }
 
-DepthScene sceneOf(const Project& project)
+DepthScene depthOf(const Project& project)
 {
     DepthScene scene;
     scene.rebuild(project);
@@ -65,7 +65,7 @@ class TestDepthScene : public QObject {
 private slots:
     void plainSumIsDrawnAsAStream()
     {
-        const DepthScene scene = sceneOf(stackOf(3, DepthMix{}));
+        const DepthScene scene = depthOf(projectOf(3, DepthMix{}));
         QCOMPARE(scene.boxes().size(), std::size_t{5});
         QCOMPARE(scene.arcs().size(), std::size_t{4});
         for (const Arc& arc : scene.arcs()) {
@@ -79,7 +79,7 @@ private slots:
     {
         DepthMix mix;
         mix.states[{0, 3}] = ShortcutState::Learned;
-        const DepthScene scene = sceneOf(stackOf(3, mix));
+        const DepthScene scene = depthOf(projectOf(3, mix));
         QCOMPARE(scene.arcs().size(), std::size_t{5});
         QVERIFY(scene.arc({0, 3}) != nullptr && scene.arc({0, 3})->kind == ShortcutKind::Learned);
         QVERIFY(scene.arc({0, 2}) == nullptr);
@@ -94,7 +94,7 @@ private slots:
         DepthMix gated;
         gated.gate.kind = GateKind::Outside;
         for (const DepthMix& mix : {beside, gated}) {
-            const DepthScene scene = sceneOf(stackOf(3, mix));
+            const DepthScene scene = depthOf(projectOf(3, mix));
             QVERIFY(!scene.arcs().empty());
             for (const Arc& arc : scene.arcs()) {
                 QCOMPARE(arc.kind, ShortcutKind::Fixed);
@@ -105,13 +105,13 @@ private slots:
     void learnedMixDrawsEveryShortcut()
     {
         const std::int64_t depth = 12;
-        const DepthScene scene = sceneOf(stackOf(depth, allLearned()));
+        const DepthScene scene = depthOf(projectOf(depth, allLearned()));
         QCOMPARE(scene.arcs().size(), static_cast<std::size_t>((depth + 1) * (depth + 2) / 2));
     }
 
     void arcsStayAboveTheRow()
     {
-        const DepthScene scene = sceneOf(stackOf(24, allLearned()));
+        const DepthScene scene = depthOf(projectOf(24, allLearned()));
         for (const Arc& arc : scene.arcs()) {
             QVERIFY(arc.left < arc.right);
             for (int i = 0; i <= 20; ++i) {
@@ -122,7 +122,7 @@ private slots:
 
     void arcsWithAnEndInCommonDoNotCross()
     {
-        const DepthScene scene = sceneOf(stackOf(8, allLearned()));
+        const DepthScene scene = depthOf(projectOf(8, allLearned()));
         for (const Arc& shorter : scene.arcs()) {
             for (const Arc& longer : scene.arcs()) {
                 const bool sameSource = shorter.shortcut.source == longer.shortcut.source;
@@ -139,7 +139,7 @@ private slots:
         DepthMix mix = allLearned();
         mix.states[{0, 3}] = ShortcutState::Pruned;
         mix.states[{1, 3}] = ShortcutState::Frozen;
-        const DepthScene scene = sceneOf(stackOf(3, mix));
+        const DepthScene scene = depthOf(projectOf(3, mix));
         QCOMPARE(scene.arc({0, 3})->kind, ShortcutKind::Pruned);
         QCOMPARE(scene.arc({1, 3})->kind, ShortcutKind::Frozen);
         QCOMPARE(scene.arc({2, 3})->kind, ShortcutKind::Learned);
@@ -150,7 +150,7 @@ private slots:
         DepthMix mix = allLearned();
         mix.sources = ExplicitSources{{{0, 2}, {0, 5}, {3, 6}}};
         mix.finalMix = false;
-        const DepthScene scene = sceneOf(stackOf(6, mix));
+        const DepthScene scene = depthOf(projectOf(6, mix));
         QCOMPARE(scene.arcs().size(), std::size_t{3});
         for (const Arc& arc : scene.arcs()) {
             for (const float t : {0.1F, 0.5F, 0.97F}) {
@@ -173,9 +173,9 @@ private slots:
     void unchangedLayersDoNotMove()
     {
         DepthMix mix = allLearned();
-        const DepthScene before = sceneOf(stackOf(6, mix));
+        const DepthScene before = depthOf(projectOf(6, mix));
         mix.states[{0, 4}] = ShortcutState::Pruned;
-        const DepthScene after = sceneOf(stackOf(9, mix));
+        const DepthScene after = depthOf(projectOf(9, mix));
         for (const LayerBox& box : before.boxes()) {
             QCOMPARE(after.box(box.layer)->rect.left, box.rect.left);
         }
@@ -183,7 +183,7 @@ private slots:
 
     void bothSitesHaveABoxForEachHalf()
     {
-        const DepthScene scene = sceneOf(bothSites(3));
+        const DepthScene scene = depthOf(bothSites(3));
         QCOMPARE(scene.layers(), std::int64_t{3});
         QCOMPARE(scene.modules(), std::int64_t{6});
         QCOMPARE(scene.boxes().size(), std::size_t{8});
@@ -202,7 +202,7 @@ private slots:
 
     void identicalNeighboursAreRuns()
     {
-        Project project = stackOf(3, allLearned());
+        Project project = projectOf(3, allLearned());
         project.network.stack = {{"mlp", 2}, {"mlp", 3}, {"other", 1}, {"mlp", 2}};
         QCOMPARE(identicalRuns(project.network), (std::vector<LayerRun>{{1, 5}, {7, 8}}));
     }
@@ -210,7 +210,7 @@ private slots:
     void foldingBundlesArcsWithACount()
     {
         DepthScene scene;
-        scene.rebuild(stackOf(6, allLearned()), {}, {{2, 4}});
+        scene.rebuild(projectOf(6, allLearned()), {}, {{2, 4}});
         QCOMPARE(scene.boxes().size(), std::size_t{6}); // 0, 1, 2–4, 5, 6, head
         const LayerBox* folded = scene.box(3);
         QVERIFY(folded->folded());
@@ -233,7 +233,7 @@ private slots:
 
     void foldingMovesNothingBeforeIt()
     {
-        const Project project = stackOf(9, allLearned());
+        const Project project = projectOf(9, allLearned());
         DepthScene scene;
         scene.rebuild(project);
         const DepthScene open = scene;
@@ -253,7 +253,7 @@ private slots:
     void groupsStandBelowTheRowAndNeverOverlap()
     {
         DepthScene scene;
-        scene.rebuild(stackOf(8, allLearned()), {{"early", 1, 4}, {"late", 5, 99}, {"odd", 3, 6}, {"gone", 20, 30}},
+        scene.rebuild(projectOf(8, allLearned()), {{"early", 1, 4}, {"late", 5, 99}, {"odd", 3, 6}, {"gone", 20, 30}},
                       {{5, 6}});
         QCOMPARE(scene.brackets().size(), std::size_t{3});
         const auto& brackets = scene.brackets();
@@ -270,7 +270,7 @@ private slots:
 
     void arcsRiseWithTheCanvasAndBoxesStay()
     {
-        DepthScene scene = sceneOf(stackOf(24, allLearned()));
+        DepthScene scene = depthOf(projectOf(24, allLearned()));
         const DepthScene low = scene;
         const float rise = scene.riseFor(1200, 900);
         QVERIFY(rise > 1);
@@ -283,14 +283,14 @@ private slots:
             QVERIFY(std::abs(scene.arcs()[i].height - rise * low.arcs()[i].height) < 0.01F);
             QCOMPARE(scene.arcs()[i].left, low.arcs()[i].left);
         }
-        QVERIFY(sceneOf(stackOf(1, allLearned())).riseFor(200, 2000) < 1.3F);
+        QVERIFY(depthOf(projectOf(1, allLearned())).riseFor(200, 2000) < 1.3F);
     }
 
     void theSkylineIsTheUpperEdge()
     {
         DepthMix mix = allLearned();
         mix.sources = ExplicitSources{{{0, 2}, {0, 9}, {3, 6}, {20, 30}}};
-        const DepthScene scene = sceneOf(stackOf(30, mix));
+        const DepthScene scene = depthOf(projectOf(30, mix));
         const std::vector<float> heights = scene.skyline(64);
         const float column = scene.bounds().right / 64;
         for (std::size_t i = 0; i < heights.size(); ++i) {
@@ -309,7 +309,7 @@ private slots:
         DepthMix mix = allLearned();
         mix.sources = ExplicitSources{{{0, 2}, {3, 6}}};
         mix.finalMix = false;
-        const DepthScene scene = sceneOf(stackOf(6, mix));
+        const DepthScene scene = depthOf(projectOf(6, mix));
         const Point top = scene.arc({3, 6})->at(0.5F);
         const auto found = scene.shortcutsIn({top.x - 5, top.y - 5, top.x + 5, top.y + 5});
         QCOMPARE(found.size(), std::size_t{1});
@@ -320,7 +320,7 @@ private slots:
 
     void millionsOfArcsAreNotDrawn()
     {
-        const DepthScene scene = sceneOf(stackOf(residua::projects::kMaxLayers, allLearned()));
+        const DepthScene scene = depthOf(projectOf(residua::projects::kMaxLayers, allLearned()));
         QVERIFY(scene.arcs().empty());
         QCOMPARE(scene.note(), std::string("8394753 shortcuts are too many to be drawn"));
         QCOMPARE(scene.boxes().size(), static_cast<std::size_t>(residua::projects::kMaxLayers + 2));
@@ -331,7 +331,7 @@ private slots:
     {
         DepthMix mix = allLearned();
         mix.finalMix = false;
-        const Project faulty = stackOf(6, mix); // its block is empty
+        const Project faulty = projectOf(6, mix); // its block is empty
         const auto sound = residua::projects::soundProject(faulty);
         QVERIFY(!sound.ok());
         QVERIFY(costLines(faulty, std::nullopt, {1, 6}).possible);
@@ -354,7 +354,7 @@ private slots:
 
     void fitShowsEverything()
     {
-        const DepthScene scene = sceneOf(stackOf(96, allLearned()));
+        const DepthScene scene = depthOf(projectOf(96, allLearned()));
         Viewport view;
         view.fit(scene.bounds(), 1280, 720, 40, 1.3F);
         const Rect shown = view.rectToScreen(scene.bounds());

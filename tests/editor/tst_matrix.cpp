@@ -21,7 +21,7 @@ using projects::Shortcut;
 
 namespace {
 
-projects::Document stackOf(std::int64_t layers, projects::Wiring wiring)
+projects::Document documentOf(std::int64_t layers, projects::Wiring wiring)
 {
     projects::Document document;
     document.project.network.blocks.push_back({"mlp", "mlp", {}});
@@ -43,7 +43,7 @@ const DepthMix& mixOf(const projects::Document& document)
     return std::get<DepthMix>(document.project.topology.wiring);
 }
 
-MatrixScene sceneOf(const projects::Document& document)
+MatrixScene matrixOf(const projects::Document& document)
 {
     MatrixScene scene;
     scene.rebuild(document.project);
@@ -61,7 +61,7 @@ private slots:
         DepthMix mix = learned(projects::ExplicitSources{{{0, 1}, {0, 3}, {1, 3}}});
         mix.states[{1, 3}] = projects::ShortcutState::Frozen;
         mix.states[{0, 3}] = projects::ShortcutState::Pruned;
-        const MatrixScene scene = sceneOf(stackOf(3, mix));
+        const MatrixScene scene = matrixOf(documentOf(3, mix));
         QCOMPARE(scene.size(), std::int64_t{4});
         QCOMPARE(scene.cell({0, 1}), MatrixCell::Learned);
         QCOMPARE(scene.cell({0, 2}), MatrixCell::Empty);
@@ -76,14 +76,14 @@ private slots:
     {
         DepthMix mix = learned();
         mix.finalMix = false;
-        const MatrixScene scene = sceneOf(stackOf(3, mix));
+        const MatrixScene scene = matrixOf(documentOf(3, mix));
         QCOMPARE(scene.cell({0, 4}), MatrixCell::Outside);
         QCOMPARE(scene.cell({0, 3}), MatrixCell::Learned);
     }
 
     void theSummedMiddleShows()
     {
-        const MatrixScene scene = sceneOf(stackOf(8, learned(projects::FirstAndLast{2})));
+        const MatrixScene scene = matrixOf(documentOf(8, learned(projects::FirstAndLast{2})));
         QCOMPARE(scene.cell({0, 8}), MatrixCell::Learned);
         QCOMPARE(scene.cell({3, 8}), MatrixCell::Summed);
         QCOMPARE(scene.cell({7, 8}), MatrixCell::Learned);
@@ -93,7 +93,7 @@ private slots:
     {
         DepthMix mix = learned();
         mix.blockLayers = 2;
-        const MatrixScene scene = sceneOf(stackOf(4, mix));
+        const MatrixScene scene = matrixOf(documentOf(4, mix));
         QCOMPARE(scene.cell({2, 4}), MatrixCell::Learned);
         QCOMPARE(scene.cell({3, 4}), MatrixCell::Outside);
     }
@@ -105,8 +105,8 @@ private slots:
         mix.feeds = projects::MixFeeds::ResidualBesideBranch;
         mix.sites = projects::MixSites::Both;
         mix.sitePairs = projects::SitePairs::Any;
-        const auto document = stackOf(3, mix);
-        const MatrixScene scene = sceneOf(document);
+        const auto document = documentOf(3, mix);
+        const MatrixScene scene = matrixOf(document);
         QCOMPARE(scene.size(), std::int64_t{7});
         QCOMPARE(scene.cell({5, 6}), MatrixCell::Learned);
         QCOMPARE(moduleName(document.project, 5), std::string("3a"));
@@ -119,18 +119,18 @@ private slots:
     {
         DepthMix mix = learned();
         mix.finalMix = false;
-        const MatrixScene scene = sceneOf(stackOf(3, mix));
+        const MatrixScene scene = matrixOf(documentOf(3, mix));
         QCOMPARE(scene.size(), std::int64_t{3});
         QCOMPARE(scene.bounds().height(), 3 * MatrixScene::kCell);
         mix.finalMix = true;
-        const MatrixScene withFinal = sceneOf(stackOf(3, mix));
+        const MatrixScene withFinal = matrixOf(documentOf(3, mix));
         QCOMPARE(withFinal.size(), std::int64_t{4});
         QCOMPARE(withFinal.bounds().height(), 4 * MatrixScene::kCell + MatrixScene::kFinalGap);
     }
 
     void hitTestFindsEveryCell()
     {
-        const MatrixScene scene = sceneOf(stackOf(12, learned()));
+        const MatrixScene scene = matrixOf(documentOf(12, learned()));
         for (std::int64_t target = 1; target <= 13; ++target) {
             for (std::int64_t source = 0; source < target; ++source) {
                 QCOMPARE(scene.hitTest(scene.rectOf({source, target}).centre()),
@@ -144,23 +144,23 @@ private slots:
 
     void aQuickStrokeLeavesNoCellOut()
     {
-        const MatrixScene scene = sceneOf(stackOf(12, learned()));
+        const MatrixScene scene = matrixOf(documentOf(12, learned()));
         const auto passed = scene.stroke(scene.rectOf({0, 11}).centre(), scene.rectOf({10, 11}).centre());
         QCOMPARE(passed.size(), std::size_t{11});
     }
 
     void topologiesWithoutAMatrixSaySo()
     {
-        const MatrixScene scene = sceneOf(stackOf(4, projects::Concatenation{}));
+        const MatrixScene scene = matrixOf(documentOf(4, projects::Concatenation{}));
         QCOMPARE(scene.size(), std::int64_t{0});
         QVERIFY(scene.note().find("has no matrix") != std::string::npos);
-        QVERIFY(!sceneOf(stackOf(0, learned())).note().empty());
-        QVERIFY(!sceneOf(stackOf(MatrixScene::kDeepest + 1, learned())).note().empty());
+        QVERIFY(!matrixOf(documentOf(0, learned())).note().empty());
+        QVERIFY(!matrixOf(documentOf(MatrixScene::kDeepest + 1, learned())).note().empty());
     }
 
     void aClickPrunesAndAnotherBringsBack()
     {
-        load(stackOf(4, learned()));
+        load(documentOf(4, learned()));
         CanvasDriver driver(*m_canvas);
         driver.click(*m_canvas->locate(Shortcut{1, 3}));
         perform(driver);
@@ -172,7 +172,7 @@ private slots:
 
     void aDragAddsARowAsOneEdit()
     {
-        load(stackOf(5, learned(projects::ExplicitSources{{{4, 5}}})));
+        load(documentOf(5, learned(projects::ExplicitSources{{{4, 5}}})));
         CanvasDriver driver(*m_canvas);
         driver.drag(*m_canvas->locate(Shortcut{0, 5}), *m_canvas->locate(Shortcut{4, 5}));
         QCOMPARE(perform(driver), std::size_t{1});
@@ -182,7 +182,7 @@ private slots:
 
     void escapeGivesUpAStroke()
     {
-        load(stackOf(5, learned()));
+        load(documentOf(5, learned()));
         CanvasDriver driver(*m_canvas);
         driver.moveTo(*m_canvas->locate(Shortcut{0, 5}));
         driver.press();
@@ -193,7 +193,7 @@ private slots:
 
     void meanSpreadAndAFeatureAreShownInTurn()
     {
-        load(stackOf(3, learned()));
+        load(documentOf(3, learned()));
         CanvasDriver driver(*m_canvas);
         LiveWeights expected;
         const auto tell = [&](LiveMeasure measure, float weight) {
@@ -238,7 +238,7 @@ private slots:
 
     void spaceMovesTheViewAndChangesNoCell()
     {
-        load(stackOf(4, learned()));
+        load(documentOf(4, learned()));
         CanvasDriver driver(*m_canvas);
         driver.key(ImGuiKey_DownArrow); // the cursor stands on a cell
         driver.take<SelectionChanged>();
@@ -254,7 +254,7 @@ private slots:
 
     void theKeyboardReachesEveryCell()
     {
-        load(stackOf(3, learned()));
+        load(documentOf(3, learned()));
         CanvasDriver driver(*m_canvas);
         driver.key(ImGuiKey_DownArrow); // the cursor appears at 0:1
         driver.key(ImGuiKey_DownArrow);
@@ -274,7 +274,7 @@ private slots:
 
     void hoverIsTold()
     {
-        load(stackOf(4, learned()));
+        load(documentOf(4, learned()));
         CanvasDriver driver(*m_canvas);
         driver.moveTo(*m_canvas->locate(Shortcut{2, 4}));
         auto hovers = driver.take<HoverShortcut>();
@@ -286,7 +286,7 @@ private slots:
 
     void shiftClickSelectsAndChangesNothing()
     {
-        load(stackOf(4, learned()));
+        load(documentOf(4, learned()));
         CanvasDriver driver(*m_canvas);
         ImGui::GetIO().KeyShift = true;
         driver.click(*m_canvas->locate(Shortcut{2, 4}));
@@ -299,7 +299,7 @@ private slots:
     {
         DepthMix mix = learned();
         mix.ports = projects::MixPorts::QkvResidual;
-        load(stackOf(4, mix));
+        load(documentOf(4, mix));
         CanvasDriver driver(*m_canvas);
         const float nan = std::numeric_limits<float>::quiet_NaN();
         const std::vector<float> one(25, 1.0F);
@@ -318,7 +318,7 @@ private slots:
 
     void aDeepMatrixIsDrawnInBlocks()
     {
-        load(stackOf(1000, learned()));
+        load(documentOf(1000, learned()));
         CanvasDriver driver(*m_canvas);
         QVERIFY(driver.frame() < 400000);
         driver.moveTo({600, 400});

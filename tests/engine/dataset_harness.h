@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -16,6 +17,15 @@
 namespace residua::tests {
 
 inline constexpr std::size_t kTime = 8; ///< tokens of a sequence
+
+/// The values as they lie in memory.
+template <class T>
+std::string packed(const std::vector<T>& values)
+{
+    std::string bytes(values.size() * sizeof(T), '\0');
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+}
 
 inline void writeAll(const std::filesystem::path& path, const std::string& bytes)
 {

@@ -15,6 +15,8 @@
 
 namespace residua::tests {
 
+inline constexpr engine::RunId kRun{1};
+
 /// A language model that takes milliseconds a step: 2 layers of width 16 with dropout, ANCRe, a synthetic language.
 [[nodiscard]] projects::Project quickLanguage(std::int64_t steps);
 /// Full-batch gradient descent on a linear network.

@@ -27,14 +27,6 @@ using projects::TokenWidth;
 
 namespace {
 
-template <class T>
-std::string packed(const std::vector<T>& values)
-{
-    std::string bytes(values.size() * sizeof(T), '\0');
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-}
-
 /// `count` tokens below 500, none of them zero.
 template <class T>
 std::string tokens(std::size_t count)

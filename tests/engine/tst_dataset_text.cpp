@@ -23,14 +23,6 @@ using projects::TokeniserKind;
 
 namespace {
 
-template <class T>
-std::string packed(const std::vector<T>& values)
-{
-    std::string bytes(values.size() * sizeof(T), '\0');
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-}
-
 /// An llm.c header that claims `tokens`.
 std::string header(std::int32_t magic, std::int32_t version, std::size_t tokens)
 {

@@ -15,6 +15,7 @@
 
 using namespace residua;
 using namespace residua::engine;
+using residua::tests::kRun;
 using residua::tests::SessionProbe;
 
 namespace {
@@ -22,7 +23,6 @@ namespace {
 constexpr int kKills = 40;        ///< of each test; RESIDUA_FUZZ_ROUNDS by hand
 constexpr int kLongestLife = 120; ///< milliseconds from the start of the training to the kill
 constexpr int kFirstMoments = 30; ///< milliseconds from the command to the kill: the run is being made
-constexpr RunId kRun{1};
 constexpr const char* kChild = "--train-until-killed";
 
 projects::Project project()

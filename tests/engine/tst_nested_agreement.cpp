@@ -25,7 +25,7 @@ projects::Project languageOf(std::int64_t seed)
     return project;
 }
 
-std::unique_ptr<Dataset> opened(const projects::Project& project)
+std::unique_ptr<Dataset> openedLanguage(const projects::Project& project)
 {
     auto dataset = Dataset::open(project, ".");
     return dataset ? std::move(*dataset) : nullptr;
@@ -158,17 +158,17 @@ private slots:
         Batch a;
         Batch b;
         Batch c;
-        QVERIFY(opened(languageOf(5))->fillSequential(a, Split::Train, 3, 4));
-        QVERIFY(opened(languageOf(5))->fillSequential(b, Split::Train, 3, 4));
-        QVERIFY(opened(languageOf(6))->fillSequential(c, Split::Train, 3, 4));
+        QVERIFY(openedLanguage(languageOf(5))->fillSequential(a, Split::Train, 3, 4));
+        QVERIFY(openedLanguage(languageOf(5))->fillSequential(b, Split::Train, 3, 4));
+        QVERIFY(openedLanguage(languageOf(6))->fillSequential(c, Split::Train, 3, 4));
         QVERIFY(a.tokens == b.tokens && a.targets == b.targets);
         QVERIFY(a.tokens != c.tokens);
-        QCOMPARE(opened(languageOf(5))->schema(), ExampleSchema::nextToken(64));
+        QCOMPARE(openedLanguage(languageOf(5))->schema(), ExampleSchema::nextToken(64));
     }
 
     void languageIsText()
     {
-        const auto dataset = opened(languageOf(5));
+        const auto dataset = openedLanguage(languageOf(5));
         const auto ids = dataset->encode("a3( w5 b0(\n)b2 )a1 .");
         QVERIFY(ids);
         QCOMPARE(ids->size(), 6u);

@@ -22,12 +22,12 @@
 
 using namespace residua;
 using namespace residua::engine;
+using residua::tests::kRun;
 using residua::tests::quickLanguage;
 using residua::tests::SessionProbe;
 
 namespace {
 
-constexpr RunId kRun{1};
 constexpr std::int64_t kSteps = 30;
 
 projects::Project project()

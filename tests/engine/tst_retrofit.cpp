@@ -20,11 +20,11 @@
 using namespace residua;
 using namespace residua::engine;
 using projects::Precision;
+using residua::tests::kRun;
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr RunId kRun{1};
 constexpr std::int64_t kDone = 12; ///< steps of the trained run
 constexpr std::int64_t kDepth = 4;
 constexpr std::int64_t kShallow = 3; ///< of the runs of every wiring

@@ -20,13 +20,13 @@
 
 using namespace residua;
 using namespace residua::engine;
+using residua::tests::kRun;
 using residua::tests::SessionProbe;
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr RunId kRun{1};
-constexpr std::int64_t kSteps = 4;
+constexpr std::int64_t kTextSteps = 4;
 
 void writeText(const fs::path& project, char letter)
 {
@@ -39,7 +39,7 @@ void writeText(const fs::path& project, char letter)
     std::ofstream(project / "text.txt", std::ios::trunc) << text;
 }
 
-projects::Topology topologyNamed(const std::string& name)
+projects::Topology topologyOfTwo(const std::string& name)
 {
     const auto presets = projects::topologyPresets(2);
     return {name, std::ranges::find(presets, name, &projects::TopologyPreset::name)->wiring};
@@ -47,10 +47,10 @@ projects::Topology topologyNamed(const std::string& name)
 
 projects::Project textProject()
 {
-    projects::Project project = tests::quickLanguage(kSteps);
+    projects::Project project = tests::quickLanguage(kTextSteps);
     project.data.source = projects::TextData{.path = "text.txt", .tokeniser = {}};
     project.training.checkpointEvery = 2;
-    project.topology = topologyNamed("plain"); // so that it can be retrofitted
+    project.topology = topologyOfTwo("plain"); // so that it can be retrofitted
     return project;
 }
 
@@ -109,7 +109,7 @@ private slots:
     /// Of the four that use a checkpoint none falls back to an older one without a word.
     void allTellThatANewerCheckpointIsDamaged()
     {
-        fs::resize_file(checkpointDirectory(m_run, kSteps) / "model.safetensors", 100);
+        fs::resize_file(checkpointDirectory(m_run, kTextSteps) / "model.safetensors", 100);
         const Answers answers = useAll(m_run, {}, OtherData::Refuse);
         QVERIFY2(answers.refusals.empty(), answers.all().c_str());
         QCOMPARE(answers.notes.size(), std::size_t{4});
@@ -181,7 +181,7 @@ private slots:
     void aGeneratorThatWasChangedIsSeen()
     {
         const fs::path run = root() / "generated";
-        QVERIFY(!tests::lossesOf(tests::quickLanguage(kSteps), run).empty());
+        QVERIFY(!tests::lossesOf(tests::quickLanguage(kTextSteps), run).empty());
         const fs::path frozen = run / "project" / "project.json";
         std::string text = *readFile(frozen);
         const std::string tokens = "\"tokens\": 4000";
@@ -272,7 +272,7 @@ private:
         auto sample = requestOf<SampleRequest>(run, project, otherData);
         sample.tokens = 1;
         auto retrofit = requestOf<RetrofitRequest>(run, project, otherData);
-        retrofit.topology = topologyNamed("denseformer");
+        retrofit.topology = topologyOfTwo("denseformer");
         for (Command command : {Command(evaluate), Command(sample), Command(retrofit)}) {
             const QueryTag tag{++m_tag};
             std::visit(

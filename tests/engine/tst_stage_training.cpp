@@ -2,11 +2,11 @@
 // Training in stages: what a border does to weights, moments, losses and the record, and that a run goes over it the
 // same whether or not it was interrupted there.
 #include "run_harness.h"
+#include "trainer_harness.h"
 
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/train/trainer.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
@@ -30,12 +30,12 @@ using projects::GrowthMoments;
 using projects::GrowthSource;
 using projects::GrowthWrites;
 using projects::StageSchedule;
+using tests::kRun;
 using tests::quickLanguage;
 using tests::SessionProbe;
+using tests::trainerOf;
 
 namespace {
-
-constexpr RunId kRun{1};
 
 /// Four plain layers of quickLanguage in double precision.
 projects::Project staged(std::int64_t steps, StageSchedule schedule)
@@ -61,15 +61,6 @@ StageSchedule growing(GrowthSource source, GrowthWrites writes = GrowthWrites::C
     schedule.growthWrites = writes;
     schedule.growthWarmup = warmup;
     return schedule;
-}
-
-Trainer trainerOf(const projects::Project& project)
-{
-    Result<TrainerParts> parts = openParts(project, {}, "cpu");
-    if (!parts) {
-        throw std::runtime_error(parts.error().text());
-    }
-    return Trainer(std::move(*parts));
 }
 
 /// Steps with the borders before them; the stages that began.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/crc32c.h"
 #include "engine/files/tensorboard.h"
+#include "tests/engine/stored_tensors.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -9,8 +10,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -18,6 +17,7 @@
 
 using namespace residua;
 using namespace residua::engine;
+using residua::tests::readAll;
 namespace fs = std::filesystem;
 
 namespace {
@@ -130,12 +130,6 @@ std::vector<fs::path> eventFiles(const fs::path& folder)
         files.push_back(entry.path());
     }
     return files;
-}
-
-std::string readAll(const fs::path& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 } // namespace

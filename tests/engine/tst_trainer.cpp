@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "network_double.h"
 #include "run_harness.h"
+#include "trainer_harness.h"
 
 #include "engine/observe/observer.h"
 #include "engine/session/failure.h"
 #include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "engine/train/optimiser.h"
-#include "engine/train/trainer.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -32,17 +32,9 @@ using namespace residua;
 using namespace residua::engine;
 using residua::tests::quickLanguage;
 using residua::tests::quickVectors;
+using residua::tests::trainerOf;
 
 namespace {
-
-Trainer trainerOf(const projects::Project& project)
-{
-    Result<TrainerParts> parts = openParts(project, {}, "cpu");
-    if (!parts) {
-        throw std::runtime_error(parts.error().text());
-    }
-    return Trainer(std::move(*parts));
-}
 
 std::vector<double> stepLosses(Trainer& trainer, int steps)
 {

@@ -12,11 +12,6 @@ namespace {
 
 using namespace residua::kernels;
 
-bool isRelu(GateKind kind)
-{
-    return kind == GateKind::reluOutside || kind == GateKind::reluInside;
-}
-
 DataType weightType(const MixCase& mix)
 {
     return mix.dataType == DataType::float64 ? DataType::float64 : DataType::float32;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/projects/graph_text.h"
 
+#include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 
 #include <charconv>
@@ -81,6 +82,22 @@ Project vectorProject(const std::string& block)
     project.data.source = LowRankRegression{};
     project.network.width = 100;
     project.network.objective = Objective::MeanSquaredError;
+    return project;
+}
+
+projects::Project underTopology(const std::string& name, const std::string& block)
+{
+    Project project = findExample("plain-language")->project;
+    for (const TopologyPreset& preset : topologyPresets(8)) {
+        if (preset.name == name) {
+            project.topology = {name, preset.wiring};
+        }
+    }
+    for (const BlockPreset& preset : blockPresets()) {
+        if (preset.name == block) {
+            project.network.blocks = {{"transformer", block, preset.graph}};
+        }
+    }
     return project;
 }
 

@@ -14,7 +14,9 @@ namespace residua::tests {
 
 /// A language model of one layer with `block` inside and plain topology: width 128, vocabulary 64, 32 tokens.
 [[nodiscard]] projects::Project languageProject(const std::string& block);
-/// The same over vectors of 100 features, with a width of 100.
+/// Eight layers of the block preset `block` in the first example, under a topology preset.
+[[nodiscard]] projects::Project underTopology(const std::string& name, const std::string& block = "transformer");
+/// As languageProject over vectors of 100 features, with a width of 100.
 [[nodiscard]] projects::Project vectorProject(const std::string& block);
 
 } // namespace residua::tests

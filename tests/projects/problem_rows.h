@@ -9,9 +9,9 @@
 #include <functional>
 
 namespace residua::tests {
-using Change = std::function<void(projects::Project&)>;
+using ProjectChange = std::function<void(projects::Project&)>;
 } // namespace residua::tests
-Q_DECLARE_METATYPE(residua::tests::Change)
+Q_DECLARE_METATYPE(residua::tests::ProjectChange)
 
 namespace residua::tests {
 
@@ -31,14 +31,14 @@ inline QString problemsOf(const projects::Project& project)
 /// The columns of a table of changes and what is said of them.
 inline void rows()
 {
-    QTest::addColumn<Change>("change");
+    QTest::addColumn<ProjectChange>("change");
     QTest::addColumn<QString>("expected");
 }
 
 /// What a row's change of `project` is said to be.
 inline void check(projects::Project project)
 {
-    QFETCH(Change, change);
+    QFETCH(ProjectChange, change);
     QFETCH(QString, expected);
     QCOMPARE(problemsOf(project), "");
     change(project);

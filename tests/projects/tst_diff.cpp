@@ -14,7 +14,7 @@ using namespace residua::projects;
 
 namespace {
 
-Project sample()
+Project sampleProject()
 {
     Project project;
     Network& network = project.network;
@@ -152,7 +152,7 @@ private slots:
     {
         QFETCH(std::function<void(Project&)>, change);
         QFETCH(QString, text);
-        const Project a = sample();
+        const Project a = sampleProject();
         Project b = a;
         change(b);
         QCOMPARE(textOf(diff(a, b)), text);
@@ -160,7 +160,7 @@ private slots:
 
     void backwardsSwapsBeforeAndAfter()
     {
-        const Project a = sample();
+        const Project a = sampleProject();
         Project b = a;
         b.training.steps = 7;
         mixOf(b).states[{2, 5}] = ShortcutState::Pruned;

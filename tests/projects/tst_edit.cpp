@@ -21,7 +21,7 @@ std::string bytesOf(const Document& document)
 }
 
 /// Two blocks, a stack of the first, a stem whose middle node has wires on both sides and a position.
-Document sample()
+Document sampleDocument()
 {
     Document document;
     Network& network = document.project.network;
@@ -134,7 +134,7 @@ private slots:
 
     void removedNodeComesBackWhole()
     {
-        Document document = sample();
+        Document document = sampleDocument();
         COMPARE_TEXT(troubleWith(document, RemoveNode{GraphRef::stem(), NodeId{5}}), "");
         QVERIFY(applyEdit(document, RemoveNode{GraphRef::stem(), NodeId{5}}).ok());
         QVERIFY(document.project.network.stem.wires.empty());
@@ -143,7 +143,7 @@ private slots:
 
     void blocksKeepPlaceAndPositions()
     {
-        const Document document = sample();
+        const Document document = sampleDocument();
         COMPARE_TEXT(troubleWith(document, RemoveBlock{"spare"}), "");
         COMPARE_TEXT(troubleWith(document, RenameBlock{"mlp", "wide"}), "");
         COMPARE_TEXT(troubleWith(document, RenameBlock{"spare", "other"}), "");
@@ -160,7 +160,7 @@ private slots:
 
     void invalidStacksComeBackToo()
     {
-        Document document = sample();
+        Document document = sampleDocument();
         document.project.network.stack = {{"mlp", 1}, {"ghost", 2}};
         COMPARE_TEXT(troubleWith(document, PutBlock{{"ghost", "", {}}}), "");
         COMPARE_TEXT(troubleWith(document, RenameBlock{"mlp", "ghost"}), "");
@@ -171,7 +171,7 @@ private slots:
 
     void addedShortcutMakesTheSetExplicit()
     {
-        Document document = sample();
+        Document document = sampleDocument();
         mixOf(document).sources = FirstAndLast{1};
         const std::vector<Shortcut> expected{{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}, {0, 4}, {3, 4}};
         COMPARE_TEXT(troubleWith(document, AddShortcut{{1, 3}}), "");
@@ -182,7 +182,7 @@ private slots:
 
     void shortcutsAreAddedAndRemoved()
     {
-        Document document = sample();
+        Document document = sampleDocument();
         mixOf(document).sources = ExplicitSources{{{0, 1}, {0, 3}}};
         mixOf(document).states = {{{0, 3}, ShortcutState::Pruned}};
         COMPARE_TEXT(troubleWith(document, AddShortcut{{1, 3}}), "");
@@ -205,7 +205,7 @@ private slots:
 
     void aSetOfThousandsIsTakenBackPieceByPiece()
     {
-        Document document = sample();
+        Document document = sampleDocument();
         mixOf(document).sources = ExplicitSources{{{0, 1}, {0, 2}, {0, 3}}};
         mixOf(document).states = {{{0, 1}, ShortcutState::Frozen}, {{0, 3}, ShortcutState::Pruned}};
         const Document before = document;
@@ -222,7 +222,7 @@ private slots:
 
     void whatAFileCannotHoldIsRefused()
     {
-        const Document document = sample();
+        const Document document = sampleDocument();
         COMPARE_TEXT(refusal(document, SetField{"/training/learning_rate/peak", {"null"}}),
                      "[/training/learning_rate/peak] is null; expected a number");
         COMPARE_TEXT(refusal(document, SetField{"/name", {"\xFF"}}), "[/name] is not valid UTF-8");
@@ -246,7 +246,7 @@ private slots:
 
     void whatIsNotThereIsRefused()
     {
-        const Document document = sample();
+        const Document document = sampleDocument();
         COMPARE_TEXT(refusal(document, SetField{"/network/widht", {"8"}}), "[/network/widht] there is no such field");
         QVERIFY(refusal(document, SetField{"/training/stepz", {"8"}}).starts_with("[/training/stepz] is no key"));
         COMPARE_TEXT(refusal(document, SetField{"/network/blocks/0/name", {"x"}}),
@@ -262,7 +262,7 @@ private slots:
 
     void groupsAreAllOrNothing()
     {
-        const Document document = sample();
+        const Document document = sampleDocument();
         COMPARE_TEXT(refusal(document, EditGroup{"g",
                                                  {SetField{"/network/width", {"8"}},
                                                   RemoveNode{GraphRef::stem(), NodeId{5}}, RemoveBlock{"nope"}}}),

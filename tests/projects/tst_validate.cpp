@@ -32,7 +32,7 @@ private slots:
 void TestValidate::network_data()
 {
     rows();
-    const auto row = [](const char* name, Change change, const char* expected) {
+    const auto row = [](const char* name, ProjectChange change, const char* expected) {
         QTest::newRow(name) << change << expected;
     };
     const auto block = [&row](const char* graph, const char* expected) {
@@ -135,7 +135,7 @@ void TestValidate::network()
 void TestValidate::dataAndTraining_data()
 {
     rows();
-    const auto row = [](const char* name, Change change, const char* expected) {
+    const auto row = [](const char* name, ProjectChange change, const char* expected) {
         QTest::newRow(name) << change << expected;
     };
     row(
@@ -326,7 +326,7 @@ void TestValidate::dataAndTraining()
 void TestValidate::unsupportedParts_data()
 {
     rows();
-    const auto row = [](const char* name, Change change, const char* expected) {
+    const auto row = [](const char* name, ProjectChange change, const char* expected) {
         QTest::newRow(name) << change << expected;
     };
     row(

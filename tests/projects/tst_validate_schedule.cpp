@@ -41,7 +41,7 @@ private slots:
 void TestValidateSchedule::mistakesAreNamed_data()
 {
     rows();
-    const auto row = [](const char* name, Change change, const char* expected) {
+    const auto row = [](const char* name, ProjectChange change, const char* expected) {
         QTest::newRow(name) << change << expected;
     };
     row(

@@ -17,7 +17,7 @@ using namespace residua::visualizers;
 
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// Dear and good, cheap and bad, dear and bad, and one that came to nothing.
 std::vector<ParetoRun> fourRuns()
@@ -26,7 +26,7 @@ std::vector<ParetoRun> fourRuns()
     return {{"/a", "a", 100, 1e9, 10, 1.0, 1.5, kResult, "finished"},
             {"/b", "b", 10, 1e7, 1, 3.0, 3.5, kResult, "finished"},
             {"/c", "c", 100, 1e9, 10, 4.0, 4.5, kResult, "finished"},
-            {"/d", "d", 10, 1e7, 1, kNone, kNone, ParetoStanding::SoFar, "failed"}};
+            {"/d", "d", 10, 1e7, 1, kNoValue, kNoValue, ParetoStanding::SoFar, "failed"}};
 }
 
 QString frontIn(const QString& csv)

@@ -31,7 +31,7 @@ using residua::engine::StepRecord;
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<StepRecord> falling(std::int64_t count)
 {
@@ -84,7 +84,7 @@ private slots:
     void theCrosshairReadsWhatWasRecorded()
     {
         auto steps = falling(30);
-        steps[9].loss = kNaN;
+        steps[9].loss = kGap;
         m_runs.add("a", {.steps = steps});
         m_plot->replot();
         QCOMPARE(reading(), QString());
