@@ -17,6 +17,7 @@
 # time; a source still includes what it uses.
 
 include("${CMAKE_CURRENT_LIST_DIR}/CheckIncludes.cmake")
+set(RESIDUA_JOIN 1 CACHE STRING "How many sources of a folder are compiled as one")
 set(RESIDUA_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 # module = the residua libraries and the packages that it may include and link. A library named <module>_<part> belongs to
