@@ -30,16 +30,20 @@ set(RESIDUA_MAY_USE_engine_theory  projects eigen)
 set(RESIDUA_MAY_USE_engine_runs    projects engine_api nlohmann sqlite)
 set(RESIDUA_MAY_USE_engine_results projects engine_api engine_runs)
 set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs eigen nlohmann sentencepiece)
-set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data nlohmann torch)
+set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory engine_data eigen)
+set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data engine_lowrank
+                                   nlohmann torch)
 set(RESIDUA_MAY_USE_editor         projects resources imgui opengl)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
-set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_data resources nlohmann)
-set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_data report resources nlohmann)
+set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_data engine_lowrank resources
+                                   nlohmann)
+set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_data engine_lowrank report
+                                   resources nlohmann)
 set(RESIDUA_MAY_USE_app            projects engine_api engine_results editor visualizers report resources
                                    nlohmann qt qcustomplot imgui opengl)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_runs engine_results engine_data
-                                   engine editor visualizers report resources cli app
+                                   engine_lowrank engine editor visualizers report resources cli app
                                    eigen nlohmann sqlite sentencepiece torch qt qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
 set(RESIDUA_MAY_LINK_cli engine)
