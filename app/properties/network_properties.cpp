@@ -73,7 +73,8 @@ QVariant toVariant(const ParamSpec& spec, const ParamValue& value)
                                             : QVariant(QString::number(*number));
     }
     if (const auto* real = std::get_if<double>(&value)) {
-        return *real;
+        return spec.type == ParamType::Rank ? QVariant(QString::fromStdString(projects::numberText(*real)))
+                                            : QVariant(*real);
     }
     return QString::fromStdString(std::get<std::string>(value));
 }
@@ -89,6 +90,8 @@ ParamValue fromVariant(const ParamSpec& spec, const QVariant& given)
         return spec.choices.at(static_cast<std::size_t>(given.toInt()));
     case ParamType::Text:
         return given.toString().toStdString();
+    case ParamType::Rank:
+        return projects::rankFrom(given.toString().trimmed().toStdString());
     case ParamType::Integer:
         break;
     }
@@ -103,6 +106,7 @@ PropertyKind kindOf(ParamType type)
     case ParamType::Flag:
         return PropertyKind::Toggle;
     case ParamType::Integer:
+    case ParamType::Rank:
         return PropertyKind::Size;
     case ParamType::Real:
         return PropertyKind::Real;
@@ -142,6 +146,17 @@ QString problemWithSize(const ParamSpec& spec, const Result<projects::Sizes>& si
                                                       : QString();
 }
 
+/// A rank is one of the words, a number, a share or a formula.
+QString problemWithRank(Node node, const ParamSpec& spec, const Result<projects::Sizes>& sizes, const QString& text)
+{
+    if (!sizes) {
+        return {}; // the width or the data is at fault, and says so
+    }
+    node.params = {{spec.name, projects::rankFrom(text.trimmed().toStdString())}};
+    const auto evaluated = projects::evaluateParams(node, *sizes);
+    return evaluated ? QString() : QString::fromStdString(evaluated.error().message);
+}
+
 QString problemWithFormula(const QString& text)
 {
     const auto formula = projects::parseExpression(text.toStdString());
@@ -171,6 +186,8 @@ Property paramProperty(const Project& project, const NodePlace& place, const Nod
     }
     if (spec.type == ParamType::Integer) {
         property.check = [spec, sizes](const QString& text) { return problemWithSize(spec, sizes, text); };
+    } else if (spec.type == ParamType::Rank) {
+        property.check = [node, spec, sizes](const QString& text) { return problemWithRank(node, spec, sizes, text); };
     } else if (node.kind == "expression" && spec.name == "formula") {
         property.check = problemWithFormula;
     }

@@ -61,6 +61,11 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
         return first || !usual ? spec.name + " " + textOf(values ? values->at(spec.name) : given) : "";
     case ParamType::Real:
         return !usual || (first && node.kind == "dropout") ? spec.name + " " + textOf(given) : "";
+    case ParamType::Rank: { // what the network says shows too
+        const ParamValue& rank = values ? values->at(spec.name) : given;
+        const bool full = rank == ParamValue(std::string(projects::kFullRank));
+        return full || (usual && !values) ? "" : spec.name + " " + textOf(rank);
+    }
     case ParamType::Choice:
     case ParamType::Text:
         break;
@@ -143,7 +148,7 @@ private:
         }
         std::optional<ParamMap> values;
         if (m_sizes) {
-            if (auto evaluated = evaluateParams(node, *m_sizes)) {
+            if (auto evaluated = evaluateParams(node, projects::sizesIn(*m_sizes, m_ref))) {
                 values = *std::move(evaluated);
             }
         }

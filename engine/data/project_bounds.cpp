@@ -35,6 +35,15 @@ const projects::Node* onlyNode(const projects::Graph& graph, projects::NodeRole 
     return biased || node->params.contains("out") ? nullptr : &*node;
 }
 
+/// The rank of a linear node of a block, whose two sides are the width; nullopt where it is full.
+std::optional<std::int64_t> rankOf(const Project& project, const projects::Node& linear)
+{
+    const auto sizes = projects::sizesOf(project);
+    const auto params = sizes ? projects::evaluateParams(linear, *sizes) : Result<projects::ParamMap>(sizes.error());
+    const std::int64_t width = project.network.width;
+    return params ? projects::rankOf(*params, "rank", width, width) : std::nullopt;
+}
+
 bool passesThrough(const projects::Graph& graph)
 {
     return graph.nodes.size() == 2 && graph.wires.size() == 1;
@@ -61,7 +70,8 @@ std::optional<double> startOf(const Project& project, std::int64_t layer)
     const projects::Block* const block = project.network.blockOfLayer(layer);
     const projects::Node* const node = block != nullptr ? onlyNode(block->graph, projects::NodeRole::Linear) : nullptr;
     const projects::Initialisation& init = project.initialisation;
-    if (node == nullptr || init.law != projects::InitLaw::Identity || init.scaleResidualByDepth) {
+    if (node == nullptr || rankOf(project, *node) || init.law != projects::InitLaw::Identity ||
+        init.scaleResidualByDepth) {
         return std::nullopt;
     }
     const auto factor = node->params.find("start");
@@ -150,17 +160,12 @@ void addShortcutBounds(const Project& project, std::span<const std::int64_t> ste
     }
 }
 
-/// The rank of a layer that is one low-rank linear map without a bias; nullopt for any other.
+/// The rank of a layer that is one linear map below full rank without a bias; nullopt for any other.
 std::optional<std::int64_t> rankOf(const Project& project, std::int64_t layer)
 {
     const projects::Block* const block = project.network.blockOfLayer(layer);
-    const projects::Node* const node =
-        block != nullptr ? onlyNode(block->graph, projects::NodeRole::LowRankLinear) : nullptr;
-    if (node == nullptr || !node->params.contains("rank")) {
-        return std::nullopt;
-    }
-    const auto* const number = std::get_if<std::int64_t>(&node->params.at("rank"));
-    return number != nullptr && *number >= 1 ? std::optional(*number) : std::nullopt;
+    const projects::Node* const node = block != nullptr ? onlyNode(block->graph, projects::NodeRole::Linear) : nullptr;
+    return node != nullptr ? rankOf(project, *node) : std::nullopt;
 }
 
 /// Which of Theorem 4.2's models the wiring is, exactly as its preset has it.

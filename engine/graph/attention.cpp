@@ -2,6 +2,7 @@
 #include "engine/graph/attention.h"
 
 #include "engine/graph/value_residual.h"
+#include "engine/graph/weight_inputs.h"
 #include "engine/ops/joined_linear.h"
 #include "engine/ops/places.h"
 #include "engine/runtime/fixed_bits.h"
@@ -14,6 +15,7 @@
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,8 +28,8 @@ using projects::paramDouble;
 constexpr double kHeadNormEpsilon = 1e-6;
 
 struct Projection {
-    at::Tensor weight; ///< [out, in]
-    at::Tensor bias;   ///< [out], or undefined
+    Weight weight;
+    at::Tensor bias; ///< [out], or undefined
 };
 
 struct AttentionOptions {
@@ -76,7 +78,7 @@ public:
         m_heads.query = projection(node, "q", heads * headDim, width);
         m_heads.key = projection(node, "k", kvHeads * headDim, width);
         m_heads.value = projection(node, "v", kvHeads * headDim, width);
-        m_heads.out = {node.outputMatrix("out.weight", {width, heads * headDim}), biasOf(node, "out", width)};
+        m_heads.out = projection(node, "out", width, heads * headDim);
         if (paramBool(node.params, "qk_norm")) {
             m_queryNorm = node.parameter("q_norm.weight", {headDim}, Role::Gain);
             m_keyNorm = node.parameter("k_norm.weight", {headDim}, Role::Gain);
@@ -84,9 +86,11 @@ public:
         if (paramBool(node.params, "rope")) {
             m_rotary = node.rotaryTables.get(m_compute, headDim, paramDouble(node.params, "rope_base"));
         }
+        const Projection* const made[] = {&m_heads.query, &m_heads.key, &m_heads.value};
+        const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
         const bool plain = !m_heads.query.bias.defined() && !m_queryNorm.defined() && heads == kvHeads;
-        if (plain && m_compute.device.is_cpu()) {
-            m_heads.weights = {m_heads.query.weight, m_heads.key.weight, m_heads.value.weight};
+        if (plain && whole && m_compute.device.is_cpu()) {
+            m_heads.weights = {m_heads.query.weight.whole, m_heads.key.weight.whole, m_heads.value.weight.whole};
             m_heads.joined = joinRows(m_heads.weights);
         }
     }
@@ -115,7 +119,7 @@ private:
     {
         const std::int64_t count = m_heads.sizes.kvHeads;
         const auto rows = [&](const Projection& of) {
-            return Projection{atUnits(of.weight, 0, count, kept.units),
+            return Projection{rowsAt(of.weight, count, kept.units),
                               of.bias.defined() ? atUnits(of.bias, 0, count, kept.units) : of.bias};
         };
         Heads heads;
@@ -125,7 +129,7 @@ private:
         heads.query = rows(m_heads.query);
         heads.key = rows(m_heads.key);
         heads.value = rows(m_heads.value);
-        heads.out = {atUnits(m_heads.out.weight, 1, count, kept.units), m_heads.out.bias};
+        heads.out = {columnsAt(m_heads.out.weight, count, kept.units), m_heads.out.bias};
         if (m_heads.joined.defined()) {
             for (const at::Tensor& whole : m_heads.weights) {
                 heads.weights.push_back(atUnits(whole, 0, count, kept.units));
@@ -143,7 +147,15 @@ private:
 
     [[nodiscard]] at::Tensor runOf(const Heads& of, const Inputs& in, const Pass& pass) const
     {
+        if (pass.weightInputs != nullptr) {
+            pass.weightInputs->add(m_heads.query.weight.parameter(), in[0]);
+            pass.weightInputs->add(m_heads.key.weight.parameter(), in[1]);
+            pass.weightInputs->add(m_heads.value.weight.parameter(), in[2]);
+        }
         const at::Tensor made = mixedValues(of, in, pass);
+        if (pass.weightInputs != nullptr) {
+            pass.weightInputs->add(m_heads.out.weight.parameter(), made);
+        }
         return project(of.factors.defined() ? made * of.factors : made, of.out);
     }
 
@@ -187,7 +199,7 @@ private:
 
     static Projection projection(const NodeContext& node, const std::string& name, std::int64_t out, std::int64_t in)
     {
-        return {node.parameter(name + ".weight", {out, in}, Role::Matrix), biasOf(node, name, out)};
+        return {node.weight(name + ".weight", {out, in}), biasOf(node, name, out)};
     }
     /// Undefined where the node has none.
     static at::Tensor biasOf(const NodeContext& node, const std::string& name, std::int64_t out)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/fusion.h"
 #include "engine/graph/node_builder.h"
+#include "engine/graph/weight_inputs.h"
 #include "engine/ops/fused.h"
 #include "engine/runtime/fixed_bits.h"
 
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv2d.h>
+#include <ATen/ops/im2col.h>
 
 namespace residua::engine {
 namespace {
@@ -24,26 +26,15 @@ at::Tensor biasOf(const NodeContext& node)
 OperatorResult buildLinear(const NodeContext& node)
 {
     const std::int64_t out = paramInt(node.params, "out");
-    const at::Tensor weight =
-        node.tied.defined() ? node.tied
-                            : node.outputMatrix("weight", {out, node.features()}, paramDouble(node.params, "start"));
-    if (weight.size(0) != out || weight.size(1) != node.features()) {
-        return Error{"", "the tied table has " + std::to_string(weight.size(0)) + " rows of " +
-                             std::to_string(weight.size(1)) + " features, expected " + std::to_string(out) + " of " +
+    const Weight weight = node.tied.defined()
+                              ? Weight{node.tied, {}, {}}
+                              : node.weight("weight", {out, node.features()}, paramDouble(node.params, "start"));
+    if (weight.out() != out || weight.in() != node.features()) {
+        return Error{"", "the tied table has " + std::to_string(weight.out()) + " rows of " +
+                             std::to_string(weight.in()) + " features, expected " + std::to_string(out) + " of " +
                              std::to_string(node.features())};
     }
     return OperatorResult(std::make_unique<LinearOperator>(node.plan.compute(), weight, biasOf(node)));
-}
-
-/// y = x·V·Uᵀ with u [out, r] and v [r, in].
-OperatorResult buildLowRankLinear(const NodeContext& node)
-{
-    const std::int64_t rank = projects::rankOf(node.params, node.features());
-    const at::Tensor v = node.parameter("v", {rank, node.features()}, Role::Matrix);
-    const at::Tensor u = node.outputMatrix("u", {paramInt(node.params, "out"), rank});
-    return makeOperator([compute = node.plan.compute(), u, v, bias = biasOf(node)](const Inputs& in, const Pass&) {
-        return linear(compute, linear(compute, in[0], v), u, bias);
-    });
 }
 
 /// Over time, length kept; weight [out, in / groups, kernel].
@@ -69,17 +60,31 @@ at::Tensor convolve(const at::Tensor& image, const at::Tensor& weight, const at:
     return at::conv2d(image.to(type), weight.to(type), added, stride, at::IntArrayRef{padding, padding}, 1, groups);
 }
 
-/// weight [out, in / groups, kernel, kernel].
+/// The patches that each output of a convolution reads: [batch, outputs, channels · kernel²].
+at::Tensor patchesOf(const at::Tensor& image, std::int64_t kernel, std::int64_t stride, std::int64_t padding)
+{
+    return at::im2col(image, {kernel, kernel}, {1, 1}, {padding, padding}, {stride, stride}).transpose(1, 2);
+}
+
+/// weight [out, in / groups, kernel, kernel]. In factors a convolution to `rank` channels, v [rank, in, kernel,
+/// kernel], and one by single pixels, u: the factors of the weight as a matrix [out, in · kernel²].
 OperatorResult buildConv2d(const NodeContext& node)
 {
     const std::int64_t groups = paramInt(node.params, "groups");
     const std::int64_t kernel = paramInt(node.params, "kernel");
     const std::int64_t channels = node.inputs[0].dims[1] / groups;
-    const at::Tensor weight = node.outputMatrix("weight", {paramInt(node.params, "out"), channels, kernel, kernel});
-    return makeOperator([weight, bias = biasOf(node), stride = paramInt(node.params, "stride"),
+    const Weight weight = node.weight("weight", {paramInt(node.params, "out"), channels, kernel, kernel});
+    return makeOperator([weight, bias = biasOf(node), kernel, stride = paramInt(node.params, "stride"),
                          padding = paramInt(node.params, "padding"), groups,
-                         type = node.plan.compute().activationType](const Inputs& in, const Pass&) {
-        return convolve(in[0], weight, bias, stride, padding, groups, type);
+                         type = node.plan.compute().activationType](const Inputs& in, const Pass& pass) {
+        if (pass.weightInputs != nullptr && groups == 1) {
+            pass.weightInputs->add(weight.parameter(), patchesOf(in[0].to(type), kernel, stride, padding));
+        }
+        if (!weight.factored()) {
+            return convolve(in[0], weight.whole, bias, stride, padding, groups, type);
+        }
+        const at::Tensor inner = convolve(in[0], weight.v, {}, stride, padding, 1, type);
+        return convolve(inner, weight.u.unsqueeze(2).unsqueeze(3), bias, 1, 0, 1, type);
     });
 }
 
@@ -96,8 +101,9 @@ OperatorResult buildPatchify(const NodeContext& node)
 }
 
 constexpr NodeBuilderEntry kLinearBuilders[] = {
-    {"linear", buildLinear},     {"low_rank_linear", buildLowRankLinear},
-    {"conv1d", buildConv1d},     {"conv2d", buildConv2d},
+    {"linear", buildLinear},
+    {"conv1d", buildConv1d},
+    {"conv2d", buildConv2d},
     {"patchify", buildPatchify},
 };
 

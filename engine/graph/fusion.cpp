@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/fusion.h"
 
+#include "engine/graph/weight_inputs.h"
 #include "engine/ops/fused.h"
 #include "engine/ops/joined_linear.h"
 #include "engine/ops/places.h"
@@ -18,7 +19,7 @@ class GatedLinearOperator final : public Operator {
 public:
     GatedLinearOperator(const LinearOperator& gate, const LinearOperator& up)
         : m_type(gate.compute().activationType),
-          m_weights{gate.weight(), up.weight()},
+          m_weights{gate.weight().whole, up.weight().whole},
           m_joined(joinRows(m_weights)),
           m_side(gate.side()),
           m_mlp(gate.mlp())
@@ -27,6 +28,9 @@ public:
 
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
+        if (pass.weightInputs != nullptr) {
+            std::ranges::for_each(m_weights, [&](const at::Tensor& each) { pass.weightInputs->add(each, in[0]); });
+        }
         const LayerUse layer = pass.here();
         if (m_side != MlpSide::Opens || layer.mlp.all()) {
             return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
@@ -65,7 +69,7 @@ std::vector<ProgramStep>::iterator soleProduct(std::vector<ProgramStep>& steps, 
         return steps.end();
     }
     const auto* const product = dynamic_cast<const LinearOperator*>(maker->run.get());
-    return product && !product->hasBias() ? maker : steps.end();
+    return product && !product->hasBias() && !product->weight().factored() ? maker : steps.end();
 }
 
 /// Makes one step of a SwiGLU and its two products, where they fit.
@@ -86,13 +90,16 @@ void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::
 
 } // namespace
 
-LinearOperator::LinearOperator(const Compute& compute, at::Tensor weight, at::Tensor bias)
+LinearOperator::LinearOperator(const Compute& compute, Weight weight, at::Tensor bias)
     : m_compute(compute), m_weight(std::move(weight)), m_bias(std::move(bias))
 {
 }
 
 at::Tensor LinearOperator::run(const Inputs& in, const Pass& pass) const
 {
+    if (pass.weightInputs != nullptr) {
+        pass.weightInputs->add(m_weight.parameter(), in[0]);
+    }
     const LayerUse layer = m_side == MlpSide::None ? LayerUse() : pass.here();
     if (layer.mlp.all()) {
         return linear(m_compute, in[0], m_weight, m_bias);
@@ -100,10 +107,10 @@ at::Tensor LinearOperator::run(const Inputs& in, const Pass& pass) const
     const KeptUnits kept = keptUnits(layer.mlp, layer.mlpParts, m_mlp);
     if (m_side == MlpSide::Opens) {
         const at::Tensor bias = m_bias.defined() ? atUnits(m_bias, 0, layer.mlpParts, kept.units) : m_bias;
-        return linear(m_compute, in[0], atUnits(m_weight, 0, layer.mlpParts, kept.units), bias);
+        return linear(m_compute, in[0], rowsAt(m_weight, layer.mlpParts, kept.units), bias);
     }
     const at::Tensor x = kept.factors.empty() ? in[0] : in[0] * featureFactors(kept, in[0]);
-    return linear(m_compute, x, atUnits(m_weight, 1, layer.mlpParts, kept.units), m_bias);
+    return linear(m_compute, x, columnsAt(m_weight, layer.mlpParts, kept.units), m_bias);
 }
 
 at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const

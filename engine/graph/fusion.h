@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/graph/operator.h"
+#include "engine/ops/weight.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -19,7 +20,7 @@ enum class MlpSide { None, Opens, Closes };
 /// y = x·Wᵀ (+ b). Where the pass runs parts of the MLP alone, of W their rows or columns, and no product with others.
 class LinearOperator final : public Operator {
 public:
-    LinearOperator(const Compute& compute, at::Tensor weight, at::Tensor bias);
+    LinearOperator(const Compute& compute, Weight weight, at::Tensor bias);
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
     /// Makes it a side of the MLP `mlp`, a number of its own in the graph.
     void joinMlp(MlpSide side, std::uint64_t mlp)
@@ -31,13 +32,13 @@ public:
     [[nodiscard]] std::uint64_t mlp() const { return m_mlp; }
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
-    [[nodiscard]] const at::Tensor& weight() const { return m_weight; }
+    [[nodiscard]] const Weight& weight() const { return m_weight; }
     [[nodiscard]] bool hasBias() const { return m_bias.defined(); }
 
 private:
     Compute m_compute;
-    at::Tensor m_weight; ///< [out, in]
-    at::Tensor m_bias;   ///< [out], or undefined
+    Weight m_weight;
+    at::Tensor m_bias; ///< [out], or undefined
     MlpSide m_side = MlpSide::None;
     std::uint64_t m_mlp = 0;
 };

@@ -129,7 +129,7 @@ private:
                                   .slots = slots,
                                   .graphPrefix = m_setting.prefix,
                                   .writesResidual = m_setting.residualWriters.contains(node.id),
-                                  .follows = activationAfter(graph, node),
+                                  .follows = projects::activationAfter(m_graph, graph, node.id),
                                   .plan = m_setting.plan,
                                   .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
                                   .sharedNorms = m_norms,
@@ -160,20 +160,6 @@ private:
             }
             join(mlp.closer, MlpSide::Closes, mlp.closer);
         }
-    }
-
-    /// The activation that every reader of the node's output applies to it; empty where there is no such one.
-    [[nodiscard]] std::string activationAfter(const ResolvedGraph& resolved, const Node& node) const
-    {
-        std::set<std::string> functions;
-        for (const Wire& wire : m_graph.wires) {
-            if (wire.from.node == node.id) {
-                const auto reader = std::ranges::find(resolved.nodes, wire.to.node, &ResolvedNode::id);
-                const auto& rule = reader->kind->activationRule;
-                functions.insert(rule ? rule(reader->params, wire.to.port) : std::string());
-            }
-        }
-        return functions.size() == 1 ? *functions.begin() : std::string();
     }
 
     void markLastReaders()

@@ -27,6 +27,7 @@ namespace {
 using projects::InitLaw;
 
 constexpr double kTableScale = 0.02;
+constexpr double kDrawnShare = 0.05; ///< of the work, where weights are fitted besides
 constexpr std::int64_t kGrain = 4096;
 
 /// In (0, 1): the middle of one of 2^32 equal parts.
@@ -149,6 +150,24 @@ at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Paramet
     return tensor;
 }
 
+Weight InitPlan::addWeight(const std::string& name, at::IntArrayRef shape, ParameterStart start,
+                           std::optional<std::int64_t> rank)
+{
+    if (!rank) {
+        return {add(name, shape, std::move(start), Decay::Yes), {}, {}};
+    }
+    const std::string stem = name.substr(0, name.size() - std::string("weight").size());
+    FactoredWeight weight{name, shape.vec(), start, 0, 0};
+    std::vector<std::int64_t> inner = shape.vec();
+    inner.front() = *rank;
+    weight.v = m_parameters.size();
+    const at::Tensor v = add(stem + "v", inner, {.values = {}, .follows = {}}, Decay::Yes);
+    weight.u = m_parameters.size();
+    const at::Tensor u = add(stem + "u", {shape.front(), *rank}, std::move(start), Decay::Yes);
+    m_factored.push_back(std::move(weight));
+    return {{}, u, v};
+}
+
 at::Tensor InitPlan::addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay)
 {
     return add(name, shape, {.role = Role::Given, .values = at::full({}, value, at::kDouble), .follows = {}}, decay);
@@ -169,10 +188,19 @@ void InitPlan::hold(const std::string& name, const at::Tensor& elements)
 Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(const std::string& name)>& wanted)
 {
     const at::NoGradGuard noGrad;
+    m_notes.clear();
+    std::vector<const FactoredWeight*> fitted;
+    for (const FactoredWeight& weight : m_factored) {
+        const bool isWanted = !wanted || wanted(m_parameters[weight.u].name) || wanted(m_parameters[weight.v].name);
+        if (isWanted && m_initialisation.lowRank != projects::LowRankMethod::Baseline) {
+            fitted.push_back(&weight);
+        }
+    }
     std::int64_t total = 0;
     for (const NamedParameter& parameter : m_parameters) {
         total += parameter.tensor.numel();
     }
+    const double drawn = fitted.empty() ? 1 : kDrawnShare;
     std::int64_t done = 0;
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
         at::Tensor& tensor = m_parameters[i].tensor;
@@ -183,19 +211,54 @@ Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(co
             }
         }
         done += tensor.numel();
-        if (watch && !watch(static_cast<double>(done) / static_cast<double>(total))) {
-            return Error{"initialisation", "was given up"};
+        if (watch && !watch(drawn * static_cast<double>(done) / static_cast<double>(total))) {
+            return givenUp();
         }
     }
+    const auto rest = [&](double share) { return !watch || watch(drawn + (1 - drawn) * share); };
+    return fitted.empty() ? Status(Done{}) : fitFactors(fitted, rest);
+}
+
+Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, const PreparationWatch& watch)
+{
+    std::vector<FactorFit> fits;
+    for (const FactoredWeight* const weight : weights) {
+        const at::Tensor whole = wholeOf(*weight);
+        if (!whole.any().item<bool>()) {
+            m_parameters[weight->u].tensor.zero_();
+            continue;
+        }
+        const auto moments = m_fits.inputMoments.find(weight->name);
+        FactorFit fit{.name = weight->name,
+                      .u = m_parameters[weight->u].tensor,
+                      .v = m_parameters[weight->v].tensor,
+                      .whole = whole.flatten(1),
+                      .inputMoments = moments == m_fits.inputMoments.end() ? at::Tensor() : moments->second,
+                      .follows = weight->start.follows,
+                      .seed = streamKey(m_seed, weight->name)};
+        fits.push_back(std::move(fit));
+    }
+    Result<std::vector<std::string>> notes = fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch);
+    if (!notes) {
+        return notes.error();
+    }
+    m_notes = std::move(*notes);
     return Done{};
+}
+
+at::Tensor InitPlan::wholeOf(const FactoredWeight& weight) const
+{
+    return valuesOf(weight.name, weight.shape, weight.start) * weight.start.factor;
 }
 
 at::Tensor InitPlan::valuesOf(std::size_t index) const
 {
-    const NamedParameter& parameter = m_parameters[index];
-    const at::Tensor& tensor = parameter.tensor;
-    const ParameterStart& start = m_starts[index];
-    const Philox random(streamKey(m_seed, parameter.name));
+    return valuesOf(m_parameters[index].name, m_parameters[index].tensor.sizes(), m_starts[index]);
+}
+
+at::Tensor InitPlan::valuesOf(const std::string& name, at::IntArrayRef shape, const ParameterStart& start) const
+{
+    const Philox random(streamKey(m_seed, name));
     switch (start.role) {
     case Role::Gain:
         return at::ones({}, at::kDouble);
@@ -204,16 +267,15 @@ at::Tensor InitPlan::valuesOf(std::size_t index) const
     case Role::Given:
         return start.values;
     case Role::Table:
-        return normal(tensor.sizes(), random) *
-               (m_initialisation.law == InitLaw::Normal ? m_initialisation.scale : kTableScale);
+        return normal(shape, random) * (m_initialisation.law == InitLaw::Normal ? m_initialisation.scale : kTableScale);
     case Role::Matrix:
     case Role::ResidualMatrix:
         break;
     }
     if (start.deviation > 0) {
-        return normal(tensor.sizes(), random) * start.deviation;
+        return normal(shape, random) * start.deviation;
     }
-    at::Tensor matrix = drawMatrix(tensor.sizes(), m_initialisation, random);
+    at::Tensor matrix = drawMatrix(shape, m_initialisation, random);
     if (start.role == Role::ResidualMatrix && m_initialisation.scaleResidualByDepth) {
         matrix = matrix / std::sqrt(2.0 * static_cast<double>(m_depth));
     }

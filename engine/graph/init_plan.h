@@ -2,12 +2,15 @@
 #pragma once
 
 #include "engine/data/preparation.h"
+#include "engine/graph/factor_fits.h"
 #include "engine/graph/named_parameter.h"
+#include "engine/ops/weight.h"
 #include "engine/runtime/compute.h"
 #include "projects/model/training_plan.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,6 +40,15 @@ struct ParameterStart {
     std::string follows;
 };
 
+/// A weight that is held in two factors.
+struct FactoredWeight {
+    std::string name;                ///< that it would have whole: "layers.1.up.weight"
+    std::vector<std::int64_t> shape; ///< of the whole
+    ParameterStart start;            ///< of the whole
+    std::size_t u = 0;               ///< its factors among all()
+    std::size_t v = 0;
+};
+
 /// The parameters of a network that is being built, in the order of their declaration, and how each starts. To declare
 /// one takes memory and writes nothing to it; fill() is a step of its own, left out where a checkpoint or a transfer
 /// gives the values.
@@ -53,6 +65,10 @@ public:
     /// Declares a parameter; its name must be new. It decays as its role says.
     at::Tensor add(const std::string& name, at::IntArrayRef shape, Role role);
     at::Tensor add(const std::string& name, at::IntArrayRef shape, ParameterStart start, Decay decay);
+    /// Declares the weight `name`, which ends with "weight"; with a rank, its factors, which end with "v" and "u"
+    /// instead.
+    Weight addWeight(const std::string& name, at::IntArrayRef shape, ParameterStart start,
+                     std::optional<std::int64_t> rank);
     /// One that starts from `value` everywhere, or from `values` (any type and device).
     at::Tensor addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay);
     at::Tensor addValues(const std::string& name, const at::Tensor& values, Decay decay);
@@ -60,18 +76,31 @@ public:
     /// Keeps elements of the parameter `name` as they are in training (NamedParameter::held).
     void hold(const std::string& name, const at::Tensor& elements);
 
-    /// Writes the start of every parameter that `wanted` names, of all where it is empty. An error where `watch`, told
-    /// what share of the elements is done, gives it up.
+    void setFits(FitSetting setting) { m_fits = std::move(setting); }
+
+    /// Writes the start of every parameter that `wanted` names, of all where it is empty. Under a method of its own
+    /// (Initialisation::lowRank) the factors of a weight are fitted to the draw of the whole one; a weight of zeros has
+    /// a u of zeros and a v that is drawn, so that it can learn. An error where `watch`, told what share is done, gives
+    /// it up.
     [[nodiscard]] Status fill(const PreparationWatch& watch = {},
                               const std::function<bool(const std::string& name)>& wanted = {});
+    /// The start of a whole weight, in double on the host.
+    [[nodiscard]] at::Tensor wholeOf(const FactoredWeight& weight) const;
+    /// What is to be told of the fits of the last fill().
+    [[nodiscard]] const std::vector<std::string>& notes() const { return m_notes; }
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] std::vector<NamedParameter>& all() { return m_parameters; }
     /// Of each of all().
     [[nodiscard]] const std::vector<ParameterStart>& starts() const { return m_starts; }
+    [[nodiscard]] const std::vector<FactoredWeight>& factored() const { return m_factored; }
 
 private:
+    /// Without the start's factor.
+    [[nodiscard]] at::Tensor valuesOf(const std::string& name, at::IntArrayRef shape,
+                                      const ParameterStart& start) const;
     [[nodiscard]] at::Tensor valuesOf(std::size_t index) const;
+    [[nodiscard]] Status fitFactors(const std::vector<const FactoredWeight*>& weights, const PreparationWatch& watch);
 
     Compute m_compute;
     projects::Initialisation m_initialisation;
@@ -81,6 +110,9 @@ private:
     std::vector<NamedParameter> m_parameters;
     std::vector<ParameterStart> m_starts;
     std::set<std::string> m_names;
+    std::vector<FactoredWeight> m_factored;
+    FitSetting m_fits;
+    std::vector<std::string> m_notes;
 };
 
 } // namespace residua::engine

@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/node_builder.h"
 
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+
 namespace residua::engine {
+
+Weight NodeContext::weight(const std::string& name, at::IntArrayRef shape, double factor) const
+{
+    const auto weights = projects::findNodeKind(node.kind)->weightsRule(params, inputs);
+    const auto found = std::ranges::find(weights, name, &projects::RankedWeight::name);
+    TORCH_CHECK(found != weights.end(), node.kind, " has no weight ", name, " of a rank of its own");
+    ParameterStart start{.factor = factor, .values = {}, .follows = {}};
+    if (found->atOutput) {
+        start.role = writesResidual ? Role::ResidualMatrix : Role::Matrix;
+        start.follows = follows;
+    }
+    const auto rank = projects::rankOf(params, found->rank, found->out, found->in);
+    return plan.addWeight(prefix() + name, shape, std::move(start), rank);
+}
 
 NodeBuilder findNodeBuilder(const std::string& kind)
 {

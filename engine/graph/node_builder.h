@@ -37,6 +37,9 @@ struct NodeContext {
     {
         return plan.add(prefix() + name, shape, role);
     }
+    /// A weight of this node that can be factored (NodeKind::weightsRule names it): of the rank that the node says. It
+    /// starts as `factor` times what its role says.
+    [[nodiscard]] Weight weight(const std::string& name, at::IntArrayRef shape, double factor = 1) const;
     /// A matrix of this node whose output is the node's output; it starts as `factor` times what its role says.
     [[nodiscard]] at::Tensor outputMatrix(const std::string& name, at::IntArrayRef shape, double factor = 1) const
     {

@@ -16,6 +16,7 @@
 namespace residua::engine {
 
 class LayerMagnitudes;
+class WeightInputs;
 
 enum class Mode {
     Evaluation, ///< nothing is drawn: dropout is off, and each layer counts by its expectation
@@ -81,6 +82,9 @@ struct Pass {
     std::map<std::string, at::Tensor> inputs;
     /// Told how large the values of each layer are; null: nobody asks. Must outlive the pass.
     LayerMagnitudes* magnitudes = nullptr;
+
+    /// Told what each weight that can be factored reads; null: nobody asks. Must outlive the pass.
+    WeightInputs* weightInputs = nullptr;
 
     [[nodiscard]] bool training() const { return mode == Mode::Training; }
     /// The layer (from 0) whose graph runs; what its operators are to do with their heads and parts is that layer's.

@@ -67,6 +67,7 @@ public:
     {
         return m_plan.fill(watch, wanted);
     }
+    [[nodiscard]] InitPlan* initPlan() override { return &m_plan; }
     [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override
     {
         return m_dropping ? m_dropping->draw(pass) : std::vector<LayerUse>();
@@ -130,10 +131,36 @@ public:
                 return added.error();
             }
         }
+        decayProducts();
         return std::unique_ptr<CompiledNetwork>(std::move(m_network));
     }
 
 private:
+    /// Frobenius decay: λ/2·‖u·v‖_F² of each factored weight in the objective, and no decay of its factors.
+    void decayProducts()
+    {
+        const projects::TrainingPlan& training = m_project.training;
+        std::vector<Weight> products;
+        for (const FactoredWeight& weight : m_network->m_plan.factored()) {
+            std::vector<NamedParameter>& all = m_network->m_plan.all();
+            products.push_back({{}, all[weight.u].tensor, all[weight.v].tensor});
+            if (training.factorDecay == projects::FactorDecay::Product) {
+                all[weight.u].decay = Decay::No;
+                all[weight.v].decay = Decay::No;
+            }
+        }
+        if (training.factorDecay != projects::FactorDecay::Product || products.empty()) {
+            return;
+        }
+        m_network->m_regularisers.push_back({"Frobenius decay", [products, factor = training.frobeniusDecay / 2] {
+                                                 at::Tensor sum = squaredNorm(products.front());
+                                                 for (std::size_t i = 1; i < products.size(); ++i) {
+                                                     sum = sum + squaredNorm(products[i]);
+                                                 }
+                                                 return sum * factor;
+                                             }});
+    }
+
     /// The document's sizes, which the data must agree with.
     [[nodiscard]] Result<projects::Sizes> sizesOf() const
     {

@@ -4,6 +4,7 @@
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
 #include "engine/data/preparation.h"
+#include "engine/graph/init_plan.h"
 #include "engine/graph/named_parameter.h"
 #include "engine/graph/pass.h"
 #include "projects/base/result.h"
@@ -40,6 +41,9 @@ public:
     /// seed give the same bits on the same device (init_plan.h). An error where `watch` gives it up.
     [[nodiscard]] virtual Status initialise(const PreparationWatch& watch,
                                             const std::function<bool(const std::string& name)>& wanted) = 0;
+
+    /// How its parameters start, and which of its weights are in factors; null where nobody declared them.
+    [[nodiscard]] virtual InitPlan* initPlan() { return nullptr; }
 
     /// Head output: logits [batch, time, vocab] or [batch, outputs].
     [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;

@@ -205,6 +205,11 @@ void ActiveRun::announce()
     for (const std::string& note : trainer().dataset().notes()) {
         m_sink(Notice{m_id, note});
     }
+    if (InitPlan* const plan = trainer().network().initPlan()) {
+        for (const std::string& note : plan->notes()) {
+            m_sink(Notice{m_id, note});
+        }
+    }
     if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
         fail(written.error());
     }

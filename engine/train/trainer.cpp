@@ -4,6 +4,7 @@
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/evaluation.h"
+#include "engine/train/fit_inputs.h"
 #include "engine/train/precision.h"
 #include "projects/schedule/kept_parts.h"
 
@@ -73,6 +74,9 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
         return network.error();
     }
     if (weights == FirstWeights::Initialised) {
+        if (const Status prepared = prepareFits(project, **dataset, device, **network); !prepared) {
+            return prepared.error();
+        }
         if (const Status started = (*network)->initialise(watches.weights, {}); !started) {
             return started.error();
         }

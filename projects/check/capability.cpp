@@ -49,8 +49,6 @@ std::vector<Problem> unsupported(const Project& project)
     missing.when(
         gate && gate->gate == BranchGateKind::ValueResidual && project.training.activations == Activations::Recompute,
         "/training/activations", "a value residual, whose layers share their values, with activations computed again");
-    missing.when(project.initialisation.lowRank != LowRankMethod::Baseline, "/initialisation/low_rank",
-                 "a low-rank initialisation other than the baseline");
     return missing.take();
 }
 

@@ -6,10 +6,23 @@
 #include "projects/nodes/shape.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace residua::projects {
 namespace {
+
+/// Whether the method looks at what follows a weight.
+bool isFitted(LowRankMethod method)
+{
+    return method == LowRankMethod::Lfai || method == LowRankMethod::LfaiWs || method == LowRankMethod::Exact;
+}
+
+/// Whether factors are fitted under the activation; under none they are, by their singular values.
+bool isFitted(const std::string& activation)
+{
+    return std::set<std::string>{"", "identity", "relu", "silu", "gelu"}.contains(activation);
+}
 
 /// Checks one graph of the project.
 class GraphCheck {
@@ -143,10 +156,42 @@ private:
                 m_problems.error(nodePath(i), error->second.place, error->second.message);
             }
         }
+        for (const ResolvedNode& node : shapes.nodes) {
+            checkRanks(shapes, node);
+        }
         const auto yields = shapes.graphOutputs.find("output");
         if (yields != shapes.graphOutputs.end() && yields->second != m_expected) {
             m_problems.error(m_path, placeOf(m_ref),
                              "yields " + yields->second.text() + ", expected " + m_expected.text());
+        }
+    }
+
+    /// Ranks that spare nothing, and weights below full rank that no method fits to what follows them.
+    void checkRanks(const ResolvedGraph& shapes, const ResolvedNode& resolved)
+    {
+        const Node& node = *m_graph.find(resolved.id);
+        const std::string path = nodePath(static_cast<std::size_t>(&node - m_graph.nodes.data()));
+        for (const RankedWeight& weight : rankedWeightsOf(resolved)) {
+            const auto rank = rankOf(resolved.params, weight.rank, weight.out, weight.in);
+            if (!rank) {
+                continue;
+            }
+            const auto sides = static_cast<double>(weight.out) + static_cast<double>(weight.in);
+            const double full = static_cast<double>(weight.out) * static_cast<double>(weight.in);
+            if (static_cast<double>(*rank) * sides > full) {
+                m_problems.warning(
+                    path, placeOf(m_ref, node),
+                    weight.rank + " " + std::to_string(*rank) + " costs more than the full " + weight.name + ", " +
+                        std::to_string(weight.out) + " × " + std::to_string(weight.in) + "; below " +
+                        std::to_string(static_cast<std::int64_t>(std::ceil(full / sides))) + " it costs less");
+            }
+            const std::string follows = weight.atOutput ? activationAfter(m_graph, shapes, node.id) : std::string();
+            if (isFitted(m_project.initialisation.lowRank) && !isFitted(follows)) {
+                m_problems.warning(path, placeOf(m_ref, node),
+                                   "is followed by " + follows +
+                                       ", which factors are not fitted under (relu, silu and gelu are): they start as "
+                                       "if nothing followed");
+            }
         }
     }
 

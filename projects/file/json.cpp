@@ -55,10 +55,11 @@ Result<int> takeSchema(JsonValue& tree)
 
 Result<BlockFile> blockFromTree(JsonValue tree)
 {
-    // Blocks have been the same since schema 0.
-    if (const auto schema = takeSchema(tree); !schema) {
+    const auto schema = takeSchema(tree);
+    if (!schema) {
         return schema.error();
     }
+    migrateBlock(tree, *schema);
     return JsonReader::readAll<BlockFile>(tree);
 }
 

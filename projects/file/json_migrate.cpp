@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace residua::projects {
 
@@ -99,8 +100,73 @@ Status readingsOfWirings(JsonValue& tree)
     return Done{};
 }
 
+/// A node's own value of a parameter, taken out of it; nullopt where it has none.
+std::optional<JsonValue> takeParam(JsonValue* params, std::string_view key)
+{
+    return params != nullptr && findMember(*params, key) != nullptr ? std::optional(takeMember(*params, key))
+                                                                    : std::nullopt;
+}
+
+/// Until schema 3 a matrix below full rank was a kind of its own, low_rank_linear, whose rank of 0 stood for its
+/// rank_scale.
+void rankOfNode(JsonValue& node)
+{
+    if (!isText(&node, "kind", "low_rank_linear")) {
+        return;
+    }
+    *findMember(node, "kind") = toTree(std::string("linear"));
+    JsonValue* params = findMember(node, "params");
+    if (params == nullptr) {
+        std::get<JsonObject>(node.data).push_back({"params", JsonValue{JsonObject{}}});
+        params = findMember(node, "params");
+    }
+    if (!std::holds_alternative<JsonObject>(params->data)) {
+        return; // the reader says what is wrong with it
+    }
+    const std::optional<JsonValue> rank = takeParam(params, "rank");
+    const std::optional<JsonValue> scale = takeParam(params, "rank_scale");
+    const auto* const number = rank ? std::get_if<std::int64_t>(&rank->data) : nullptr;
+    const bool byScale = !rank || (number != nullptr && *number == 0);
+    spellOut(*params, "rank", byScale ? scale.value_or(toTree(0.25)) : *rank);
+    // A whole number is a rank now, so a share of 1 is written as what it is.
+    JsonValue& written = *findMember(*params, "rank");
+    if (const auto* const whole = std::get_if<std::int64_t>(&written.data); byScale && whole != nullptr) {
+        written = toTree(static_cast<double>(*whole));
+    }
+}
+
+void ranksOfGraph(JsonValue* graph)
+{
+    JsonValue* const nodes = graph == nullptr ? nullptr : findMember(*graph, "nodes");
+    auto* const list = nodes == nullptr ? nullptr : std::get_if<JsonArray>(&nodes->data);
+    if (list != nullptr) {
+        std::ranges::for_each(*list, rankOfNode);
+    }
+}
+
+/// Schema 3: a rank belongs to a weight, and one method has a shorter name.
+Status ranksOfWeights(JsonValue& tree)
+{
+    if (JsonValue* const network = findMember(tree, "network"); network != nullptr) {
+        ranksOfGraph(findMember(*network, "stem"));
+        ranksOfGraph(findMember(*network, "head"));
+        JsonValue* const blocks = findMember(*network, "blocks");
+        if (auto* const list = blocks == nullptr ? nullptr : std::get_if<JsonArray>(&blocks->data)) {
+            for (JsonValue& block : *list) {
+                ranksOfGraph(findMember(block, "graph"));
+            }
+        }
+    }
+    JsonValue* const initialisation = findMember(tree, "initialisation");
+    if (isText(initialisation, "low_rank", "nlra_exact")) {
+        *findMember(*initialisation, "low_rank") = toTree(LowRankMethod::Exact);
+    }
+    return Done{};
+}
+
 /// kMigrations[n] takes a tree from schema n to n + 1.
-constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{stackAndWiring, readingsOfWirings};
+constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{stackAndWiring, readingsOfWirings,
+                                                                         ranksOfWeights};
 
 } // namespace
 
@@ -112,6 +178,12 @@ Status migrateProject(JsonValue& tree, int schema)
         }
     }
     return Done{};
+}
+
+void migrateBlock(JsonValue& tree, int schema)
+{
+    JsonValue* const block = schema < 3 ? findMember(tree, "block") : nullptr;
+    ranksOfGraph(block == nullptr ? nullptr : findMember(*block, "graph"));
 }
 
 } // namespace residua::projects

@@ -307,6 +307,61 @@ Project stagedLanguage()
     return project;
 }
 
+/// Every way to start factored weights, each from three draws.
+std::vector<SweepAxis> initialisationAxes()
+{
+    SweepAxis methods{"/initialisation/low_rank", "start", {}};
+    for (const char* const method : {"baseline", "spectral", "lfai", "lfai_ws", "relu_svd", "exact"}) {
+        methods.values.push_back({method, {"\"" + std::string(method) + "\""}});
+    }
+    return {methods, axisOf("/seeds/init", "seed", {{"1", {"1"}}, {"2", {"2"}}, {"3", {"3"}}})};
+}
+
+/// Four transformer layers whose weights are held in two factors (NLRA, section 4).
+Project lowRankLanguage()
+{
+    Project project = languageProject("Low-rank language", "plain");
+    project.description = "A small language model whose blocks' weights are of a tenth or a quarter of full rank, and "
+                          "six ways to start their factors (NLRA)";
+    stackOf(project.network, "transformer", 4);
+    project.network.width = 64;
+    project.network.rank = RankScale{0.25};
+    project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 1, .lowRank = LowRankMethod::Exact};
+    project.training.steps = 300;
+    project.training.learningRate = {4e-3, 30, RateCurve::Cosine, 0.1};
+    std::vector<SweepAxis> axes = initialisationAxes();
+    axes.insert(axes.begin(), axisOf("/network/rank/scale", "rank scale", {{"0.1", {"0.1"}}, {"0.25", {"0.25"}}}));
+    project.sweeps = {{"initialisations", std::move(axes)}};
+    return project;
+}
+
+/// Wide ReLU layers at a small rank, where what the spectral start leaves is large (NLRA, corollary 3.7).
+Project wideRelu()
+{
+    Project project = vectorProject("Wide ReLU",
+                                    "An MLP with eight times as many hidden features as inputs at a tenth of full "
+                                    "rank: how far factors are from the full layer's function (NLRA, section 3)",
+                                    48, BooleanPolynomial{});
+    project.network.objective = Objective::MeanSquaredError;
+    project.network.stem = linearGraph("d");
+    project.network.head = linearGraph("out");
+    stackOf(project.network, "mlp", 4);
+    for (Node& node : project.network.blocks.front().graph.nodes) {
+        if (node.name == "up") {
+            node.params["out"] = std::string("8*d");
+        }
+    }
+    project.topology = topologyNamed("plain", 4);
+    project.network.rank = RankScale{0.1};
+    project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 1, .lowRank = LowRankMethod::Exact};
+    project.training.steps = 1000;
+    project.training.batch = 128;
+    project.training.optimiser = AdamW{.weightDecay = 0.0};
+    project.training.learningRate = {2e-3, 50, RateCurve::Cosine, 0.1};
+    project.sweeps = {{"initialisations", initialisationAxes()}};
+    return project;
+}
+
 std::vector<Example> makeExamples()
 {
     std::vector<Example> result{
@@ -328,6 +383,10 @@ std::vector<Example> makeExamples()
         {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree", booleanPolynomial()},
         {"staged-language", "Staged training", "RaPTr: random parts of 12 layers first, all of them at the end",
          stagedLanguage()},
+        {"low-rank-language", "Low-rank language",
+         "Weights in two thin factors, and six ways to start them (NLRA): train its sweep", lowRankLanguage()},
+        {"wide-relu", "Wide ReLU", "Where a low-rank start that knows of the ReLU is nearest to the full layer",
+         wideRelu()},
     };
     return result;
 }

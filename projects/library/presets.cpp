@@ -162,7 +162,7 @@ std::vector<BlockPreset> makeBlockPresets()
         {"mlp", "MLP", "Two linear layers, 4·d hidden features, ReLU (RaPTr, D.3)", mlp()},
         {"linear", "Linear", "One matrix (ANCRe, section 3)", single("linear", {})},
         {"low-rank-linear", "Low-rank linear", "One matrix of rank 3 (DeepCrossAttention, figure 1)",
-         single("low_rank_linear", {{"rank", std::int64_t{3}}})},
+         single("linear", {{"rank", std::int64_t{3}}})},
         {"bottleneck", "Bottleneck", "Down to d/4 features, across, and up again, with ReLU", bottleneck()},
     };
 }

@@ -87,6 +87,22 @@ enum class Objective {
     MeanSquaredError, ///< mean over batch and outputs
 };
 
+/// Of which rank a weight is. One below its full rank is held as the product of two thin matrices, u·v, which are what
+/// is trained; W ∈ R^{out×in} is then never formed.
+struct FullRank {
+    bool operator==(const FullRank&) const = default;
+};
+struct FixedRank {
+    std::int64_t rank = 8;
+    bool operator==(const FixedRank&) const = default;
+};
+/// The rank as a share of the weight's smaller side (NLRA, section 4).
+struct RankScale {
+    double scale = 0.25;
+    bool operator==(const RankScale&) const = default;
+};
+using WeightRank = std::variant<FullRank, FixedRank, RankScale>;
+
 /// stem → stack → head.
 struct Network {
     std::int64_t width = 256; ///< d: features of every stack entry
@@ -96,6 +112,7 @@ struct Network {
     Graph head;
     bool tieHead = false; ///< the head's last linear shares the stem's embedding table
     Objective objective = Objective::NextToken;
+    WeightRank rank; ///< of the blocks' weights whose nodes say nothing of their own; stem and head stay full
 
     [[nodiscard]] std::int64_t depth() const; ///< L, the number of layers
     /// The block of layer `layer` in 1..depth(); nullptr outside of it or for an unknown name.

@@ -47,6 +47,12 @@ enum class BatchKind { Random, Full };
 /// What the backward pass finds of the inside of a layer: kept, or computed again from the layer's inputs.
 enum class Activations { Keep, Recompute };
 
+/// What decays of a weight that is held as a product u·v.
+enum class FactorDecay {
+    Factors, ///< each factor, as any weight: the optimiser's weight decay
+    Product, ///< λ/2·‖u·v‖_F² in the objective, and no decay of the factors (Frobenius decay)
+};
+
 struct TrainingPlan {
     std::int64_t steps = 1000;
     BatchKind batching = BatchKind::Random;
@@ -54,6 +60,8 @@ struct TrainingPlan {
     std::int64_t accumulate = 1;       ///< micro-batches per step
     std::int64_t sequenceLength = 128; ///< tokens; language only
     Optimiser optimiser = AdamW{};
+    FactorDecay factorDecay = FactorDecay::Factors;
+    double frobeniusDecay = 0.3; ///< λ of FactorDecay::Product
     LearningRate learningRate;
     double clipNorm = 1.0; ///< global gradient norm; 0: off
     Precision precision = Precision::Fp32;
@@ -139,7 +147,12 @@ struct StageSchedule {
 };
 
 enum class InitLaw { Normal, XavierUniform, KaimingNormal, Orthogonal, Identity, TruncatedNormal };
-enum class LowRankMethod { Baseline, Spectral, Lfai, LfaiWs, ReluSvd, NlraExact };
+enum class LowRankMethod { Baseline, Spectral, Lfai, LfaiWs, ReluSvd, Exact };
+/// Over which inputs a factored layer's function is fitted to the full one's (NLRA, remark 4.1).
+enum class LowRankInputs {
+    Gaussian, ///< standard normal
+    Data,     ///< normal with the second moments of the layer's inputs on a batch of the data
+};
 
 /// How weights start.
 struct Initialisation {
@@ -147,6 +160,7 @@ struct Initialisation {
     double scale = 0.02;              ///< standard deviation (normal) or gain
     bool scaleResidualByDepth = true; ///< what writes to the residual starts at scale/√(2L)
     LowRankMethod lowRank = LowRankMethod::Baseline;
+    LowRankInputs lowRankInputs = LowRankInputs::Gaussian;
     bool operator==(const Initialisation&) const = default;
 };
 

@@ -16,6 +16,8 @@ using ShapeRuleResult = Result<std::vector<Shape>>;
 inline constexpr std::size_t kMostDims = 8;
 /// What a new expression node computes.
 inline constexpr const char* kDefaultFormula = "x + y";
+/// How many groups a convolution has.
+inline constexpr const char* kGroupsParam = "groups";
 
 /// One table per category, in palette order.
 [[nodiscard]] std::vector<NodeKind> portKinds();
@@ -28,8 +30,14 @@ inline constexpr const char* kDefaultFormula = "x + y";
 [[nodiscard]] ParamSpec integerParam(std::string name, std::string title, ParamValue value, std::string unit,
                                      std::string help, double minimum = 1, double maximum = 1e8);
 [[nodiscard]] ParamSpec flagParam(std::string name, std::string title, bool value, std::string help);
+/// The rank of one weight; the network's by default.
+[[nodiscard]] ParamSpec rankParam(std::string name, std::string title);
 [[nodiscard]] ParamSpec realParam(std::string name, std::string title, double value, std::string help, double minimum,
                                   double maximum);
+
+/// Numbers that a weight [out, in] holds: out·in, or below full rank r·(out + in). Its product takes twice as many
+/// FLOP.
+[[nodiscard]] double weightsOf(const ParamMap& params, const std::string& name, std::int64_t out, std::int64_t in);
 
 /// A count of parameters. The product is taken in double, so that absurd sizes saturate instead of overflowing.
 [[nodiscard]] std::int64_t countOf(double product);

@@ -6,6 +6,7 @@
 #include "projects/nodes/node_kind_rules.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace residua::projects {
@@ -92,6 +93,26 @@ Result<ParamValue> evaluateText(const ParamSpec& spec, const ParamValue& value)
     return value;
 }
 
+Result<ParamValue> evaluateRank(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
+{
+    if (value == ParamValue(std::string(kFullRank))) {
+        return value;
+    }
+    if (const auto* const share = std::get_if<double>(&value)) {
+        return *share > 0 && *share <= 1
+                   ? Result<ParamValue>(value)
+                   : paramError(spec, "got the share " + numberText(*share) + ", expected more than 0 and at most 1");
+    }
+    if (value == ParamValue(std::string(kNetworkRank))) {
+        const auto* const scale = std::get_if<RankScale>(&sizes.rank);
+        const auto* const fixed = std::get_if<FixedRank>(&sizes.rank);
+        return scale   ? evaluateRank(spec, scale->scale, sizes)
+               : fixed ? evaluateRank(spec, fixed->rank, sizes)
+                       : Result<ParamValue>(std::string(kFullRank));
+    }
+    return evaluateInteger(spec, value, sizes);
+}
+
 Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
 {
     switch (spec.type) {
@@ -102,6 +123,8 @@ Result<ParamValue> evaluateParam(const ParamSpec& spec, const ParamValue& value,
         return evaluateInteger(spec, value, sizes);
     case ParamType::Real:
         return evaluateReal(spec, value);
+    case ParamType::Rank:
+        return evaluateRank(spec, value, sizes);
     case ParamType::Choice:
     case ParamType::Text:
         break;
@@ -158,8 +181,11 @@ Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)
     ParamMap result;
     for (const ParamSpec& spec : kind->params) {
         const auto own = node.params.find(spec.name);
-        Result<ParamValue> value =
-            evaluateParam(spec, own == node.params.end() ? spec.defaultValue : own->second, sizes);
+        const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
+        // The groups of a convolution are matrices of their own, which the network's rank is not about.
+        const bool grouped = result.contains(kGroupsParam) && paramInt(result, kGroupsParam) > 1;
+        const bool staysFull = grouped && spec.type == ParamType::Rank && given == spec.defaultValue;
+        Result<ParamValue> value = evaluateParam(spec, staysFull ? ParamValue(std::string(kFullRank)) : given, sizes);
         if (!value) {
             return value.error();
         }
@@ -225,13 +251,40 @@ std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph)
     return kind->inputs;
 }
 
-std::int64_t rankOf(const ParamMap& params, std::int64_t in)
+ParamValue rankFrom(const std::string& text)
 {
-    if (const std::int64_t rank = paramInt(params, "rank"); rank > 0) {
-        return rank;
+    std::int64_t whole = 0;
+    const char* const end = text.data() + text.size();
+    if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc() && read.ptr == end) {
+        return whole;
     }
-    const auto full = static_cast<double>(std::min(in, paramInt(params, "out")));
-    return std::max<std::int64_t>(1, std::llround(paramDouble(params, "rank_scale") * full));
+    double share = 0;
+    if (const auto read = std::from_chars(text.data(), end, share); read.ec == std::errc() && read.ptr == end) {
+        return share;
+    }
+    return text;
+}
+
+std::optional<std::int64_t> rankOf(const ParamMap& params, const std::string& name, std::int64_t out, std::int64_t in)
+{
+    const ParamValue& value = params.at(name);
+    if (const auto* const rank = std::get_if<std::int64_t>(&value)) {
+        return *rank;
+    }
+    if (const auto* const share = std::get_if<double>(&value)) {
+        return std::max<std::int64_t>(1, std::llround(*share * static_cast<double>(std::min(in, out))));
+    }
+    return std::nullopt;
+}
+
+bool hasOwnRank(const Node& node)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    return kind && std::ranges::any_of(kind->params, [&](const ParamSpec& spec) {
+               const auto own = node.params.find(spec.name);
+               return spec.type == ParamType::Rank && own != node.params.end() && own->second != spec.defaultValue &&
+                      own->second != ParamValue(std::string(kFullRank));
+           });
 }
 
 AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width)
@@ -253,6 +306,28 @@ ParamSpec integerParam(std::string name, std::string title, ParamValue value, st
     return {
         std::move(name), std::move(title), ParamType::Integer, std::move(value), std::move(unit), std::move(help), {},
         minimum,         maximum};
+}
+
+ParamSpec rankParam(std::string name, std::string title)
+{
+    return {std::move(name),
+            std::move(title),
+            ParamType::Rank,
+            std::string(kNetworkRank),
+            "",
+            "full, a rank (16, or a formula), a share of the smaller side (0.25), or network: what the network says of "
+            "all weights.",
+            {},
+            1,
+            1e8};
+}
+
+double weightsOf(const ParamMap& params, const std::string& name, std::int64_t out, std::int64_t in)
+{
+    const auto o = static_cast<double>(out);
+    const auto i = static_cast<double>(in);
+    const std::optional<std::int64_t> rank = rankOf(params, name, out, in);
+    return rank ? static_cast<double>(*rank) * (o + i) : o * i;
 }
 
 ParamSpec flagParam(std::string name, std::string title, bool value, std::string help)

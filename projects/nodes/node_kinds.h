@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ enum class ParamType {
     Real,
     Choice, ///< one of `choices`
     Text,
+    Rank, ///< of one weight: "network" (the network's), "full", a whole number or a formula, or a share of its side
 };
 
 /// One parameter of a node kind: the inspector's row, the file's key.
@@ -38,6 +40,7 @@ struct ParamSpec {
 };
 
 /// A node's parameters with every default filled in and every size formula evaluated.
+/// One of type Rank is "full", a rank (whole) or a share of the smaller side (real).
 using ParamMap = std::map<std::string, ParamValue>;
 
 /// What a node costs for one token (language) or one sample (vectors), in a forward pass.
@@ -57,7 +60,6 @@ enum class NodeRole {
     Attention,
     TokenEmbedding,
     Linear,
-    LowRankLinear,
 };
 
 struct NodeTraits {
@@ -77,6 +79,15 @@ struct NodeTraits {
     bool sharesWeights = false;
 };
 inline constexpr const char* kShareParam = "share";
+
+/// A weight [out, in] of a node whose rank can be chosen.
+struct RankedWeight {
+    std::string rank; ///< the parameter that says its rank
+    std::string name; ///< of its tensor under the node's name: "weight", "q.weight"
+    std::int64_t out = 0;
+    std::int64_t in = 0;
+    bool atOutput = true; ///< what it makes is the node's output, not something inside
+};
 
 /// One entry of the node-kind table: palette, inspector, file format, shapes and cost follow from it.
 /// The engine holds one builder per kind under the same key.
@@ -100,6 +111,8 @@ struct NodeKind {
     std::function<NodeCost(const ParamMap&, std::span<const Shape> in, std::span<const Shape> out,
                            std::int64_t context)>
         costRule;
+    /// The weights that can be of less than full rank, for inputs of these shapes. None: there is none.
+    std::function<std::vector<RankedWeight>(const ParamMap&, std::span<const Shape> in)> weightsRule = {};
 };
 
 /// The table, in palette order. Immutable; any thread.
@@ -124,8 +137,17 @@ struct NodeKind {
 /// The input ports that `node` has in `graph`, variadic ones counted by their wires.
 [[nodiscard]] std::vector<std::string> inputPortsOf(const Node& node, const Graph& graph);
 
-/// Inner rank of a low_rank_linear: `rank`, or where that is 0, rank_scale · min(in, out) rounded, at least 1.
-[[nodiscard]] std::int64_t rankOf(const ParamMap& params, std::int64_t in);
+/// What a parameter of type Rank says: the network's setting, or full.
+inline constexpr const char* kNetworkRank = "network";
+inline constexpr const char* kFullRank = "full";
+/// What a person typed for a rank: "16" a rank, "0.25" a share of the smaller side, else a formula or one of the words.
+[[nodiscard]] ParamValue rankFrom(const std::string& text);
+/// The inner rank of the weight [out, in] whose rank the parameter `name` says: a share is rounded, at least 1. nullopt
+/// where it is full.
+[[nodiscard]] std::optional<std::int64_t> rankOf(const ParamMap& params, const std::string& name, std::int64_t out,
+                                                 std::int64_t in);
+/// Whether the node has a rank of its own below the full one.
+[[nodiscard]] bool hasOwnRank(const Node& node);
 
 /// Heads of an attention node whose inputs have `width` features: kv_heads 0 means as many as heads.
 /// q projects to heads·headDim features, k and v to kvHeads·headDim, the output back to width.

@@ -33,25 +33,25 @@ ShapeRuleResult featuresToOut(const ParamMap& p, Shapes in)
     return ok ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : ok.error();
 }
 
-/// Parameters i·o (+ o), FLOP 2·i·o a position (+ o).
-NodeCost linearCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+std::vector<RankedWeight> weightOf(const ParamMap& p, std::int64_t in)
 {
-    const double elements = elementsOf(out[0], context);
-    const double i = real(in[0].features());
-    const double o = real(paramInt(p, "out"));
-    return {countOf(i * o + biasOf(p, paramInt(p, "out"))), elements * (2 * i + (paramBool(p, "bias") ? 1 : 0)),
-            elements};
+    return {{"rank", "weight", paramInt(p, "out"), in}};
 }
 
-/// Rank r: parameters r·(i + o) (+ o), FLOP 2·r·(i + o) a position (+ o); the r inner features are kept too.
-NodeCost lowRankCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+/// A weight [o, i] at each position: its parameters (+ o), FLOP twice those. Below full rank the r inner features are
+/// kept too.
+NodeCost weightCost(const ParamMap& p, std::int64_t i, double elements)
 {
     const std::int64_t o = paramInt(p, "out");
-    const double r = real(rankOf(p, in[0].features()));
-    const double elements = elementsOf(out[0], context);
     const double positions = elements / real(o);
-    const double weights = r * real(in[0].features() + o);
-    return {countOf(weights + biasOf(p, o)), positions * (2 * weights + biasOf(p, o)), elements + positions * r};
+    const double weights = weightsOf(p, "rank", o, i);
+    const double inner = positions * real(rankOf(p, "rank", o, i).value_or(0));
+    return {countOf(weights + biasOf(p, o)), positions * (2 * weights + biasOf(p, o)), elements + inner};
+}
+
+NodeCost linearCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
+{
+    return weightCost(p, in[0].features(), elementsOf(out[0], context));
 }
 
 /// kernel taps over i/groups channels each: parameters o·(i/groups)·taps (+ o), FLOP 2·(i/groups)·taps per output (+
@@ -91,6 +91,12 @@ ShapeRuleResult conv1dShape(const ParamMap& p, Shapes in)
     return groups ? ShapeRuleResult(std::vector{withFeatures(in[0], paramInt(p, "out"))}) : groups.error();
 }
 
+/// The second side of a convolution's weight as a matrix, C_out × (C_in · kernel²).
+std::int64_t unfoldedOf(const ParamMap& p, const Shape& image)
+{
+    return image.dims[1] * paramInt(p, "kernel") * paramInt(p, "kernel");
+}
+
 ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)
 {
     if (const Status ok = requireImage(in[0]); !ok) {
@@ -98,6 +104,10 @@ ShapeRuleResult conv2dShape(const ParamMap& p, Shapes in)
     }
     if (const Status ok = checkGroups(p, in[0].dims[1]); !ok) {
         return ok.error();
+    }
+    if (rankOf(p, "rank", 1, 1) && paramInt(p, kGroupsParam) > 1) {
+        return Error{"", "a convolution in " + std::to_string(paramInt(p, kGroupsParam)) +
+                             " groups has no rank below full: expected full, or one group"};
     }
     Shape out = in[0];
     out.dims[1] = paramInt(p, "out");
@@ -132,27 +142,6 @@ NodeCost patchifyCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t con
     const double elements = elementsOf(out[0], context);
     return {countOf(values * real(o) + biasOf(p, o)), elements * (2 * values + (paramBool(p, "bias") ? 1 : 0)),
             elements};
-}
-
-NodeKind lowRankKind()
-{
-    return {
-        .key = "low_rank_linear",
-        .title = "Low-rank linear",
-        .category = "Linear",
-        .summary = "y = x V Uᵀ: a matrix of bounded rank",
-        .traits = {.role = NodeRole::LowRankLinear, .keptForReaders = true, .multiplies = true},
-        .inputs = {"in"},
-        .outputs = {"out"},
-        .params = {outParam(),
-                   integerParam("rank", "Rank", std::int64_t{0}, "",
-                                "Inner features; 0 takes the rank scale instead. DeepCrossAttention figure 1 uses 3.",
-                                0),
-                   realParam("rank_scale", "Rank scale", 0.25,
-                             "Rank as a share of the smaller side (low-rank initialisation, section 5).", 0.0001, 1.0),
-                   biasParam(false)},
-        .shapeRule = featuresToOut,
-        .costRule = lowRankCost};
 }
 
 NodeKind conv1dKind()
@@ -190,12 +179,18 @@ NodeKind conv2dKind()
                    integerParam("stride", "Stride", std::int64_t{1}, "pixels", "Step between outputs.", 1, 1024),
                    integerParam("padding", "Padding", std::int64_t{1}, "pixels",
                                 "Zeros around the input; 1 keeps the size of a kernel of 3.", 0, 1024),
-                   integerParam("groups", "Groups", std::int64_t{1}, "", "Channel groups."), biasParam(false)},
+                   integerParam(kGroupsParam, "Groups", std::int64_t{1}, "", "Channel groups."), biasParam(false),
+                   rankParam("rank", "Rank of the weight, C_out × (C_in · kernel²)")},
         .shapeRule = conv2dShape,
-        .costRule = [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
-            const double side = real(paramInt(p, "kernel"));
-            return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
-        }};
+        .costRule =
+            [](const ParamMap& p, Shapes in, Shapes out, std::int64_t context) {
+                const double side = real(paramInt(p, "kernel"));
+                if (paramInt(p, kGroupsParam) == 1) {
+                    return weightCost(p, unfoldedOf(p, in[0]), elementsOf(out[0], context));
+                }
+                return convolutionCost(p, real(in[0].dims[1]), side * side, out[0], context);
+            },
+        .weightsRule = [](const ParamMap& p, Shapes in) { return weightOf(p, unfoldedOf(p, in[0])); }};
 }
 
 } // namespace
@@ -213,10 +208,11 @@ std::vector<NodeKind> linearKinds()
          .params = {outParam(), biasParam(false),
                     realParam("start", "Start", 1.0,
                               "Factor on the initial matrix: 0 starts this layer at zero, whatever the law.", -1e6,
-                              1e6)},
+                              1e6),
+                    rankParam("rank", "Rank")},
          .shapeRule = featuresToOut,
-         .costRule = linearCost},
-        lowRankKind(),
+         .costRule = linearCost,
+         .weightsRule = [](const ParamMap& p, Shapes in) { return weightOf(p, in[0].features()); }},
         conv1dKind(),
         conv2dKind(),
         {.key = "patchify",

@@ -44,22 +44,39 @@ ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
     return heads ? ShapeRuleResult(std::vector{in[0]}) : heads.error();
 }
 
+std::vector<RankedWeight> projectionsOf(const ParamMap& p, Shapes in)
+{
+    const std::int64_t width = in[0].features();
+    const AttentionSizes sizes = attentionSizesOf(p, width);
+    const std::int64_t a = sizes.heads * sizes.headDim;
+    const std::int64_t m = sizes.kvHeads * sizes.headDim;
+    return {{"q_rank", "q.weight", a, width, false},
+            {"k_rank", "k.weight", m, width, false},
+            {"v_rank", "v.weight", m, width, false},
+            {"out_rank", "out.weight", width, a}};
+}
+
 /// With a = heads · headDim and m = kvHeads · headDim: parameters 2·d·a + 2·d·m, with biases a + 2m + d, with query
 /// and key norms 2 · headDim. FLOP: twice the projections, and 2·a for the scores and 2·a for the values per key, over
 /// T/2 keys where causal, else T. Kept: q and the heads' output (a each), k and v (m each), the log-sum per head, the
-/// output.
+/// output. A projection of rank r has r·(in + out) parameters, and its inner features are kept.
 NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const AttentionSizes sizes = attentionSizesOf(p, in[0].features());
     const double d = real(in[0].features());
     const double a = real(sizes.heads) * real(sizes.headDim);
     const double m = real(sizes.kvHeads) * real(sizes.headDim);
-    const double projections = 2 * d * a + 2 * d * m;
+    double projections = 0;
+    double inner = 0;
+    for (const RankedWeight& projection : projectionsOf(p, in)) {
+        projections += weightsOf(p, projection.rank, projection.out, projection.in);
+        inner += real(rankOf(p, projection.rank, projection.out, projection.in).value_or(0));
+    }
     const double biases = paramBool(p, "bias") ? a + 2 * m + d : 0;
     const double norms = paramBool(p, "qk_norm") ? 2 * real(sizes.headDim) : 0;
     const double keys = real(context) / (paramBool(p, "causal") ? 2 : 1);
     return {countOf(projections + biases + norms), 2 * projections + biases + 4 * a * keys,
-            2 * a + 2 * m + real(sizes.heads) + elementsOf(out[0], context)};
+            2 * a + 2 * m + real(sizes.heads) + elementsOf(out[0], context) + inner};
 }
 
 ShapeRuleResult tokenEmbeddingShape(const ParamMap& p, Shapes in)
@@ -105,9 +122,12 @@ NodeKind attentionKind()
                    realParam("rope_base", "Rotary base", 10000.0, "10000 in the LLaMA runs of ANCRe.", 1.0, 1e9),
                    flagParam("qk_norm", "Query and key norm", false, "An RMS norm over each head's queries and keys."),
                    flagParam("bias", "Bias", false, "Biases on the four projections."),
-                   realParam("dropout", "Dropout", 0.0, "On the attention weights, while training.", 0.0, 0.99)},
+                   realParam("dropout", "Dropout", 0.0, "On the attention weights, while training.", 0.0, 0.99),
+                   rankParam("q_rank", "Rank of queries"), rankParam("k_rank", "Rank of keys"),
+                   rankParam("v_rank", "Rank of values"), rankParam("out_rank", "Rank of the output")},
         .shapeRule = attentionShape,
-        .costRule = attentionCost};
+        .costRule = attentionCost,
+        .weightsRule = projectionsOf};
 }
 
 } // namespace

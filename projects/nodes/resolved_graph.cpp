@@ -82,6 +82,19 @@ std::string cycleText(const Graph& graph, const std::set<NodeId>& stuck)
     return text;
 }
 
+/// A rank must be at most the smaller side of its weight.
+Status checkRank(const ParamMap& params, const RankedWeight& weight)
+{
+    const std::int64_t most = std::min(weight.out, weight.in);
+    const std::optional<std::int64_t> rank = rankOf(params, weight.rank, weight.out, weight.in);
+    if (!rank || *rank <= most) {
+        return Done{};
+    }
+    return Error{"", weight.rank + " " + std::to_string(*rank) + " is above the smaller side of " + weight.name +
+                         ", which is " + std::to_string(weight.out) + " × " + std::to_string(weight.in) +
+                         "; expected at most " + std::to_string(most) + ", a share, or full"};
+}
+
 /// Works out one graph, node by node.
 class Resolver {
 public:
@@ -100,6 +113,9 @@ public:
     ResolvedGraph run()
     {
         const Sorted sorted = sortNodes(m_graph);
+        if (m_sizes) {
+            m_settled = sizesIn(*m_sizes, m_ref);
+        }
         for (const NodeId id : sorted.order) {
             const Node& node = *m_nodes.at(id);
             if (m_sizes) {
@@ -117,7 +133,7 @@ public:
 private:
     void resolve(const Node& node)
     {
-        Result<ParamMap> params = evaluateParams(node, *m_sizes);
+        Result<ParamMap> params = evaluateParams(node, m_settled);
         if (!params) {
             const std::string name = params.error().place;
             m_result.errors.emplace(
@@ -138,6 +154,12 @@ private:
         } else {
             fail(node, out.error());
             return;
+        }
+        for (const RankedWeight& weight : rankedWeightsOf(resolved)) {
+            if (const Status rank = checkRank(resolved.params, weight); !rank) {
+                fail(node, rank.error());
+                return;
+            }
         }
         if (kind.traits.role == NodeRole::GraphOutput) {
             m_result.graphOutputs.emplace(graphPortOf(node), resolved.in[0]);
@@ -190,6 +212,7 @@ private:
     const Graph& m_graph;
     const GraphRef& m_ref;
     const Result<Sizes>& m_sizes;
+    Sizes m_settled; ///< those of this graph
     const Shape& m_entering;
     const std::map<std::string, Shape>& m_others;
     std::map<PortRef, Wire> m_feeds;
@@ -200,7 +223,7 @@ private:
 const Node* firstOf(const Graph& graph, const std::vector<NodeId>& order, NodeRole role)
 {
     for (const NodeId id : order) {
-        if (const Node* const node = graph.find(id); roleOf(*node) == role) {
+        if (const Node* const node = graph.find(id); roleOf(*node) == role && !hasOwnRank(*node)) {
             return node;
         }
     }
@@ -235,6 +258,34 @@ ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result
                            const std::map<std::string, Shape>& others)
 {
     return Resolver(graph, ref, sizes, entering, others).run();
+}
+
+Sizes sizesIn(const Sizes& sizes, const GraphRef& ref)
+{
+    Sizes settled = sizes;
+    if (!ref.isBlock()) {
+        settled.rank = FullRank{};
+    }
+    return settled;
+}
+
+std::vector<RankedWeight> rankedWeightsOf(const ResolvedNode& node)
+{
+    const auto& rule = node.kind->weightsRule;
+    return rule && !node.in.empty() ? rule(node.params, node.in) : std::vector<RankedWeight>();
+}
+
+std::string activationAfter(const Graph& graph, const ResolvedGraph& resolved, NodeId node)
+{
+    std::set<std::string> functions;
+    for (const Wire& wire : graph.wires) {
+        if (wire.from.node == node) {
+            const auto reader = std::ranges::find(resolved.nodes, wire.to.node, &ResolvedNode::id);
+            const auto* const rule = reader == resolved.nodes.end() ? nullptr : &reader->kind->activationRule;
+            functions.insert(rule && *rule ? (*rule)(reader->params, wire.to.port) : std::string());
+        }
+    }
+    return functions.size() == 1 ? *functions.begin() : std::string();
 }
 
 std::set<NodeId> residualWriters(const Graph& block)

@@ -44,6 +44,13 @@ struct ResolvedGraph {
 [[nodiscard]] ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes,
                                          const Shape& entering, const std::map<std::string, Shape>& others = {});
 
+/// The sizes that parameters in the graph are evaluated with: the network's rank is of the blocks' weights alone.
+[[nodiscard]] Sizes sizesIn(const Sizes& sizes, const GraphRef& ref);
+/// The node's weights that can be of less than full rank.
+[[nodiscard]] std::vector<RankedWeight> rankedWeightsOf(const ResolvedNode& node);
+/// The activation that every reader of the node's output applies to it: "relu"; empty where there is no such one.
+[[nodiscard]] std::string activationAfter(const Graph& graph, const ResolvedGraph& resolved, NodeId node);
+
 /// The nodes in an order in which each comes after what feeds it; an error names a cycle's nodes.
 [[nodiscard]] Result<std::vector<NodeId>> topologicalOrder(const Graph& graph);
 /// Nodes of a block whose outputs reach the block's own through additions and dropout alone: they write to the

@@ -26,7 +26,7 @@ Result<Sizes> sizesOf(const Project& project)
     if (const Status ok = positive("network · width", project.network.width); !ok) {
         return ok.error();
     }
-    Sizes sizes{{{"d", project.network.width}}};
+    Sizes sizes{{{"d", project.network.width}}, project.network.rank};
     if (isLanguage(project.data)) {
         const std::int64_t vocabulary = vocabularyOf(project.data);
         if (const Status ok = positive("data · vocabulary", vocabulary); !ok) {

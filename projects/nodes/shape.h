@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/graph.h"
 
 #include <cstdint>
 #include <map>
@@ -35,6 +36,7 @@ struct Shape {
 /// in and out (the data's vector widths).
 struct Sizes {
     std::map<std::string, std::int64_t> named;
+    WeightRank rank = {}; ///< of the weights whose nodes leave it to the network
 };
 [[nodiscard]] Result<Sizes> sizesOf(const Project& project);
 

@@ -70,6 +70,43 @@ struct Fields<StackSegment> {
     }
 };
 template <>
+inline constexpr bool kInline<FullRank> = true;
+template <>
+inline constexpr bool kInline<FixedRank> = true;
+template <>
+inline constexpr bool kInline<RankScale> = true;
+template <>
+struct Fields<FullRank> {
+    static constexpr void visit(auto&&) {}
+};
+template <>
+struct Fields<FixedRank> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"rank",
+           "rank",
+           "Inner features of each factored weight; at most its smaller side.",
+           {.range = Range::within(1, 1'000'000)}},
+          &FixedRank::rank);
+    }
+};
+template <>
+struct Fields<RankScale> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"scale",
+           "rank scale",
+           "The rank as a share of each weight's smaller side.",
+           {.range = Range::halfOpenLow(0, 1), .paper = "0.05, 0.1, 0.15, 0.2 (NLRA)"}},
+          &RankScale::scale);
+    }
+};
+template <>
+struct Choices<WeightRank> {
+    static constexpr Choice all[] = {
+        {"full", "full"}, {"number", "a number"}, {"scale", "a share of the smaller side"}};
+};
+template <>
 struct Fields<Network> {
     static constexpr void visit(auto&& v)
     {
@@ -86,6 +123,11 @@ struct Fields<Network> {
         v({"tie_head", "tied head", "The head's last linear shares the stem's embedding table."}, &Network::tieHead);
         v({"objective", "objective", "What is minimised.", {.paper = "half squared error (ANCRe §3)"}},
           &Network::objective);
+        v({"rank",
+           "rank of weights",
+           "Below full, each weight of the blocks is held and trained as two thin matrices; nodes may have their own.",
+           {.paper = "a share (NLRA)"}},
+          &Network::rank);
     }
 };
 

@@ -97,7 +97,15 @@ template <>
 struct Choices<LowRankMethod> {
     static constexpr Choice all[] = {
         {"baseline", "as any weight"}, {"spectral", "spectral"}, {"lfai", "LFAI"},
-        {"lfai_ws", "LFAI-WS"},        {"relu_svd", "ReLU-SVD"}, {"nlra_exact", "NLRA, exact gradient"}};
+        {"lfai_ws", "LFAI-WS"},        {"relu_svd", "ReLU-SVD"}, {"exact", "exact gradient"}};
+};
+template <>
+struct Choices<LowRankInputs> {
+    static constexpr Choice all[] = {{"gaussian", "Gaussian"}, {"data", "a batch of the data"}};
+};
+template <>
+struct Choices<FactorDecay> {
+    static constexpr Choice all[] = {{"factors", "each factor"}, {"product", "their product"}};
 };
 template <>
 struct Fields<AdamW> {
@@ -197,6 +205,16 @@ struct Fields<TrainingPlan> {
            "AdamW with decoupled weight decay, or stochastic gradient descent.",
            {.group = "optimiser"}},
           &TrainingPlan::optimiser);
+        v({"factor_decay",
+           "decay of factored weights",
+           "Weight decay of each factor, or λ/2·‖u·v‖² of their product in the objective and no decay of the factors.",
+           {.paper = "either (NLRA, section 4.1)"}},
+          &TrainingPlan::factorDecay);
+        v({"frobenius_decay",
+           "Frobenius decay",
+           "λ of the products' decay, where that is chosen.",
+           {.range = Range::atLeast(0), .paper = "0.3 (NLRA, ResNet-50)"}},
+          &TrainingPlan::frobeniusDecay);
         v({"learning_rate", "learning rate", "The rate against the step.", {.group = "learning rate"}},
           &TrainingPlan::learningRate);
         v({"clip_norm",
@@ -352,8 +370,16 @@ struct Fields<Initialisation> {
           &Initialisation::scale);
         v({"scale_residual_by_depth", "scale by depth", "What blocks write to the residual starts at scale/√(2L)."},
           &Initialisation::scaleResidualByDepth);
-        v({"low_rank", "low rank", "How U and V of a low-rank layer are found.", {.paper = "LFAI-WS (NLRA)"}},
+        v({"low_rank",
+           "factored weights",
+           "How the two factors of a weight below full rank are found; all but the first approximate the full weight.",
+           {.paper = "LFAI-WS (NLRA)"}},
           &Initialisation::lowRank);
+        v({"low_rank_inputs",
+           "inputs of the fit",
+           "Over which inputs a factored layer is fitted to the full one.",
+           {.paper = "Gaussian (NLRA, remark 4.1)"}},
+          &Initialisation::lowRankInputs);
     }
 };
 template <>

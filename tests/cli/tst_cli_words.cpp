@@ -157,7 +157,7 @@ private slots:
         QVERIFY(page.output.startsWith("ANCRe: learned shortcuts\n"));
         QVERIFY(page.output.contains("x_j = F_j(x_{j−1})"));
         QCOMPARE(run({"explain", "ancre_outgoing"}).output, page.output); // a preset's key finds its method
-        const QJsonObject told = json(run({"explain", "low_rank_linear", "--json"})).object();
+        const QJsonObject told = json(run({"explain", "patchify", "--json"})).object();
         QCOMPARE(told["name"].toString(), QString("nodes-linear"));
         QVERIFY(told["text"].toString().startsWith("# "));
         QCOMPARE(json(run({"explain", "--json"})).array().size(), qsizetype(resources::helpTopics().size()));

@@ -151,11 +151,25 @@ private:
 /// Plain with a shortcut that is learned.
 constexpr const char* kDrawn = "plain with a shortcut";
 
+/// Plain with all weights of the blocks in two factors, and with some.
+constexpr const char* kFactored = "plain, a rank of 16";
+constexpr const char* kPartlyFactored = "plain, attention in part";
+
 /// A language model wide enough for its products to be what counts.
 Project languageUnder(const std::string& topology)
 {
     const bool drawn = topology == kDrawn;
-    Project project = tinyLanguage("transformer", drawn ? "plain" : topology, kDepth);
+    const bool isFactored = topology == kFactored || topology == kPartlyFactored;
+    Project project = tinyLanguage("transformer", drawn || isFactored ? "plain" : topology, kDepth);
+    if (topology == kFactored) {
+        project.network.rank = projects::FixedRank{16};
+    }
+    for (projects::Node& node : project.network.blocks[0].graph.nodes) {
+        if (topology == kPartlyFactored && node.kind == "attention") {
+            node.params["q_rank"] = 0.25;
+            node.params["out_rank"] = std::int64_t{8};
+        }
+    }
     if (drawn) {
         std::get<projects::DepthMix>(project.topology.wiring).states[{1, kDepth}] = projects::ShortcutState::Learned;
     }
@@ -185,6 +199,8 @@ private Q_SLOTS:
             QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
         }
         QTest::newRow(kDrawn) << kDrawn;
+        QTest::newRow(kFactored) << kFactored;
+        QTest::newRow(kPartlyFactored) << kPartlyFactored;
     }
     /// In double precision, whose products all are LibTorch's own. What is said includes what is done element by
     /// element, which is little at this width: norms, activations, and mixing (below).

@@ -30,6 +30,8 @@ class TestCost : public QObject {
 private slots:
     void node_data();
     void node();
+    void networkRank();
+    void convolutionRank();
     void meanPoolCountsItsInput();
     void topology_data();
     void topology();
@@ -57,8 +59,10 @@ void TestCost::node_data()
     };
     row("a linear out=64", 128 * 64, 2.0 * 128 * 64, 64);
     row("a linear out=64 bias=true", 128 * 64 + 64, 2.0 * 128 * 64 + 64, 64);
-    row("a low_rank_linear rank=3 out=64", 3 * (128 + 64), 2.0 * 3 * (128 + 64), 64 + 3);
-    row("a low_rank_linear rank_scale=0.25 out=64 bias=true", 16 * 192 + 64, 2.0 * 16 * 192 + 64, 64 + 16);
+    row("a linear rank=3 out=64", 3 * (128 + 64), 2.0 * 3 * (128 + 64), 64 + 3);
+    row("a linear rank=0.25 out=64 bias=true", 16 * 192 + 64, 2.0 * 16 * 192 + 64, 64 + 16);
+    row("a linear rank=d/32 out=64", 4 * (128 + 64), 2.0 * 4 * (128 + 64), 64 + 4);
+    row("a linear rank=full out=64", 128 * 64, 2.0 * 128 * 64, 64);
     row("a conv1d kernel=5", 128 * 128 * 5 + 128, 128 * (2.0 * 128 * 5 + 1), 128);
     row("a conv1d kernel=4 groups=d bias=false", 128 * 4, 128 * 2.0 * 4, 128);
     row("a rms_norm", 128, 4 * 128, 128);
@@ -91,6 +95,44 @@ void TestCost::node()
     QCOMPARE(cost.activationBytes, elements * 16 * kTokens * 4);
     QCOMPARE(cost.weightBytes, 4.0 * static_cast<double>(parameters));
     QCOMPARE(cost.optimiserBytes, 12.0 * static_cast<double>(parameters));
+}
+
+/// The network's rank is of the blocks' weights, but for those with a rank of their own; stem and head stay full.
+void TestCost::networkRank()
+{
+    Project project = languageProject("x input; a attention heads=4 kv_heads=2 v_rank=full out_rank=0.5; b linear; "
+                                      "y output; x > a.q; x > a.k; x > a.v; a > b; b > y");
+    project.network.rank = FixedRank{8};
+    const auto report = costOf(project);
+    QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
+    const auto& block = report->nodes.at(GraphRef::block("test"));
+    const std::int64_t attention = 8 * (128 + 128) + 8 * (128 + 64) + 128 * 64 + 64 * (128 + 128);
+    QCOMPARE(block.at(NodeId{2}).parameters, attention);
+    QCOMPARE(block.at(NodeId{3}).parameters, std::int64_t{8 * 256});
+    QCOMPARE(report->head.parameters, std::int64_t{128 * 64});
+    const double keys = 2.0 * 2 * 128 * 16; // scores and values over half of 32 tokens
+    QCOMPARE(block.at(NodeId{2}).forwardFlops, 2.0 * static_cast<double>(attention) + keys);
+    project.network.rank = RankScale{0.25};
+    QCOMPARE(costOf(project)->nodes.at(GraphRef::block("test")).at(NodeId{3}).parameters, std::int64_t{32 * 256});
+}
+
+/// On the matrix C_out × (C_in · kernel²); groups leave a convolution full, whatever the network says.
+void TestCost::convolutionRank()
+{
+    const Shape in[] = {Shape{{kBatch, 6, 8, 8}}};
+    const auto costWith = [&](std::map<std::string, ParamValue> given) {
+        given.emplace("out", std::int64_t{10});
+        const Sizes sizes{{{"d", 8}}, FixedRank{4}};
+        const auto params = evaluateParams(Node{NodeId{1}, "conv2d", "n", std::move(given)}, sizes);
+        const auto out = findNodeKind("conv2d")->shapeRule(*params, in);
+        return findNodeKind("conv2d")->costRule(*params, in, *out, 1);
+    };
+    const NodeCost cost = costWith({});
+    QCOMPARE(cost.parameters, std::int64_t{4 * (10 + 54)});
+    QCOMPARE(cost.flops, 64.0 * 2 * 4 * (10 + 54));
+    QCOMPARE(cost.activationElements, 64.0 * (10 + 4));
+    QCOMPARE(costWith({{"groups", std::int64_t{2}}}).parameters, std::int64_t{10 * 3 * 9});
+    QCOMPARE(costWith({{"rank", std::string("full")}}).parameters, std::int64_t{10 * 54});
 }
 
 /// No block over tokens may end with it.

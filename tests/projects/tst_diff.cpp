@@ -109,8 +109,8 @@ private slots:
                 mlpOf(p).nodes[1].params["out"] = std::string("2*d");
                 mlpOf(p).nodes[2].params["bias"] = true;
             });
-        row("stem", "~ stem · node up · kind: linear → low_rank_linear",
-            [](Project& p) { p.network.stem.nodes[1].kind = "low_rank_linear"; });
+        row("stem", "~ stem · node up · kind: linear → conv1d",
+            [](Project& p) { p.network.stem.nodes[1].kind = "conv1d"; });
         row("new node",
             "+ block mlp · node act: activation, fn gelu\n- block mlp · wire up.out > down.in\n"
             "+ block mlp · wire act.out > down.in\n+ block mlp · wire up.out > act.in",

@@ -98,7 +98,7 @@ private slots:
         project.schedule.stages = {{100, 6, {1, 12}}};
         const QStringList lines = q(toJson(project)).split('\n');
         for (const char* expected :
-             {R"(  "schema": 2,)",
+             {R"(  "schema": 3,)",
               R"(            {"id": 2, "kind": "linear", "name": "up", "params": {"bias": true, "out": "4*d"}})",
               R"(            "1.out > 2.in")", R"(      {"block": "mlp", "repeat": 12})", R"(          "0:3")",
               R"(        "2:5": "frozen")", R"(      {"start": 100, "average_length": 6.0, "always": [1, 12]})",
@@ -109,7 +109,7 @@ private slots:
         layout.positions[GraphRef::stem()][NodeId{3}] = {10, -2.5};
         layout.groups = {{"early", 1, 4}};
         QCOMPARE(q(toJson(layout)),
-                 q("{\n  \"schema\": 2,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
+                 q("{\n  \"schema\": 3,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
                    "  \"groups\": [\n    {\"name\": \"early\", \"first\": 1, \"last\": 4}\n  ]\n}\n"));
     }
 
@@ -379,7 +379,7 @@ private slots:
         const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
         QVERIFY(ancre != presets.end());
         QVERIFY((read->topology == Topology{"ancre-ingoing", ancre->wiring}));
-        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 2,"));
+        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 3,"));
     }
 
     /// What schema 1 could say in one way only it goes on meaning.
@@ -404,6 +404,42 @@ private slots:
         const auto said = projectFromJson(R"({"schema": 1, "topology": {"wiring": {"kind": "branch_gate",
             "gate": "stochastic_depth", "keep_probability": 0.25}}})");
         QCOMPARE(std::get<BranchGate>(said->topology.wiring).keepProbability, 0.25);
+    }
+
+    /// Until schema 3 a weight below full rank was a kind of node.
+    void schemaTwoHadAKindForLowRank()
+    {
+        const std::string graph = R"({"nodes": [
+            {"id": 1, "kind": "low_rank_linear", "name": "a", "params": {"rank": 3, "out": "2*d"}},
+            {"id": 2, "kind": "low_rank_linear", "name": "b"},
+            {"id": 3, "kind": "low_rank_linear", "name": "c", "params": {"rank": 0, "rank_scale": 1, "bias": true}},
+            {"id": 4, "kind": "low_rank_linear", "name": "d", "params": {"rank": "d/4", "rank_scale": 0.5}},
+            {"id": 5, "kind": "linear", "name": "e", "params": {"start": 0.5}}], "wires": ["1.out > 2.in"]})";
+        Graph expected;
+        expected.nodes = {{NodeId{1}, "linear", "a", {{"rank", std::int64_t{3}}, {"out", std::string("2*d")}}},
+                          {NodeId{2}, "linear", "b", {{"rank", 0.25}}},
+                          {NodeId{3}, "linear", "c", {{"rank", 1.0}, {"bias", true}}},
+                          {NodeId{4}, "linear", "d", {{"rank", std::string("d/4")}}},
+                          {NodeId{5}, "linear", "e", {{"start", 0.5}}}};
+        expected.wires = {{{NodeId{1}, "out"}, {NodeId{2}, "in"}}};
+        const auto read = projectFromJson(R"({"schema": 2, "initialisation": {"low_rank": "nlra_exact"}, "network": {)"
+                                          R"("stem": )" +
+                                          graph + R"(, "head": )" + graph + R"(, "blocks": [{"name": "x", "graph": )" +
+                                          graph + "}]}}");
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        QCOMPARE(read->network.stem, expected);
+        QCOMPARE(read->network.head, expected);
+        QCOMPARE(read->network.blocks.front().graph, expected);
+        QCOMPARE(read->initialisation.lowRank, LowRankMethod::Exact);
+        QVERIFY(read->network.rank == WeightRank(FullRank{}));
+        QCOMPARE(*projectFromJson(toJson(*read)), *read); // a share of 1 stays a share
+        const auto file = blockFromJson(R"({"schema": 1, "block": {"name": "x", "graph": )" + graph + "}}");
+        QVERIFY2(file.ok(), file ? "" : file.error().text().c_str());
+        QCOMPARE(file->block.graph, expected);
+        const auto odd = projectFromJson(R"({"schema": 2, "network": {"stem": {"nodes": [{"id": 1, "name": "a",
+            "kind": "low_rank_linear", "params": [1]}]}}})");
+        QVERIFY(!odd.ok());
+        QCOMPARE(q(odd.error().place), q("/network/stem/nodes/0/params"));
     }
 
     void schemaZeroErrorsNameThePlace()

@@ -133,7 +133,19 @@ void TestShapes::vectors_data()
     QTest::addColumn<QString>("expected");
     const auto row = [](const char* graph, const char* expected) { QTest::newRow(graph) << graph << expected; };
     row("x input; a linear out=in; y output; x > a; a > y", "[batch, 100]");
-    row("x input; a low_rank_linear rank=3; y output; x > a; a > y", "[batch, 100]");
+    row("x input; a linear rank=3; y output; x > a; a > y", "[batch, 100]");
+    row("x input; a linear rank=100; y output; x > a; a > y", "[batch, 100]");
+    row("x input; a linear rank=0; y output; x > a; a > y",
+        "[block test · node a] parameter rank: got 0, expected at least 1");
+    row("x input; a linear rank=101; y output; x > a; a > y",
+        "[block test · node a] rank 101 is above the smaller side of weight, which is 100 × 100; expected at most 100, "
+        "a share, or full");
+    row("x input; a linear rank=1.5; y output; x > a; a > y",
+        "[block test · node a] parameter rank: got the share 1.5, expected more than 0 and at most 1");
+    row("x input; a linear rank=-0.5; y output; x > a; a > y",
+        "[block test · node a] parameter rank: got the share -0.5, expected more than 0 and at most 1");
+    row("x input; a linear rank=true; y output; x > a; a > y",
+        "[block test · node a] parameter rank: expected a whole number or a formula");
     row("x input; f flatten; y output; x > f; f > y", "[batch, 100]");
     row("x input; a attention; y output; x > a.q; x > a.k; x > a.v; a > y",
         "[block test · wire x.out > a.q] got [batch, 100], expected [batch, time, features]");
@@ -172,6 +184,9 @@ void TestShapes::images()
     };
     const Shape image{{kBatch, 3, 32, 32}};
     QCOMPARE(infer("conv2d", {}, image), "[batch, 8, 32, 32]");
+    QCOMPARE(infer("conv2d", {{"rank", 0.5}, {"groups", std::int64_t{1}}}, image), "[batch, 8, 32, 32]");
+    QCOMPARE(infer("conv2d", {{"out", std::int64_t{9}}, {"rank", 0.5}, {"groups", std::int64_t{3}}}, image),
+             "a convolution in 3 groups has no rank below full: expected full, or one group");
     QCOMPARE(infer("conv2d", {{"stride", std::int64_t{2}}}, image), "[batch, 8, 16, 16]");
     QCOMPARE(infer("conv2d", {{"kernel", std::int64_t{40}}}, image),
              "[in] kernel 40 is larger than the padded input [batch, 3, 32, 32]");
@@ -226,6 +241,9 @@ void TestShapes::tiedHead()
     QVERIFY(tied.has_value());
     QCOMPARE(tied->embedding, NodeId{2});
     QCOMPARE(tied->linear, NodeId{3});
+    // One of less than full rank has no table to share.
+    project.network.head = graphFrom("x input; l linear; m linear out=vocab rank=4; y output; x > l; l > m; m > y");
+    QCOMPARE(tiedNodes(project.network)->linear, NodeId{2});
     project.network.stem = graphFrom("x input; y output; x > y");
     QVERIFY(!tiedNodes(project.network).has_value());
 }

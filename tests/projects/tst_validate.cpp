@@ -114,10 +114,39 @@ void TestValidate::network_data()
         "tie with nothing",
         [](Project& p) {
             p.network.tieHead = true;
-            p.network.head.nodes[1].kind = "low_rank_linear";
+            p.network.head.nodes[1].params["rank"] = std::int64_t{4};
         },
         "E /network/tie_head [network · tied head] expected a token_embedding in the stem and a linear in the head to "
         "share a table");
+    row(
+        "network's rank", [](Project& p) { p.network.rank = FixedRank{0}; },
+        "E /network/blocks/0/graph/nodes/1 [block test · node a] parameter rank: got 0, expected at least 1\n"
+        "E /network/rank/rank [network · rank of weights · rank] got 0, expected 1 to 1000000");
+    row(
+        "network's scale", [](Project& p) { p.network.rank = RankScale{1.25}; },
+        "E /network/blocks/0/graph/nodes/1 [block test · node a] parameter rank: got the share 1.25, expected more "
+        "than 0 and at most 1\n"
+        "E /network/rank/scale [network · rank of weights · rank scale] got 1.25, expected more than 0 and at most 1");
+    row(
+        "a rank above a side", [](Project& p) { p.network.rank = FixedRank{129}; },
+        "E /network/blocks/0/graph/nodes/1 [block test · node a] rank 129 is above the smaller side of weight, which "
+        "is 128 × 128; expected at most 128, a share, or full");
+    row(
+        "a rank that spares nothing", [](Project& p) { p.network.rank = FixedRank{65}; },
+        "W /network/blocks/0/graph/nodes/1 [block test · node a] rank 65 costs more than the full weight, 128 × 128; "
+        "below 64 it costs less");
+    row(
+        "a rank at which it costs the same", [](Project& p) { p.network.rank = FixedRank{64}; }, "");
+    row(
+        "an activation that no factors are fitted under",
+        [](Project& p) {
+            p.network.rank = RankScale{0.25};
+            p.initialisation.lowRank = LowRankMethod::Exact;
+            p.network.blocks[0].graph =
+                graphFrom("x input; a linear; t activation function=tanh; y output; x > a; a > t; t > y");
+        },
+        "W /network/blocks/0/graph/nodes/1 [block test · node a] is followed by tanh, which factors are not fitted "
+        "under (relu, silu and gelu are): they start as if nothing followed");
     row(
         "tie of another size",
         [](Project& p) {
@@ -329,10 +358,6 @@ void TestValidate::unsupportedParts_data()
     const auto row = [](const char* name, ProjectChange change, const char* expected) {
         QTest::newRow(name) << change << expected;
     };
-    row(
-        "low rank", [](Project& p) { p.initialisation.lowRank = LowRankMethod::Spectral; },
-        "E /initialisation/low_rank [initialisation · low rank] a low-rank initialisation other than the baseline "
-        "cannot be trained yet");
     row(
         "deep mixes",
         [](Project& p) {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/preparation.h"
+#include "projects/base/result.h"
+#include "projects/model/training_plan.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// What the fits of a network depend on beside its document.
+struct FitSetting {
+    std::filesystem::path cache; ///< a folder of earlier fits; empty: none
+    /// The second moments of what a weight reads, [in, in] in double on the host, by its whole name; one that is not
+    /// here reads standard normal inputs.
+    std::map<std::string, at::Tensor> inputMoments;
+};
+
+/// The fit of one weight's factors (engine/lowrank).
+struct FactorFit {
+    std::string name;        ///< of the whole weight
+    at::Tensor u;            ///< [out, rank]: what is written; holds the draw by the document's law before
+    at::Tensor v;            ///< [rank, in, …]: likewise
+    at::Tensor whole;        ///< [out, in] in double on the host
+    at::Tensor inputMoments; ///< [in, in] in double on the host; undefined: the identity
+    std::string follows;     ///< as ParameterStart::follows; what no fit knows counts as the identity
+    std::uint64_t seed = 0;
+};
+
+/// Fits all of them side by side, on as many threads as LibTorch computes with; the bits are the same for any number.
+/// What `cache` holds of the same problems is read instead, and what it lacks is kept there (fit_cache.h); empty: no
+/// cache. Returns what is to be told to the user. An error where `watch`, asked all the time, gives it up (the fits end
+/// within one of their iterations), or where a fit ends in an error; nothing is written then.
+[[nodiscard]] Result<std::vector<std::string>> fitAll(const std::vector<FactorFit>& fits,
+                                                      projects::LowRankMethod method,
+                                                      const std::filesystem::path& cache,
+                                                      const PreparationWatch& watch);
+
+/// "was given up", of the initialisation.
+[[nodiscard]] Error givenUp();
+
+} // namespace residua::engine

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ops/weight.h"
+
+#include "engine/ops/places.h"
+#include "engine/runtime/fixed_bits.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/mm.h>
+
+namespace residua::engine {
+
+Weight rowsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> units)
+{
+    return weight.factored() ? Weight{{}, atUnits(weight.u, 0, count, units), weight.v}
+                             : Weight{atUnits(weight.whole, 0, count, units), {}, {}};
+}
+
+Weight columnsAt(const Weight& weight, std::int64_t count, std::span<const std::size_t> units)
+{
+    return weight.factored() ? Weight{{}, weight.u, atUnits(weight.v, 1, count, units)}
+                             : Weight{atUnits(weight.whole, 1, count, units), {}, {}};
+}
+
+at::Tensor linear(const Compute& compute, const at::Tensor& x, const Weight& weight, const at::Tensor& bias)
+{
+    return weight.factored() ? linear(compute, linear(compute, x, weight.v), weight.u, bias)
+                             : linear(compute, x, weight.whole, bias);
+}
+
+at::Tensor squaredNorm(const Weight& factors)
+{
+    const at::Tensor v = factors.v.flatten(1);
+    return sumOfAll(at::mm(factors.u.t(), factors.u) * at::mm(v, v.t()));
+}
+
+} // namespace residua::engine
