@@ -29,7 +29,7 @@ struct Command {
 [[nodiscard]] std::vector<Command> runCommands();     ///< train, resume
 [[nodiscard]] std::vector<Command> benchCommands();   ///< bench
 [[nodiscard]] std::vector<Command> sweepCommands();   ///< sweep
-[[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample, retrofit
+[[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample, retrofit, factorise
 [[nodiscard]] std::vector<Command> analyzeCommands(); ///< analyze
 [[nodiscard]] std::vector<Command> recordCommands();  ///< runs, report, devices
 [[nodiscard]] std::vector<Command> explainCommands(); ///< explain

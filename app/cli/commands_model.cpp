@@ -6,10 +6,12 @@
 #include "app/cli/run_argument.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
+#include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -184,6 +186,105 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+/// --rank or --rank-scale; an error where there is none, or both.
+Result<projects::WeightRank> rankOf(const Arguments& arguments)
+{
+    if (arguments.has("rank") == arguments.has("rank-scale")) {
+        return Error{"", "expected --rank-scale S, a share of each weight's smaller side, or --rank N"};
+    }
+    if (arguments.has("rank")) {
+        return projects::WeightRank(projects::FixedRank{arguments.integer("rank", 1)});
+    }
+    const double scale = arguments.real("rank-scale", 1);
+    return scale > 0 ? Result<projects::WeightRank>(projects::WeightRank(projects::RankScale{scale}))
+                     : Result<projects::WeightRank>(Error{"--rank-scale", "got 0, expected more than 0 and at most 1"});
+}
+
+/// By the names in files; "-" stands for "_". Baseline is left to the engine, which says why not.
+Result<projects::LowRankMethod> methodFrom(std::string name)
+{
+    std::ranges::replace(name, '-', '_');
+    std::string known;
+    for (int i = 0; i <= static_cast<int>(projects::LowRankMethod::Exact); ++i) {
+        const auto method = static_cast<projects::LowRankMethod>(i);
+        if (projects::keyOf(method) == name) {
+            return method;
+        }
+        known += (known.empty() ? "" : ", ") + projects::keyOf(method);
+    }
+    return Error{"--method", "there is no \"" + name + "\", expected one of " + known};
+}
+
+void showFactorise(const engine::FactoriseReady& ready, const Console& console)
+{
+    remarkNotes(ready.notes, console);
+    nlohmann::json weights = nlohmann::json::array();
+    std::size_t longest = 0;
+    for (const auto& weight : ready.weights) {
+        longest = std::max(longest, weight.name.size());
+        weights.push_back({{"name", weight.name}, {"rank", weight.rank}, {"relativeError", weight.relativeError}});
+    }
+    console.line("run " + ready.runDirectory.string() + " goes on from step " + grouped(ready.step));
+    console.line("weight" + std::string(longest > 6 ? longest - 6 : 0, ' ') + "   rank   relative error");
+    for (const auto& weight : ready.weights) {
+        char line[64];
+        std::snprintf(line, sizeof line, "  %5lld   %14.3g", static_cast<long long>(weight.rank), weight.relativeError);
+        console.line(weight.name + std::string(longest - weight.name.size(), ' ') + line);
+    }
+    console.line("parameters: " + grouped(ready.parametersBefore) + " before, " + grouped(ready.parametersAfter) +
+                 " after");
+    console.line("loss over " + grouped(ready.batches) + " batches: " + lossText(ready.lossBefore) + " before, " +
+                 lossText(ready.lossAfter) + " after");
+    console.line("train it with: residua-cli resume " + ready.runDirectory.string());
+    console.value({{"run", ready.runDirectory.string()},
+                   {"step", ready.step},
+                   {"weights", weights},
+                   {"parametersBefore", ready.parametersBefore},
+                   {"parametersAfter", ready.parametersAfter},
+                   {"lossBefore", ready.lossBefore},
+                   {"lossAfter", ready.lossAfter},
+                   {"batches", ready.batches},
+                   {"notes", ready.notes}});
+}
+
+Exit runFactorise(const Arguments& arguments, const Console& console)
+{
+    engine::FactoriseRequest request;
+    setRun(request, arguments);
+    const Result<projects::WeightRank> rank = rankOf(arguments);
+    const Result<projects::LowRankMethod> method = methodFrom(arguments.text("method", "exact"));
+    const std::string inputs = arguments.text("inputs", "data");
+    if (!rank || !method) {
+        return console.fail(Exit::Usage, rank ? method.error() : rank.error());
+    }
+    if (inputs != "data" && inputs != "gaussian") {
+        return console.fail(Exit::Usage, {"--inputs", "got \"" + inputs + "\", expected data or gaussian"});
+    }
+    request.rank = *rank;
+    request.method = *method;
+    request.inputs = inputs == "data" ? projects::LowRankInputs::Data : projects::LowRankInputs::Gaussian;
+    const std::string output = arguments.text("output");
+    const Result<std::filesystem::path> run = absolutePath(request.runDirectory);
+    const Result<std::filesystem::path> newRun = output.empty() ? run : absolutePath(output);
+    if (!run || !newRun) {
+        return console.fail(Exit::Usage, run ? newRun.error() : run.error());
+    }
+    request.runDirectory = *run;
+    if (!output.empty()) {
+        request.newRun = *newRun;
+    }
+    if (arguments.has("steps")) {
+        request.steps = arguments.integer("steps", 0);
+    }
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    const auto* const ready = answer ? std::get_if<engine::FactoriseReady>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console);
+    }
+    showFactorise(*ready, console);
+    return Exit::Ok;
+}
+
 const PositionalSpec kRunDirectory{"RUN", "a run's directory"};
 const OptionSpec kFrom{"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0};
 
@@ -229,6 +330,22 @@ std::vector<Command> modelCommands()
            otherDataOption(),
            threadsOption()}},
          &runRetrofit,
+         Yields::Files},
+        {"factorise",
+         "go on with a trained network whose weights are products of two thin matrices",
+         "residua-cli factorise my-project/runs/first --rank-scale 0.25 -o my-project/runs/thin --steps 40",
+         {{kRunDirectory},
+          {kFrom,
+           {"rank-scale", OptionKind::Real, "S", "the rank as a share of each weight's smaller side", {}, 0, 1},
+           {"rank", OptionKind::Integer, "N", "the rank of each weight", {}, 1, 1e6},
+           {"method", OptionKind::Text, "NAME", "spectral, lfai, lfai-ws, relu-svd or exact (default)"},
+           {"inputs", OptionKind::Text, "NAME", "data (default): fitted to each layer's own; or gaussian"},
+           {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
+           {"steps", OptionKind::Integer, "N", "a new total of steps", {}, 1, kMostSteps},
+           projectOption(),
+           otherDataOption(),
+           threadsOption()}},
+         &runFactorise,
          Yields::Files},
     };
 }

@@ -106,8 +106,25 @@ struct RetrofitRequest {
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
 
+/// Makes `newRun`, as RetrofitRequest does, a run that goes on from a checkpoint with the weights of its blocks in two
+/// factors of `rank` that approximate what they have learned. Layer by layer from the first: each is fitted to what
+/// those before it, factored, make of a batch of the training data. All else is kept with the optimiser's state; that
+/// of the factors starts afresh. Weights that are factored already stay as they are. Refused where none is left.
+struct FactoriseRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step; ///< default: the last checkpoint
+    projects::WeightRank rank = projects::RankScale{};
+    projects::LowRankMethod method = projects::LowRankMethod::Exact; ///< any but Baseline
+    projects::LowRankInputs inputs = projects::LowRankInputs::Data;  ///< Gaussian: the data are not looked at
+    std::filesystem::path newRun;
+    std::optional<std::int64_t> steps; ///< a new total of steps
+};
+
 using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                             SampleRequest, EvaluateRequest, RetrofitRequest>;
+                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -183,13 +200,31 @@ struct RetrofitReady {
     double differenceInDouble = 0;    ///< the same in double precision
     std::vector<std::string> notes;   ///< as SampleReady's
 };
+struct FactoriseReady {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::int64_t step = 0;
+    /// A weight that was factored.
+    struct Weight {
+        std::string name; ///< "layers.1.up.weight"
+        std::int64_t rank = 0;
+        double relativeError = 0; ///< ‖u·v − W‖_F / ‖W‖_F
+    };
+    std::vector<Weight> weights;
+    std::int64_t parametersBefore = 0;
+    std::int64_t parametersAfter = 0;
+    double lossBefore = 0; ///< mean over `batches` of the validation split, or of the training split without one
+    double lossAfter = 0;  ///< on the same batches
+    std::int64_t batches = 0;
+    std::vector<std::string> notes; ///< as SampleReady's, and of the fits
+};
 struct QueryFailed {
     QueryTag tag{};
     Error error;
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, QueryFailed>;
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;
