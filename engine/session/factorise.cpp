@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A trained network with the weights of its blocks in two factors, fitted layer by layer to the inputs that the factored
-// layers before make (NLRA, remark 4.1, at a trained weight instead of a drawn one).
+// A trained network with the weights of its blocks in two factors, fitted layer by layer to the inputs that the
+// factored layers before make (NLRA, remark 4.1, at a trained weight instead of a drawn one).
 #include "engine/graph/factor_fits.h"
 #include "engine/graph/fit_cache.h"
 #include "engine/graph/weight_inputs.h"
@@ -195,8 +195,7 @@ private:
         WeightInputs inputs;
         Pass pass = passAfter(m_checkpoint->state.step);
         pass.weightInputs = &inputs;
-        const at::Tensor input =
-            upload(batch, m_dataset->schema(), at::kCPU, parameterType(plan.precision)).input;
+        const at::Tensor input = upload(batch, m_dataset->schema(), at::kCPU, parameterType(plan.precision)).input;
         {
             const at::NoGradGuard noGrad;
             (void)m_network->forward(input, pass);

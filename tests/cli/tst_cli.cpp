@@ -77,7 +77,8 @@ private slots:
         for (const QStringList& command : {QStringList{"resume", one, "--steps", "4"},
                                            {"eval", one},
                                            {"sample", one, "--tokens", "1"},
-                                           {"retrofit", one, "--topology", "dca"}}) {
+                                           {"retrofit", one, "--topology", "dca"},
+                                           {"factorise", one, "--rank-scale", "0.5"}}) {
             ran = run(command);
             QCOMPARE(ran.code, 3);
             QVERIFY2(ran.errors.contains("not the data of the run"), qPrintable(ran.errors));

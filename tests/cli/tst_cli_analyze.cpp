@@ -25,6 +25,39 @@ class TestCliAnalyze : public QObject {
     Q_OBJECT
 
 private slots:
+    void factorises()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("thin"));
+        QVERIFY(projects::saveProject(path("thin/project").toStdString(), tinyProject()).ok());
+        const QString whole = path("thin/whole");
+        const QString thin = path("thin/thin");
+        QCOMPARE(run({"train", path("thin/project"), "--steps", "4", "--run", whole}).code, 0);
+        QCOMPARE(run({"factorise", whole, "-o", thin}).code, 1);
+        QCOMPARE(run({"factorise", whole, "--rank", "2", "--rank-scale", "0.5", "-o", thin}).code, 1);
+        QCOMPARE(run({"factorise", whole, "--rank-scale", "0", "-o", thin}).code, 1);
+        QCOMPARE(run({"factorise", whole, "--rank-scale", "1.5", "-o", thin}).code, 1);
+        QCOMPARE(run({"factorise", whole, "--rank", "2", "--inputs", "noise", "-o", thin}).code, 1);
+        const Ran odd = run({"factorise", whole, "--rank", "2", "--method", "best", "-o", thin});
+        QCOMPARE(odd.code, 1);
+        QVERIFY2(odd.errors.contains("expected one of baseline, spectral, lfai, lfai_ws, relu_svd, exact"),
+                 qPrintable(odd.errors));
+        QCOMPARE(run({"factorise", whole, "--rank", "1000", "-o", thin}).code, 3);
+        QVERIFY(!QDir(thin).exists());
+        const QJsonObject made = json(run({"factorise", whole, "--rank-scale", "0.25", "--method", "relu-svd", "-o",
+                                           thin, "--steps", "6", "--json"}))
+                                     .object();
+        QCOMPARE(made["run"].toString(), thin);
+        QCOMPARE(made["step"].toInt(), 4);
+        QVERIFY(made["parametersAfter"].toInt() < made["parametersBefore"].toInt());
+        QVERIFY(made["lossBefore"].toDouble() > 0 && made["lossAfter"].toDouble() > 0);
+        QVERIFY(!made["weights"].toArray().isEmpty());
+        const Ran resumed = run({"resume", thin});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        const Ran again = run({"factorise", thin, "--rank-scale", "0.1"});
+        QCOMPARE(again.code, 3);
+        QVERIFY2(again.errors.contains("in factors already"), qPrintable(again.errors));
+    }
+
     void retrofitsAndAnalyzes()
     {
         QVERIFY(QDir(m_folder.path()).mkdir("retro"));

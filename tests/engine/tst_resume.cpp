@@ -78,6 +78,7 @@ private slots:
     void initTestCase()
     {
         QVERIFY(m_folder.isValid());
+        qputenv("XDG_CACHE_HOME", QByteArray::fromStdString(directory("cache").string()));
         m_whole = tests::lossesOf(project(), directory("whole"));
         QCOMPARE(m_whole.size(), std::size_t{kSteps});
     }
@@ -162,6 +163,39 @@ private slots:
         dropping.seeds.stages += 1;
         const auto other = tests::lossesOf(dropping, directory("dropping-otherwise"));
         QVERIFY(other != whole);
+    }
+
+    /// Factors that are fitted at the start, to the data, and decay by their product.
+    void factoredWeightsAreBitEqualToo()
+    {
+        projects::Project fitted = project();
+        fitted.training.steps = 12;
+        fitted.network.rank = projects::RankScale{0.5};
+        fitted.initialisation.lowRank = projects::LowRankMethod::Exact;
+        fitted.initialisation.lowRankInputs = projects::LowRankInputs::Data;
+        fitted.training.factorDecay = projects::FactorDecay::Product;
+        const auto whole = tests::lossesOf(fitted, directory("fitted"));
+        QCOMPARE(whole.size(), std::size_t{12});
+        QVERIFY(std::filesystem::exists(directory("cache") / "residua" / "fits"));
+        {
+            SessionProbe probe;
+            StartRun command = start(directory("fitted-stopped"));
+            command.project = fitted;
+            command.pauseAfter = 5;
+            probe.post(command);
+            QVERIFY(probe.waitFor<RunPaused>()); // from the fits of the first
+            probe.post(Stop{kRun});
+            QVERIFY(probe.waitFor<RunEnded>());
+        }
+        SessionProbe probe;
+        probe.post(resume(directory("fitted-stopped")));
+        QVERIFY(probe.waitFor<RunEnded>());
+        QCOMPARE(tests::recordedLosses(directory("fitted-stopped")), whole);
+        // Without what the first has kept, as after a kill in the fitting.
+        std::filesystem::remove_all(directory("cache"));
+        QCOMPARE(tests::lossesOf(fitted, directory("fitted-again")), whole);
+        fitted.initialisation.lowRank = projects::LowRankMethod::Spectral;
+        QVERIFY(tests::lossesOf(fitted, directory("fitted-otherwise")) != whole);
     }
 
     void beginsAgainWithoutACheckpoint()
