@@ -138,10 +138,9 @@ enum class RunEventKind {
     Resumed,   ///< by another process, from a checkpoint
     Forked,
     Retrofitted,
-    Factorised, ///< its weights became products of two factors
-    Stage,      ///< one begins; the text is its name
-    OtherData,  ///< the run goes on with data that are not what it was trained on
-    Store,      ///< what had to be done to the store
+    Stage,     ///< one begins; the text is its name
+    OtherData, ///< the run goes on with data that are not what it was trained on
+    Store,     ///< what had to be done to the store
     Finished,
     Stopped,
     Failed,

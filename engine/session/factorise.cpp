@@ -291,7 +291,7 @@ private:
         branch.directory = m_request.newRun;
         branch.project = m_after;
         branch.steps = m_after.training.steps;
-        branch.event = {step, RunEventKind::Factorised,
+        branch.event = {step, RunEventKind::Forked,
                         m_request.runDirectory.filename().string() + ": " + std::to_string(m_weights.size()) +
                             " weights in factors, by " + projects::keyOf(m_request.method)};
         branch.matrices = m_network->coefficients(step);
