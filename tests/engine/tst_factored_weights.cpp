@@ -133,6 +133,26 @@ private Q_SLOTS:
         QVERIFY(at::equal(parameter(*inFactors, "head.logits.weight"), parameter(*full, "head.logits.weight")));
     }
 
+    /// A pass that runs parts of heads and MLPs takes the rows of u, and the columns of v, that are theirs.
+    void partsOfFactors()
+    {
+        const Project whole = tinyLanguage("gpt", "plain", 3);
+        const auto full = compiled(whole);
+        const auto inFactors = compiled(factored(whole, projects::RankScale{1}, LowRankMethod::Spectral));
+        const engine::DeviceBatch batch = randomBatch(whole, 2, 5, 7);
+        engine::Pass pass = kEvaluation;
+        for (std::uint64_t layer = 0; layer < 3; ++layer) {
+            engine::LayerUse use;
+            use.heads = {.sampling = projects::DropSampling::FixedSize, .keep = 0.5, .key = 11 + layer};
+            use.mlp = {.sampling = projects::DropSampling::FixedSize, .keep = 0.5, .key = 21 + layer};
+            use.mlpParts = 4;
+            pass.layers.push_back(use);
+        }
+        const at::Tensor expected = full->forward(batch.input, pass);
+        QVERIFY(distance(expected, full->forward(batch.input, kEvaluation)) > 1e-3);
+        QVERIFY(distance(inFactors->forward(batch.input, pass), expected) < 1e-11);
+    }
+
     void gradients_data()
     {
         QTest::addColumn<QString>("block");

@@ -19,12 +19,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr RunId kRun{1};
-constexpr std::int64_t kDone = 12;
+constexpr std::int64_t kTrained = 12;
 
 projects::Project trainedProject()
 {
-    projects::Project project = tests::quickLanguage(kDone);
+    projects::Project project = tests::quickLanguage(kTrained);
     project.training.precision = projects::Precision::Fp64;
     return project;
 }
@@ -39,7 +38,7 @@ private slots:
     {
         QVERIFY(m_folder.isValid());
         qputenv("XDG_CACHE_HOME", QByteArray::fromStdString(directory("cache").string()));
-        QCOMPARE(tests::lossesOf(trainedProject(), directory("trained")).size(), std::size_t{kDone});
+        QCOMPARE(tests::lossesOf(trainedProject(), directory("trained")).size(), std::size_t{kTrained});
     }
 
     /// At full rank nothing is lost.
@@ -78,10 +77,10 @@ private slots:
         request.rank = projects::RankScale{0.25};
         request.method = method;
         request.inputs = inputs;
-        request.steps = kDone + 6;
+        request.steps = kTrained + 6;
         const auto ready = ask(request);
         QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
-        QCOMPARE(ready->step, kDone);
+        QCOMPARE(ready->step, kTrained);
         QVERIFY(std::isfinite(ready->lossAfter) && ready->lossAfter != ready->lossBefore);
         QVERIFY(ready->parametersAfter < ready->parametersBefore);
         const auto reader = RunReader::open(ready->runDirectory);
@@ -104,13 +103,13 @@ private slots:
         }
         tests::SessionProbe probe;
         ResumeRun command;
-        command.run = kRun;
+        command.run = RunId{1};
         command.runDirectory = ready->runDirectory;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
         const RunEnded ended = probe.all<RunEnded>()[0];
         QVERIFY2(ended.status == RunStatus::Finished, ended.error.text().c_str());
-        QCOMPARE(tests::recordedLosses(ready->runDirectory).rbegin()->first, kDone + 6);
+        QCOMPARE(tests::recordedLosses(ready->runDirectory).rbegin()->first, kTrained + 6);
     }
 
     /// Over real inputs the exact fit loses less of the function than singular values that know nothing of them.
@@ -141,7 +140,7 @@ private slots:
         QVERIFY(errorOf([](Request& r) { r.method = projects::LowRankMethod::Baseline; }).contains("forgets"));
         QVERIFY(errorOf([](Request& r) { r.rank = projects::FullRank{}; }).contains("expected a number or a share"));
         QVERIFY(errorOf([](Request& r) { r.rank = projects::FixedRank{17}; }).contains("above the smaller side"));
-        QVERIFY(errorOf([](Request& r) { r.steps = kDone; }).contains("more than the 12 that are done"));
+        QVERIFY(errorOf([](Request& r) { r.steps = kTrained; }).contains("more than the 12 that are done"));
         QVERIFY(errorOf([](Request& r) { r.step = 5; }).contains("5"));
 
         projects::Project thin = trainedProject();
