@@ -43,7 +43,7 @@ struct LfaiCourse {
     double learningRate = 5e-3;
     std::int64_t batch = 512;
     std::int64_t stepsPerEpoch = 128;
-    std::int64_t epochs = 6; ///< at most
+    std::int64_t epochs = 6; ///< at most: an epoch that no longer changes the error is the last
 };
 
 struct LowRankProblem {
@@ -103,9 +103,10 @@ struct LowRankWatch {
 [[nodiscard]] Error stoppedFit();
 
 /// Errors, without a place: a rank outside 1 … min(out, in), counts that do not fit, a value that is not finite, a
-/// covariance that is not symmetric or is negative in some direction, a course of no steps, and stoppedFit(). A search
-/// (Lfai, LfaiWarmStart, Exact) that does not converge and has ended above the spectral start keeps that start and says
-/// so. Under Identity nothing is searched: the best is a truncated singular value decomposition, and the note says so.
+/// covariance that is not symmetric or is negative in some direction, a course without samples or rate, and
+/// stoppedFit(). A search (Lfai, LfaiWarmStart, Exact) that does not converge and has ended above the spectral start
+/// keeps that start and says so. Under Identity nothing is searched: the best is a truncated singular value
+/// decomposition, and the note says so.
 [[nodiscard]] Result<LowRankFit> fitLowRank(const LowRankProblem& problem, LowRankMethod method,
                                             const LowRankWatch& watch = {});
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lowrank/exact_fit.h"
+
+#include "engine/data/random.h"
+#include "engine/lowrank/lbfgs.h"
+
+#include <Eigen/QR>
+
+#include <optional>
+
+namespace residua::engine::lowrank {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kNothingLeft = 1e-15; ///< of the full function: below it a sum of so many rows is rounding
+
+VectorXd joined(const Factors& factors)
+{
+    VectorXd at(factors.left.size() + factors.right.size());
+    at << factors.left.reshaped(), factors.right.reshaped();
+    return at;
+}
+
+Factors parted(const VectorXd& at, Index out, Index rank)
+{
+    const Index cut = out * rank;
+    return {at.head(cut).reshaped(out, rank), at.tail(at.size() - cut).reshaped(rank, (at.size() - cut) / rank)};
+}
+
+} // namespace
+
+ExactFit::ExactFit(const MatrixXd& rows, Nonlinearity follows)
+    : m_rows(rows), m_error(follows, rows.rowwise().squaredNorm()), m_fullFunction(m_error.fullFunction())
+{
+}
+
+double ExactFit::operator()(const VectorXd& at, VectorXd& gradient, Index rank) const
+{
+    const Index out = m_rows.rows();
+    const Index directions = m_rows.cols();
+    const Index cut = out * rank;
+    const Eigen::Map<const MatrixXd> left(at.data(), out, rank);
+    const Eigen::Map<const MatrixXd> right(at.data() + cut, rank, directions);
+    // With G = right·rightᵀ and P = rows·rightᵀ the rows' squares and products take no [out, directions] matrix.
+    const MatrixXd gram = right * right.transpose();
+    const MatrixXd shared = m_rows * right.transpose();
+    const MatrixXd spread = left * gram;
+    const GaussianError::Rows rows =
+        m_error(left.cwiseProduct(spread).rowwise().sum(), left.cwiseProduct(shared).rowwise().sum());
+    Eigen::Map<MatrixXd> byLeft(gradient.data(), out, rank);
+    Eigen::Map<MatrixXd> byRight(gradient.data() + cut, rank, directions);
+    byLeft.noalias() = rows.byOwn.asDiagonal() * spread + rows.byFull.asDiagonal() * shared;
+    const MatrixXd ownLeft = rows.byOwn.asDiagonal() * left;
+    const MatrixXd fullLeft = rows.byFull.asDiagonal() * left;
+    byRight.noalias() = (left.transpose() * ownLeft) * right;
+    byRight.noalias() += fullLeft.transpose() * m_rows;
+    return rows.error.sum();
+}
+
+Result<Searched> ExactFit::search(const std::vector<NamedStart>& starts, const LowRankWatch& watch) const
+{
+    LbfgsOptions options;
+    options.enough = kNothingLeft * m_fullFunction;
+    std::optional<LbfgsResult> best;
+    std::string from;
+    Index rank = 0;
+    for (std::size_t k = 0; k < starts.size(); ++k) {
+        rank = starts[k].factors.left.cols();
+        const auto goOn = [&](int iteration, double value) {
+            if (watch.progress) {
+                const double within = double(iteration) / options.iterations;
+                watch.progress({(double(k) + within) / double(starts.size()), value / m_fullFunction});
+            }
+            return !watch.stop.stop_requested();
+        };
+        if (watch.stop.stop_requested()) {
+            return stoppedFit();
+        }
+        const auto objective = [&](const VectorXd& at, VectorXd& gradient) { return (*this)(at, gradient, rank); };
+        LbfgsResult found = minimise(objective, joined(starts[k].factors), options, goOn);
+        if (found.stopped) {
+            return stoppedFit();
+        }
+        if (!best || found.value < best->value) {
+            best = std::move(found);
+            from = starts[k].name;
+        }
+        if (best->value <= options.enough) {
+            break;
+        }
+    }
+    Searched searched{parted(best->at, m_rows.rows(), rank), best->converged, ""};
+    searched.note = "from the " + from + " start, " + std::to_string(best->iterations) + " iterations" +
+                    (best->converged ? "" : ", not yet standing still");
+    return searched;
+}
+
+Factors randomStart(const MatrixXd& rows, Index rank, std::uint64_t seed)
+{
+    RandomStream draws(seed, streamOf(Stream::Subspace));
+    const MatrixXd drawn = MatrixXd::NullaryExpr(rows.cols(), rank, [&] { return draws.gaussian(); });
+    const Eigen::HouseholderQR<MatrixXd> qr(drawn);
+    const MatrixXd basis = qr.householderQ() * MatrixXd::Identity(rows.cols(), rank);
+    return {rows * basis, basis.transpose()};
+}
+
+} // namespace residua::engine::lowrank

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/lowrank/low_rank_fit.h"
+
+#include <cstddef>
+
+namespace residua::engine {
+
+/// How the fits of several layers are watched. Both are called on the fitting threads, never two at once; either may be
+/// empty.
+struct LayerFitsWatch {
+    std::function<void(std::size_t problem, std::size_t method, const LowRankProgress&)> progress;
+    std::function<void(std::size_t problem, std::size_t method, const Result<LowRankFit>&)> finished;
+    std::stop_token stop;
+};
+
+/// Each problem by each method, side by side on so many threads (at least 1), the largest problems first. Element
+/// [problem·methods + method] is what fitLowRank gives, and the same bits whatever the number of threads. After a
+/// requested stop the rest are stoppedFit().
+[[nodiscard]] std::vector<Result<LowRankFit>> fitLayers(std::span<const LowRankProblem> problems,
+                                                        std::span<const LowRankMethod> methods, int threads,
+                                                        const LayerFitsWatch& watch = {});
+
+} // namespace residua::engine

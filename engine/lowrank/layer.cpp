@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lowrank/layer.h"
+
+#include "engine/data/random.h"
+#include "projects/base/text.h"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <Eigen/SVD>
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::engine::lowrank {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+MatrixXd matrixOf(const std::vector<double>& values, std::int64_t rows, std::int64_t columns)
+{
+    return Eigen::Map<const RowMajor>(values.data(), rows, columns);
+}
+
+Error unfit(const char* what, std::size_t got, std::int64_t rows, std::int64_t columns)
+{
+    return {"", std::string(what) + " has " + std::to_string(got) + " numbers, expected " + std::to_string(rows) +
+                    " x " + std::to_string(columns)};
+}
+
+bool holds(const std::vector<double>& values, std::int64_t rows, std::int64_t columns)
+{
+    // Divided, because a product of two counts from outside may be beyond 64 bits.
+    return rows > 0 && columns > 0 && values.size() % std::size_t(rows) == 0 &&
+           values.size() / std::size_t(rows) == std::size_t(columns);
+}
+
+Status checkNumbers(const LowRankProblem& problem)
+{
+    if (!holds(problem.weight, problem.out, problem.in)) {
+        return unfit("the weight", problem.weight.size(), problem.out, problem.in);
+    }
+    const std::int64_t most = std::min(problem.out, problem.in);
+    if (problem.rank < 1 || problem.rank > most) {
+        return Error{"", "rank " + std::to_string(problem.rank) + " of a weight of " + std::to_string(problem.out) +
+                             " x " + std::to_string(problem.in) + ": expected 1 to " + std::to_string(most) +
+                             ", the smaller side"};
+    }
+    const auto finite = [](double value) { return std::isfinite(value); };
+    if (!std::ranges::all_of(problem.weight, finite)) {
+        return Error{"", "the weight has a value that is not finite: there is nothing to approximate"};
+    }
+    if (!problem.covariance.empty() && !holds(problem.covariance, problem.in, problem.in)) {
+        return unfit("the inputs' covariance", problem.covariance.size(), problem.in, problem.in);
+    }
+    if (!std::ranges::all_of(problem.covariance, finite)) {
+        return Error{"", "the inputs' covariance has a value that is not finite"};
+    }
+    return Done{};
+}
+
+/// S and its pseudo-inverse.
+Status takeRoot(const LowRankProblem& problem, Layer& layer)
+{
+    const MatrixXd covariance = matrixOf(problem.covariance, problem.in, problem.in);
+    const double scale = covariance.cwiseAbs().maxCoeff();
+    const double skew = (covariance - covariance.transpose()).cwiseAbs().maxCoeff();
+    if (skew > 1e-6 * scale) {
+        return Error{"", "the inputs' covariance is not symmetric: two entries differ by " + numberText(skew, 3)};
+    }
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver((covariance + covariance.transpose()) / 2);
+    const VectorXd& values = solver.eigenvalues();
+    const double largest = std::max(values.maxCoeff(), 0.0);
+    // Second moments of a batch in single precision are negative by their rounding.
+    if (values.minCoeff() < -1e-5 * scale) {
+        return Error{"", "the inputs' covariance has the negative eigenvalue " + numberText(values.minCoeff(), 3) +
+                             ", expected none"};
+    }
+    const VectorXd roots = values.cwiseMax(0).cwiseSqrt();
+    const double least = 1e-7 * std::sqrt(largest);
+    const VectorXd inverse = roots.unaryExpr([least](double root) { return root > least ? 1 / root : 0.0; });
+    layer.root = solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
+    layer.inverseRoot = solver.eigenvectors() * inverse.asDiagonal() * solver.eigenvectors().transpose();
+    return Done{};
+}
+
+/// N(0, 1/inputs), drawn again beyond two standard deviations (the paper, 4.1).
+MatrixXd truncatedNormal(Index rows, Index columns, Index inputs, RandomStream& draws)
+{
+    MatrixXd result(rows, columns);
+    const double deviation = 1 / std::sqrt(double(inputs));
+    for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < columns; ++j) {
+            double value = draws.gaussian();
+            while (std::abs(value) > 2) {
+                value = draws.gaussian();
+            }
+            result(i, j) = deviation * value;
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+Decomposition decomposed(const MatrixXd& matrix)
+{
+    const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
+}
+
+Result<Layer> layerOf(const LowRankProblem& problem)
+{
+    if (const Status sound = checkNumbers(problem); !sound) {
+        return sound.error();
+    }
+    Layer layer;
+    layer.weight = matrixOf(problem.weight, problem.out, problem.in);
+    layer.rank = problem.rank;
+    layer.follows = problem.follows;
+    layer.seed = problem.seed;
+    layer.seen = layer.weight;
+    if (!problem.covariance.empty()) {
+        if (const Status rooted = takeRoot(problem, layer); !rooted) {
+            return rooted.error();
+        }
+        layer.seen = layer.weight * layer.root;
+    }
+    return layer;
+}
+
+Factors spectralFactors(const Decomposition& weight, Index rank)
+{
+    const VectorXd roots = weight.values.head(rank).cwiseSqrt();
+    return {weight.u.leftCols(rank) * roots.asDiagonal(), roots.asDiagonal() * weight.v.leftCols(rank).transpose()};
+}
+
+Factors balanced(const Factors& factors)
+{
+    const Index rank = factors.left.cols();
+    const Eigen::HouseholderQR<MatrixXd> left(factors.left);
+    const Eigen::HouseholderQR<MatrixXd> right(factors.right.transpose());
+    const MatrixXd leftTriangle = left.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
+    const MatrixXd rightTriangle = right.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
+    const Decomposition middle = decomposed(leftTriangle * rightTriangle.transpose());
+    const VectorXd roots = middle.values.cwiseSqrt();
+    MatrixXd l = MatrixXd::Zero(factors.left.rows(), rank);
+    l.topRows(rank) = middle.u * roots.asDiagonal();
+    MatrixXd r = MatrixXd::Zero(factors.right.cols(), rank);
+    r.topRows(rank) = middle.v * roots.asDiagonal();
+    return {left.householderQ() * l, (right.householderQ() * r).transpose()};
+}
+
+Result<Factors> drawnFactors(const LowRankProblem& problem)
+{
+    if (problem.drawnLeft.empty() && problem.drawnRight.empty()) {
+        RandomStream draws(problem.seed, streamOf(Stream::Target));
+        MatrixXd right = truncatedNormal(problem.rank, problem.in, problem.in, draws);
+        return Factors{truncatedNormal(problem.out, problem.rank, problem.rank, draws), std::move(right)};
+    }
+    if (!holds(problem.drawnLeft, problem.out, problem.rank)) {
+        return unfit("the drawn left factor", problem.drawnLeft.size(), problem.out, problem.rank);
+    }
+    if (!holds(problem.drawnRight, problem.rank, problem.in)) {
+        return unfit("the drawn right factor", problem.drawnRight.size(), problem.rank, problem.in);
+    }
+    Factors drawn{matrixOf(problem.drawnLeft, problem.out, problem.rank),
+                  matrixOf(problem.drawnRight, problem.rank, problem.in)};
+    if (!drawn.left.allFinite() || !drawn.right.allFinite()) {
+        return Error{"", "a drawn factor has a value that is not finite"};
+    }
+    return drawn;
+}
+
+FactorError::FactorError(const Layer& layer)
+    : m_layer(layer), m_full(layer.fullSquares()), m_error(layer.follows, m_full)
+{
+}
+
+FactorError::Squares FactorError::squaresOf(const Factors& factors) const
+{
+    MatrixXd product = factors.left * factors.right;
+    if (m_layer.hasCovariance()) {
+        product = factors.left * (factors.right * m_layer.root);
+    }
+    return {product.rowwise().squaredNorm(), product.cwiseProduct(m_layer.seen).rowwise().sum()};
+}
+
+double FactorError::operator()(const Factors& factors) const
+{
+    const Squares squares = squaresOf(factors);
+    return m_error(squares.own, squares.shared).error.sum();
+}
+
+LowRankMeasures FactorError::measures(const Factors& factors) const
+{
+    const Squares squares = squaresOf(factors);
+    LowRankMeasures measures;
+    measures.functionError = m_error(squares.own, squares.shared).error.sum();
+    measures.fullFunction = m_error.fullFunction();
+    measures.relativeFunctionError = measures.functionError > 0 ? measures.functionError / measures.fullFunction : 0;
+    measures.weightError = (factors.left * factors.right - m_layer.weight).squaredNorm();
+    double sum = 0;
+    Index counted = 0;
+    for (Index i = 0; i < m_full.size(); ++i) {
+        if (m_full[i] > 0) {
+            const double product = std::sqrt(squares.own[i] * m_full[i]);
+            sum += product > 0 ? std::clamp(squares.shared[i] / product, -1.0, 1.0) : 0;
+            ++counted;
+        }
+    }
+    measures.meanCorrelation = counted > 0 ? sum / double(counted) : 1;
+    return measures;
+}
+
+double FactorError::gapBound(const Factors& factors) const
+{
+    const Squares squares = squaresOf(factors);
+    double sum = 0;
+    for (Index i = 0; i < m_full.size(); ++i) {
+        const double product = std::sqrt(squares.own[i] * m_full[i]);
+        const double rho = product > 0 ? squares.shared[i] / product : 0;
+        const double missing = std::sqrt(squares.own[i]) - std::sqrt(m_full[i]) * sqrtH(rho);
+        sum += missing * missing / 2;
+    }
+    return sum;
+}
+
+} // namespace residua::engine::lowrank

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/lowrank/gaussian_error.h"
+#include "engine/lowrank/low_rank_fit.h"
+
+#include <Eigen/Core>
+
+namespace residua::engine::lowrank {
+
+/// left [out, rank], right [rank, in].
+struct Factors {
+    Eigen::MatrixXd left;
+    Eigen::MatrixXd right;
+};
+
+/// U·diag(values)·Vᵀ, thin, the values descending.
+struct Decomposition {
+    Eigen::MatrixXd u;
+    Eigen::VectorXd values;
+    Eigen::MatrixXd v;
+};
+[[nodiscard]] Decomposition decomposed(const Eigen::MatrixXd& matrix);
+
+/// A problem that was found sound. With a root S of the inputs' covariance, x = S·z and z is N(0, I); `seen` is the
+/// weight as z meets it.
+struct Layer {
+    Eigen::MatrixXd weight;      ///< [out, in]
+    Eigen::MatrixXd root;        ///< S, symmetric, [in, in]; empty where the covariance is the identity
+    Eigen::MatrixXd inverseRoot; ///< its pseudo-inverse; empty likewise
+    Eigen::MatrixXd seen;        ///< weight·S
+    Eigen::Index rank = 0;
+    Nonlinearity follows{};
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] bool hasCovariance() const { return root.size() > 0; }
+    [[nodiscard]] Eigen::VectorXd fullSquares() const { return seen.rowwise().squaredNorm(); }
+};
+/// Errors: as fitLowRank's.
+[[nodiscard]] Result<Layer> layerOf(const LowRankProblem& problem);
+
+/// Definition 2.1 for a decomposed weight: the r largest singular values, their roots on each side.
+[[nodiscard]] Factors spectralFactors(const Decomposition& weight, Eigen::Index rank);
+
+/// The same product with the same norms on each side: remark A.9.
+[[nodiscard]] Factors balanced(const Factors& factors);
+
+/// The draw that Baseline and Lfai start from: the problem's own, or the paper's law.
+[[nodiscard]] Result<Factors> drawnFactors(const LowRankProblem& problem);
+
+/// A layer's error as a function of the factors alone.
+class FactorError {
+public:
+    explicit FactorError(const Layer& layer);
+    [[nodiscard]] double operator()(const Factors& factors) const;
+    /// Everything but spectralGapBound and seconds.
+    [[nodiscard]] LowRankMeasures measures(const Factors& factors) const;
+    /// Theorem 3.5 at these factors, for a Relu: ½ Σ (‖y_i‖ − ‖w_i‖·√h(ρ_i))² is what the rows' best norms would take
+    /// away from R, so the optimum lies at least as far below. At the spectral factors ‖y_i‖ = ‖w_i‖·ρ_i, and that is
+    /// the theorem's ½‖w ⊙ (√h(ρ) − ρ)‖²; it prints the bound divided by d.
+    [[nodiscard]] double gapBound(const Factors& factors) const;
+
+private:
+    struct Squares {
+        Eigen::VectorXd own;
+        Eigen::VectorXd shared;
+    };
+    [[nodiscard]] Squares squaresOf(const Factors& factors) const;
+
+    const Layer& m_layer;
+    Eigen::VectorXd m_full;
+    GaussianError m_error;
+};
+
+} // namespace residua::engine::lowrank

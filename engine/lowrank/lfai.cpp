@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/lowrank/lfai.h"
+
+#include "engine/data/random.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace residua::engine::lowrank {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// An epoch that changes the error by less than this share of it ends the course.
+constexpr double kStandsStill = 1e-3;
+
+/// Adam (Kingma and Ba 2014) for one matrix.
+class Adam {
+public:
+    Adam(const MatrixXd& of, double rate)
+        : m_first(MatrixXd::Zero(of.rows(), of.cols())), m_second(m_first), m_rate(rate)
+    {
+    }
+    void step(MatrixXd& value, const MatrixXd& gradient)
+    {
+        constexpr double kFirst = 0.9;
+        constexpr double kSecond = 0.999;
+        constexpr double kEpsilon = 1e-8;
+        m_firstPower *= kFirst;
+        m_secondPower *= kSecond;
+        m_first = kFirst * m_first + (1 - kFirst) * gradient;
+        m_second = kSecond * m_second + (1 - kSecond) * gradient.cwiseAbs2();
+        const double rate = m_rate / (1 - m_firstPower);
+        const double correction = 1 / (1 - m_secondPower);
+        value.array() -= rate * m_first.array() / ((correction * m_second.array()).sqrt() + kEpsilon);
+    }
+
+private:
+    MatrixXd m_first;
+    MatrixXd m_second;
+    double m_rate;
+    double m_firstPower = 1;
+    double m_secondPower = 1;
+};
+
+/// N(0, 1), both halves of Box and Muller's pair.
+void drawGaussians(MatrixXd& values, RandomStream& draws)
+{
+    for (Index i = 0; i + 1 < values.size(); i += 2) {
+        const double radius = std::sqrt(-2 * std::log(draws.uniform()));
+        const double angle = 2 * std::numbers::pi * draws.uniform();
+        values.data()[i] = radius * std::cos(angle);
+        values.data()[i + 1] = radius * std::sin(angle);
+    }
+    if (values.size() % 2 == 1) {
+        values.data()[values.size() - 1] = draws.gaussian();
+    }
+}
+
+/// One batch: the loss, and the gradients by both factors.
+class SampledLoss {
+public:
+    SampledLoss(const Layer& layer, std::int64_t batch)
+        : m_layer(layer), m_inputs(layer.weight.cols(), batch), m_draws(layer.seed, streamOf(Stream::Inputs))
+    {
+    }
+    double operator()(const Factors& factors, MatrixXd& byLeft, MatrixXd& byRight)
+    {
+        drawGaussians(m_inputs, m_draws);
+        if (m_layer.hasCovariance()) {
+            m_inputs = (m_layer.root * m_inputs).eval();
+        }
+        MatrixXd full = m_layer.weight * m_inputs;
+        applyNonlinearity(m_layer.follows, full);
+        const MatrixXd middle = factors.right * m_inputs;
+        MatrixXd reached = factors.left * middle;
+        MatrixXd slopes;
+        applyNonlinearity(m_layer.follows, reached, slopes);
+        const MatrixXd difference = reached - full;
+        const double scale = 2.0 / double(m_inputs.cols());
+        const MatrixXd back = scale * difference.cwiseProduct(slopes);
+        byLeft.noalias() = back * middle.transpose();
+        byRight.noalias() = (factors.left.transpose() * back) * m_inputs.transpose();
+        return difference.squaredNorm() / double(m_inputs.cols());
+    }
+
+private:
+    const Layer& m_layer;
+    MatrixXd m_inputs; ///< [in, batch]
+    RandomStream m_draws;
+};
+
+} // namespace
+
+Result<Searched> fitBySamples(const Layer& layer, const FactorError& error, Factors start, const LfaiCourse& course,
+                              const LowRankWatch& watch)
+{
+    SampledLoss loss(layer, course.batch);
+    Adam left(start.left, course.learningRate);
+    Adam right(start.right, course.learningRate);
+    Searched searched{std::move(start), false, ""};
+    Factors& factors = searched.factors;
+    MatrixXd byLeft;
+    MatrixXd byRight;
+    const double full = error.measures(factors).fullFunction;
+    double before = error(factors);
+    std::int64_t epoch = 0;
+    while (epoch < course.epochs && !searched.converged && std::isfinite(before)) {
+        for (std::int64_t step = 0; step < course.stepsPerEpoch; ++step) {
+            if (watch.stop.stop_requested()) {
+                return stoppedFit();
+            }
+            const double sampled = loss(factors, byLeft, byRight);
+            left.step(factors.left, byLeft);
+            right.step(factors.right, byRight);
+            if (watch.progress) {
+                const double done = double(epoch) + double(step + 1) / double(course.stepsPerEpoch);
+                watch.progress({done / double(course.epochs), full > 0 ? sampled / full : 0});
+            }
+        }
+        ++epoch;
+        const double now = error(factors);
+        searched.converged = std::abs(before - now) <= kStandsStill * now || now <= 1e-15 * full;
+        before = now;
+    }
+    searched.note = std::to_string(epoch) + (epoch == 1 ? " epoch" : " epochs") +
+                    (searched.converged ? "" : ", not yet standing still");
+    return searched;
+}
+
+} // namespace residua::engine::lowrank

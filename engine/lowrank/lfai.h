@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/lowrank/exact_fit.h"
+
+namespace residua::engine::lowrank {
+
+/// Algorithms 1 and 2: Adam on (1/B)·Σ_k ‖σ(left·right·x_k) − σ(weight·x_k)‖² over fresh Gaussian samples, from
+/// `start`. After each epoch the expectation is measured without samples; where it stands still the course ends early.
+/// Not converged: it still moved in the last epoch. Errors: stoppedFit().
+[[nodiscard]] Result<Searched> fitBySamples(const Layer& layer, const FactorError& error, Factors start,
+                                            const LfaiCourse& course, const LowRankWatch& watch);
+
+} // namespace residua::engine::lowrank
