@@ -153,7 +153,7 @@ private:
             return Error{"network", "no layer has a weight that can be of lower rank: expected a linear, an attention "
                                     "or a conv2d node of full rank in a block"};
         }
-        const Result<double> loss = lossOf(*before);
+        const Result<double> loss = lossOf(**before);
         if (!loss) {
             return loss.error();
         }

@@ -6,6 +6,7 @@
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/precision.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <ATen/core/grad_mode.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/file/block_file.h"
 #include "projects/file/json.h"
 
 #include "projects/library/presets.h"
