@@ -351,6 +351,7 @@ void validateNetwork(const Project& project, Problems& problems)
 {
     const Network& network = project.network;
     problems.checkRanges("/network/width");
+    problems.checkRanges("/network/rank");
     if (sizesOf(project)) {
         GraphCheck(project, GraphRef::stem(), "/network/stem", entryShape(project), problems).run();
         checkBlocks(project, problems);

@@ -15,6 +15,19 @@ std::string Shape::text() const
     return text + "]";
 }
 
+namespace {
+
+/// One out of its range is the field's fault, and no node's.
+WeightRank usableRank(const WeightRank& rank)
+{
+    const auto* const fixed = std::get_if<FixedRank>(&rank);
+    const auto* const share = std::get_if<RankScale>(&rank);
+    const bool usable = (!fixed || fixed->rank >= 1) && (!share || (share->scale > 0 && share->scale <= 1));
+    return usable ? rank : WeightRank(FullRank{});
+}
+
+} // namespace
+
 Result<Sizes> sizesOf(const Project& project)
 {
     const auto positive = [](const char* place, std::int64_t size) -> Status {
@@ -26,7 +39,7 @@ Result<Sizes> sizesOf(const Project& project)
     if (const Status ok = positive("network · width", project.network.width); !ok) {
         return ok.error();
     }
-    Sizes sizes{{{"d", project.network.width}}, project.network.rank};
+    Sizes sizes{{{"d", project.network.width}}, usableRank(project.network.rank)};
     if (isLanguage(project.data)) {
         const std::int64_t vocabulary = vocabularyOf(project.data);
         if (const Status ok = positive("data · vocabulary", vocabulary); !ok) {

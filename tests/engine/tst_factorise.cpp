@@ -87,8 +87,8 @@ private slots:
         QVERIFY(reader.ok());
         QVERIFY(reader->project()->network.rank == projects::WeightRank(projects::RankScale{0.25}));
         // What is not in factors is there with its moments, byte for byte.
-        const auto before = loadCheckpoint(directory("trained"), std::nullopt);
-        const auto after = loadCheckpoint(ready->runDirectory, std::nullopt);
+        const auto before = loadCheckpoint(directory("trained"), std::nullopt, nullptr);
+        const auto after = loadCheckpoint(ready->runDirectory, std::nullopt, nullptr);
         QVERIFY(before.ok() && after.ok());
         QVERIFY(!after->model.tensors().contains("layers.1.up.weight"));
         for (const char* const kept : {"stem.embedding.weight", "layers.2.norm_ffn.weight"}) {
@@ -146,7 +146,7 @@ private slots:
         projects::Project thin = trainedProject();
         thin.training.steps = 2;
         thin.network.rank = projects::FixedRank{4};
-        tests::lossesOf(thin, directory("thin already"));
+        QCOMPARE(tests::lossesOf(thin, directory("thin already")).size(), std::size_t{2});
         QVERIFY(
             errorOf([&](Request& r) { r.runDirectory = directory("thin already"); }).contains("in factors already"));
 
@@ -157,7 +157,7 @@ private slots:
                        {projects::NodeId{3}, "output", "output", {}}};
         graph.wires = {{{projects::NodeId{1}, "out"}, {projects::NodeId{2}, "in"}},
                        {{projects::NodeId{2}, "out"}, {projects::NodeId{3}, "in"}}};
-        tests::lossesOf(none, directory("no such weights"));
+        QCOMPARE(tests::lossesOf(none, directory("no such weights")).size(), std::size_t{2});
         QVERIFY(errorOf([&](Request& r) {
                     r.runDirectory = directory("no such weights");
                 }).contains("no layer has a weight that can be of lower rank"));

@@ -241,7 +241,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 10);
+        QCOMPARE(sweeps, 12);
     }
 
     void partsOfAGrid()

@@ -120,12 +120,9 @@ void TestValidate::network_data()
         "share a table");
     row(
         "network's rank", [](Project& p) { p.network.rank = FixedRank{0}; },
-        "E /network/blocks/0/graph/nodes/1 [block test · node a] parameter rank: got 0, expected at least 1\n"
         "E /network/rank/rank [network · rank of weights · rank] got 0, expected 1 to 1000000");
     row(
         "network's scale", [](Project& p) { p.network.rank = RankScale{1.25}; },
-        "E /network/blocks/0/graph/nodes/1 [block test · node a] parameter rank: got the share 1.25, expected more "
-        "than 0 and at most 1\n"
         "E /network/rank/scale [network · rank of weights · rank scale] got 1.25, expected more than 0 and at most 1");
     row(
         "a rank above a side", [](Project& p) { p.network.rank = FixedRank{129}; },
