@@ -235,8 +235,8 @@ private:
             return notes.error();
         }
         for (std::string& note : *notes) {
-            const std::string where = m_layer > 0 ? m_layers[m_layer - 1] + " " : "";
-            m_ready.notes.push_back(where + std::move(note));
+            const std::string layer = m_layer > 0 ? m_layers[m_layer - 1] : "";
+            m_ready.notes.push_back(layer.empty() ? std::move(note) : layer.substr(0, layer.size() - 1) + ": " + note);
         }
         return Done{};
     }
