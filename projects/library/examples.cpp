@@ -327,7 +327,7 @@ Project lowRankLanguage()
     project.network.width = 64;
     project.network.rank = RankScale{0.25};
     project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 1, .lowRank = LowRankMethod::Exact};
-    project.training.steps = 300;
+    project.training.steps = 200;
     project.training.learningRate = {4e-3, 30, RateCurve::Cosine, 0.1};
     std::vector<SweepAxis> axes = initialisationAxes();
     axes.insert(axes.begin(), axisOf("/network/rank/scale", "rank scale", {{"0.1", {"0.1"}}, {"0.25", {"0.25"}}}));
