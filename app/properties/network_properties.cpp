@@ -2,6 +2,7 @@
 #include "app/properties/property_list.h"
 
 #include "projects/base/json_pointer.h"
+#include "projects/base/text.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/fields.h"
@@ -73,7 +74,7 @@ QVariant toVariant(const ParamSpec& spec, const ParamValue& value)
                                             : QVariant(QString::number(*number));
     }
     if (const auto* real = std::get_if<double>(&value)) {
-        return spec.type == ParamType::Rank ? QVariant(QString::fromStdString(projects::numberText(*real)))
+        return spec.type == ParamType::Rank ? QVariant(QString::fromStdString(numberText(*real)))
                                             : QVariant(*real);
     }
     return QString::fromStdString(std::get<std::string>(value));
