@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze_theory.h"
 #include "app/cli/commands.h"
+#include "app/cli/low_rank_figures.h"
 #include "app/cli/result_file.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
@@ -248,7 +249,7 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
         return runCoefficients(arguments, console);
     }
     if (what == "theory") {
-        return runTheory(arguments, console);
+        return arguments.has("figure") ? runLowRankFigure(arguments, console) : runTheory(arguments, console);
     }
     return console.fail(Exit::Usage, {"", "unknown analysis \"" + what + "\", expected coefficients or theory"});
 }
@@ -264,10 +265,11 @@ std::vector<Command> analyzeCommands()
         {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
         {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
         {"output", OptionKind::Text, "FILE",
-         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank) instead; - is "
-         "CSV on standard output",
+         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure) "
+         "instead; - is CSV on standard output",
          "o"}};
     std::ranges::move(theoryOptions(), std::back_inserter(options));
+    std::ranges::move(lowRankFigureOptions(), std::back_inserter(options));
     return {
         {"analyze",
          "print or export what a run has learned, its mixing coefficients, or what the papers prove of a project",
