@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/analyze_gap.h"
 #include "app/cli/analyze_theory.h"
 #include "app/cli/commands.h"
 #include "app/cli/low_rank_figures.h"
@@ -251,7 +252,10 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
     if (what == "theory") {
         return arguments.has("figure") ? runLowRankFigure(arguments, console) : runTheory(arguments, console);
     }
-    return console.fail(Exit::Usage, {"", "unknown analysis \"" + what + "\", expected coefficients or theory"});
+    if (what == "gap") {
+        return runGap(arguments, console);
+    }
+    return console.fail(Exit::Usage, {"", "unknown analysis \"" + what + "\", expected coefficients, theory or gap"});
 }
 
 } // namespace
@@ -270,12 +274,16 @@ std::vector<Command> analyzeCommands()
          "o"}};
     std::ranges::move(theoryOptions(), std::back_inserter(options));
     std::ranges::move(lowRankFigureOptions(), std::back_inserter(options));
+    std::ranges::move(gapOptions(), std::back_inserter(options));
     return {
         {"analyze",
-         "print or export what a run has learned, its mixing coefficients, or what the papers prove of a project",
+         "print or export what a run has learned, its mixing coefficients, what the papers prove of a project, or how "
+         "far weights in two factors are from the full ones",
          "residua-cli analyze coefficients my-project/runs/first --against initial",
-         {{{"WHAT", "coefficients or theory"},
-           {"SUBJECT", "a run's directory; for theory a project of low-rank regression, or none", Presence::Optional}},
+         {{{"WHAT", "coefficients, theory or gap"},
+           {"SUBJECT",
+            "a run's directory; for theory a project of low-rank regression, or none; for gap a project or a run",
+            Presence::Optional}},
           std::move(options)},
          &runAnalyze},
     };

@@ -123,8 +123,22 @@ struct FactoriseRequest {
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
 
+/// The weights that a rank below the full one is about, whole, as fits of their factors take them (engine/lowrank): as
+/// a run's checkpoint has them or, without a run, as `project` draws them. Nothing is written. Refused where there is
+/// none.
+struct LowRankWeightsRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory; ///< empty: `project` itself
+    projects::Project project;
+    std::filesystem::path projectDirectory; ///< of `project`; of a run, empty: the one recorded in it
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step;              ///< of a run, default: the last checkpoint
+    std::optional<projects::WeightRank> rank;      ///< instead of the network's in the document
+    std::optional<projects::LowRankInputs> inputs; ///< instead of the document's
+};
+
 using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest>;
+                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, LowRankWeightsRequest>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -218,13 +232,33 @@ struct FactoriseReady {
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and of the fits
 };
+/// One weight, its matrices row-major.
+struct LowRankWeight {
+    std::string name; ///< "layers.1.up.weight"
+    std::int64_t out = 0;
+    std::int64_t in = 0;
+    std::int64_t rank = 0;
+    std::string follows;              ///< the activation that all its readers apply: "relu"; empty: none
+    std::vector<double> values;       ///< [out, in]
+    std::vector<double> inputMoments; ///< E[x·xᵀ] of what it reads, [in, in]; empty: standard normal
+    std::vector<double> drawnLeft;    ///< [out, rank], the factors' own draw by the document's law
+    std::vector<double> drawnRight;   ///< [rank, in]
+    std::uint64_t seed = 0;           ///< of its fit
+};
+struct LowRankWeightsReady {
+    QueryTag tag{};
+    std::vector<LowRankWeight> weights; ///< in the network's order
+    std::int64_t step = 0;              ///< of the checkpoint; 0 for a draw
+    std::vector<std::string> notes;     ///< as SampleReady's
+};
 struct QueryFailed {
     QueryTag tag{};
     Error error;
 };
 
-using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, QueryFailed>;
+using Event =
+    std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice, DevicesListed,
+                 SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, LowRankWeightsReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;
