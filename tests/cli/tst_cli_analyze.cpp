@@ -147,6 +147,74 @@ private slots:
         QCOMPARE(run({"analyze", "coefficients", dca, "-o", path("retro/c.txt")}).code, 1);
     }
 
+    /// Before a rank is set, and from what a run has learned: sorted, as text, JSON and CSV.
+    void tellsTheGapOfFactoredWeights()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("gap"));
+        const QString project = path("gap/project");
+        QVERIFY(projects::saveProject(project.toStdString(), tinyProject()).ok());
+        const QStringList words{"analyze", "gap", project, "--methods", "spectral,relu-svd,exact"};
+        const Ran full = run(words);
+        QCOMPARE(full.code, 3);
+        QVERIFY2(full.errors.contains("no weight is below full rank"), qPrintable(full.errors));
+        const QJsonArray weights =
+            json(run(words + QStringList{"--rank-scale", "0.25", "--json"})).object()["weights"].toArray();
+        QVERIFY(weights.size() >= 2);
+        bool curved = false;
+        for (const QJsonValue& weight : weights) {
+            const QJsonArray methods = weight["methods"].toArray();
+            QCOMPARE(methods.size(), 3);
+            const double spectral = methods[0]["relativeFunctionError"].toDouble();
+            const double exact = methods[2]["relativeFunctionError"].toDouble();
+            QVERIFY(spectral > 0 && spectral < 1 && exact > 0);
+            QVERIFY(exact <= spectral * (1 + 1e-9));
+            QVERIFY(methods[0]["weightError"].toDouble() <= methods[2]["weightError"].toDouble() + 1e-9);
+            curved = curved || (weight["follows"].toString() != "identity" && exact < spectral);
+        }
+        QVERIFY(curved);
+        const QString table = run(words + QStringList{"--rank", "4", "--sort", "size"}).output;
+        QVERIFY2(table.contains("all weights: spectral"), qPrintable(table));
+        const QString csv = run(words + QStringList{"--rank", "4", "-o", "-"}).output;
+        QVERIFY(csv.startsWith("weight,out,in,rank,follows,method,relative_function_error,"));
+        QCOMPARE(csv.count('\n'), 1 + 3 * weights.size());
+
+        const QString learned = path("gap/run");
+        QCOMPARE(run({"train", project, "--steps", "3", "--run", learned}).code, 0);
+        QStringList ofRun = words + QStringList{"--rank-scale", "0.25", "--inputs", "data", "--json"};
+        ofRun[2] = learned;
+        const QJsonArray trained = json(run(ofRun)).object()["weights"].toArray();
+        QCOMPARE(trained.size(), weights.size());
+        QVERIFY(trained[0]["methods"][0]["functionError"] != weights[0]["methods"][0]["functionError"]);
+        QCOMPARE(run({"analyze", "gap"}).code, 1);
+        QVERIFY(run({"analyze", "gap", project, "--methods", "best"}).errors.contains("expected some of baseline"));
+        QCOMPARE(run({"analyze", "gap", project, "--rank", "2", "--rank-scale", "0.5"}).code, 1);
+        QCOMPARE(run({"analyze", "gap", project, "--rank", "2", "--sort", "name"}).code, 1);
+        QCOMPARE(run({"analyze", "gap", project, "--rank", "2", "--inputs", "noise"}).code, 1);
+        QCOMPARE(run({"analyze", "gap", project, "--rank-scale", "0"}).code, 1);
+        QVERIFY(run({"analyze", "gap", project, "--rank", "1000"}).code != 0);
+    }
+
+    /// Figures 1, 3 and 4 of the paper on low-rank initialisation: what the solvers reach beside the bound.
+    void drawsTheGapsFigures()
+    {
+        const QJsonArray gap =
+            json(run({"analyze", "theory", "--figure", "1", "--largest", "25", "--json"})).object()["points"].toArray();
+        QCOMPARE(gap.size(), 4);
+        for (const QJsonValue& point : gap) {
+            const double left = point["R/d spectral"].toDouble() - point["R/d exact"].toDouble();
+            QVERIFY(point["bound 3.5"].toDouble() > 0 && left >= point["bound 3.5"].toDouble() - 1e-9);
+        }
+        QVERIFY(run({"analyze", "theory", "--figure", "3"}).output.contains("0.3183")); // 1/pi
+        QCOMPARE(run({"analyze", "theory", "--figure", "3", "-o", path("three.svg")}).code, 0);
+        const QString csv = run({"analyze", "theory", "--figure", "4", "--methods", "relu-svd", "-o", "-"}).output;
+        QVERIFY2(csv.startsWith("m_d,r_d,sqrt_r_d_,mean_rho,spread,bound_3_5,R_d_relu_svd\n"), qPrintable(csv));
+        const Ran two = run({"analyze", "theory", "--figure", "2"});
+        QCOMPARE(two.code, 1);
+        QVERIFY2(two.errors.contains("trained networks"), qPrintable(two.errors));
+        QCOMPARE(run({"analyze", "theory", "--figure", "1", "--methods", "none"}).code, 1);
+        QCOMPARE(run({"analyze", "theory", "wide-relu", "--figure", "3"}).code, 1);
+    }
+
     void tellsWhatIsProved()
     {
         const QStringList words{"analyze", "theory", "--dimension", "100", "--rank", "50", "--layers", "10"};
