@@ -14,6 +14,7 @@ using Eigen::MatrixXd;
 
 /// An epoch that changes the error by less than this share of it ends the course.
 constexpr double kStandsStill = 1e-3;
+constexpr double kOfZeros = 0.9999;
 
 /// Adam (Kingma and Ba 2014) for one matrix.
 class Adam {
@@ -121,7 +122,9 @@ Result<Searched> fitBySamples(const Layer& layer, const FactorError& error, Fact
         }
         ++epoch;
         const double now = error(factors);
-        searched.converged = std::abs(before - now) <= kStandsStill * now || now <= 1e-15 * full;
+        // Where all outputs have died it stands still too, no better than factors of zeros.
+        const bool isStill = std::abs(before - now) <= kStandsStill * now && now < kOfZeros * full;
+        searched.converged = isStill || now <= 1e-15 * full;
         before = now;
     }
     searched.note = std::to_string(epoch) + (epoch == 1 ? " epoch" : " epochs") +

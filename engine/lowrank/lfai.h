@@ -7,7 +7,7 @@ namespace residua::engine::lowrank {
 
 /// Algorithms 1 and 2: Adam on (1/B)·Σ_k ‖σ(left·right·x_k) − σ(weight·x_k)‖² over fresh Gaussian samples, from
 /// `start`. After each epoch the expectation is measured without samples; where it stands still the course ends early.
-/// Not converged: it still moved in the last epoch. Errors: stoppedFit().
+/// Not converged: it still moved in the last epoch, or stands where factors of zeros do. Errors: stoppedFit().
 [[nodiscard]] Result<Searched> fitBySamples(const Layer& layer, const FactorError& error, Factors start,
                                             const LfaiCourse& course, const LowRankWatch& watch);
 
