@@ -285,7 +285,7 @@ std::string gapCsv(const Gap& gap)
     return csv.str();
 }
 
-Exit tell(const Gap& gap, const Arguments& arguments, const Console& console)
+Exit tellGap(const Gap& gap, const Arguments& arguments, const Console& console)
 {
     remarkNotes(gap.notes, console);
     remarkNotes(fitNotes(gap), console);
@@ -338,7 +338,7 @@ Exit runGap(const Arguments& arguments, const Console& console)
     }
     fitAll(gap, threads > 0 ? threads : int(std::max(1U, std::thread::hardware_concurrency())), console);
     (void)sortGap(gap, arguments.text("sort", "layer"));
-    return tell(gap, arguments, console);
+    return tellGap(gap, arguments, console);
 }
 
 std::vector<OptionSpec> gapOptions()

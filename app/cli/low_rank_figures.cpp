@@ -46,8 +46,8 @@ std::vector<std::string> columnsWith(std::vector<std::string> names, const std::
     return names;
 }
 
-Result<std::vector<SpherePoint>> measured(const std::vector<SphereCase>& cases,
-                                          const std::vector<LowRankMethod>& methods)
+Result<std::vector<SpherePoint>> onTheSphere(const std::vector<SphereCase>& cases,
+                                             const std::vector<LowRankMethod>& methods)
 {
     return engine::sphereGap(cases, methods, int(std::max(1U, std::thread::hardware_concurrency())));
 }
@@ -70,7 +70,7 @@ Result<FigureTable> figureOne(std::int64_t largest, const std::vector<LowRankMet
         std::vector<SphereCase> cases;
         std::ranges::transform(sizes, std::back_inserter(cases),
                                [&](std::int64_t n) { return engine::figureOneCase(n, scale, seed); });
-        const Result<std::vector<SpherePoint>> points = measured(cases, methods);
+        const Result<std::vector<SpherePoint>> points = onTheSphere(cases, methods);
         if (!points) {
             return points.error();
         }
@@ -125,7 +125,7 @@ Result<FigureTable> figureFour(const std::vector<LowRankMethod>& methods, std::u
         for (const std::int64_t rank : {2, 5, 10, 15, 20}) {
             cases.push_back({kInputs, ratio * kInputs, rank, seed});
         }
-        const Result<std::vector<SpherePoint>> points = measured(cases, methods);
+        const Result<std::vector<SpherePoint>> points = onTheSphere(cases, methods);
         if (!points) {
             return points.error();
         }

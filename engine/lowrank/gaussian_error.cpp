@@ -123,21 +123,21 @@ const HermiteRule& hermiteRule()
     return rule;
 }
 
-/// a_l of each row, [rows, degrees]; with `slopes` also their derivatives by the standard deviation.
+/// a_l of each row, [degrees, rows]; with `slopes` also their derivatives by the standard deviation.
 MatrixXd siluHermite(const VectorXd& deviations, MatrixXd* slopes = nullptr)
 {
     const HermiteRule& rule = hermiteRule();
-    const ArrayXXd at = (deviations * rule.nodes.transpose()).array();
+    const ArrayXXd at = (rule.nodes * deviations.transpose()).array();
     const ArrayXXd sigmoid = (1 + (-at).exp()).inverse();
     if (slopes) {
         const ArrayXXd slope = sigmoid * (1 + at * (1 - sigmoid));
-        *slopes = (slope.rowwise() * rule.nodes.transpose().array()).matrix() * rule.weighted;
+        slopes->noalias() = rule.weighted.transpose() * (slope.colwise() * rule.nodes.array()).matrix();
     }
-    return (at * sigmoid).matrix() * rule.weighted;
+    return rule.weighted.transpose() * (at * sigmoid).matrix();
 }
 
-RowTerms siluTerms(const Eigen::Ref<const Eigen::RowVectorXd>& a, const Eigen::Ref<const Eigen::RowVectorXd>& slope,
-                   const Eigen::Ref<const Eigen::RowVectorXd>& b, double own, double full, double shared)
+RowTerms siluTerms(const Eigen::Ref<const VectorXd>& a, const Eigen::Ref<const VectorXd>& slope,
+                   const Eigen::Ref<const VectorXd>& b, double own, double full, double shared)
 {
     RowTerms terms;
     const double product = std::sqrt(own * full);
@@ -197,7 +197,7 @@ GaussianError::Rows GaussianError::operator()(const VectorXd& own, const VectorX
             terms = geluTerms(s, w, shared[i]);
             break;
         case Nonlinearity::Silu:
-            terms = siluTerms(hermite.row(i), slopes.row(i), m_fullHermite.row(i), s, w, shared[i]);
+            terms = siluTerms(hermite.col(i), slopes.col(i), m_fullHermite.col(i), s, w, shared[i]);
             break;
         }
         rows.error[i] = terms.error;

@@ -40,7 +40,7 @@ public:
 private:
     Nonlinearity m_follows;
     Eigen::VectorXd m_full;
-    Eigen::MatrixXd m_fullHermite; ///< b_l for Silu: [rows, degrees]
+    Eigen::MatrixXd m_fullHermite; ///< b_l for Silu: [degrees, rows]
 };
 
 /// √h of definition 3.2, for ρ in [−1, 1].
