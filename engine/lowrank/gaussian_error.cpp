@@ -22,6 +22,12 @@ struct RowTerms {
     double byFull = 0;
 };
 
+/// What rounding has made negative is 0; what is no number stays none, so that factors that have diverged are seen.
+double notNegative(double value)
+{
+    return value < 0 ? 0 : value;
+}
+
 /// c cut to where a covariance can be.
 double boundedShared(double own, double full, double shared)
 {
@@ -42,7 +48,7 @@ RowTerms reluTerms(double own, double full, double shared)
     const double angle = pi - std::acos(rho);
     const double sine = std::sqrt((1 - rho) * (1 + rho));
     const double cross = product * (sine + angle * rho) / (2 * pi);
-    return {std::max(0.0, own / 2 + full / 2 - 2 * cross), 1 - std::sqrt(full / own) * sine / pi, -angle / pi};
+    return {notNegative(own / 2 + full / 2 - 2 * cross), 1 - std::sqrt(full / own) * sine / pi, -angle / pi};
 }
 
 /// E[gelu(u)·gelu(v)] and its derivatives by s and by c.
@@ -76,7 +82,7 @@ RowTerms geluTerms(double own, double full, double shared)
     const double fullSquare = geluProduct(full, full, full).value;
     const GeluProduct cross = geluProduct(own, full, boundedShared(own, full, shared));
     const double squareByOwn = 2 * ownSquare.byOwn + ownSquare.byShared;
-    return {std::max(0.0, ownSquare.value + fullSquare - 2 * cross.value), 2 * (squareByOwn - 2 * cross.byOwn),
+    return {notNegative(ownSquare.value + fullSquare - 2 * cross.value), 2 * (squareByOwn - 2 * cross.byOwn),
             -2 * cross.byShared};
 }
 
@@ -153,7 +159,7 @@ RowTerms siluTerms(const Eigen::Ref<const VectorXd>& a, const Eigen::Ref<const V
         before = power;
         power *= rho;
     }
-    terms.error = std::max(0.0, terms.error);
+    terms.error = notNegative(terms.error);
     constexpr double kTiny = 1e-18;
     if (own <= kTiny || full <= 0) {
         // Of a row that is 0 the first polynomial alone has a derivative: E[σ'(0)]·E[σ'(v)], by Stein b_1/√w.
@@ -181,14 +187,14 @@ GaussianError::Rows GaussianError::operator()(const VectorXd& own, const VectorX
     Rows rows{VectorXd(count), VectorXd(count), VectorXd(count)};
     MatrixXd slopes;
     const MatrixXd hermite =
-        m_follows == Nonlinearity::Silu ? siluHermite(own.cwiseMax(0).cwiseSqrt(), &slopes) : MatrixXd();
+        m_follows == Nonlinearity::Silu ? siluHermite(own.unaryExpr(&notNegative).cwiseSqrt(), &slopes) : MatrixXd();
     for (Eigen::Index i = 0; i < count; ++i) {
-        const double s = std::max(0.0, own[i]);
+        const double s = notNegative(own[i]);
         const double w = m_full[i];
         RowTerms terms;
         switch (m_follows) {
         case Nonlinearity::Identity:
-            terms = {std::max(0.0, s + w - 2 * shared[i]), 2, -2};
+            terms = {notNegative(s + w - 2 * shared[i]), 2, -2};
             break;
         case Nonlinearity::Relu:
             terms = reluTerms(s, w, shared[i]);

@@ -200,7 +200,7 @@ LowRankMeasures FactorError::measures(const Factors& factors) const
     LowRankMeasures measures;
     measures.functionError = m_error(squares.own, squares.shared).error.sum();
     measures.fullFunction = m_error.fullFunction();
-    measures.relativeFunctionError = measures.functionError > 0 ? measures.functionError / measures.fullFunction : 0;
+    measures.relativeFunctionError = measures.functionError == 0 ? 0 : measures.functionError / measures.fullFunction;
     measures.weightError = (factors.left * factors.right - m_layer.weight).squaredNorm();
     double sum = 0;
     Index counted = 0;

@@ -197,8 +197,9 @@ private slots:
     /// Figures 1, 3 and 4 of the paper on low-rank initialisation: what the solvers reach beside the bound.
     void drawsTheGapsFigures()
     {
-        const QJsonArray gap =
-            json(run({"analyze", "theory", "--figure", "1", "--largest", "25", "--json"})).object()["points"].toArray();
+        const QJsonArray gap = json(run({"analyze", "theory", "--figure", "1", "--largest", "100", "--json"}))
+                                   .object()["points"]
+                                   .toArray();
         QCOMPARE(gap.size(), 4);
         for (const QJsonValue& point : gap) {
             const double left = point["R/d spectral"].toDouble() - point["R/d exact"].toDouble();

@@ -139,6 +139,17 @@ private slots:
         }
     }
 
+    /// Factors that have diverged must not look like the full layer.
+    void whatIsNoNumberStaysNone_data() { eachNonlinearity(); }
+    void whatIsNoNumberStaysNone()
+    {
+        QFETCH(int, follows);
+        const GaussianError error(Nonlinearity(follows), one(1));
+        const double none = std::nan("");
+        QVERIFY(!(error(one(none), one(none)).error[0] < 1e300));
+        QVERIFY(!(error(one(HUGE_VAL), one(none)).error[0] < 1e300));
+    }
+
     void gradientAgreesWithDifferences_data() { eachNonlinearity(); }
     void gradientAgreesWithDifferences()
     {

@@ -28,29 +28,36 @@ private slots:
         QCOMPARE(figureOneCase(25, 0.1, 3).rank, 1);
     }
 
-    /// Figure 1: the gap grows with n and with a falling rank scale, and what the solvers reach is beyond the bound.
-    void gapGrowsAndIsBeyondTheBound()
+    /// Figure 1: the bound grows with n and with a falling rank scale.
+    void boundGrowsWithSizeAndFallingRank()
     {
         std::vector<SphereCase> cases;
         for (const double scale : {0.25, 0.5}) {
-            for (const std::int64_t n : {20, 40, 60}) {
+            for (const std::int64_t n : {100, 200}) {
                 cases.push_back(figureOneCase(n, scale, 1));
             }
+        }
+        const auto points = sphereGap(cases, {}, 2);
+        QVERIFY(points);
+        const std::vector<SpherePoint>& p = *points;
+        QVERIFY(p[1].bound > p[0].bound && p[3].bound > p[2].bound);
+        QVERIFY(p[0].bound > p[2].bound && p[1].bound > p[3].bound);
+    }
+
+    /// Theorem 3.5 and corollary 3.7 hold of what the solvers reach.
+    void solversReachBeyondTheBounds()
+    {
+        std::vector<SphereCase> cases;
+        for (const double scale : {0.1, 0.25, 0.5}) {
+            cases.push_back(figureOneCase(60, scale, 1));
         }
         const auto points = sphereGap(cases, kMethods, 2);
         QVERIFY(points);
         for (const SpherePoint& point : *points) {
-            const double gap = point.errors[0] - point.errors[2];
-            QVERIFY(gap >= point.bound - 1e-12);
+            QVERIFY(point.bound > 0 && point.bound >= point.roughBound);
             QVERIFY(point.errors[0] - point.errors[1] >= point.bound - 1e-12);
+            QVERIFY(point.errors[0] - point.errors[2] >= point.bound - 1e-12);
             QVERIFY(point.errors[1] >= point.errors[2] - 1e-12);
-            QVERIFY(point.bound > 0);
-        }
-        for (const std::size_t k : {0U, 1U, 3U, 4U}) {
-            QVERIFY((*points)[k + 1].bound > (*points)[k].bound);
-        }
-        for (const std::size_t k : {0U, 1U, 2U}) {
-            QVERIFY((*points)[k].bound > (*points)[k + 3].bound);
         }
     }
 
@@ -63,7 +70,7 @@ private slots:
         for (const SpherePoint& point : *points) {
             const double root = std::sqrt(double(point.of.rank) / 20);
             QVERIFY2(std::abs(point.meanCorrelation - root) < 0.05, qPrintable(QString::number(point.meanCorrelation)));
-            QVERIFY(point.correlationDeviation < 0.1);
+            QVERIFY(point.correlationDeviation < 0.15);
         }
         QVERIFY(points->back().meanCorrelation > 1 - 1e-9);
         QVERIFY(points->back().bound < 1e-9);
