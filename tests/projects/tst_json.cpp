@@ -98,7 +98,7 @@ private slots:
         project.schedule.stages = {{100, 6, {1, 12}}};
         const QStringList lines = q(toJson(project)).split('\n');
         for (const char* expected :
-             {R"(  "schema": 2,)",
+             {R"(  "schema": 3,)",
               R"(            {"id": 2, "kind": "linear", "name": "up", "params": {"bias": true, "out": "4*d"}})",
               R"(            "1.out > 2.in")", R"(      {"block": "mlp", "repeat": 12})", R"(          "0:3")",
               R"(        "2:5": "frozen")", R"(      {"start": 100, "average_length": 6.0, "always": [1, 12]})",
@@ -365,59 +365,6 @@ private slots:
         const auto read = projectFromJson(toJson(project));
         QVERIFY(!read.ok());
         QCOMPARE(q(read.error().place), q("/training/clip_norm"));
-    }
-
-    void schemaZeroIsMigrated()
-    {
-        const char* old = R"({"schema": 0, "name": "early", "topology": "ancre-ingoing",
-            "network": {"width": 64, "depth": 6, "block": "mlp", "blocks": [{"name": "mlp"}]}})";
-        const auto read = projectFromJson(old);
-        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
-        QCOMPARE(q(read->name), q("early"));
-        QVERIFY((read->network.stack == std::vector<StackSegment>{{"mlp", 6}}));
-        const auto presets = topologyPresets(6);
-        const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
-        QVERIFY(ancre != presets.end());
-        QVERIFY((read->topology == Topology{"ancre-ingoing", ancre->wiring}));
-        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 2,"));
-    }
-
-    /// What schema 1 could say in one way only it goes on meaning.
-    void schemaOneKeepsItsReadings()
-    {
-        const auto wiringOf = [](const char* wiring) {
-            const auto read = projectFromJson(std::string(R"({"schema": 1, "topology": {"wiring": )") + wiring + "}}");
-            return read ? read->topology.wiring : Wiring(Concatenation{});
-        };
-        const Wiring dense =
-            wiringOf(R"({"kind": "depth_mix", "sources": {"kind": "dilated", "dilation": 4, "period": 5}})");
-        QVERIFY(std::get<DepthMix>(dense).sources == SourceSet(Dilated{4, 5, DilatedReaders::All}));
-        const Wiring mudd = wiringOf(R"({"kind": "depth_mix", "weight": "per_token"})");
-        QCOMPARE(std::get<DepthMix>(mudd).hiddenMultiple, std::int64_t{1});
-        QCOMPARE(std::get<DepthMix>(mudd).finalHidden, 1.0);
-        const Wiring both = wiringOf(R"({"kind": "depth_mix", "feeds": "residual_beside_branch", "sites": "both"})");
-        QVERIFY(std::get<DepthMix>(both).sitePairs == SitePairs::Any);
-        QVERIFY(std::get<DepthMix>(both).lastMix);
-        const Wiring laurel = wiringOf(R"({"kind": "branch_gate", "gate": "laurel_rw"})");
-        QVERIFY(std::get<BranchGate>(laurel).bound == LaurelBound::None);
-        QCOMPARE(std::get<BranchGate>(laurel).keepProbability, 0.8);
-        const auto said = projectFromJson(R"({"schema": 1, "topology": {"wiring": {"kind": "branch_gate",
-            "gate": "stochastic_depth", "keep_probability": 0.25}}})");
-        QCOMPARE(std::get<BranchGate>(said->topology.wiring).keepProbability, 0.25);
-    }
-
-    void schemaZeroErrorsNameThePlace()
-    {
-        const auto error = [](const char* body) {
-            const auto read = projectFromJson(std::string(R"({"schema": 0, )") + body + "}");
-            return read ? QString() : q(read.error().text());
-        };
-        QCOMPARE(error(R"("topology": "ancre-ingong")"), q("[/topology] is the text \"ancre-ingong\"; expected the "
-                                                           "name of a preset; did you mean \"ancre-ingoing\"?"));
-        QCOMPARE(error(R"("topology": 3)"), q("[/topology] is 3; expected the name of a preset"));
-        QCOMPARE(error(R"("network": {"depth": "6", "block": "mlp"})"),
-                 q("[/network/depth] is the text \"6\"; expected a whole number of layers"));
-        QCOMPARE(error(R"("network": {"depth": 6})"), q("[/network/block] is null; expected the name of a block"));
     }
 };
 
