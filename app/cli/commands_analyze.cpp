@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/analyze_stability.h"
 #include "app/cli/analyze_theory.h"
 #include "app/cli/commands.h"
+#include "app/cli/computing.h"
 #include "app/cli/result_file.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
@@ -250,7 +252,11 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
     if (what == "theory") {
         return runTheory(arguments, console);
     }
-    return console.fail(Exit::Usage, {"", "unknown analysis \"" + what + "\", expected coefficients or theory"});
+    if (what == "stability") {
+        return runStability(arguments, console);
+    }
+    return console.fail(Exit::Usage,
+                        {"", "unknown analysis \"" + what + "\", expected coefficients, stability or theory"});
 }
 
 } // namespace
@@ -264,15 +270,20 @@ std::vector<Command> analyzeCommands()
         {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
         {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
         {"output", OptionKind::Text, "FILE",
-         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank) instead; - is "
-         "CSV on standard output",
+         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank; stability: "
+         "with "
+         "--figure-4) instead; - is CSV on standard output",
          "o"}};
     std::ranges::move(theoryOptions(), std::back_inserter(options));
+    std::ranges::move(stabilityOptions(), std::back_inserter(options));
+    options.push_back(threadsOption());
     return {
         {"analyze",
-         "print or export what a run has learned, its mixing coefficients, or what the papers prove of a project",
+         "print or export what a run has learned, its mixing coefficients, what its network does without each layer, "
+         "or "
+         "what the papers prove of a project",
          "residua-cli analyze coefficients my-project/runs/first --against initial",
-         {{{"WHAT", "coefficients or theory"},
+         {{{"WHAT", "coefficients, stability or theory"},
            {"SUBJECT", "a run's directory; for theory a project of low-rank regression, or none", Presence::Optional}},
           std::move(options)},
          &runAnalyze},

@@ -106,8 +106,18 @@ struct RetrofitRequest {
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
 
+/// What the network of a checkpoint does without each of its layers (row_curves.h, kStability).
+struct StabilityRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step;
+    std::int64_t batches = 0; ///< of the validation split; 0: as many as a validation of the run has
+};
+
 using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                             SampleRequest, EvaluateRequest, RetrofitRequest>;
+                             SampleRequest, EvaluateRequest, RetrofitRequest, StabilityRequest>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -183,13 +193,21 @@ struct RetrofitReady {
     double differenceInDouble = 0;    ///< the same in double precision
     std::vector<std::string> notes;   ///< as SampleReady's
 };
+struct StabilityReady {
+    QueryTag tag{};
+    std::vector<Matrix> matrices; ///< kStability and kStabilityGap
+    double loss = 0;              ///< of the whole network, on the same batches
+    std::int64_t batches = 0;
+    std::int64_t step = 0;          ///< of the checkpoint that was used
+    std::vector<std::string> notes; ///< as SampleReady's
+};
 struct QueryFailed {
     QueryTag tag{};
     Error error;
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, QueryFailed>;
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, StabilityReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

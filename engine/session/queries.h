@@ -16,11 +16,12 @@ public:
     virtual ~Query() = default;
     [[nodiscard]] static std::unique_ptr<Query> make(const SampleRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const EvaluateRequest& request);
+    [[nodiscard]] static std::unique_ptr<Query> make(const StabilityRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const RetrofitRequest& request); ///< retrofit.cpp
 
     [[nodiscard]] virtual QueryTag tag() const = 0;
     /// Does one piece (loads, a token, a batch). The answer once there is one: SampleReady, EvaluationReady,
-    /// RetrofitReady or QueryFailed. Never throws.
+    /// StabilityReady, RetrofitReady or QueryFailed. Never throws.
     [[nodiscard]] std::optional<Event> advance();
 
 private:

@@ -71,6 +71,7 @@ private:
             answer(m_sample);
             answer(m_evaluation);
             answer(m_retrofit);
+            answer(m_stability);
             if (m_run && m_run->ended()) {
                 m_run.reset();
             }
@@ -86,7 +87,8 @@ private:
         std::deque<Command> commands;
         {
             std::unique_lock lock(m_mutex);
-            const bool idle = !(m_run && m_run->running()) && !m_sample && !m_evaluation && !m_retrofit;
+            const bool asked = m_sample || m_evaluation || m_retrofit || m_stability;
+            const bool idle = !(m_run && m_run->running()) && !asked;
             if (idle) {
                 m_wake.wait(lock, [this] { return m_quit || !m_commands.empty(); });
             }
@@ -220,6 +222,7 @@ private:
     void carryOut(const SampleRequest& request) { replace(m_sample, request); }
     void carryOut(const EvaluateRequest& request) { replace(m_evaluation, request); }
     void carryOut(const RetrofitRequest& request) { replace(m_retrofit, request); }
+    void carryOut(const StabilityRequest& request) { replace(m_stability, request); }
 
     EventSink m_sink;
     std::mutex m_mutex; ///< guards m_commands and m_quit
@@ -231,6 +234,7 @@ private:
     std::unique_ptr<Query> m_sample;
     std::unique_ptr<Query> m_evaluation;
     std::unique_ptr<Query> m_retrofit;
+    std::unique_ptr<Query> m_stability;
     std::thread m_thread; ///< last: it starts when all else is there
 };
 
