@@ -235,18 +235,25 @@ Exit runTheory(const Arguments& arguments, const Console& console)
 
 std::vector<OptionSpec> theoryOptions()
 {
-    return {{"dimension", OptionKind::Integer, "D", "theory: the dimension d of inputs and outputs", {}, 2, 1e6},
-            {"rank",
-             OptionKind::Integer,
-             "R",
-             "theory: the collective rank r* of the residual network; gap: of each weight",
-             {},
-             1,
-             1e6},
-            {"layers", OptionKind::Integer, "T", "theory: how many layers (default: 1)", {}, 1, 1e6},
-            {"kappa", OptionKind::Real, "K", "theory: least over largest eigenvalue of A - I (default: 0.5)", {}, 0, 1},
-            {"lambda-max", OptionKind::Real, "L", "theory: largest eigenvalue of A - I (default: 10)", {}, 1e-300},
-            {"printed", OptionKind::Flag, "", "theory: the paper's constants where its proof gives others"}};
+    return {
+        {"dimension", OptionKind::Integer, "D", "theory, figure 4: the dimension d of inputs and outputs", {}, 2, 1e6},
+        {"rank",
+         OptionKind::Integer,
+         "R",
+         "theory: the collective rank r* of the residual network; gap: of each weight",
+         {},
+         1,
+         1e6},
+        {"layers",
+         OptionKind::Integer,
+         "T",
+         "theory: how many layers (default: 1); figure 4: up to how many (default: 96)",
+         {},
+         1,
+         1e6},
+        {"kappa", OptionKind::Real, "K", "theory: least over largest eigenvalue of A - I (default: 0.5)", {}, 0, 1},
+        {"lambda-max", OptionKind::Real, "L", "theory: largest eigenvalue of A - I (default: 10)", {}, 1e-300},
+        {"printed", OptionKind::Flag, "", "theory: the paper's constants where its proof gives others"}};
 }
 
 } // namespace residua::cli

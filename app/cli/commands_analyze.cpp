@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze_gap.h"
+#include "app/cli/analyze_stability.h"
 #include "app/cli/analyze_theory.h"
 #include "app/cli/commands.h"
+#include "app/cli/computing.h"
 #include "app/cli/low_rank_figures.h"
 #include "app/cli/result_file.h"
 #include "engine/api/matrix_name.h"
@@ -252,10 +254,14 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
     if (what == "theory") {
         return arguments.has("figure") ? runLowRankFigure(arguments, console) : runTheory(arguments, console);
     }
+    if (what == "stability") {
+        return runStability(arguments, console);
+    }
     if (what == "gap") {
         return runGap(arguments, console);
     }
-    return console.fail(Exit::Usage, {"", "unknown analysis \"" + what + "\", expected coefficients, theory or gap"});
+    return console.fail(Exit::Usage,
+                        {"", "unknown analysis \"" + what + "\", expected coefficients, stability, theory or gap"});
 }
 
 } // namespace
@@ -269,18 +275,20 @@ std::vector<Command> analyzeCommands()
         {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
         {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
         {"output", OptionKind::Text, "FILE",
-         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure) "
-         "instead; - is CSV on standard output",
+         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure; "
+         "stability: with --figure-4) instead; - is CSV on standard output",
          "o"}};
     std::ranges::move(theoryOptions(), std::back_inserter(options));
     std::ranges::move(lowRankFigureOptions(), std::back_inserter(options));
+    std::ranges::move(stabilityOptions(), std::back_inserter(options));
     std::ranges::move(gapOptions(), std::back_inserter(options));
+    options.push_back(threadsOption());
     return {
         {"analyze",
-         "print or export what a run has learned, its mixing coefficients, what the papers prove of a project, or how "
-         "far weights in two factors are from the full ones",
+         "print or export what a run has learned, its mixing coefficients, what its network does without each layer, "
+         "what the papers prove of a project, or how far weights in two factors are from the full ones",
          "residua-cli analyze coefficients my-project/runs/first --against initial",
-         {{{"WHAT", "coefficients, theory or gap"},
+         {{{"WHAT", "coefficients, stability, theory or gap"},
            {"SUBJECT",
             "a run's directory; for theory a project of low-rank regression, or none; for gap a project or a run",
             Presence::Optional}},

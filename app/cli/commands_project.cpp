@@ -257,8 +257,6 @@ Exit runDiff(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-const PositionalSpec kProject{"PROJECT", "a project's directory, its project.json, or an example's name"};
-
 } // namespace
 
 std::vector<Command> projectCommands()
@@ -274,12 +272,12 @@ std::vector<Command> projectCommands()
         {"validate",
          "check a project and its data",
          "residua-cli validate my-project",
-         {{kProject}, {setOption()}},
+         {{projectArgument()}, {setOption()}},
          &runValidate},
         {"info",
          "show a project's size and cost, part by part",
          "residua-cli info my-project",
-         {{kProject}, {setOption()}},
+         {{projectArgument()}, {setOption()}},
          &runInfo},
         {"diff",
          "show what differs in meaning between two projects",

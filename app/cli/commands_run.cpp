@@ -162,8 +162,6 @@ Exit runResume(const Arguments& arguments, const Console& console)
     return conclude(follow(command, kRun, console, Show::Progress, computing), *project, console);
 }
 
-const PositionalSpec kProject{"PROJECT", "a project's directory, its project.json, or an example's name"};
-
 } // namespace
 
 std::vector<Command> runCommands()
@@ -172,7 +170,7 @@ std::vector<Command> runCommands()
         {"train",
          "train a project in a new run",
          "residua-cli train my-project --steps 20 --run my-project/runs/first",
-         {{kProject},
+         {{projectArgument()},
           {{"steps", OptionKind::Integer, "N", "steps in all (default: the project's)", {}, 1, kMostSteps},
            setOption(),
            {"runs", OptionKind::Text, "DIR", "folder of the new run (default: PROJECT/runs)"},

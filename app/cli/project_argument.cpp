@@ -67,6 +67,11 @@ void trainFor(projects::Project& project, std::int64_t steps)
     project.training.steps = steps;
 }
 
+PositionalSpec projectArgument()
+{
+    return {"PROJECT", "a project's directory, its project.json, or an example's name"};
+}
+
 OptionSpec setOption()
 {
     return {"set", OptionKind::Text, "POINTER=VALUE",

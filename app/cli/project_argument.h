@@ -33,6 +33,8 @@ struct Refusal {
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments);
 /// The project's training takes so many steps; its stages keep their shares of them.
 void trainFor(projects::Project& project, std::int64_t steps);
+/// PROJECT: of a command that takes a project or an example.
+[[nodiscard]] PositionalSpec projectArgument();
 /// The option --set POINTER=VALUE.
 [[nodiscard]] OptionSpec setOption();
 

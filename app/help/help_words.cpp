@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/help/help_words.h"
 
+#include "projects/library/schedule_presets.h"
 #include "projects/model/places.h"
 #include "projects/schema/method_keys.h"
 
@@ -18,7 +19,7 @@ constexpr const char* kBlocks = "blocks";
 std::string wordOfTopology(const projects::Topology& topology)
 {
     const std::string family = keyOf(topology.wiring);
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(1)) {
+    for (const projects::TopologyPreset& preset : projects::topologyChoices(1)) {
         if (preset.name == topology.preset && keyOf(preset.wiring) == family) {
             return preset.name;
         }

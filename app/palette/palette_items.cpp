@@ -6,6 +6,7 @@
 #include "projects/commands/layer_edits.h"
 #include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <QCoreApplication>
@@ -29,7 +30,7 @@ constexpr std::int64_t kAnyDepth = 2;
 
 Result<projects::Edit> takeUpTopology(const Project& project, const PaletteItem& item)
 {
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
+    for (const projects::TopologyPreset& preset : projects::topologyChoices(project.network)) {
         if (preset.name == item.key) {
             return projects::Edit{projects::wireAs(project, preset)};
         }
@@ -118,7 +119,7 @@ std::vector<PaletteGroup> paletteGroups()
 {
     std::vector<PaletteGroup> groups(2);
     groups[0].title = Text::tr("Topologies");
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(kAnyDepth)) {
+    for (const projects::TopologyPreset& preset : projects::topologyChoices(kAnyDepth)) {
         groups[0].items.push_back({PaletteKind::Topology, preset.name, QString::fromStdString(preset.title),
                                    QString::fromStdString(preset.summary), QString::fromStdString(preset.source)});
     }

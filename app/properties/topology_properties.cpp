@@ -4,6 +4,7 @@
 #include "projects/commands/topology_commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/stream_start.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/model/topology.h"
 
 #include <QRegularExpression>
@@ -69,25 +70,23 @@ std::optional<Project> asPreset(const Project& project)
 
 Property presetProperty(const Project& project)
 {
-    const std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network);
+    const std::vector<projects::TopologyPreset> presets = projects::topologyChoices(project.network);
     Property property;
     property.key = "preset";
     property.pointer = "/topology";
     property.title = Text::tr("Preset");
     property.kind = PropertyKind::Choice;
     property.help = Text::tr("A wiring that people know by name; every field below can be changed.");
-    property.value = -1;
-    for (std::size_t i = 0; i < presets.size(); ++i) {
-        property.choices << QString::fromStdString(presets[i].title);
-        if (presets[i].name == project.topology.preset) {
-            property.value = static_cast<int>(i);
-            if (presets[i].wiring != project.topology.wiring) {
-                property.group = Text::tr("Custom, from “%1”").arg(property.choices.back());
-            }
-        }
+    for (const projects::TopologyPreset& preset : presets) {
+        property.choices << QString::fromStdString(preset.title);
+    }
+    const std::optional<std::size_t> current = projects::presetIndexOf(project, presets);
+    property.value = current ? static_cast<int>(*current) : -1;
+    if (current && presets[*current].wiring != project.topology.wiring) {
+        property.group = Text::tr("Custom, from “%1”").arg(QString::fromStdString(presets[*current].title));
     }
     property.edit = [](const Project& p, const QVariant& given) -> Result<projects::Edit> {
-        const auto known = projects::topologyPresets(p.network);
+        const auto known = projects::topologyChoices(p.network);
         const auto index = static_cast<std::size_t>(given.toInt());
         if (index >= known.size()) {
             return Error{"topology", "expected a preset"};

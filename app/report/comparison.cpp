@@ -11,6 +11,7 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
+#include "projects/schedule/stage_schedule.h"
 #include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
 
@@ -216,8 +217,10 @@ void ComparisonPage::table()
 void ComparisonPage::reached()
 {
     const auto hasFinished = [](const ComparedRun& run) { return finalLoss(run.info).has_value(); };
-    auto other = std::ranges::find_if(
-        m_runs, [&](const ComparedRun& run) { return hasFinished(run) && run.project.topology.preset == "plain"; });
+    auto other = std::ranges::find_if(m_runs, [&](const ComparedRun& run) {
+        return hasFinished(run) && run.project.topology.preset == projects::kPlainPreset &&
+               projects::trainsAll(run.project.schedule);
+    });
     other = other == m_runs.end() ? std::ranges::find_if(m_runs, hasFinished) : other;
     if (m_runs.size() < 2 || other == m_runs.end()) {
         return;

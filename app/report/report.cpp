@@ -5,12 +5,14 @@
 #include "app/report/html_heatmap.h"
 #include "app/report/html_text.h"
 #include "app/report/page_style.h"
+#include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
-#include "engine/api/layer_magnitudes.h"
+#include "engine/api/row_curves.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/stages.h"
 #include "projects/base/whole_file.h"
 #include "projects/cost/cost.h"
+#include "projects/cost/stage_cost.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
 #include "resources/axis.h"
@@ -19,6 +21,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -30,14 +33,14 @@ using engine::MetricPoint;
 using engine::RunReader;
 using resources::shortNumber;
 
-constexpr std::size_t kMostFrames = 60; ///< frames of a heatmap that a page carries, evenly picked
-constexpr std::size_t kSmoothing = 10;  ///< steps of the moving average
-constexpr std::int64_t kNormLayers = kPageColours;
+constexpr std::size_t kMostFrames = 60;         ///< frames of a heatmap that a page carries, evenly picked
+constexpr std::size_t kSmoothing = 10;          ///< steps of the moving average
 constexpr std::size_t kMostCells = 300'000;     ///< of all heatmaps that a page carries
 constexpr std::size_t kMostNumbers = 3'000'000; ///< of all their frames
 constexpr std::size_t kMostEvents = 1000;       ///< the last of them
 constexpr std::size_t kMostEventText = 2000;    ///< bytes of an event's
 constexpr double kMebibyte = 1024.0 * 1024.0;
+constexpr double kMostFlops = 9e18; ///< that a plot's whole numbers hold
 
 // Paints a frame into the cells that the page already has.
 const char* const kScript = R"(
@@ -107,6 +110,12 @@ public:
     RunPage(const RunReader& run, engine::RunInfo info, projects::Project project)
         : m_run(run), m_info(std::move(info)), m_project(std::move(project)), m_stages(engine::stageRecords(run))
     {
+        const auto cost = projects::costOf(m_project);
+        const auto units = run.metric(engine::metric::kUnits);
+        if (cost && !units.empty() && units.back().step > 0) {
+            m_flopsPerStep = cost->total.trainFlops * units.back().value / static_cast<double>(units.back().step);
+            m_flops = projects::flopCourseOf(m_project, *cost);
+        }
     }
 
     [[nodiscard]] std::string html();
@@ -118,7 +127,9 @@ private:
     /// The last loss, of validation where there is one, in the measures of language models.
     void measures();
     void plots();
-    void norms();
+    void flopFigure(const std::vector<MetricPoint>& loss);
+    /// FLOP of the first `step` steps, without what they leave out; NaN where the shapes do not tell.
+    [[nodiscard]] double flopsAt(std::int64_t step) const;
     void transitions();
     void heatmaps();
     void events();
@@ -133,6 +144,8 @@ private:
     engine::RunInfo m_info;
     projects::Project m_project;
     std::vector<engine::StageRecord> m_stages;
+    double m_flopsPerStep = std::numeric_limits<double>::quiet_NaN(); ///< of the whole network
+    projects::FlopCourse m_flops;
     std::vector<std::string> m_leftOut; ///< what the page does not carry, and why
     std::size_t m_cells = kMostCells;   ///< that it has room for
     std::size_t m_numbers = kMostNumbers;
@@ -143,7 +156,9 @@ std::string RunPage::html()
 {
     cards();
     plots();
-    norms();
+    for (PlotSpec& spec : rowFigures(m_run)) {
+        figure(std::move(spec));
+    }
     transitions();
     heatmaps();
     events();
@@ -231,6 +246,33 @@ void RunPage::figure(PlotSpec spec)
     }
 }
 
+/// The loss against what its steps cost, where stages leave out a part of it.
+void RunPage::flopFigure(const std::vector<MetricPoint>& loss)
+{
+    if (m_flops.empty() || std::isnan(m_flopsPerStep)) {
+        return;
+    }
+    const auto byFlop = [&](std::vector<MetricPoint> points) {
+        for (MetricPoint& point : points) {
+            point.step = static_cast<std::int64_t>(std::clamp(flopsAt(point.step), 0.0, kMostFlops));
+        }
+        return points;
+    };
+    PlotSpec spec{"Loss against training FLOP",
+                  "FLOP",
+                  "loss",
+                  {{"training (smoothed)", byFlop(smoothed(loss)), Stroke::Solid, 0},
+                   {"validation", byFlop(m_run.metric(engine::metric::kValidationLoss)), Stroke::Dashed, 1}}};
+    if (const std::string svg = svgPlot(spec); !svg.empty()) {
+        m_out << "<figure>" << svg << "</figure>";
+    }
+}
+
+double RunPage::flopsAt(std::int64_t step) const
+{
+    return m_flopsPerStep * projects::wholeSteps(m_flops, static_cast<double>(step));
+}
+
 void RunPage::plots()
 {
     m_out << "<h2>Training</h2>";
@@ -242,6 +284,7 @@ void RunPage::plots()
              {"training (smoothed)", smoothed(loss), Stroke::Solid, 0},
              {"validation", m_run.metric(engine::metric::kValidationLoss), Stroke::Dashed, 1}}});
     m_out << boundFigures("Loss", m_project, loss);
+    flopFigure(loss);
     figure({"Learning rate", "step", "rate", {{"", m_run.metric(engine::metric::kLearningRate), Stroke::Solid, 0}}});
     figure({"Gradient norm before clipping",
             "step",
@@ -256,40 +299,6 @@ void RunPage::plots()
         point.value /= kMebibyte;
     }
     figure({"Peak memory, MiB", "step", "memory", {{"", std::move(memory), Stroke::Solid, 0}}});
-}
-
-/// Of up to kNormLayers layers, evenly picked, the first and the last among them.
-void RunPage::norms()
-{
-    std::vector<engine::Matrix> recorded;
-    for (const std::int64_t step : m_run.matrixSteps(engine::kLayerMagnitudes)) {
-        auto matrix = m_run.matrix(engine::kLayerMagnitudes, step);
-        if (matrix && engine::isLayerMagnitudes(*matrix)) {
-            recorded.push_back(std::move(*matrix));
-        }
-    }
-    if (recorded.empty()) {
-        return;
-    }
-    const std::int64_t layers = recorded.back().columns;
-    const std::int64_t shown = std::min(layers, kNormLayers);
-    for (const auto& [kind, title] :
-         {std::pair{engine::LayerMagnitude::Stream, "What layers read, root mean square"},
-          std::pair{engine::LayerMagnitude::Branch, "Branches of layers, root mean square"}}) {
-        PlotSpec spec{title, "step", "norm", {}};
-        for (std::int64_t i = 0; i < shown; ++i) {
-            const std::int64_t layer = shown < 2 ? 0 : i * (layers - 1) / (shown - 1);
-            Curve curve{"layer " + std::to_string(layer + 1), {}, Stroke::Solid, static_cast<std::size_t>(i)};
-            for (const engine::Matrix& matrix : recorded) {
-                if (matrix.columns == layers) {
-                    curve.points.push_back({matrix.step, matrix.at(static_cast<std::int64_t>(kind), layer)});
-                }
-            }
-            std::erase_if(curve.points, [](const MetricPoint& point) { return std::isnan(point.value); }); // left out
-            spec.curves.push_back(std::move(curve));
-        }
-        figure(std::move(spec));
-    }
 }
 
 /// What each stage's beginning did to the loss, and what its steps took.
@@ -308,13 +317,17 @@ void RunPage::transitions()
     if (seconds.size() != steps.size()) { // a damaged record
         seconds.clear();
     }
-    const auto rows = engine::stageTransitions(m_stages, steps, losses, seconds);
+    std::vector<double> flops;
+    for (const double step : steps) {
+        flops.push_back(flopsAt(static_cast<std::int64_t>(step)));
+    }
+    const auto rows = engine::stageTransitions(m_stages, steps, losses, seconds, flops);
     if (rows.empty()) {
         return;
     }
     m_out << "<h2>Stages</h2><div class='panel'><table><tr><th>after step</th><th>stage</th><th>steps</th>"
              "<th>loss before</th><th>after</th><th>jump</th><th>validation before</th><th>after</th>"
-             "<th>s a step</th><th>share of time</th></tr>";
+             "<th>s a step</th><th>share of FLOP</th><th>share of time</th></tr>";
     const auto cell = [&](double value, const char* sign = "", const char* unit = "") {
         m_out << "<td class='n'>";
         if (std::isfinite(value)) {
@@ -333,6 +346,7 @@ void RunPage::transitions()
         cell(row.validationBefore);
         cell(row.validationAfter);
         cell(row.secondsPerStep);
+        cell(100 * row.shareOfFlop, "", " %");
         cell(100 * row.shareOfTime, "", " %");
         m_out << "</tr>";
     }
@@ -386,7 +400,7 @@ void RunPage::heatmaps()
 {
     bool heading = false;
     for (const std::string& name : m_run.matrixNames()) {
-        if (name == engine::kLayerMagnitudes) {
+        if (engine::isDrawnAsCurves(name)) {
             continue;
         }
         const std::vector<engine::Matrix> frames = framesOf(name);

@@ -5,7 +5,10 @@
 #include "app/runs/runs_model.h"
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
+#include "projects/cost/stage_cost.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -40,7 +43,10 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
     if (cost) {
         point.parameters = static_cast<double>(cost->total.parameters);
-        point.flops = cost->total.trainFlops * lastOf(*reader, engine::metric::kUnits);
+        // What the steps so far have left out is not counted; each sees as many units.
+        const auto steps = static_cast<double>(std::max<std::int64_t>(run.step, 1));
+        const double share = projects::wholeSteps(projects::flopCourseOf(*project, *cost), steps) / steps;
+        point.flops = share * cost->total.trainFlops * lastOf(*reader, engine::metric::kUnits);
         point.seconds = lastOf(*reader, engine::metric::kSeconds);
     }
     return point;

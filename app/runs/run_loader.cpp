@@ -87,6 +87,7 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
     record.project = std::move(*project);
     if (const auto cost = projects::costOf(record.project)) {
         record.flopPerUnit = cost->total.trainFlops;
+        record.flops = projects::flopCourseOf(record.project, *cost);
     }
     record.numbers.steps = stepsOf(*reader, since.step);
     for (const auto& [step, loss] : reader->metric(engine::metric::kValidationLoss, since.step)) {

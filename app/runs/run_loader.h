@@ -31,8 +31,9 @@ struct RunRecord {
     std::string directory;
     std::string name;
     RunMark since;
-    projects::Project project; ///< that is trained
-    double flopPerUnit = 0;    ///< training FLOP per token or sample; 0 where the project's shapes do not tell
+    projects::Project project;  ///< that is trained
+    double flopPerUnit = 0;     ///< training FLOP per token or sample; 0 where the project's shapes do not tell
+    projects::FlopCourse flops; ///< what the schedule leaves of them
     visualizers::RunNumbers numbers;
     std::vector<engine::RunEvent> events;
     std::vector<engine::StageRecord> stages; ///< that have begun

@@ -3,6 +3,7 @@
 
 #include "projects/file/json.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/schema/fields.h"
 
 #include <QCoreApplication>
@@ -87,7 +88,7 @@ std::vector<ValueProposal> topologyProposals(const projects::Project& project)
 {
     const std::int64_t depth = project.network.depth();
     ValueProposal presets{Text::tr("Every topology preset"), {}};
-    for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
+    for (const projects::TopologyPreset& preset : projects::topologyChoices(depth)) {
         presets.values.push_back({{}, {json(preset.name).dump()}});
     }
     ValueProposal hops{Text::tr("All shortcuts i:i+k, for k = 1, 2, …"), {}};

@@ -76,7 +76,6 @@ void LiveViews::update()
             editor::LiveValues values;
             values.port = name.port;
             values.step = matrix->step;
-            std::vector<std::uint8_t> active;
             if (const auto measure = measureOf(name.kind)) {
                 values.mix = matrix->values;
                 values.rows = matrix->rows;
@@ -84,9 +83,7 @@ void LiveViews::update()
                 values.measure = *measure;
                 values.feature = m_heatmap.feature().value_or(0);
             } else if (name.kind == engine::matrix::kActive) {
-                std::ranges::transform(matrix->values, std::back_inserter(active),
-                                       [](float runs) { return static_cast<std::uint8_t>(runs != 0); });
-                values.active = active;
+                values.active = matrix->values;
             }
             m_live.take(values, m_heatmap.scaleOf(matrix->name));
         }

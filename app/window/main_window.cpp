@@ -19,7 +19,9 @@
 #include "app/window/run_follower.h"
 #include "app/window/schedule_views.h"
 #include "app/window/sweep_commands.h"
+#include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 
 #include <QCloseEvent>
 #include <QDir>
@@ -213,17 +215,14 @@ void MainWindow::updateTopologies()
         return;
     }
     const projects::Topology& topology = m_session.project().topology;
-    const auto presets = projects::topologyPresets(m_session.project().network);
+    const auto presets = projects::topologyChoices(m_session.project().network);
     QStringList titles;
-    int current = -1;
+    const std::optional<std::size_t> current = projects::presetIndexOf(m_session.project(), presets);
     for (const projects::TopologyPreset& preset : presets) {
-        if (preset.name == topology.preset) {
-            current = static_cast<int>(titles.size());
-        }
         titles << QString::fromStdString(preset.title);
     }
-    const bool custom = current < 0 || presets[static_cast<std::size_t>(current)].wiring != topology.wiring;
-    m_runBar->setTopologies(titles, current, custom);
+    const bool custom = !current || presets[*current].wiring != topology.wiring;
+    m_runBar->setTopologies(titles, current ? static_cast<int>(*current) : -1, custom);
 }
 
 void MainWindow::updateStatus()

@@ -25,6 +25,7 @@
 #include "app/window/run_follower.h"
 #include "app/window/sweep_commands.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QAbstractButton>
@@ -380,7 +381,7 @@ void MainWindow::moveDraftToTrash(const Draft& draft)
 
 void MainWindow::chooseTopology(int index)
 {
-    const auto presets = projects::topologyPresets(m_session.project().network);
+    const auto presets = projects::topologyChoices(m_session.project().network);
     const projects::TopologyPreset& preset = presets.at(static_cast<std::size_t>(index));
     const PaletteItem item{PaletteKind::Topology, preset.name, QString::fromStdString(preset.title), {}, {}};
     if (const auto edit = takeUp(m_session.project(), m_documents->place(), item)) {

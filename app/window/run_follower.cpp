@@ -267,8 +267,8 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(directory, {QString::fromStdString(record->name), record->flopPerUnit, record->project.topology,
-                                  record->project.network.depth(), startOf(directory)});
+        m_shown.begin(directory, {QString::fromStdString(record->name), record->flopPerUnit, record->flops,
+                                  record->project.topology, record->project.network.depth(), startOf(directory)});
     }
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);
@@ -309,7 +309,10 @@ void RunFollower::tellRate(const RunRecord& record)
 {
     const auto speed = record.numbers.figures.find(engine::metric::kThroughput);
     if (speed != record.numbers.figures.end() && !speed->second.empty() && record.flopPerUnit > 0) {
-        emit rateKnown(speed->second.back().value * record.flopPerUnit);
+        const auto& [step, units] = speed->second.back();
+        const auto done = static_cast<double>(step);
+        const double share = projects::wholeSteps(record.flops, done) - projects::wholeSteps(record.flops, done - 1);
+        emit rateKnown(units * share * record.flopPerUnit);
     }
 }
 

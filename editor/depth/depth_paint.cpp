@@ -17,6 +17,8 @@ namespace {
 using resources::ThemeColours;
 
 constexpr float kRounding = 7;
+constexpr double kLeftOutAlpha = 0.35; ///< of a layer that the step leaves out
+constexpr double kRunningAlpha = 0.18; ///< of the share of a layer that it runs
 constexpr float kSmallestBoxPitch = 3;
 constexpr float kSmallestLabelledBox = 22; ///< screen pixels; below it a box is a mark without text
 
@@ -87,6 +89,28 @@ void paintBoxText(ImDrawList& list, const LayerBox& box, const Rect& r, ImU32 ti
     centredText(list, kTextSize, {centre.x, centre.y + 9}, inside, subtitle, box.subtitle);
 }
 
+/// How much the step runs of the layers that the box stands for, on average.
+double activeShareOf(const DepthPicture& picture, const LayerBox& box)
+{
+    double sum = 0;
+    for (std::int64_t layer = box.layer; layer <= box.lastLayer; ++layer) {
+        sum += picture.weights.activeShare(layer);
+    }
+    return sum / static_cast<double>(std::max<std::int64_t>(box.lastLayer - box.layer + 1, 1));
+}
+
+/// The share that the step runs of a layer's heads or MLP parts is shaded, from the bottom of the box up.
+void paintLeftOut(ImDrawList& list, const Rect& r, double share, float rounding, ImDrawFlags corners,
+                  const ThemeColours& c)
+{
+    const float level = r.top + static_cast<float>(1 - share) * r.height();
+    list.AddRectFilled({r.left, r.top}, {r.right, level}, imColour(c.background), rounding,
+                       corners & ImDrawFlags_RoundCornersTop);
+    list.AddRectFilled({r.left, level}, {r.right, r.bottom}, imColour(c.accent, kRunningAlpha), rounding,
+                       corners & ImDrawFlags_RoundCornersBottom);
+    list.AddLine({r.left, level}, {r.right, level}, imColour(c.muted));
+}
+
 void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
 {
     const ThemeColours& c = coloursOf(picture);
@@ -98,11 +122,8 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     const auto firstSelected = layers.lower_bound(box.layer);
     const bool selected = firstSelected != layers.end() && *firstSelected <= box.lastLayer;
     const bool hovered = picture.hoveredModule && picture.scene.box(*picture.hoveredModule) == &box;
-    bool active = false;
-    for (std::int64_t layer = box.layer; layer <= box.lastLayer && !active; ++layer) {
-        active = picture.weights.isActive(layer);
-    }
-    const double alpha = active ? 1.0 : 0.35;
+    const double share = activeShareOf(picture, box);
+    const double alpha = share > 0 ? 1.0 : kLeftOutAlpha;
     const bool inStack = box.layer > 0 && box.layer <= picture.scene.layers();
     const float rounding = std::min(kRounding, kRounding * picture.view.zoom());
     const ImDrawFlags corners = cornersOf(picture, box);
@@ -119,6 +140,9 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     }
     list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, imColour(c.background), rounding, corners);
     list.AddRectFilled({r.left, r.top}, {r.right, r.bottom}, ground, rounding, corners);
+    if (share > 0 && share < 1) {
+        paintLeftOut(list, r, share, rounding, corners, c);
+    }
     list.AddRect({r.left, r.top}, {r.right, r.bottom}, edge, rounding, corners, selected ? 2.5F : 1.2F);
     paintBoxText(list, box, r, imColour(c.text, alpha), imColour(c.muted, alpha));
     if (box.folded()) {
@@ -163,6 +187,13 @@ void paintBoxes(ImDrawList& list, const DepthPicture& picture)
         picture.view.rectToScreen({boxes.front().rect.left, 0, boxes.back().rect.right, DepthScene::kBoxHeight});
     list.AddRectFilled({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 3)}, imColour(c.raised));
     list.AddRect({r.left, r.top}, {r.right, std::max(r.bottom, r.top + 3)}, imColour(c.border));
+    for (const LayerBox& box : boxes) {
+        if (const double share = activeShareOf(picture, box); share < 1) {
+            const Rect at = picture.view.rectToScreen(box.rect);
+            list.AddRectFilled({at.left, r.top}, {at.right, r.top + static_cast<float>(1 - share) * r.height()},
+                               imColour(c.background));
+        }
+    }
     for (const std::int64_t layer : picture.selection.layers) {
         for (const LayerBox& box : picture.scene.boxesOf(layer)) {
             const float x = picture.view.toScreen(box.rect.centre()).x;

@@ -59,10 +59,11 @@ void LiveWeights::take(const LiveValues& live, const projects::WeightScale& scal
     measured.scale = scale;
 }
 
-bool LiveWeights::isActive(std::int64_t layer) const
+double LiveWeights::activeShare(std::int64_t layer) const
 {
     const auto index = static_cast<std::size_t>(layer - 1);
-    return layer < 1 || index >= m_active.size() || m_active[index] != 0;
+    const bool known = layer >= 1 && index < m_active.size() && !std::isnan(m_active[index]);
+    return known ? std::clamp(static_cast<double>(m_active[index]), 0.0, 1.0) : 1.0;
 }
 
 PortWeights LiveWeights::port(projects::MixPort port, LiveMeasure measure) const

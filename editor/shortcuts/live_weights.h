@@ -23,13 +23,13 @@ enum class LiveMeasure {
 };
 
 /// Live values, viewed for the length of a call: one port's mixing weights row-major [target − 1, source], NaN
-/// where there is no shortcut, and the layers that the current step leaves out. Either may be empty.
+/// where there is no shortcut, and what of the layers the current step runs. Either may be empty.
 struct LiveValues {
     projects::MixPort port = projects::MixPort::Input;
     std::span<const float> mix;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    std::span<const std::uint8_t> active; ///< [layers], 0: left out; empty: as before
+    std::span<const float> active; ///< [layers]: the share that the step runs, 0: left out; empty: as before
     std::int64_t step = 0;
     LiveMeasure measure = LiveMeasure::Mean;
     std::int64_t feature = 0; ///< whose weights these are, for LiveMeasure::Feature
@@ -73,7 +73,9 @@ public:
     {
         return of(measure).scale;
     }
-    [[nodiscard]] bool isActive(std::int64_t layer) const;
+    /// How much of the layer the step runs: 1 all, 0 nothing, between them a share of its heads or MLP parts.
+    [[nodiscard]] double activeShare(std::int64_t layer) const;
+    [[nodiscard]] bool isActive(std::int64_t layer) const { return activeShare(layer) > 0; }
     [[nodiscard]] PortWeights port(projects::MixPort port, LiveMeasure measure = LiveMeasure::Mean) const;
 
 private:
@@ -87,7 +89,7 @@ private:
         return m_measured[static_cast<std::size_t>(measure)];
     }
     std::array<Measured, 3> m_measured;
-    std::vector<std::uint8_t> m_active;
+    std::vector<float> m_active;
     std::int64_t m_feature = 0;
     std::uint64_t m_revision = 0;
 };

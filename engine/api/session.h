@@ -122,6 +122,15 @@ struct FactoriseRequest {
     std::filesystem::path newRun;
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
+/// What the network of a checkpoint does without each of its layers (row_curves.h, kStability).
+struct StabilityRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step;
+    std::int64_t batches = 0; ///< of the validation split; 0: as many as a validation of the run has
+};
 
 /// The weights that a rank below the full one is about, whole, as fits of their factors take them (engine/lowrank): as
 /// a run's checkpoint has them or, without a run, as `project` draws them. Nothing is written. Refused where there is
@@ -137,8 +146,9 @@ struct LowRankWeightsRequest {
     std::optional<projects::LowRankInputs> inputs; ///< instead of the document's
 };
 
-using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, LowRankWeightsRequest>;
+using Command =
+    std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices, SampleRequest,
+                 EvaluateRequest, RetrofitRequest, FactoriseRequest, StabilityRequest, LowRankWeightsRequest>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -232,6 +242,14 @@ struct FactoriseReady {
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and of the fits
 };
+struct StabilityReady {
+    QueryTag tag{};
+    std::vector<Matrix> matrices; ///< kStability and kStabilityGap
+    double loss = 0;              ///< of the whole network, on the same batches
+    std::int64_t batches = 0;
+    std::int64_t step = 0;          ///< of the checkpoint that was used
+    std::vector<std::string> notes; ///< as SampleReady's
+};
 /// One weight, its matrices row-major.
 struct LowRankWeight {
     std::string name; ///< "layers.1.up.weight"
@@ -256,9 +274,9 @@ struct QueryFailed {
     Error error;
 };
 
-using Event =
-    std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice, DevicesListed,
-                 SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, LowRankWeightsReady, QueryFailed>;
+using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, StabilityReady,
+                           LowRankWeightsReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

@@ -427,7 +427,6 @@ Result<std::unique_ptr<Joint>> makeJoint(const BranchGate& wiring, LayerStack& l
     case BranchGateKind::LaurelPa:
     case BranchGateKind::LaurelRwLrPa:
         return Made(std::make_unique<PreviousActivationsJoint>(wiring, depth, width, plan));
-    case BranchGateKind::StochasticDepth: // the plain sum (makeGateWiring)
     case BranchGateKind::ValueResidual:
         break;
     }
@@ -444,9 +443,6 @@ LayerWiringResult makeGateWiring(const BranchGate& wiring, LayerStack layers, st
 {
     if (layers.size() == 0) {
         return Error{"network · stack", "has no layers to gate"};
-    }
-    if (wiring.gate == BranchGateKind::StochasticDepth) {
-        return makeSumWiring({}, std::move(layers), plan); // what is left out, LayerDropping says
     }
     Result<std::unique_ptr<Joint>> joint = makeJoint(wiring, layers, width, plan);
     if (!joint) {

@@ -47,14 +47,17 @@ public:
     void keepActivations() { m_activations = projects::Activations::Keep; }
 
 private:
-    [[nodiscard]] at::Tensor runGraph(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
     /// Parts are layers, or their halves; a module is one or two of them.
     struct Module {
         std::size_t part = 0;
         bool takesNext = false; ///< the part after it is of the module too
     };
+
     [[nodiscard]] LayerUse use(std::size_t part, const Pass& pass) const { return pass.layer(part / m_partsPerLayer); }
+    /// The branch of a part that runs, measured and scaled.
     [[nodiscard]] at::Tensor runPart(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
+    /// Its graph alone, which is told the layer that it is of.
+    [[nodiscard]] at::Tensor runGraph(std::size_t part, std::span<const at::Tensor> inputs, const Pass& pass);
 
     std::vector<GraphProgram> m_programs; ///< of the parts
     std::vector<Module> m_modules;

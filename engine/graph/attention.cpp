@@ -8,7 +8,6 @@
 #include "engine/runtime/fixed_bits.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
@@ -44,8 +43,9 @@ struct Heads {
     Projection key;
     Projection value;
     Projection out;
-    std::vector<at::Tensor> weights; ///< of q, k and v, where they are joined
+    std::vector<at::Tensor> weights; ///< of q, k and v of all heads, where they are joined
     at::Tensor joined;               ///< undefined where they are not
+    UnitRuns kept;                   ///< rows of each of the joined that run
     at::Tensor factors;              ///< [heads · headDim] of what the heads make; undefined: all 1
 };
 
@@ -99,7 +99,7 @@ public:
     {
         const UnitUse use = pass.here().heads;
         return use.all() ? runOf(m_heads, in, pass)
-                         : runOf(these(keptUnits(use, m_heads.sizes.kvHeads, m_node)), in, pass);
+                         : runOf(these(keptUnits(use, m_heads.sizes.kvHeads, m_node), joins(pass)), in, pass);
     }
 
     [[nodiscard]] std::string valueShape() const override
@@ -115,7 +115,7 @@ public:
 
 private:
     /// A key-value head is left out with all the query heads that share it.
-    [[nodiscard]] Heads these(const KeptUnits& kept) const
+    [[nodiscard]] Heads these(const KeptUnits& kept, bool joins) const
     {
         const std::int64_t count = m_heads.sizes.kvHeads;
         const auto rows = [&](const Projection& of) {
@@ -126,15 +126,15 @@ private:
         heads.sizes = m_heads.sizes;
         heads.sizes.kvHeads = static_cast<std::int64_t>(kept.units.size());
         heads.sizes.heads = m_heads.sizes.heads / count * heads.sizes.kvHeads;
-        heads.query = rows(m_heads.query);
-        heads.key = rows(m_heads.key);
-        heads.value = rows(m_heads.value);
         heads.out = {columnsAt(m_heads.out.weight, count, kept.units), m_heads.out.bias};
-        if (m_heads.joined.defined()) {
-            for (const at::Tensor& whole : m_heads.weights) {
-                heads.weights.push_back(atUnits(whole, 0, count, kept.units));
-            }
-            heads.joined = at::cat(heads.weights).detach();
+        if (joins) {
+            heads.weights = m_heads.weights;
+            heads.joined = m_heads.joined;
+            heads.kept = UnitRuns(m_heads.query.weight.out(), count, kept.units);
+        } else {
+            heads.query = rows(m_heads.query);
+            heads.key = rows(m_heads.key);
+            heads.value = rows(m_heads.value);
         }
         if (!kept.factors.empty()) {
             const std::int64_t features = heads.sizes.heads * heads.sizes.headDim / heads.sizes.kvHeads;
@@ -159,10 +159,16 @@ private:
         return project(of.factors.defined() ? made * of.factors : made, of.out);
     }
 
+    /// Whether the projections and what follows them are one function.
+    [[nodiscard]] bool joins(const Pass& pass) const
+    {
+        return m_heads.joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0);
+    }
+
     /// What the heads make, side by side: [batch, time, heads · headDim].
     [[nodiscard]] at::Tensor mixedValues(const Heads& of, const Inputs& in, const Pass& pass) const
     {
-        if (of.joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0)) {
+        if (joins(pass)) {
             return runJoined(of, in);
         }
         const auto& [heads, kvHeads, headDim] = of.sizes;
@@ -191,6 +197,7 @@ private:
             attention.weights[part] = of.weights[part];
         }
         attention.joined = of.joined;
+        attention.kept = of.kept;
         attention.heads = of.sizes.heads;
         attention.causal = m_options.causal;
         attention.angles = m_rotary ? &m_rotary->upTo(in[0].size(1)) : nullptr;

@@ -7,7 +7,6 @@
 #include "engine/ops/places.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -36,9 +35,8 @@ public:
             return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
         }
         const KeptUnits kept = keptUnits(layer.mlp, layer.mlpParts, m_mlp);
-        const at::Tensor gate = atUnits(m_weights[0], 0, layer.mlpParts, kept.units);
-        const at::Tensor up = atUnits(m_weights[1], 0, layer.mlpParts, kept.units);
-        return gatedLinear(in[0].to(m_type), gate, up, at::cat({gate, up}).detach());
+        const UnitRuns rows(m_weights[0].size(0), layer.mlpParts, kept.units);
+        return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined, rows);
     }
 
 private:

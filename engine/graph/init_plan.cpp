@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/init_plan.h"
 
-#include "engine/ops/philox.h"
+#include "engine/runtime/philox.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -30,12 +30,6 @@ constexpr double kTableScale = 0.02;
 constexpr double kDrawnShare = 0.05; ///< of the work, where weights are fitted besides
 constexpr std::int64_t kGrain = 4096;
 
-/// In (0, 1): the middle of one of 2^32 equal parts.
-double uniform(std::uint32_t bits)
-{
-    return (static_cast<double>(bits) + 0.5) / 4294967296.0;
-}
-
 /// Fills in fours from the counters 0, 1, …; `make` turns four words into four numbers.
 template <class Make>
 at::Tensor fill(at::IntArrayRef shape, const Philox& random, const Make& make)
@@ -60,8 +54,8 @@ at::Tensor normal(at::IntArrayRef shape, const Philox& random)
 {
     return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
         for (std::size_t pair = 0; pair < 2; ++pair) {
-            const double radius = std::sqrt(-2.0 * std::log(uniform(bits[2 * pair])));
-            const double angle = 2.0 * std::numbers::pi * uniform(bits[2 * pair + 1]);
+            const double radius = std::sqrt(-2.0 * std::log(uniformInside(bits[2 * pair])));
+            const double angle = 2.0 * std::numbers::pi * uniformInside(bits[2 * pair + 1]);
             out[2 * pair] = radius * std::cos(angle);
             out[2 * pair + 1] = radius * std::sin(angle);
         }
@@ -73,7 +67,7 @@ at::Tensor symmetric(at::IntArrayRef shape, const Philox& random)
 {
     return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
         for (std::size_t k = 0; k < 4; ++k) {
-            out[k] = 2.0 * uniform(bits[k]) - 1.0;
+            out[k] = 2.0 * uniformInside(bits[k]) - 1.0;
         }
     });
 }

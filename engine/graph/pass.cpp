@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -18,35 +19,25 @@ std::uint64_t mixed(std::uint64_t value)
     return value ^ (value >> 31U);
 }
 
-/// A uniform number in [0, 1) of a key's draw for unit `index` of node `node`.
-double drawn(std::uint64_t key, std::uint64_t node, std::size_t index)
-{
-    const auto bits = Philox(key ^ mixed(node)).at(index);
-    return uniform(bits[0], bits[1]);
-}
-
 } // namespace
 
 KeptUnits keptUnits(const UnitUse& use, std::int64_t count, std::uint64_t node)
 {
     using projects::DropSampling;
-    const auto all = static_cast<std::size_t>(count);
-    std::vector<std::size_t> order(all); // those that stay first come first
+    std::vector<std::size_t> order(static_cast<std::size_t>(count)); // those that stay first come first
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::size_t number = 0;
-    if (use.sampling == DropSampling::First) {
-        number = static_cast<std::size_t>(projects::keptCount(use.keep, count));
-    } else {
-        const auto draw = [&](std::size_t unit) { return drawn(use.key, node, unit); };
-        std::ranges::stable_sort(order, {}, draw);
-        number = use.sampling == DropSampling::FixedSize
-                     ? static_cast<std::size_t>(projects::keptCount(use.keep, count))
-                     : static_cast<std::size_t>(
-                           std::ranges::count_if(order, [&](std::size_t unit) { return draw(unit) < use.keep; }));
+    auto number = static_cast<std::size_t>(projects::keptCount(use.keep, count));
+    if (use.sampling != DropSampling::First) {
+        const Philox random(use.key ^ mixed(node));
+        order = inDrawnOrder(std::move(order), random);
+        if (use.sampling != DropSampling::FixedSize) {
+            const auto isKept = [&](std::size_t unit) { return random.uniform(unit) < use.keep; };
+            number = static_cast<std::size_t>(std::ranges::count_if(order, isKept));
+        }
     }
     KeptUnits kept;
-    kept.units.assign(order.begin(),
-                      order.begin() + static_cast<std::ptrdiff_t>(std::clamp<std::size_t>(number, 1, all)));
+    order.resize(std::clamp<std::size_t>(number, 1, order.size()));
+    kept.units = std::move(order);
     std::ranges::sort(kept.units);
     if (use.sampling == DropSampling::First && use.opening != 1) {
         const auto before = static_cast<std::size_t>(projects::keptCount(use.before, count));

@@ -40,15 +40,21 @@ public:
     {
     }
 
-    [[nodiscard]] at::Tensor forward(const at::Tensor& input, const Pass& pass) override
+    [[nodiscard]] at::Tensor stackOutput(const at::Tensor& input, const Pass& pass) override
     {
         const bool tokens = input.scalar_type() == at::kLong;
         const at::Tensor entering[] = {tokens ? input : input.to(m_compute.parameterType)};
-        Pass outside = pass; // what is left out of the layers is not of the stem and the head
-        outside.layers.clear();
-        const at::Tensor stem = m_stem->run(entering, outside);
-        const at::Tensor inside[] = {m_wiring->run(stem, withLayers(pass))};
-        return m_head->run(inside, outside);
+        return m_wiring->run(m_stem->run(entering, outsideOf(pass)), withLayers(pass));
+    }
+
+    [[nodiscard]] at::Tensor lossOf(const at::Tensor& stackOutput, const at::Tensor& target, const Pass& pass) override
+    {
+        return m_objective.loss(headOf(stackOutput, pass), target);
+    }
+
+    [[nodiscard]] at::Tensor forward(const at::Tensor& input, const Pass& pass) override
+    {
+        return headOf(stackOutput(input, pass), pass);
     }
 
     [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
@@ -68,10 +74,7 @@ public:
         return m_plan.fill(watch, wanted);
     }
     [[nodiscard]] InitPlan* initPlan() override { return &m_plan; }
-    [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override
-    {
-        return m_dropping ? m_dropping->draw(pass) : std::vector<LayerUse>();
-    }
+    [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override { return m_dropping->draw(pass); }
     [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_plan.all(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
@@ -85,11 +88,25 @@ public:
 private:
     friend class NetworkCompiler;
 
+    /// What is left out of the layers is not of the stem and the head.
+    [[nodiscard]] static Pass outsideOf(const Pass& pass)
+    {
+        Pass outside = pass;
+        outside.layers.clear();
+        return outside;
+    }
+
+    [[nodiscard]] at::Tensor headOf(const at::Tensor& stackOutput, const Pass& pass)
+    {
+        const at::Tensor inside[] = {stackOutput};
+        return m_head->run(inside, outsideOf(pass));
+    }
+
     /// The pass with what the document leaves out, unless its caller has said what to leave out.
     [[nodiscard]] Pass withLayers(const Pass& pass)
     {
         Pass inside = pass;
-        if (m_dropping && pass.layers.empty()) {
+        if (pass.layers.empty()) {
             inside.layers = layersOf(pass);
         }
         if (pass.training()) {
@@ -102,7 +119,7 @@ private:
     const ObjectiveEntry& m_objective;
     std::vector<Regulariser> m_regularisers;
     std::optional<GraphProgram> m_stem;
-    std::unique_ptr<LayerDropping> m_dropping; ///< null: every pass runs all layers
+    std::optional<LayerDropping> m_dropping;
     std::unique_ptr<LayerWiring> m_wiring;
     std::optional<GraphProgram> m_head;
     InitPlan m_plan;
@@ -296,7 +313,7 @@ private:
         }
         m_network->m_wiring = std::move(*wiring);
         m_network->m_regularisers = m_network->m_wiring->regularisers();
-        m_network->m_dropping = LayerDropping::create(m_project);
+        m_network->m_dropping.emplace(m_project);
         return Done{};
     }
 

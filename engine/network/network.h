@@ -45,6 +45,11 @@ public:
     /// How its parameters start, and which of its weights are in factors; null where nobody declared them.
     [[nodiscard]] virtual InitPlan* initPlan() { return nullptr; }
 
+    /// What leaves the stack, before the head: [batch, time, d] or [batch, d].
+    [[nodiscard]] virtual at::Tensor stackOutput(const at::Tensor& input, const Pass& pass) = 0;
+    /// The head and the objective on what has left the stack, without regularisers.
+    [[nodiscard]] virtual at::Tensor lossOf(const at::Tensor& stackOutput, const at::Tensor& target,
+                                            const Pass& pass) = 0;
     /// Head output: logits [batch, time, vocab] or [batch, outputs].
     [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
     /// The objective on a batch, a scalar on the device (which one, the document says), plus the

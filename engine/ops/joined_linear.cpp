@@ -84,13 +84,15 @@ at::Tensor gateHalvesBackward(const at::Tensor& y, const at::Tensor& outGrad)
 class GatedLinearFunction : public Function<GatedLinearFunction> {
 public:
     static Variable forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& gate,
-                            const at::Tensor& /*up*/, const at::Tensor& joined)
+                            const at::Tensor& /*up*/, const at::Tensor& joined, const UnitRuns& kept)
     {
         const at::Tensor x = asRows(input);
-        const at::Tensor weight = joined.to(x.scalar_type());
+        const at::Tensor weight = kept.repeated(2, gate.size(0)).take(joined, 0).to(x.scalar_type());
         const at::Tensor y = timesTransposed(x, weight);
         std::vector<std::int64_t> shape = input.sizes().vec();
-        shape.back() = gate.size(0);
+        shape.back() = weight.size(0) / 2;
+        context->saved_data["rows"] = gate.size(0);
+        context->saved_data["kept"] = kept.list();
         context->saved_data["shape"] = input.sizes();
         context->saved_data["type"] = gate.scalar_type();
         context->save_for_backward({x, y, weight});
@@ -101,13 +103,15 @@ public:
     {
         const variable_list saved = context->get_saved_variables();
         const at::Tensor yGrad = gateHalvesBackward(saved[1], asRows(grads[0]));
-        const at::Tensor weightGrad = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
-        const std::int64_t width = weightGrad.size(0) / 2;
+        const std::int64_t width = context->saved_data["rows"].toInt();
+        const UnitRuns kept = UnitRuns(context->saved_data["kept"].toIntVector()).repeated(2, width);
+        const at::Tensor taken = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
+        const at::Tensor weightGrad = kept.putBack(taken, 0, 2 * width);
         at::Tensor inputGrad;
         if (context->needs_input_grad(0)) {
             inputGrad = times(yGrad, saved[2]).view(context->saved_data["shape"].toIntVector());
         }
-        return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, width, width), Variable()};
+        return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, width, width), Variable(), Variable()};
     }
 };
 
@@ -132,10 +136,10 @@ public:
     static Variable forward(AutogradContext* context, const at::Tensor& forQ, const OptionalTensor& forK,
                             const OptionalTensor& forV, const at::Tensor& q, const at::Tensor& /*k*/,
                             const at::Tensor& /*v*/, const at::Tensor& joined, const OptionalTensor& cosine,
-                            const OptionalTensor& sine, std::int64_t heads, bool causal)
+                            const OptionalTensor& sine, std::int64_t heads, bool causal, const UnitRuns& kept)
     {
-        const HeadLayout layout{forQ.size(0), forQ.size(1), heads, joined.size(0) / 3 / heads};
-        const at::Tensor weight = joined.to(forQ.scalar_type());
+        const at::Tensor weight = kept.repeated(3, q.size(0)).take(joined, 0).to(forQ.scalar_type());
+        const HeadLayout layout{forQ.size(0), forQ.size(1), heads, weight.size(0) / 3 / heads};
         const std::int64_t width = layout.width();
         variable_list saved = {asRows(forQ), forK ? asRows(*forK) : at::Tensor(), forV ? asRows(*forV) : at::Tensor()};
         at::Tensor y;
@@ -164,6 +168,8 @@ public:
         saved.insert(saved.end(),
                      {y, weight, out, logSumExp, cosine.value_or(at::Tensor()), sine.value_or(at::Tensor())});
         context->saved_data["heads"] = heads;
+        context->saved_data["rows"] = q.size(0);
+        context->saved_data["kept"] = kept.list();
         context->saved_data["causal"] = causal;
         context->saved_data["shape"] = forQ.sizes();
         context->saved_data["type"] = q.scalar_type();
@@ -181,21 +187,24 @@ public:
         const at::Tensor yGrad = projectionGrad(context, saved, layout, grads[0]);
         const at::ScalarType type = context->saved_data["type"].toScalarType();
         const std::int64_t width = layout.width();
-        variable_list result(11);
+        const std::int64_t whole = context->saved_data["rows"].toInt();
+        const UnitRuns kept(context->saved_data["kept"].toIntVector());
+        variable_list result(12);
         const bool shared = !saved[1].defined();
         for (std::size_t part = 0; part < 3; ++part) {
             const auto at = static_cast<std::int64_t>(part) * width;
             if (!shared) {
                 const at::Tensor grad = yGrad.narrow(1, at, width);
                 result[part] = times(grad, weight.narrow(0, at, width)).view(shape);
-                result[3 + part] = product(grad.t(), saved[part]).to(type);
+                result[3 + part] = kept.putBack(product(grad.t(), saved[part]).to(type), 0, whole);
             }
         }
         if (shared) {
             result[0] = times(yGrad, weight).view(shape);
-            const at::Tensor weightGrad = product(yGrad.t(), saved[0]).to(type);
+            const at::Tensor taken = product(yGrad.t(), saved[0]).to(type);
+            const at::Tensor weightGrad = kept.repeated(3, whole).putBack(taken, 0, 3 * whole);
             for (std::size_t part = 0; part < 3; ++part) {
-                result[3 + part] = weightGrad.narrow(0, static_cast<std::int64_t>(part) * width, width);
+                result[3 + part] = weightGrad.narrow(0, static_cast<std::int64_t>(part) * whole, whole);
             }
         }
         return result;
@@ -229,9 +238,10 @@ private:
 
 } // namespace
 
-at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up, const at::Tensor& joined)
+at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up, const at::Tensor& joined,
+                       const UnitRuns& kept)
 {
-    return GatedLinearFunction::apply(x, gate, up, joined);
+    return GatedLinearFunction::apply(x, gate, up, joined, kept);
 }
 
 at::Tensor projectedAttention(const ProjectedAttention& attention)
@@ -243,9 +253,10 @@ at::Tensor projectedAttention(const ProjectedAttention& attention)
     const bool same = q.is_same(k) && q.is_same(v);
     const bool still = attention.angles == nullptr;
     const RotaryTable::Angles angles = still ? RotaryTable::Angles{} : *attention.angles;
-    return ProjectedAttentionFunction::apply(
-        q, unless(same, k), unless(same, v), attention.weights[0], attention.weights[1], attention.weights[2],
-        attention.joined, unless(still, angles.cosine), unless(still, angles.sine), attention.heads, attention.causal);
+    return ProjectedAttentionFunction::apply(q, unless(same, k), unless(same, v), attention.weights[0],
+                                             attention.weights[1], attention.weights[2], attention.joined,
+                                             unless(still, angles.cosine), unless(still, angles.sine), attention.heads,
+                                             attention.causal, attention.kept);
 }
 
 at::Tensor joinRows(std::vector<at::Tensor>& matrices)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/results/run_branch.h"
 
-#include "engine/api/layer_magnitudes.h"
+#include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
@@ -25,7 +25,7 @@ void copyNumbers(const RunReader& from, std::int64_t step, bool sameWiring, RunW
         }
     }
     for (const std::string& name : from.matrixNames()) {
-        if (!sameWiring && name != kLayerMagnitudes) {
+        if (!sameWiring && !isDrawnAsCurves(name)) {
             continue;
         }
         for (const std::int64_t at : from.matrixSteps(name)) {

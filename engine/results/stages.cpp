@@ -69,13 +69,20 @@ std::vector<StageRecord> stageRecords(const RunReader& run)
 }
 
 std::vector<StageTransition> stageTransitions(const std::vector<StageRecord>& stages, std::span<const double> steps,
-                                              std::span<const double> losses, std::span<const double> seconds)
+                                              std::span<const double> losses, std::span<const double> seconds,
+                                              std::span<const double> flops)
 {
     /// How many of the steps are done by the one that a stage begins after.
     const auto doneBy = [&](std::int64_t step) {
         return static_cast<std::size_t>(std::ranges::upper_bound(steps, static_cast<double>(step)) - steps.begin());
     };
-    const auto secondsAt = [&](std::size_t done) { return done == 0 ? 0.0 : seconds[done - 1]; };
+    /// Of what has run up by each step, how much of it between two.
+    const auto between = [](std::span<const double> sums, std::size_t from, std::size_t to) {
+        return sums[to - 1] - (from == 0 ? 0.0 : sums[from - 1]);
+    };
+    const auto shareOf = [&](std::span<const double> sums, std::size_t from, std::size_t to) {
+        return sums.back() > 0 ? between(sums, from, to) / sums.back() : kNoLoss;
+    };
     std::vector<StageTransition> transitions;
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const StageRecord& stage = stages[i];
@@ -95,9 +102,11 @@ std::vector<StageTransition> stageTransitions(const std::vector<StageRecord>& st
         const std::size_t end = i + 1 < stages.size() ? doneBy(stages[i + 1].step) : steps.size();
         row.steps = static_cast<std::int64_t>(end > first ? end - first : 0);
         if (row.steps > 0 && !seconds.empty()) {
-            const double taken = secondsAt(end) - secondsAt(first);
-            row.secondsPerStep = taken / static_cast<double>(row.steps);
-            row.shareOfTime = secondsAt(steps.size()) > 0 ? taken / secondsAt(steps.size()) : kNoLoss;
+            row.secondsPerStep = between(seconds, first, end) / static_cast<double>(row.steps);
+            row.shareOfTime = shareOf(seconds, first, end);
+        }
+        if (row.steps > 0 && !flops.empty()) {
+            row.shareOfFlop = shareOf(flops, first, end);
         }
     }
     return transitions;

@@ -22,7 +22,8 @@ struct StageTransition {
     double validationAfter = kNoLoss;
     std::int64_t steps = 0;          ///< done in it
     double secondsPerStep = kNoLoss; ///< NaN where no time was recorded
-    double shareOfTime = kNoLoss;    ///< of that of all steps
+    double shareOfFlop = kNoLoss;    ///< of that of all steps; NaN where it is not known
+    double shareOfTime = kNoLoss;    ///< likewise
     [[nodiscard]] double jump() const { return after - before; }
 };
 
@@ -31,11 +32,10 @@ struct StageTransition {
 [[nodiscard]] std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events);
 /// The same with the losses that the run took.
 [[nodiscard]] std::vector<StageRecord> stageRecords(const RunReader& run);
-/// Of every stage. The training loss of each step: `steps` ascending, `losses` as long; `seconds` of training so far as
-/// long too, or empty.
-[[nodiscard]] std::vector<StageTransition> stageTransitions(const std::vector<StageRecord>& stages,
-                                                            std::span<const double> steps,
-                                                            std::span<const double> losses,
-                                                            std::span<const double> seconds = {});
+/// Of every stage. The training loss of each step: `steps` ascending, `losses` as long; `seconds` of training and
+/// `flops`, in any unit, so far are as long too, or empty.
+[[nodiscard]] std::vector<StageTransition>
+stageTransitions(const std::vector<StageRecord>& stages, std::span<const double> steps, std::span<const double> losses,
+                 std::span<const double> seconds = {}, std::span<const double> flops = {});
 
 } // namespace residua::engine

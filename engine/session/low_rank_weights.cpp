@@ -2,8 +2,8 @@
 // The weights of a network that a rank is about, whole, with all that a fit of their factors needs: drawn as the
 // document says, or as a run has learned them.
 #include "engine/graph/weight_inputs.h"
-#include "engine/ops/philox.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runtime/philox.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/train/batches.h"

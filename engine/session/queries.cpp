@@ -7,6 +7,7 @@
 #include "engine/session/run_use.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/sampler.h"
+#include "engine/train/stability.h"
 #include "engine/train/tensor_io.h"
 #include "engine/train/trainer.h"
 
@@ -187,6 +188,50 @@ private:
     std::optional<Evaluation> m_evaluation;
 };
 
+class StabilityQuery final : public Query {
+public:
+    explicit StabilityQuery(StabilityRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_stability) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (const Status added = m_stability->advance(); !added) {
+            return QueryFailed{m_request.tag, added.error()};
+        }
+        if (!m_stability->atEnd()) {
+            return std::nullopt;
+        }
+        return StabilityReady{m_request.tag, m_stability->matrices(), m_stability->loss(), m_stability->batchesDone(),
+                              m_model->step, m_model->notes};
+    }
+
+    Status begin()
+    {
+        Result<Model> model = loadModel(useOf(m_request), m_request.step);
+        if (!model) {
+            return model.error();
+        }
+        if (model->parts.dataset->size(Split::Validation) == 0) {
+            return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
+        }
+        m_model.emplace(std::move(*model));
+        TrainerParts& parts = m_model->parts;
+        const std::int64_t batches =
+            m_request.batches > 0 ? m_request.batches : parts.project.training.validationBatches;
+        m_stability.emplace(*parts.network, *parts.dataset, parts.project, parts.device, batches, m_model->step);
+        return Done{};
+    }
+
+    StabilityRequest m_request;
+    std::optional<Model> m_model;
+    std::optional<Stability> m_stability;
+};
+
 } // namespace
 
 std::unique_ptr<Query> Query::make(const SampleRequest& request)
@@ -197,6 +242,11 @@ std::unique_ptr<Query> Query::make(const SampleRequest& request)
 std::unique_ptr<Query> Query::make(const EvaluateRequest& request)
 {
     return std::make_unique<EvaluateQuery>(request);
+}
+
+std::unique_ptr<Query> Query::make(const StabilityRequest& request)
+{
+    return std::make_unique<StabilityQuery>(request);
 }
 
 std::optional<Event> Query::advance()

@@ -16,13 +16,14 @@ public:
     virtual ~Query() = default;
     [[nodiscard]] static std::unique_ptr<Query> make(const SampleRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const EvaluateRequest& request);
+    [[nodiscard]] static std::unique_ptr<Query> make(const StabilityRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const RetrofitRequest& request);       ///< retrofit.cpp
     [[nodiscard]] static std::unique_ptr<Query> make(const FactoriseRequest& request);      ///< factorise.cpp
     [[nodiscard]] static std::unique_ptr<Query> make(const LowRankWeightsRequest& request); ///< low_rank_weights.cpp
 
     [[nodiscard]] virtual QueryTag tag() const = 0;
-    /// Does one piece (loads, a token, a batch). The answer once there is one: SampleReady, EvaluationReady,
-    /// RetrofitReady, FactoriseReady, LowRankWeightsReady or QueryFailed. Never throws.
+    /// Does one piece (loads, a token, a batch). The answer once there is one: the request's Ready, or QueryFailed.
+    /// Never throws.
     [[nodiscard]] std::optional<Event> advance();
 
 private:

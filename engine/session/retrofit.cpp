@@ -188,7 +188,7 @@ private:
         return made ? runOn(*made->network, precision) : Result<at::Tensor>(made.error());
     }
 
-    /// The network's outputs on the first examples, in double.
+    /// The network's outputs on the first examples, in double; of one that grows, as it is after the checkpoint's step.
     Result<at::Tensor> runOn(CompiledNetwork& network, Precision precision)
     {
         const at::NoGradGuard noGrad;
@@ -201,7 +201,8 @@ private:
         if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
-        return network.forward(upload(batch, schema, at::kCPU, parameterType(precision)).input, Pass()).to(at::kDouble);
+        const at::Tensor input = upload(batch, schema, at::kCPU, parameterType(precision)).input;
+        return network.forward(input, passAfter(m_checkpoint->state.step)).to(at::kDouble);
     }
 
     Result<Distance> distanceIn(Precision precision)

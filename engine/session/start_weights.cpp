@@ -147,11 +147,6 @@ public:
             }
             break;
         }
-        case BranchGateKind::StochasticDepth:
-            if (wiring.keepProbability != 1) {
-                return impossible("it drops branches at random");
-            }
-            break;
         case BranchGateKind::Highway:
             return impossible("its gates depend on the input");
         case BranchGateKind::ValueResidual:

@@ -17,6 +17,7 @@ namespace residua::engine {
 struct Due {
     bool observation = false; ///< the network is looked at
     bool validation = false;
+    bool stability = false;  ///< the network is measured without each of its layers
     bool checkpoint = false; ///< the last step has one without being due
     bool last = false;
     bool operator==(const Due&) const = default;
@@ -27,7 +28,7 @@ struct Due {
 /// What one step has found.
 struct StepOutcome {
     Due due;
-    std::vector<Matrix> matrices; ///< of the observation
+    std::vector<Matrix> matrices; ///< of what was looked at and measured
     std::optional<ValidationRecord> validation;
     std::optional<ValidationRecord> stageValidation; ///< of what the step trains, where that is less
     std::optional<StageRecord> stage;                ///< that began with the step
@@ -42,7 +43,7 @@ class TrainingLoop {
 public:
     explicit TrainingLoop(std::unique_ptr<Trainer> trainer);
 
-    /// One step, the border of stages before it, and the observation and validation that are due after it.
+    /// One step, the border of stages before it, and what is due after it.
     [[nodiscard]] StepOutcome advance();
     /// The network's matrices as it is now.
     [[nodiscard]] std::vector<Matrix> observe() { return m_observer.observe(m_trainer->stepsDone()); }
@@ -52,6 +53,9 @@ public:
     [[nodiscard]] std::int64_t lastStep() const { return m_trainer->project().training.steps; }
 
 private:
+    [[nodiscard]] Status validate(StepOutcome& outcome);
+    [[nodiscard]] Status measureStability(StepOutcome& outcome);
+
     std::unique_ptr<Trainer> m_trainer;
     Observer m_observer;
 };

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/batches.h"
 
+#include "engine/train/precision.h"
+
 #include <ATen/ops/from_blob.h>
+
+#include <limits>
 
 namespace residua::engine {
 namespace {
@@ -31,6 +35,32 @@ DeviceBatch upload(Batch& batch, const ExampleSchema& schema, c10::Device device
 std::int64_t unitsIn(const Batch& batch, const ExampleSchema& schema)
 {
     return schema.units(batch.batch, batch.time);
+}
+
+SplitBatches::SplitBatches(const Dataset& dataset, Split split, const projects::TrainingPlan& plan, c10::Device device,
+                           std::int64_t batches)
+    : m_dataset(dataset),
+      m_plan(plan),
+      m_schema(dataset.schema()),
+      m_split(split),
+      m_device(device),
+      m_limit(batches > 0 ? batches : std::numeric_limits<std::int64_t>::max())
+{
+}
+
+Result<std::optional<DeviceBatch>> SplitBatches::next()
+{
+    if (m_index >= m_limit) {
+        return std::optional<DeviceBatch>();
+    }
+    if (Status filled = m_dataset.fillSequential(m_batch, m_split, m_index, m_plan.batch); !filled) {
+        return filled.error();
+    }
+    if (m_batch.batch == 0) {
+        return std::optional<DeviceBatch>();
+    }
+    ++m_index;
+    return std::optional(upload(m_batch, m_schema, m_device, parameterType(m_plan.precision)));
 }
 
 } // namespace residua::engine

@@ -3,8 +3,13 @@
 
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
+#include "projects/base/result.h"
+#include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
 
 namespace residua::engine {
 
@@ -14,5 +19,32 @@ namespace residua::engine {
 
 /// Tokens or samples in a batch.
 [[nodiscard]] std::int64_t unitsIn(const Batch& batch, const ExampleSchema& schema);
+
+/// Consecutive batches of a split on the device, the same ones every time.
+class SplitBatches {
+public:
+    /// At most `batches` of plan.batch examples; 0: to the end of the split. `dataset` and `plan` must outlive it.
+    SplitBatches(const Dataset& dataset, Split split, const projects::TrainingPlan& plan, c10::Device device,
+                 std::int64_t batches);
+
+    /// The next one, valid until it is asked for another; none at the end. An error where the data can no longer be
+    /// read.
+    [[nodiscard]] Result<std::optional<DeviceBatch>> next();
+    /// The last one, on the host.
+    [[nodiscard]] const Batch& host() const { return m_batch; }
+    /// Tokens or samples in it.
+    [[nodiscard]] std::int64_t units() const { return unitsIn(m_batch, m_schema); }
+    [[nodiscard]] std::int64_t count() const { return m_index; }
+
+private:
+    const Dataset& m_dataset;
+    const projects::TrainingPlan& m_plan;
+    ExampleSchema m_schema;
+    Split m_split;
+    c10::Device m_device;
+    std::int64_t m_limit;
+    std::int64_t m_index = 0;
+    Batch m_batch;
+};
 
 } // namespace residua::engine

@@ -3,6 +3,7 @@
 
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
+#include "engine/train/batches.h"
 #include "projects/base/result.h"
 #include "projects/model/training_plan.h"
 
@@ -23,22 +24,16 @@ public:
     /// longer be read.
     [[nodiscard]] Status advance(const Pass& pass = Pass());
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
-    [[nodiscard]] std::int64_t batchesDone() const { return m_index; }
+    [[nodiscard]] std::int64_t batchesDone() const { return m_batches.count(); }
     /// Mean over what has been seen, every token or sample counting the same; NaN before the first. Waits for the
     /// device.
     [[nodiscard]] double mean() const;
 
 private:
     CompiledNetwork& m_network;
-    const Dataset& m_dataset;
-    const projects::TrainingPlan& m_plan;
-    ExampleSchema m_schema;
-    Split m_split;
     c10::Device m_device;
-    std::int64_t m_limit = 0;
-    std::int64_t m_index = 0;
+    SplitBatches m_batches;
     bool m_atEnd = false;
-    Batch m_batch;
     at::Tensor m_sum; ///< of loss times units, on the device
     std::int64_t m_units = 0;
 };

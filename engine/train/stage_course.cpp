@@ -112,21 +112,32 @@ std::string told(const Growth& growth, GrowthSource kind)
 } // namespace
 
 StageCourse::StageCourse(const projects::Project& project)
-    : m_schedule(project.schedule), m_depth(project.network.depth()), m_steps(project.training.steps)
+    : m_schedule(project.schedule),
+      m_depth(project.network.depth()),
+      m_spans(projects::spansOf(m_schedule, m_depth, project.training.steps))
 {
-    if (m_schedule.course == projects::DropCourse::Stages && !projects::trainsAll(m_schedule)) {
-        m_spans = projects::spansOf(m_schedule, m_depth, m_steps);
-    }
 }
 
 std::optional<StageBorder> StageCourse::after(std::int64_t stepsDone) const
 {
+    const bool hasBorders = m_schedule.course == projects::DropCourse::Stages && !projects::trainsAll(m_schedule);
     const auto begins = std::ranges::find(m_spans, stepsDone, &StageSpan::from);
-    if (begins == m_spans.end()) {
+    if (!hasBorders || begins == m_spans.end()) {
         return std::nullopt;
     }
     const StageSpan& before = begins == m_spans.begin() ? *begins : begins[-1];
     return StageBorder{stepsDone, before, *begins, projects::nameOf(m_schedule, *begins, m_depth)};
+}
+
+bool StageCourse::drawsAt(std::int64_t step) const
+{
+    if (projects::grows(m_schedule) || projects::trainsAll(m_schedule)) {
+        return false;
+    }
+    const StageSpan& span = projects::spanAt(m_spans, step);
+    const projects::KeepShares kept = projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, step);
+    const auto isWhole = [](double keep) { return keep >= 1; };
+    return !std::ranges::all_of(kept.layers, isWhole) || !std::ranges::all_of(kept.parts, isWhole);
 }
 
 std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const
@@ -164,7 +175,7 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
     if (!leavesOut || m_schedule.absentWeights == projects::AbsentWeights::Untouched) {
         return;
     }
-    const StageSpan span = projects::spanAt(m_schedule, m_depth, m_steps, pass.step);
+    const StageSpan& span = projects::spanAt(m_spans, pass.step);
     const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
     for (NamedParameter& parameter : parameters) {
         const auto named = layerParameter(parameter.name);

@@ -29,6 +29,9 @@ public:
     /// The border that lies between the steps that are done and the next. A curve has none.
     [[nodiscard]] std::optional<StageBorder> after(std::int64_t stepsDone) const;
 
+    /// Whether the step trains a part that it draws: neither the whole network, nor one that grows.
+    [[nodiscard]] bool drawsAt(std::int64_t step) const;
+
     /// Makes the layers that begin at the border of a growing network, their parameters and their moments in place.
     /// What has become of them, in words; empty where nothing has.
     std::string grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const;
@@ -41,7 +44,6 @@ public:
 private:
     projects::StageSchedule m_schedule;
     std::int64_t m_depth;
-    std::int64_t m_steps;
     std::vector<projects::StageSpan> m_spans;
     at::Tensor m_zeros; ///< shared by all absent gradients
 };

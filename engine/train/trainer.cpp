@@ -6,7 +6,7 @@
 #include "engine/train/evaluation.h"
 #include "engine/train/fit_inputs.h"
 #include "engine/train/precision.h"
-#include "projects/schedule/kept_parts.h"
+#include "engine/train/stability.h"
 
 #include <ATen/core/grad_mode.h>
 #include <c10/core/DeviceGuard.h>
@@ -89,6 +89,7 @@ Trainer::Trainer(TrainerParts parts)
       m_schema(m_parts.dataset->schema()),
       m_optimiser(Optimiser::make(m_parts.project.training, m_parts.network->parameters())),
       m_course(m_parts.project),
+      m_degrees(DegreeErrors::of(m_parts.project)),
       m_ring(m_parts.device, kRingCapacity)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
@@ -174,7 +175,6 @@ Pass Trainer::passOf(std::int64_t step)
     pass.mode = Mode::Training;
     pass.step = step;
     pass.random = RandomStreams(m_parts.project.seeds.stages, step);
-    seedGenerators(m_parts.device, pass.random.generatorSeed());
     pass.layers = m_parts.network->layersOf(pass);
     return pass;
 }
@@ -187,6 +187,7 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     applyDeterminism(plan.determinism); // the process's: another project may have been evaluated since the last step
     Pass pass = passOf(m_step + 1);
     pass.magnitudes = magnitudes;
+    seedGenerators(m_parts.device, pass.random.generatorSeed()); // dropout's
     const std::int64_t draws = m_draws;
     const std::int64_t units = m_units;
     if (Status status = accumulateGradients(pass); !status) {
@@ -245,18 +246,36 @@ Pass Trainer::partOf(std::int64_t step)
 
 Result<std::optional<double>> Trainer::validateStage()
 {
-    const auto isWhole = [](const LayerUse& layer) { return layer.runs && layer.heads.all() && layer.mlp.all(); };
-    const Pass last = partOf(std::max<std::int64_t>(m_step, 1));
-    if (projects::grows(m_parts.project.schedule) || std::ranges::all_of(last.layers, isWhole)) {
+    if (!m_course.drawsAt(std::max<std::int64_t>(m_step, 1))) {
         return std::optional<double>();
     }
     // Each batch through what another of the last steps has trained: the mean is over those too.
     return validationLoss([this](std::int64_t batch) { return partOf(std::max<std::int64_t>(m_step - batch, 1)); });
 }
 
+Result<std::optional<Matrix>> Trainer::degreeErrors()
+{
+    return m_degrees ? m_degrees->measure(*m_parts.network, *m_parts.dataset, m_parts.project.training, m_parts.device,
+                                          m_step)
+                     : Result<std::optional<Matrix>>(std::nullopt);
+}
+
+Result<std::vector<Matrix>> Trainer::stability()
+{
+    Stability stability(*m_parts.network, *m_parts.dataset, m_parts.project, m_parts.device,
+                        m_parts.project.training.validationBatches, m_step);
+    while (!stability.atEnd()) {
+        if (const Status added = stability.advance(); !added) {
+            return added.error();
+        }
+    }
+    return stability.matrices();
+}
+
 Result<double> Trainer::lossOnNextBatch(const Pass& pass)
 {
     const at::NoGradGuard noGrad;
+    const Stopwatch stopwatch(m_seconds);
     const std::int64_t draws = m_draws;
     const std::int64_t units = m_units;
     const Result<DeviceBatch> batch = nextBatch();
@@ -297,7 +316,10 @@ Result<std::optional<StageRecord>> Trainer::beginStage()
     if (const Status taken = take(m_step, record.trainBefore, record.validationBefore); !taken) {
         return taken.error();
     }
-    record.note = m_course.grow(*border, *m_parts.network, *m_optimiser);
+    {
+        const Stopwatch stopwatch(m_seconds);
+        record.note = m_course.grow(*border, *m_parts.network, *m_optimiser);
+    }
     if (const Status taken = take(m_step + 1, record.trainAfter, record.validationAfter); !taken) {
         return taken.error();
     }

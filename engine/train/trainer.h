@@ -4,6 +4,7 @@
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/train/degree_errors.h"
 #include "engine/train/metric_ring.h"
 #include "engine/train/optimiser.h"
 #include "engine/train/stage_course.h"
@@ -62,13 +63,18 @@ public:
     [[nodiscard]] Result<std::optional<double>> validate();
     /// The same of what the last steps have trained; nothing where that is the whole network.
     [[nodiscard]] Result<std::optional<double>> validateStage();
+    /// How well each degree of a Boolean polynomial is learned (DegreeErrors); nothing of other data.
+    [[nodiscard]] Result<std::optional<Matrix>> degreeErrors();
+    /// What the network does without each of its layers (Stability); none where the data has no validation split.
+    [[nodiscard]] Result<std::vector<Matrix>> stability();
     /// Goes over the border between stages that lies before the next step: takes the losses on both sides of it, and
     /// makes the layers that are new. Nothing where there is none. To be called before step(), also after a restore:
     /// the checkpoint of a border's step is of before it.
     [[nodiscard]] Result<std::optional<StageRecord>> beginStage();
 
     [[nodiscard]] std::int64_t stepsDone() const { return m_step; }
-    /// Seconds spent in step() and takeRecords(), those before a resume included.
+    /// Seconds spent in step(), in takeRecords() and at borders but for their validation, those before a resume
+    /// included.
     [[nodiscard]] double seconds() const { return m_seconds; }
     [[nodiscard]] const projects::Project& project() const { return m_parts.project; }
     [[nodiscard]] const Dataset& dataset() const { return *m_parts.dataset; }
@@ -95,6 +101,7 @@ private:
     ExampleSchema m_schema;
     std::unique_ptr<Optimiser> m_optimiser;
     StageCourse m_course;
+    std::optional<DegreeErrors> m_degrees;
     MetricRing m_ring;
     Batch m_batch;
     DeviceBatch m_fullBatch; ///< kept on the device where every step sees all of the data

@@ -55,7 +55,9 @@ private:
         const std::string path = pathOf(index);
         m_problems.within(path + "/start", stage.start, 0, std::max<std::int64_t>(m_project.training.steps, 1) - 1);
         const double always = grows(m_schedule) ? 0 : static_cast<double>(stage.always.size());
-        m_problems.within(path + "/average_length", stage.averageLength, std::max(1.0, always),
+        // What leaving out the deeper ones more often comes to at least is said with the length (checkLength).
+        const double least = m_schedule.sampling == DropSampling::DeeperSeldomer ? 0.0 : 1.0;
+        m_problems.within(path + "/average_length", stage.averageLength, std::max(least, always),
                           static_cast<double>(std::max<std::int64_t>(m_depth, 1)));
         for (std::size_t i = 0; i < stage.always.size(); ++i) {
             if (stage.always[i] < 1 || stage.always[i] > m_depth) {
@@ -239,28 +241,18 @@ private:
     void checkWiring()
     {
         const auto* const gate = std::get_if<BranchGate>(&m_project.topology.wiring);
-        if (gate == nullptr || m_depth < 1) {
-            return;
-        }
-        if (gate->gate == BranchGateKind::StochasticDepth) {
-            m_problems.error(kSchedule, "the topology leaves out layers at random already, expected one of the two");
-        }
-        if (gate->gate != BranchGateKind::ValueResidual) {
+        if (gate == nullptr || m_depth < 1 || gate->gate != BranchGateKind::ValueResidual) {
             return;
         }
         if (leavesOutHeads(m_schedule.axis)) {
             m_problems.error(kSchedule + "/axis",
                              "a value residual mixes the values of all heads, expected none left out");
         }
-        const StageSpan curve{0, 1, StageSpan::kCurve, 0};
-        bool first = true;
-        if (m_schedule.course == DropCourse::Curve) {
-            first = keepShares(m_schedule, curve, m_depth, 1, 1).layers.front() == 1;
-        }
-        for (std::size_t i = 0; first && i < m_schedule.stages.size() && m_schedule.course == DropCourse::Stages; ++i) {
-            first = keepShares(m_schedule, {0, 1, i, 0}, m_depth, 1, 1).layers.front() == 1;
-        }
-        if (!first) {
+        const std::int64_t steps = m_project.training.steps;
+        const auto keepsFirst = [&](const StageSpan& span) {
+            return keepShares(m_schedule, span, m_depth, steps).layers.front() == 1;
+        };
+        if (!std::ranges::all_of(spansOf(m_schedule, m_depth, steps), keepsFirst)) {
             m_problems.error(kSchedule + "/stages",
                              "a value residual takes the first layer's values, expected layer 1 among the always-kept");
         }

@@ -174,6 +174,11 @@ void checkCadences(const Project& project, Problems& problems)
                        "got " + std::to_string(plan.validateEvery) +
                            " steps, expected 0 where no data is set apart for validation");
     }
+    if (plan.stabilityEvery > 0 && !hasValidationPart(project.data)) {
+        problems.error(kTraining + "/stability_every",
+                       "got " + std::to_string(plan.stabilityEvery) +
+                           " steps, expected 0 where no data is set apart for validation, which it is measured on");
+    }
 }
 
 } // namespace

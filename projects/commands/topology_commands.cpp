@@ -2,6 +2,7 @@
 #include "projects/commands/topology_commands.h"
 
 #include "projects/commands/layer_edits.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"
 
 #include <algorithm>
@@ -18,6 +19,13 @@ std::string nameOf(MixPorts ports)
     return ports == MixPorts::Input ? "one input" : ports == MixPorts::Qkv ? "q, k and v" : "q, k, v and residual";
 }
 
+/// Whether wiring and schedule are what the preset, one with a schedule, sets.
+bool isAsSet(const Project& project, const TopologyPreset& preset)
+{
+    const auto schedule = scheduleBeside(preset, project.network.depth(), project.training.steps);
+    return schedule && project.topology == Topology{kPlainPreset, preset.wiring} && project.schedule == *schedule;
+}
+
 /// The preset's wiring as the blocks ask for it once they are edited: which sites it acts at depends on them.
 Wiring wiringFor(Network network, const std::vector<Edit>& edits, const TopologyPreset& preset)
 {
@@ -27,7 +35,7 @@ Wiring wiringFor(Network network, const std::vector<Edit>& edits, const Topology
             *known = block;
         }
     }
-    const std::vector<TopologyPreset> presets = topologyPresets(network);
+    const std::vector<TopologyPreset> presets = topologyChoices(network);
     const auto found = std::ranges::find(presets, preset.name, &TopologyPreset::name);
     return found == presets.end() ? preset.wiring : found->wiring;
 }
@@ -61,8 +69,27 @@ EditGroup wireAs(const Project& project, const TopologyPreset& preset)
     if (!group.edits.empty()) {
         group.title += (group.edits.size() == 1 ? " reads " : " read ") + nameOf(ports);
     }
-    group.edits.emplace_back(SetTopology{{preset.name, wiringFor(project.network, group.edits, preset)}});
+    const auto schedule = scheduleBeside(preset, project.network.depth(), project.training.steps);
+    group.edits.emplace_back(
+        SetTopology{{schedule ? kPlainPreset : preset.name, wiringFor(project.network, group.edits, preset)}});
+    const std::vector<TopologyPreset> presets = topologyChoices(project.network);
+    const auto before = presetIndexOf(project, presets);
+    if (schedule) {
+        group.edits.emplace_back(SetSchedule{*schedule});
+        group.title += "; a schedule leaves out layers";
+    } else if (before && !presets[*before].schedule.empty()) {
+        group.edits.emplace_back(SetSchedule{});
+        group.title += "; every layer trains again";
+    }
     return group;
+}
+
+std::optional<std::size_t> presetIndexOf(const Project& project, std::span<const TopologyPreset> presets)
+{
+    const auto asSet = std::ranges::find_if(presets, [&](const auto& preset) { return isAsSet(project, preset); });
+    const auto found =
+        asSet == presets.end() ? std::ranges::find(presets, project.topology.preset, &TopologyPreset::name) : asSet;
+    return found == presets.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - presets.begin()));
 }
 
 } // namespace residua::projects

@@ -7,6 +7,7 @@
 #include "projects/commands/topology_commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/model/shortcut_text.h"
 
 #include <algorithm>
@@ -113,7 +114,9 @@ Typed typedShortcuts(const Document& document, std::string_view text)
 
 Typed typedTopology(const Document& document, const TopologyPreset& preset)
 {
-    if (document.project.topology.wiring == preset.wiring) {
+    const std::vector<TopologyPreset> presets = topologyChoices(document.project.network);
+    const auto now = presetIndexOf(document.project, presets);
+    if (now && presets[*now].name == preset.name && document.project.topology.wiring == preset.wiring) {
         return refused("is how the stack is wired already");
     }
     Typed typed;
@@ -176,7 +179,7 @@ std::vector<TypedAnswer::Completion> completionsFor(const Document& document, co
 {
     std::vector<TypedAnswer::Completion> all{{"i:i+2", "every shortcut over two layers"},
                                              {"0:L", "from the stack's input to the last layer"}};
-    for (const auto& preset : topologyPresets(document.project.network)) {
+    for (const auto& preset : topologyChoices(document.project.network)) {
         all.push_back({preset.name, preset.title + ", a wiring"});
     }
     for (const Block& block : document.project.network.blocks) {
@@ -206,7 +209,7 @@ Typed understood(const Document& document, const Selection& selection, std::stri
     if (small.starts_with(kGroup)) {
         return typedGroup(document, selection, text.substr(kGroup.size()));
     }
-    for (const auto& preset : topologyPresets(document.project.network)) {
+    for (const auto& preset : topologyChoices(document.project.network)) {
         if (lower(preset.name) == small || lower(preset.title) == small) {
             return typedTopology(document, preset);
         }

@@ -145,7 +145,6 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
         layer += {countOf(lowRank), 2 * lowRank + d, d + real(wiring.rank)};
         break;
     case BranchGateKind::ValueResidual:
-    case BranchGateKind::StochasticDepth:
         break;
     }
     const double layers = real(modulesIn(wiring, depth));

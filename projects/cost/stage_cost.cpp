@@ -4,6 +4,7 @@
 #include "projects/nodes/mlp_parts.h"
 #include "projects/schedule/kept_parts.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -94,12 +95,35 @@ double expectedFlopShare(const Project& project, const CostReport& report, const
 
 double expectedFlopShare(const Project& project, const CostReport& report)
 {
-    const std::int64_t steps = project.training.steps;
-    double sum = 0;
-    for (const StageSpan& span : spansOf(project.schedule, project.network.depth(), steps)) {
-        sum += expectedFlopShare(project, report, span) * static_cast<double>(span.to - span.from);
+    const auto steps = static_cast<double>(project.training.steps);
+    return steps > 0 ? wholeSteps(flopCourseOf(project, report), steps) / steps : 1;
+}
+
+FlopCourse flopCourseOf(const Project& project, const CostReport& report)
+{
+    FlopCourse course;
+    if (trainsAll(project.schedule)) {
+        return course;
     }
-    return steps > 0 ? sum / static_cast<double>(steps) : 1;
+    for (const StageSpan& span : spansOf(project.schedule, project.network.depth(), project.training.steps)) {
+        course.push_back({span.to, expectedFlopShare(project, report, span)});
+    }
+    return course;
+}
+
+double wholeSteps(const FlopCourse& course, double steps)
+{
+    double sum = 0;
+    double from = 0;
+    for (const FlopStretch& stretch : course) {
+        if (from >= steps) {
+            break;
+        }
+        const double to = std::min(steps, static_cast<double>(stretch.to));
+        sum += stretch.share * (to - from);
+        from = to;
+    }
+    return sum + (steps - from);
 }
 
 } // namespace residua::projects

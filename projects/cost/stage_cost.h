@@ -5,6 +5,9 @@
 #include "projects/model/project.h"
 #include "projects/schedule/stage_schedule.h"
 
+#include <cstdint>
+#include <vector>
+
 namespace residua::projects {
 
 /// FLOP that all steps are expected to take, as a share of those of the full model: each layer's part is weighted
@@ -12,5 +15,17 @@ namespace residua::projects {
 [[nodiscard]] double expectedFlopShare(const Project& project, const CostReport& report);
 /// The same of the steps of one span.
 [[nodiscard]] double expectedFlopShare(const Project& project, const CostReport& report, const StageSpan& span);
+
+/// How the FLOP of a training go on: what a step is expected to take as a share of a step of the whole network, which
+/// is the same within a stage, and within a stretch of a curve. Empty: every step is whole.
+struct FlopStretch {
+    std::int64_t to = 0; ///< its last step; it begins after the stretch before
+    double share = 1;
+    bool operator==(const FlopStretch&) const = default;
+};
+using FlopCourse = std::vector<FlopStretch>;
+[[nodiscard]] FlopCourse flopCourseOf(const Project& project, const CostReport& report);
+/// FLOP of the first `steps` steps, in steps of the whole network. Steps past the course are whole.
+[[nodiscard]] double wholeSteps(const FlopCourse& course, double steps);
 
 } // namespace residua::projects

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/file/json_document.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/schema/json_write.h"
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 namespace residua::projects {
 
 namespace {
+
+const std::string kStochasticDepth = "stochastic-depth"; // as a preset of topologies and of schedules
 
 /// Schema 0, before the first release: `network.depth` layers of the one `network.block`, and `topology` the
 /// bare name of a preset. Schema 1: `network.stack`, and `topology` with its wiring spelt out.
@@ -38,6 +41,12 @@ Status stackAndWiring(JsonValue& tree)
     }
     if (presetName == nullptr) {
         return Error{"/topology", "is " + nameOfValue(*topology) + "; expected the name of a preset"};
+    }
+    if (*presetName == kStochasticDepth) { // a branch gate then
+        JsonValue gate{JsonObject{{std::string(kKindKey), toTree(std::string("branch_gate"))},
+                                  {"gate", toTree(std::string("stochastic_depth"))}}};
+        *topology = JsonValue{JsonObject{{"preset", toTree(kStochasticDepth)}, {"wiring", std::move(gate)}}};
+        return Done{};
     }
     const auto presets = topologyPresets(depth);
     const auto preset =
@@ -164,9 +173,103 @@ Status ranksOfWeights(JsonValue& tree)
     return Done{};
 }
 
+/// A number that a file of before may have as a whole or a broken one.
+std::optional<double> numberIn(const JsonValue& value)
+{
+    if (const auto* const whole = std::get_if<std::int64_t>(&value.data)) {
+        return static_cast<double>(*whole);
+    }
+    const auto* const broken = std::get_if<double>(&value.data);
+    return broken == nullptr ? std::nullopt : std::optional(*broken);
+}
+
+/// Of the stack in the tree; what is no stack its reader refuses.
+std::int64_t depthIn(const JsonValue& tree)
+{
+    const JsonValue* const network = findMember(tree, "network");
+    const JsonValue* const stack = network == nullptr ? nullptr : findMember(*network, "stack");
+    const auto* const segments = stack == nullptr ? nullptr : std::get_if<JsonArray>(&stack->data);
+    std::int64_t depth = 0;
+    for (const JsonValue& segment : segments == nullptr ? JsonArray() : *segments) {
+        const JsonValue* const repeat = findMember(segment, "repeat");
+        const auto* const layers = repeat == nullptr ? nullptr : std::get_if<std::int64_t>(&repeat->data);
+        depth += std::clamp<std::int64_t>(layers == nullptr ? StackSegment().repeat : *layers, 0, kMaxLayers);
+    }
+    return depth;
+}
+
+/// How many of `depth` layers stay on average where the last does with `keepLast`: Σ 1 − l/L·(1 − p_L).
+double averageOf(std::int64_t depth, double keepLast)
+{
+    return static_cast<double>(depth) - (1 - keepLast) * static_cast<double>(depth + 1) / 2;
+}
+
+/// Sweeps over the keep probability go over the average length that stands for it.
+void sweepAverages(JsonValue& tree, std::int64_t depth)
+{
+    const auto each = [](JsonValue* list, const auto& visit) {
+        if (auto* const items = list == nullptr ? nullptr : std::get_if<JsonArray>(&list->data)) {
+            std::ranges::for_each(*items, visit);
+        }
+    };
+    each(findMember(tree, "sweeps"), [&](JsonValue& sweep) {
+        each(findMember(sweep, "axes"), [&](JsonValue& axis) {
+            JsonValue* const field = findMember(axis, "field");
+            if (!isText(&axis, "field", "/topology/wiring/keep_probability")) {
+                return;
+            }
+            *field = toTree(std::string("/schedule/stages/0/average_length"));
+            spellOut(axis, "label", toTree(std::string("keep_probability")));
+            each(findMember(axis, "values"), [&](JsonValue& value) {
+                JsonValue* const given = findMember(value, "value");
+                if (const auto keep = given == nullptr ? std::nullopt : numberIn(*given)) {
+                    spellOut(value, "label", toTree(lineOf(*given))); // what the tables have called it
+                    *findMember(value, "value") = toTree(averageOf(depth, *keep));
+                }
+            });
+        });
+    });
+}
+
+/// Schema 4: stochastic depth, a branch gate until then, is where all that leaves out layers is, in the schedule,
+/// beside the plain wiring. A document that had both was refused; of it the schedule stays.
+Status stochasticDepthIsASchedule(JsonValue& tree)
+{
+    JsonValue* const topology = findMember(tree, "topology");
+    JsonValue* const wiring = topology == nullptr ? nullptr : findMember(*topology, "wiring");
+    if (!isText(wiring, kKindKey, "branch_gate")) {
+        return Done{};
+    }
+    const bool spelt = findMember(*wiring, "keep_probability") != nullptr;
+    const JsonValue given = takeMember(*wiring, "keep_probability");
+    if (!isText(wiring, "gate", "stochastic_depth")) {
+        return Done{};
+    }
+    const std::optional<double> keepLast = spelt ? numberIn(given) : 0.5;
+    if (!keepLast || *keepLast < 0 || *keepLast > 1) {
+        return Error{"/topology/wiring/keep_probability", "is " + nameOfValue(given) + "; expected a number in [0, 1]"};
+    }
+    const std::int64_t depth = depthIn(tree);
+    StageSchedule schedule = scheduleOf(*findSchedulePreset(kStochasticDepth), depth, 1);
+    for (Stage& stage : schedule.stages) {
+        stage.averageLength = averageOf(depth, *keepLast);
+    }
+    *topology = toTree(Topology{kPlainPreset, topologyPresets(depth).front().wiring});
+    JsonValue* const present = findMember(tree, "schedule");
+    const JsonValue* const stages = present == nullptr ? nullptr : findMember(*present, "stages");
+    const auto* const list = stages == nullptr ? nullptr : std::get_if<JsonArray>(&stages->data);
+    if ((list != nullptr && !list->empty()) || isText(present, "course", "curve")) {
+        return Done{};
+    }
+    takeMember(tree, "schedule");
+    spellOut(tree, "schedule", toTree(schedule));
+    sweepAverages(tree, depth);
+    return Done{};
+}
+
 /// kMigrations[n] takes a tree from schema n to n + 1.
 constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{stackAndWiring, readingsOfWirings,
-                                                                         ranksOfWeights};
+                                                                         ranksOfWeights, stochasticDepthIsASchedule};
 
 } // namespace
 

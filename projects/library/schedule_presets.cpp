@@ -125,6 +125,16 @@ Result<StageSchedule> staged(const SchedulePreset& preset, const std::vector<dou
     return made;
 }
 
+std::vector<TopologyPreset> withSchedules(std::vector<TopologyPreset> presets)
+{
+    const Wiring plain = std::ranges::find(presets, kPlainPreset, &TopologyPreset::name)->wiring;
+    presets.insert(std::ranges::find(presets, "value-residual", &TopologyPreset::name),
+                   {"stochastic-depth", "Stochastic depth",
+                    "Plain, with a schedule that leaves out layers at random, the deeper ones more often",
+                    "Huang et al., Stochastic Depth", plain, "stochastic-depth"});
+    return presets;
+}
+
 } // namespace
 
 std::span<const SchedulePreset> schedulePresets()
@@ -141,11 +151,12 @@ const SchedulePreset* findSchedulePreset(std::string_view name)
 
 StageSchedule scheduleOf(const SchedulePreset& preset, std::int64_t depth, std::int64_t steps)
 {
-    if (preset.rules.course == DropCourse::Stages && preset.rules.sampling == DropSampling::DeeperSeldomer) {
+    if (depth > 0 && preset.rules.course == DropCourse::Stages &&
+        preset.rules.sampling == DropSampling::DeeperSeldomer) {
         // One stage whose last layer stays with 0.5 (Huang et al.).
         StageSchedule schedule = preset.rules;
         const auto all = static_cast<double>(depth);
-        schedule.stages = {{0, std::max(all - 0.5 * (all + 1) / 2, 1.0), {}}};
+        schedule.stages = {{0, all - 0.5 * (all + 1) / 2, {}}};
         return schedule;
     }
     if (preset.shares.empty() || depth < 1) {
@@ -159,6 +170,22 @@ StageSchedule scheduleOf(const SchedulePreset& preset, std::int64_t depth, std::
     const Result<StageSchedule> made =
         staged(preset, lengths, StageSplit::Equal, depth, std::max<std::int64_t>(steps, 1), 0);
     return made ? *made : preset.rules;
+}
+
+std::vector<TopologyPreset> topologyChoices(std::int64_t depth)
+{
+    return withSchedules(topologyPresets(depth));
+}
+
+std::vector<TopologyPreset> topologyChoices(const Network& network)
+{
+    return withSchedules(topologyPresets(network));
+}
+
+std::optional<StageSchedule> scheduleBeside(const TopologyPreset& preset, std::int64_t depth, std::int64_t steps)
+{
+    const SchedulePreset* const schedule = findSchedulePreset(preset.schedule);
+    return schedule == nullptr ? std::nullopt : std::optional(scheduleOf(*schedule, depth, steps));
 }
 
 Result<StageSchedule> scheduleFrom(std::string_view text, std::int64_t depth, std::int64_t steps)

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,14 @@ struct SchedulePreset {
 /// The preset for a network of `depth` layers trained for `steps`, in equal stages. A warm-up is a hundredth of the
 /// steps.
 [[nodiscard]] StageSchedule scheduleOf(const SchedulePreset& preset, std::int64_t depth, std::int64_t steps);
+
+/// What people choose a topology from, in display order: the presets for `depth` layers or for a network's, and what
+/// goes by such a name but is a schedule beside the plain wiring (stochastic depth).
+[[nodiscard]] std::vector<TopologyPreset> topologyChoices(std::int64_t depth);
+[[nodiscard]] std::vector<TopologyPreset> topologyChoices(const Network& network);
+/// The schedule that choosing a topology preset sets; nothing where it leaves the schedule alone.
+[[nodiscard]] std::optional<StageSchedule> scheduleBeside(const TopologyPreset& preset, std::int64_t depth,
+                                                          std::int64_t steps);
 
 /// A preset's name, and after it, where wanted, the average lengths of the stages and how the steps are divided among
 /// them, or the curve's ᾱ: "raptr", "stacking 6-8-10-12", "raptr 8-12-16-20 proportional",

@@ -130,9 +130,6 @@ void addPlain(Presets& presets)
 {
     presets.push_back({"plain", "Plain residual", "Each layer reads the sum of the input and every branch before it",
                        "He et al., ResNet", grn(WeightKind::Fixed)});
-    presets.push_back({"none", "No shortcuts", "Each layer reads the one before it and nothing else",
-                       "ANCRe, section 3",
-                       besideBranch(WeightKind::Fixed, NormaliseOver::None, MixInit::Ones, ExplicitSources{})});
 }
 
 void addDca(Presets& presets)
@@ -225,8 +222,6 @@ void addGates(Presets& presets)
     presets.push_back({"laurel-rw-lr-pa", "LAuReL-RW+LR+PA",
                        "Learned factors, and a low-rank mix of the latest activations", "Menghani et al., LAuReL",
                        gate(BranchGateKind::LaurelRwLrPa)});
-    presets.push_back({"stochastic-depth", "Stochastic depth", "Branches are dropped at random, deeper ones more often",
-                       "Huang et al., Stochastic Depth", gate(BranchGateKind::StochasticDepth)});
     presets.push_back({"value-residual", "Value residual", "Attention values mix with those of the first layer",
                        "Zhou et al., Value Residual Learning", gate(BranchGateKind::ValueResidual)});
 }

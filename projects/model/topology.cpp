@@ -107,9 +107,7 @@ MixSites sitesOf(const Wiring& wiring)
         return streams->sites;
     }
     const auto* const gate = std::get_if<BranchGate>(&wiring);
-    const bool acts =
-        gate && gate->gate != BranchGateKind::StochasticDepth && gate->gate != BranchGateKind::ValueResidual;
-    return acts ? gate->sites : MixSites::Mhsa;
+    return gate && gate->gate != BranchGateKind::ValueResidual ? gate->sites : MixSites::Mhsa;
 }
 
 bool splitsLayers(const DepthMix& mix)

@@ -206,7 +206,6 @@ enum class BranchGateKind {
     LaurelRw,
     LaurelLr,
     LaurelPa,
-    StochasticDepth,
     ValueResidual,
     LaurelRwLr,
     LaurelRwLrPa,
@@ -226,12 +225,11 @@ enum class LaurelBound {
 /// A gate on the residual or the branch of each layer.
 struct BranchGate {
     BranchGateKind gate = BranchGateKind::ReZero;
-    std::int64_t rank = 16;       ///< LAuReL-LR and -PA
-    std::int64_t window = 3;      ///< LAuReL-PA: previous activations mixed in
-    double keepProbability = 0.5; ///< stochastic depth, of the last layer; linear in depth
-    double bias = -2.0;           ///< Highway: where the gate starts, before its sigmoid; below 0 it carries its input
+    std::int64_t rank = 16;  ///< LAuReL-LR and -PA
+    std::int64_t window = 3; ///< LAuReL-PA: previous activations mixed in
+    double bias = -2.0;      ///< Highway: where the gate starts, before its sigmoid; below 0 it carries its input
     LaurelBound bound = LaurelBound::Sigmoid; ///< LAuReL with RW
-    MixSites sites = MixSites::Both; ///< of no meaning to stochastic depth and value residual, which know layers alone
+    MixSites sites = MixSites::Both;          ///< of no meaning to a value residual, which knows layers alone
     bool operator==(const BranchGate&) const = default;
 };
 
@@ -245,7 +243,7 @@ using Wiring = std::variant<DepthMix, MultiStream, BranchGate, Concatenation>;
 /// How depth is wired. `preset` names where the wiring came from; where the two differ the
 /// views say "custom, from <preset>".
 struct Topology {
-    std::string preset = "plain";
+    std::string preset = "plain"; ///< TopologyPreset::name
     Wiring wiring = DepthMix{};
 
     bool operator==(const Topology&) const = default;
@@ -256,7 +254,7 @@ struct Topology {
 [[nodiscard]] std::int64_t mixedModules(const DepthMix& mix, std::int64_t layers);
 /// The same of any wiring.
 [[nodiscard]] std::int64_t modulesIn(const Wiring& wiring, std::int64_t layers);
-/// Where it acts; Mhsa where sites mean nothing to it: the running sum, DenseNet, stochastic depth, value residual.
+/// Where it acts; Mhsa where sites mean nothing to it: the running sum, DenseNet, value residual.
 [[nodiscard]] MixSites sitesOf(const Wiring& wiring);
 /// Whether the layers run as their two halves, cut at the FFN's input (ffn_site.h).
 [[nodiscard]] bool splitsLayers(const DepthMix& mix);
@@ -289,13 +287,17 @@ struct EntryRange {
 /// nullopt where `target` reads no sum.
 [[nodiscard]] std::optional<EntryRange> summedMiddleOf(const DepthMix& mix, std::int64_t target, std::int64_t depth);
 
-/// A wiring that people know by name.
+/// The preset of the running sum: what a topology is called that is wired as no other.
+inline constexpr const char* kPlainPreset = "plain";
+
+/// A wiring that people know by name; under some names it goes with a schedule.
 struct TopologyPreset {
     std::string name;    ///< stable key, e.g. "ancre"
     std::string title;   ///< e.g. "ANCRe, ingoing"
     std::string summary; ///< one line
     std::string source;  ///< paper and section
     Wiring wiring;
+    std::string schedule = {}; ///< the SchedulePreset that choosing it sets too; empty: none
 };
 
 /// All presets in display order. Explicit presets (cascaded, none) are made for `depth` layers.

@@ -75,6 +75,7 @@ struct TrainingPlan {
     std::int64_t keepEvery = 0;         ///< those of every so many steps stay too; 0: none
     std::int64_t keepBest = 0;          ///< so many with the least validation loss stay too; 0: none
     std::int64_t observeEvery = 20;     ///< steps between recorded coefficient matrices
+    std::int64_t stabilityEvery = 0;    ///< steps between measurements of what each layer does alone; 0: never
     bool operator==(const TrainingPlan&) const = default;
 };
 

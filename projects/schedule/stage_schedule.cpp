@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schedule/stage_schedule.h"
 
+#include "projects/base/number_from.h"
 #include "projects/model/text_forms.h"
 #include "projects/schedule/kept_parts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -134,15 +134,10 @@ std::vector<StageSpan> spansOf(const StageSchedule& schedule, std::int64_t depth
     return spans;
 }
 
-StageSpan spanAt(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps, std::int64_t step)
+const StageSpan& spanAt(const std::vector<StageSpan>& spans, std::int64_t step)
 {
-    const std::int64_t at = std::clamp<std::int64_t>(step, 1, std::max<std::int64_t>(steps, 1)) - 1;
-    for (const StageSpan& span : spansOf(schedule, depth, steps)) {
-        if (at < span.to) {
-            return span;
-        }
-    }
-    return {0, steps, StageSpan::kFull, static_cast<double>(depth)};
+    const auto found = std::ranges::lower_bound(spans, step, {}, &StageSpan::to);
+    return found == spans.end() ? spans.back() : *found;
 }
 
 double averageLength(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps)
@@ -159,16 +154,15 @@ Result<std::vector<double>> stageLengthsFrom(std::string_view text)
     std::vector<double> lengths;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find('-', begin), text.size());
-        double length = 0;
-        const auto parsed = std::from_chars(text.data() + begin, text.data() + end, length);
-        if (parsed.ec != std::errc() || parsed.ptr != text.data() + end || !(length > 0)) {
+        const auto length = numberFrom<double>(text.substr(begin, end - begin));
+        if (!length || !(*length > 0)) {
             return Error{kPlace, "got \"" + std::string(text) + "\", expected average lengths such as 6-8-10-12"};
         }
-        if (!lengths.empty() && length < lengths.back()) {
-            return Error{kPlace, "the length falls from " + numberText(lengths.back()) + " to " + numberText(length) +
+        if (!lengths.empty() && *length < lengths.back()) {
+            return Error{kPlace, "the length falls from " + numberText(lengths.back()) + " to " + numberText(*length) +
                                      ", expected it to stay or grow"};
         }
-        lengths.push_back(length);
+        lengths.push_back(*length);
         begin = end + 1;
     }
     return lengths;

@@ -35,9 +35,8 @@ struct StageSpan {
 /// for fullModelSteps, then each stage from its start. Stages that begin at or after `steps` have no span. A curve is
 /// cut into equal stretches, each with its mean.
 [[nodiscard]] std::vector<StageSpan> spansOf(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps);
-/// The span that step `step` of 1..`steps` belongs to.
-[[nodiscard]] StageSpan spanAt(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps,
-                               std::int64_t step);
+/// Of the spans of a training, at least one, that which step `step` belongs to, from 1; the last for one past the end.
+[[nodiscard]] const StageSpan& spanAt(const std::vector<StageSpan>& spans, std::int64_t step);
 
 /// Mean of the average lengths over the steps, in layers.
 [[nodiscard]] double averageLength(const StageSchedule& schedule, std::int64_t depth, std::int64_t steps);

@@ -82,15 +82,10 @@ struct Choices<StreamNorm> {
 };
 template <>
 struct Choices<BranchGateKind> {
-    static constexpr Choice all[] = {{"highway", "Highway"},
-                                     {"rezero", "ReZero"},
-                                     {"laurel_rw", "LAuReL-RW"},
-                                     {"laurel_lr", "LAuReL-LR"},
-                                     {"laurel_pa", "LAuReL-PA"},
-                                     {"stochastic_depth", "stochastic depth"},
-                                     {"value_residual", "value residual"},
-                                     {"laurel_rw_lr", "LAuReL-RW+LR"},
-                                     {"laurel_rw_lr_pa", "LAuReL-RW+LR+PA"}};
+    static constexpr Choice all[] = {{"highway", "Highway"},           {"rezero", "ReZero"},
+                                     {"laurel_rw", "LAuReL-RW"},       {"laurel_lr", "LAuReL-LR"},
+                                     {"laurel_pa", "LAuReL-PA"},       {"value_residual", "value residual"},
+                                     {"laurel_rw_lr", "LAuReL-RW+LR"}, {"laurel_rw_lr_pa", "LAuReL-RW+LR+PA"}};
 };
 template <>
 inline constexpr bool kInline<AllSources> = true;
@@ -340,11 +335,6 @@ struct Fields<BranchGate> {
            "Earlier activations that LAuReL-PA mixes in.",
            {.unit = "layers", .range = Range::within(1, kMaxLayers)}},
           &BranchGate::window);
-        v({"keep_probability",
-           "keep probability",
-           "Of the last layer under stochastic depth; linear in the depth.",
-           {.range = Range::within(0, 1), .paper = "0.5 (stochastic depth)"}},
-          &BranchGate::keepProbability);
         v({"bias",
            "gate bias",
            "Where Highway's gate starts, before its sigmoid; below 0 it carries its input.",
@@ -357,8 +347,8 @@ struct Fields<BranchGate> {
           &BranchGate::bound);
         v({"sites",
            "sites",
-           "Where the gate acts: at attention and FFN both, or once a layer at the one or the other (stochastic depth "
-           "and value residual know layers alone).",
+           "Where the gate acts: at attention and FFN both, or once a layer at the one or the other (a value residual "
+           "knows layers alone).",
            {.paper = "both (ReZero, LAuReL)"}},
           &BranchGate::sites);
     }

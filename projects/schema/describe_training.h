@@ -270,6 +270,12 @@ struct Fields<TrainingPlan> {
            "Steps between two recorded coefficient matrices.",
            {.unit = "steps", .range = Range::atLeast(1)}},
           &TrainingPlan::observeEvery);
+        v({"stability_every",
+           "stability every",
+           "Steps between two measurements of the network without each of its layers in turn (Ψ); 0: never. Each costs "
+           "L + 1 times a validation of the same batches.",
+           {.unit = "steps", .range = Range::atLeast(0)}},
+          &TrainingPlan::stabilityEvery);
     }
 };
 template <>
@@ -286,7 +292,7 @@ struct Fields<Stage> {
         v({"average_length",
            "average length",
            "Layers that train in a step, on average.",
-           {.unit = "layers", .range = Range::within(1, kMaxLayers)}},
+           {.unit = "layers", .range = Range::within(0, kMaxLayers)}},
           &Stage::averageLength);
         v({"always", "always", "Layers that train in every step, from 1."}, &Stage::always);
     }

@@ -2,6 +2,7 @@
 #include "projects/schema/method_keys.h"
 
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/describe_data.h"
 #include "projects/schema/describe_network.h"
@@ -58,7 +59,7 @@ std::vector<std::string> methodKeys()
     append(keys, kNamesOf<Objective>);
     append(keys, kNamesOf<InitLaw>);
     append(keys, kNamesOf<LowRankMethod>);
-    for (const TopologyPreset& preset : topologyPresets(1)) {
+    for (const TopologyPreset& preset : topologyChoices(1)) {
         keys.push_back(preset.name);
     }
     for (const BlockPreset& preset : blockPresets()) {

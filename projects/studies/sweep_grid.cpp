@@ -236,8 +236,13 @@ Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMem
 
 Result<Topology> topologyFrom(std::string_view text, const Network& network)
 {
-    const std::vector<TopologyPreset> presets = topologyPresets(network);
+    const std::vector<TopologyPreset> presets = topologyChoices(network);
     if (const auto preset = std::ranges::find(presets, text, &TopologyPreset::name); preset != presets.end()) {
+        if (!preset->schedule.empty()) {
+            return Error{kTopology, "\"" + preset->name +
+                                        "\" is a schedule beside the plain wiring; expected a wiring alone, and " +
+                                        kSchedule + " set to \"" + preset->schedule + "\""};
+        }
         return Topology{preset->name, preset->wiring};
     }
     Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, network.depth());
@@ -258,11 +263,18 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
 {
     JsonValue fresh = treeOf(value);
     if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kTopology) {
+        Project changed = project;
+        const std::vector<TopologyPreset> presets = topologyChoices(project.network);
+        const auto preset = std::ranges::find(presets, *text, &TopologyPreset::name);
+        if (preset != presets.end() && !preset->schedule.empty()) {
+            changed.topology = {kPlainPreset, preset->wiring};
+            changed.schedule = *scheduleBeside(*preset, project.network.depth(), project.training.steps);
+            return changed;
+        }
         Result<Topology> topology = topologyFrom(*text, project.network);
         if (!topology) {
             return topology.error();
         }
-        Project changed = project;
         changed.topology = *std::move(topology);
         return changed;
     }

@@ -55,6 +55,7 @@ struct SweepPart {
 
 /// A preset's name ("grn-v1"), or shortcuts of weight 1 beside the branch in the texts of shortcutsFrom ("1:2+2:3",
 /// "i:i+2"). For the layers of `network`.
+/// A preset that is a schedule beside the plain wiring is refused here: as a field's text it sets both.
 [[nodiscard]] Result<Topology> topologyFrom(std::string_view text, const Network& network);
 
 /// FLOP of all of a project's steps, each of the whole network: what one token or sample costs times how many are

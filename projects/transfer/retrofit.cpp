@@ -105,8 +105,6 @@ Departure departureOf(const BranchGate& wiring, std::int64_t)
         return "its gates start between the input and the branch";
     case BranchGateKind::ReZero:
         return "its branches start with a factor of 0";
-    case BranchGateKind::StochasticDepth:
-        return wiring.keepProbability == 1 ? Departure() : "it drops branches at random";
     case BranchGateKind::ValueResidual:
         return "half of every attention's values start as the first layer's";
     case BranchGateKind::LaurelRw:

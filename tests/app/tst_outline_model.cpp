@@ -160,7 +160,7 @@ private slots:
             return m_model->indexOf(place).siblingAtColumn(OutlineModel::Value).data().toString();
         };
         QVERIFY(value(ShortcutsPlace{{{0, 2}}}).startsWith("q 0.2500  k 0.2500"));
-        std::vector<std::uint8_t> active(static_cast<std::size_t>(depth), 1);
+        std::vector<float> active(static_cast<std::size_t>(depth), 1);
         active[1] = 0;
         editor::LiveValues left;
         left.active = active;

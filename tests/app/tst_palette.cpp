@@ -2,8 +2,10 @@
 #include "app/look/format.h"
 #include "app/palette/palette_model.h"
 #include "app/properties/customisation.h"
+#include "projects/commands/topology_commands.h"
 #include "projects/edit/history.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/support/test_program.h"
 
@@ -45,7 +47,7 @@ class TestPalette : public QObject {
 private slots:
     void itHoldsEverythingThatCanBePlaced()
     {
-        QCOMPARE(itemsOf(PaletteKind::Topology).size(), projects::topologyPresets(4).size());
+        QCOMPARE(itemsOf(PaletteKind::Topology).size(), projects::topologyChoices(4).size());
         QCOMPARE(itemsOf(PaletteKind::Block).size(), projects::blockPresets().size());
         QCOMPARE(itemsOf(PaletteKind::Node).size(), projects::nodeKinds().size());
     }
@@ -85,7 +87,8 @@ private slots:
             const auto edit = takeUp(history.project(), ProjectPlace{}, item);
             QVERIFY2(edit.ok(), item.key.c_str());
             QVERIFY(history.perform(*edit).ok());
-            QCOMPARE(history.project().topology.preset, item.key);
+            const auto choices = projects::topologyChoices(history.project().network);
+            QCOMPARE(choices.at(*projects::presetIndexOf(history.project(), choices)).name, item.key);
             QVERIFY(!customisationOf(history.project()));
             if (history.canUndo()) {
                 QVERIFY(QString::fromStdString(history.undoTitle()).contains(item.title));

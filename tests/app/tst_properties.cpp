@@ -2,7 +2,9 @@
 #include "app/inspector/property_editor.h"
 #include "app/properties/property_list.h"
 #include "projects/check/validate.h"
+#include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/schema/fields.h"
 #include "tests/support/field_documents.h"
 #include "tests/support/test_program.h"
@@ -255,15 +257,15 @@ private slots:
     {
         projects::Document document{projects::findExample("ancre-language")->project, {}};
         const projects::Network plain = document.project.network; // whose blocks read one input
-        const auto presets = projects::topologyPresets(plain);
+        const auto presets = projects::topologyChoices(plain);
         const Place place = SectionPlace{Section::Topology};
         for (std::size_t i = 0; i < presets.size(); ++i) {
             const auto properties = propertiesOf(document.project, place);
             const auto edit = find(properties, "preset")->edit(document.project, static_cast<int>(i));
             QVERIFY(projects::applyEdit(document, *edit).ok());
-            QCOMPARE(document.project.topology.preset, presets[i].name);
+            QCOMPARE(projects::presetIndexOf(document.project, presets), std::optional(i));
             // As the blocks are then: what feeds q, k and v apart has no halves to act at.
-            const auto fitting = projects::topologyPresets(document.project.network);
+            const auto fitting = projects::topologyChoices(document.project.network);
             QVERIFY(document.project.topology.wiring == fitting[i].wiring);
             QVERIFY(document.project.network != plain || document.project.topology.wiring == presets[i].wiring);
         }

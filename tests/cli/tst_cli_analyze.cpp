@@ -58,6 +58,47 @@ private slots:
         QVERIFY2(again.errors.contains("in factors already"), qPrintable(again.errors));
     }
 
+    /// Of a checkpoint: each layer's numbers, as a table, JSON and CSV.
+    void stabilityOfARun()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("stable"));
+        const projects::Document document = tinyProject();
+        QVERIFY(projects::saveProject(path("stable/project").toStdString(), document).ok());
+        const QString trained = path("stable/run");
+        QCOMPARE(run({"train", path("stable/project"), "--steps", "3", "--run", trained}).code, 0);
+        const QJsonObject told = json(run({"analyze", "stability", trained, "--json"})).object();
+        QCOMPARE(told["step"].toInt(), 3);
+        QCOMPARE(told["layers"].toArray().size(), document.project.network.depth());
+        double mean = 0;
+        for (const QJsonValue& layer : told["layers"].toArray()) {
+            QVERIFY(layer["psi"].toDouble() > 0 && layer["norm"].toDouble() > 0);
+            mean += layer["lossRise"].toDouble() / static_cast<double>(document.project.network.depth());
+        }
+        QVERIFY(std::abs(told["gap"].toDouble() + mean) < 1e-6);
+        const Ran csv = run({"analyze", "stability", trained, "-o", "-"});
+        QCOMPARE(csv.output.section('\n', 0, 0), QString("layer,psi,norm,loss_rise"));
+        QCOMPARE(run({"analyze", "stability"}).code, 1);
+        QCOMPARE(run({"analyze", "stability", trained, "--figure-4"}).code, 1);
+        QCOMPARE(run({"analyze", "stability", path("stable/none")}).code, 3);
+    }
+
+    void figure4FindsItsPowers()
+    {
+        const QStringList words{"analyze", "stability", "--figure-4", "--layers", "24", "--dimension", "40"};
+        const QJsonObject told = json(run(words + QStringList{"--json"})).object();
+        QCOMPARE(told["paper"].toDouble(), -0.4);
+        QCOMPARE(told["paperBert"].toDouble(), -0.88);
+        QCOMPARE(told["shared"].toArray().size(), 5);
+        for (const QJsonValue& shared : told["shared"].toArray()) {
+            QCOMPARE(shared["depths"].toArray(), (QJsonArray{6, 12, 24}));
+            QVERIFY(shared["power"].toDouble() < -0.2 && shared["power"].toDouble() > -1.5);
+        }
+        const QString svg = path("figure-4.svg");
+        QCOMPARE(run(words + QStringList{"-o", svg}).code, 0);
+        QVERIFY(QFileInfo(svg).size() > 1000);
+        QCOMPARE(run(words + QStringList{"-o", path("figure-4.png")}).code, 1);
+    }
+
     void retrofitsAndAnalyzes()
     {
         QVERIFY(QDir(m_folder.path()).mkdir("retro"));

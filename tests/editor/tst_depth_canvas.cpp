@@ -285,10 +285,11 @@ private slots:
     {
         load(stackOf(3));
         CanvasDriver driver(*m_canvas);
-        const std::vector<std::uint8_t> active{1, 0, 1};
+        const std::vector<float> active{1, 0, 1};
+        const std::vector<float> halves{1, 0.5F, 1};
         const std::vector<float> weights(16, 1.0F);
         LiveWeights live;
-        const auto tell = [&](std::span<const std::uint8_t> leftOut, std::int64_t step) {
+        const auto tell = [&](std::span<const float> leftOut, std::int64_t step) {
             live.take({.port = {}, .mix = weights, .rows = 4, .columns = 4, .active = leftOut, .step = step}, {});
             m_canvas->setLive(std::make_shared<const LiveWeights>(live));
         };
@@ -298,6 +299,15 @@ private slots:
         tell(active, 2);
         driver.frame();
         QVERIFY(opaqueVertices() < before);
+        // What a layer runs of its heads or MLP parts has a shade and a line of its own.
+        tell({}, 3);
+        live.clear();
+        tell({}, 3);
+        const std::int64_t plain = driver.frame();
+        tell(halves, 4);
+        QVERIFY(driver.frame() > plain);
+        QCOMPARE(live.activeShare(2), 0.5);
+        QVERIFY(live.isActive(2));
     }
 
     void deepStacksStayWithinAFrame()

@@ -25,6 +25,11 @@ public:
     {
         return Done{};
     }
+    at::Tensor stackOutput(const at::Tensor& input, const engine::Pass& pass) override { return forward(input, pass); }
+    at::Tensor lossOf(const at::Tensor& stackOutput, const at::Tensor& target, const engine::Pass& pass) override
+    {
+        return loss({stackOutput, target}, pass);
+    }
     at::Tensor forward(const at::Tensor& input, const engine::Pass& pass) override
     {
         m_training = pass.training();

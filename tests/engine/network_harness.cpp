@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "network_harness.h"
 
-#include "engine/ops/philox.h"
+#include "engine/runtime/philox.h"
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/graph_builder.h"

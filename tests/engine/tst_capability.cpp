@@ -65,7 +65,6 @@ private Q_SLOTS:
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.1, 3);
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 5);
-        // In evaluation nothing is drawn: stochastic depth has one loss, not several.
         network->loss(batch, kEvaluation).backward();
         const GradientCheck check = checkGradients(*network, batch, 2, kEvaluation);
         QVERIFY2(check.worst < 2e-6, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));

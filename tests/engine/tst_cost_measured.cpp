@@ -212,9 +212,8 @@ private Q_SLOTS:
         QVERIFY(cost.ok());
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, kBatch, kTime, 5);
-        const engine::Pass& pass =
-            topology == "stochastic-depth" ? kEvaluation : kTraining; // it is said for all layers
-        network->loss(batch, pass).backward();                        // what is made once is there now
+        const engine::Pass& pass = kTraining;
+        network->loss(batch, pass).backward(); // what is made once is there now
         for (engine::NamedParameter& parameter : network->parameters()) {
             parameter.tensor.mutable_grad().reset();
         }

@@ -90,9 +90,7 @@ private Q_SLOTS:
         const std::int64_t depth = tests::quickLanguage(1).network.depth();
         for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
             const auto* const mix = std::get_if<projects::DepthMix>(&preset.wiring);
-            const auto* const gate = std::get_if<projects::BranchGate>(&preset.wiring);
-            const bool draws = gate != nullptr && gate->gate == projects::BranchGateKind::StochasticDepth;
-            if ((mix == nullptr || mix->ports == projects::MixPorts::Input) && !draws) {
+            if (mix == nullptr || mix->ports == projects::MixPorts::Input) {
                 QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
             }
         }

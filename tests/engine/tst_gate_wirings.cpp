@@ -3,9 +3,9 @@
 #include "network_harness.h"
 
 #include "projects/cost/cost.h"
+#include "projects/library/schedule_presets.h"
 #include "tests/support/test_program.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <mutex>
 
 using namespace residua;
 using namespace residua::tests;
@@ -34,13 +33,6 @@ using projects::Project;
 namespace {
 
 constexpr std::int64_t kDepth = 4;
-
-void seedHost(std::uint64_t seed)
-{
-    at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
-    const std::scoped_lock lock(generator.mutex());
-    generator.set_current_seed(seed);
-}
 
 BranchGate& gateOf(Project& project)
 {
@@ -309,29 +301,20 @@ private Q_SLOTS:
         QVERIFY(QString::fromStdString(compileError(project)).contains("has no attention whose values could be mixed"));
     }
 
-    /// p_l = 1 − l/L·(1 − p_L) for L = 4 and p_L = 0.2: 0.8, 0.6, 0.4, 0.2.
-    void stochasticDepthScalesInEvaluation()
-    {
-        Project project = tinyVectors("mlp", "stochastic-depth", kDepth);
-        gateOf(project).keepProbability = 0.2;
-        const auto network = compiled(project);
-        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
-        const at::NoGradGuard noGrad;
-        const Layers layers(*network);
-        at::Tensor x = batch.input;
-        for (std::int64_t layer = 1; layer <= kDepth; ++layer) {
-            x = x + (1 - 0.2 * static_cast<double>(layer)) * layers.branch(layer, x);
-        }
-        QVERIFY(distance(network->forward(batch.input, kEvaluation), x) < 1e-12);
-    }
-
     /// x_l = x_{l−1} + factor·f_l over the layers that the pass runs, whatever the document would draw.
-    void thePassSaysWhichLayersRun_data() { presetRows({"plain", "stochastic-depth"}); }
+    void thePassSaysWhichLayersRun_data()
+    {
+        QTest::addColumn<QString>("schedule");
+        QTest::newRow("none") << QString("none");
+        QTest::newRow("stochastic depth") << QString("stochastic-depth");
+    }
     void thePassSaysWhichLayersRun()
     {
-        QFETCH(QString, preset);
-        const auto network = compiled(tinyVectors("mlp", preset.toStdString(), kDepth));
-        const engine::DeviceBatch batch = randomBatch(tinyVectors("mlp", "plain", kDepth), 5, 1, 7);
+        QFETCH(QString, schedule);
+        Project project = tinyVectors("mlp", "plain", kDepth);
+        project.schedule = *projects::scheduleFrom(schedule.toStdString(), kDepth, project.training.steps);
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         engine::Pass pass = kTraining;
         pass.layers.resize(kDepth);
         pass.layers[1].runs = false;
@@ -349,72 +332,6 @@ private Q_SLOTS:
         const auto told = network->coefficients(3);
         QCOMPARE(told.size(), std::size_t{1});
         QCOMPARE(told.front().values, (std::vector<float>{1, 0, 1, 1}));
-    }
-
-    /// In training every pass is the plain network of some subset, drawn as often as the probabilities say.
-    void stochasticDepthDropsAsOftenAsItSays()
-    {
-        Project project = tinyVectors("mlp", "stochastic-depth", 2); // keeps with 0.7 and 0.4
-        gateOf(project).keepProbability = 0.4;
-        const auto network = compiled(project);
-        const engine::DeviceBatch batch = randomBatch(project, 2, 1, 7);
-        const at::NoGradGuard noGrad;
-        const Layers layers(*network);
-        const at::Tensor one = batch.input + layers.branch(1, batch.input);
-        const std::vector<at::Tensor> outcomes{batch.input, one, batch.input + layers.branch(2, batch.input),
-                                               one + layers.branch(2, one)};
-        const double expected[] = {0.3 * 0.6, 0.7 * 0.6, 0.3 * 0.4, 0.7 * 0.4};
-        std::vector<int> counts(4, 0);
-        seedHost(5);
-        constexpr int kPasses = 2000;
-        for (int pass = 0; pass < kPasses; ++pass) {
-            const at::Tensor got = network->forward(batch.input, kTraining);
-            const auto hit =
-                std::ranges::find_if(outcomes, [&](const at::Tensor& o) { return distance(o, got) < 1e-12; });
-            QVERIFY(hit != outcomes.end());
-            const auto outcome = static_cast<std::size_t>(hit - outcomes.begin());
-            ++counts[outcome];
-            const auto told = network->coefficients(pass); // which layers ran
-            QCOMPARE(told.size(), std::size_t{1});
-            QCOMPARE(told.front().name, std::string("active"));
-            QCOMPARE(told.front().values,
-                     (std::vector<float>{outcome % 2 == 1 ? 1.0F : 0.0F, outcome >= 2 ? 1.0F : 0.0F}));
-        }
-        for (std::size_t i = 0; i < 4; ++i) {
-            // Five standard deviations.
-            const double deviation = std::sqrt(expected[i] * (1 - expected[i]) / kPasses);
-            QVERIFY(std::abs(counts[i] / static_cast<double>(kPasses) - expected[i]) < 5 * deviation);
-        }
-    }
-
-    void stochasticDepthIsAFunctionOfTheSeed()
-    {
-        const Project project = tinyLanguage("transformer", "stochastic-depth", 6);
-        const auto network = compiled(project);
-        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
-        const auto lossesFrom = [&](std::uint64_t seed) {
-            seedHost(seed);
-            std::vector<double> losses;
-            for (int pass = 0; pass < 8; ++pass) {
-                losses.push_back(network->loss(batch, kTraining).item<double>());
-            }
-            return losses;
-        };
-        const std::vector<double> first = lossesFrom(3);
-        QCOMPARE(lossesFrom(3), first);
-        QVERIFY(lossesFrom(4) != first);
-    }
-
-    /// A network of layers alone, all dropped, still has a loss to step down: its gradients are 0.
-    void stochasticDepthDropsAll()
-    {
-        Project project = tinyVectors("linear", "stochastic-depth", 1);
-        gateOf(project).keepProbability = 0;
-        const auto network = compiled(project);
-        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
-        QVERIFY(at::equal(network->forward(batch.input, kTraining), batch.input));
-        network->loss(batch, kTraining).backward();
-        QCOMPARE(parameter(*network, "layers.1.weight.weight").grad().abs().max().item<double>(), 0.0);
     }
 
     void rezeroAndLaurelUnfold()

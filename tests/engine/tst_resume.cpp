@@ -7,6 +7,7 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_writer.h"
+#include "projects/library/schedule_presets.h"
 
 #include <QCoreApplication>
 #include <QProcess>
@@ -139,9 +140,8 @@ private slots:
         for (projects::Node& node : dropping.network.blocks.front().graph.nodes) {
             node.params.erase("dropout"); // so that layers alone are drawn
         }
-        dropping.topology.preset = "stochastic-depth";
-        dropping.topology.wiring =
-            projects::BranchGate{.gate = projects::BranchGateKind::StochasticDepth, .keepProbability = 0.3};
+        dropping.schedule = *projects::scheduleFrom("stochastic-depth", 4, 12);
+        dropping.schedule.stages.front().averageLength = 2.25; // the last layer stays with 0.3
         const auto whole = tests::lossesOf(dropping, directory("dropping"));
         QCOMPARE(whole.size(), std::size_t{12});
         {

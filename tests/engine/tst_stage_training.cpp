@@ -4,6 +4,7 @@
 #include "run_harness.h"
 #include "trainer_harness.h"
 
+#include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
@@ -348,6 +349,48 @@ private Q_SLOTS:
         const double whole = **dropped.validate();
         const double part = **dropped.validateStage();
         QVERIFY(std::isfinite(whole) && std::isfinite(part) && whole != part);
+    }
+
+    /// A stage that happens to draw the whole network is still one that draws; one that trains all is not.
+    void stageLossIsOfStagesThatDraw()
+    {
+        StageSchedule schedule;
+        schedule.stages = {{0, 3.9, {}}, {4, 4, {}}};
+        Trainer trainer = trainerOf(staged(12, schedule));
+        train(trainer, 3);
+        QVERIFY(trainer.validateStage()->has_value());
+        train(trainer, 2);
+        QVERIFY(!trainer.validateStage()->has_value());
+    }
+
+    /// At a cadence of its own, and of a checkpoint by a question: the same numbers. Training is not touched by it.
+    void stabilityIsRecordedAndAskedFor()
+    {
+        StageSchedule schedule;
+        schedule.stages = {{0, 2, {1, 4}}};
+        projects::Project project = staged(6, schedule);
+        const auto losses = tests::lossesOf(project, directory("unmeasured"));
+        QVERIFY(RunReader::open(directory("unmeasured"))->matrixSteps(kStability).empty());
+        project.training.stabilityEvery = 4;
+        QVERIFY(tests::lossesOf(project, directory("measured")) == losses);
+        const auto run = RunReader::open(directory("measured"));
+        QCOMPARE(run->matrixSteps(kStability), (std::vector<std::int64_t>{4, 6}));
+        QCOMPARE(run->matrixSteps(kStabilityGap), (std::vector<std::int64_t>{4, 6}));
+        SessionProbe asking;
+        StabilityRequest request;
+        request.tag = QueryTag{1};
+        request.runDirectory = directory("measured");
+        asking.post(request);
+        QVERIFY(asking.waitFor<StabilityReady>());
+        const StabilityReady ready = asking.all<StabilityReady>()[0];
+        QCOMPARE(ready.step, 6);
+        QCOMPARE(ready.batches, project.training.validationBatches);
+        QCOMPARE(ready.matrices.at(0).values, run->matrix(kStability, 6)->values);
+        QCOMPARE(ready.matrices.at(1).values, run->matrix(kStabilityGap, 6)->values);
+        QVERIFY(std::isfinite(ready.loss));
+        request.runDirectory = directory("no such run");
+        asking.post(request);
+        QVERIFY(asking.waitFor<QueryFailed>());
     }
 
 private:

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a pass leaves out: layers under every wiring, heads, parts of MLPs; and who is drawn.
+// What a pass leaves out: layers under every wiring, heads, parts of MLPs.
 #include "mix_reference.h"
 #include "network_harness.h"
 
-#include "engine/depth/layer_dropping.h"
-#include "projects/schedule/kept_parts.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -21,14 +19,9 @@
 
 using namespace residua;
 using namespace residua::tests;
-using engine::LayerUse;
 using engine::Pass;
-using projects::DropAxis;
 using projects::DropSampling;
-using projects::DropScaling;
 using projects::Project;
-
-Q_DECLARE_METATYPE(residua::projects::StageSchedule)
 
 namespace {
 
@@ -41,32 +34,6 @@ Pass without(std::size_t depth, const std::set<std::size_t>& absent)
         pass.layers[layer - 1].runs = false;
     }
     return pass;
-}
-
-Project stagedMlp(std::int64_t depth, projects::StageSchedule schedule)
-{
-    Project project = tinyVectors("mlp", "plain", depth);
-    project.training.steps = 1000;
-    project.schedule = std::move(schedule);
-    return project;
-}
-
-/// What step `step` of the schedule does with each layer.
-std::vector<LayerUse> drawn(const Project& project, std::int64_t step, engine::Mode mode = engine::Mode::Training)
-{
-    Pass pass = passIn(mode);
-    pass.step = step;
-    pass.random = engine::RandomStreams(project.seeds.stages, step);
-    return engine::LayerDropping::create(project)->draw(pass);
-}
-
-std::vector<double> factorsOf(const std::vector<LayerUse>& layers)
-{
-    std::vector<double> factors;
-    for (const LayerUse& layer : layers) {
-        factors.push_back(layer.runs ? layer.factor : 0);
-    }
-    return factors;
 }
 
 void setZero(at::Tensor tensor)
@@ -336,168 +303,6 @@ private Q_SLOTS:
         const std::string fault =
             gradientFault(*dropped, *zeroed, [&](const std::string& other) { return other != name; });
         QVERIFY2(fault.empty(), fault.c_str());
-    }
-
-    /// √(j̄ − j) and j̄ − j over the gap to the next kept layer (RaPTr, appendix J): the squares of the one and the sum
-    /// of the other are the depth, from the first kept layer on.
-    void branchesMakeUpForTheGap()
-    {
-        for (const DropScaling scaling : {DropScaling::SquareRoot, DropScaling::Linear}) {
-            const Project project = stagedMlp(8, {.stages = {{0, 4, {1, 8}}}, .scaling = scaling});
-            for (std::int64_t step = 1; step <= 40; ++step) {
-                const std::vector<double> factors = factorsOf(drawn(project, step));
-                double sum = 0;
-                std::size_t next = 8;
-                for (std::size_t l = 8; l-- > 0;) {
-                    if (factors[l] != 0) {
-                        const auto gap = static_cast<double>(next - l);
-                        QCOMPARE(factors[l], scaling == DropScaling::Linear ? gap : std::sqrt(gap));
-                        sum += scaling == DropScaling::Linear ? factors[l] : factors[l] * factors[l];
-                        next = l;
-                    }
-                }
-                QVERIFY(std::abs(sum - 8) < 1e-12);
-                QVERIFY(factors[0] != 0 && factors[7] != 0);
-            }
-        }
-    }
-
-    /// Five standard deviations about what the schedule promises.
-    void draws_data()
-    {
-        using projects::DropCourse;
-        using projects::StageSchedule;
-        QTest::addColumn<projects::StageSchedule>("schedule");
-        QTest::addColumn<QVector<double>>("expected");
-        QTest::newRow("Bernoulli") << StageSchedule{.stages = {{0, 4, {1, 6}}}}
-                                   << QVector<double>{1, .5, .5, .5, .5, 1};
-        QTest::newRow("fixed size") << StageSchedule{.stages = {{0, 4, {1, 6}}}, .sampling = DropSampling::FixedSize}
-                                    << QVector<double>{1, .5, .5, .5, .5, 1};
-        // 1 − l/6·(1 − α), whose sum is 6 − 3.5·(1 − α): α = 0.4.
-        QTest::newRow("deeper seldomer") << StageSchedule{.stages = {{0, 3.9, {}}},
-                                                          .sampling = DropSampling::DeeperSeldomer}
-                                         << QVector<double>{.9, .8, .7, .6, .5, .4};
-        // α(t) = 0.4 to 1e-6 for every t from step 1 on with γ_f/T = 100: 1 − (l − 1)/6·0.6.
-        QTest::newRow("curve") << StageSchedule{.stages = {},
-                                                .sampling = DropSampling::DeeperSeldomer,
-                                                .course = DropCourse::Curve,
-                                                .curveFloor = 0.4,
-                                                .curveRate = 1e5}
-                               << QVector<double>{1, .9, .8, .7, .6, .5};
-        QTest::newRow("no always-kept set")
-            << StageSchedule{.stages = {{0, 1.2, {}}}} << QVector<double>{.2, .2, .2, .2, .2, .2};
-    }
-    void draws()
-    {
-        QFETCH(projects::StageSchedule, schedule);
-        QFETCH(QVector<double>, expected);
-        Project project = stagedMlp(6, schedule);
-        constexpr int kSteps = 2000;
-        project.training.steps = 1000;
-        std::vector<int> counts(6, 0);
-        for (int i = 0; i < kSteps; ++i) {
-            project.seeds.stages = 40 + i / 1000;
-            const std::vector<LayerUse> layers = drawn(project, 1 + i % 1000);
-            QCOMPARE(layers.size(), std::size_t{6});
-            const auto kept = std::ranges::count_if(layers, [](const LayerUse& l) { return l.runs && l.factor != 0; });
-            QVERIFY(schedule.sampling != DropSampling::FixedSize || kept == 4);
-            for (std::size_t l = 0; l < 6; ++l) {
-                counts[l] += layers[l].runs && layers[l].factor != 0 ? 1 : 0;
-            }
-        }
-        for (int l = 0; l < 6; ++l) {
-            const double p = expected[l];
-            const double deviation = std::sqrt(p * (1 - p) / kSteps) + 1e-9;
-            const double got = counts[static_cast<std::size_t>(l)] / static_cast<double>(kSteps);
-            QVERIFY2(std::abs(got - p) < 5 * deviation,
-                     qPrintable(QString("layer %1: %2, not %3").arg(l + 1).arg(got).arg(p)));
-        }
-    }
-
-    void drawsAreAFunctionOfSeedAndStep()
-    {
-        Project project = stagedMlp(12, {.stages = {{0, 6, {1, 12}}}, .axis = DropAxis::All});
-        const auto draws = [&] {
-            std::vector<std::vector<LayerUse>> all;
-            for (std::int64_t step = 1; step <= 5; ++step) {
-                all.push_back(drawn(project, step));
-            }
-            return all;
-        };
-        const auto first = draws();
-        QVERIFY(draws() == first);
-        QVERIFY(first[0] != first[1]);
-        project.seeds.stages += 1;
-        QVERIFY(draws() != first);
-    }
-
-    /// Units of a node: as many as the share says, each as often as any other, and at least one.
-    void unitsAreDrawnAlike()
-    {
-        std::vector<int> fixed(8, 0);
-        std::vector<int> single(8, 0);
-        constexpr int kDraws = 2000;
-        for (std::uint64_t key = 0; key < kDraws; ++key) {
-            const auto half = engine::keptUnits({.sampling = DropSampling::FixedSize, .keep = 0.25, .key = key}, 8, 3);
-            QCOMPARE(half.units.size(), std::size_t{2});
-            const auto few = engine::keptUnits({.keep = 0.01, .key = key}, 8, 3);
-            QVERIFY(!few.units.empty());
-            for (const std::size_t unit : half.units) {
-                ++fixed[unit];
-            }
-            for (const std::size_t unit : few.units) {
-                ++single[unit];
-            }
-        }
-        for (const int count : fixed) {
-            QVERIFY(std::abs(count / static_cast<double>(kDraws) - 0.25) < 5 * std::sqrt(0.25 * 0.75 / kDraws));
-        }
-        for (const int count : single) {
-            QVERIFY(std::abs(count / static_cast<double>(kDraws) - 0.125) < 6 * std::sqrt(0.125 * 0.875 / kDraws));
-        }
-        QCOMPARE(engine::keptUnits({.sampling = DropSampling::First, .keep = 0.5, .before = 0.25, .opening = 0.3}, 8, 3)
-                     .factors,
-                 (std::vector<double>{1, 1, 0.3, 0.3}));
-    }
-
-    /// p in evaluation and 1/p in training are the two ways to the same expectation.
-    void probabilitiesScaleWhereTheyShould()
-    {
-        Project project = stagedMlp(4, {.stages = {{0, 2.5, {1}}}, .scaling = DropScaling::Evaluation});
-        QCOMPARE(factorsOf(drawn(project, 3, engine::Mode::Evaluation)), (std::vector<double>{1, .5, .5, .5}));
-        for (const double factor : factorsOf(drawn(project, 3))) {
-            QVERIFY(factor == 0 || factor == 1);
-        }
-        project.schedule.scaling = DropScaling::InverseProbability;
-        QCOMPARE(factorsOf(drawn(project, 3, engine::Mode::Evaluation)), (std::vector<double>{1, 1, 1, 1}));
-        for (const double factor : factorsOf(drawn(project, 3))) {
-            QVERIFY(factor == 0 || factor == 1 || factor == 2);
-        }
-    }
-
-    /// A growing network has its first layers alone, in evaluation too; new ones open over the warm-up.
-    void growsFromStageToStage()
-    {
-        const Project project = stagedMlp(6, {.stages = {{0, 2, {}}, {100, 4, {}}, {200, 6, {}}},
-                                              .sampling = DropSampling::First,
-                                              .growth = projects::GrowthSource::Top,
-                                              .growthWarmup = 10});
-        for (const engine::Mode mode : {engine::Mode::Training, engine::Mode::Evaluation}) {
-            QCOMPARE(factorsOf(drawn(project, 1, mode)), (std::vector<double>{1, 1, 0, 0, 0, 0}));
-            QCOMPARE(factorsOf(drawn(project, 100, mode)), (std::vector<double>{1, 1, 0, 0, 0, 0}));
-            QCOMPARE(factorsOf(drawn(project, 101, mode)), (std::vector<double>{1, 1, 0, 0, 0, 0}));
-            QCOMPARE(factorsOf(drawn(project, 106, mode)), (std::vector<double>{1, 1, .5, .5, 0, 0}));
-            QCOMPARE(factorsOf(drawn(project, 200, mode)), (std::vector<double>{1, 1, 1, 1, 0, 0}));
-            QCOMPARE(factorsOf(drawn(project, 300, mode)), (std::vector<double>{1, 1, 1, 1, 1, 1}));
-        }
-        // LEMON's order: each copy beside its source.
-        const projects::Growth growth = projects::growthOf(projects::GrowthSource::Adjacent, 6, 9);
-        QCOMPARE(growth.source, (std::vector<std::int64_t>{1, 2, 3, 4, 4, 5, 5, 6, 6}));
-        QCOMPARE(growth.isNew, (std::vector<bool>{false, false, false, false, true, false, true, false, true}));
-        QCOMPARE(projects::growthOf(projects::GrowthSource::Top, 6, 9).source,
-                 (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 4, 5, 6}));
-        QCOMPARE(projects::growthOf(projects::GrowthSource::Top, 3, 6).source,
-                 (std::vector<std::int64_t>{1, 2, 3, 1, 2, 3})); // bert2BERT
     }
 };
 

@@ -3,6 +3,7 @@
 #include "projects/commands/cures.h"
 #include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -21,7 +22,7 @@ Project language()
 
 TopologyPreset presetNamed(const Project& project, const std::string& name)
 {
-    const auto presets = topologyPresets(project.network.depth());
+    const auto presets = topologyChoices(project.network.depth());
     return *std::ranges::find(presets, name, &TopologyPreset::name);
 }
 
@@ -58,7 +59,7 @@ private slots:
     void everyTopologyFitsTheBlocksOfATransformer_data()
     {
         QTest::addColumn<QString>("name");
-        for (const TopologyPreset& preset : topologyPresets(8)) {
+        for (const TopologyPreset& preset : topologyChoices(8)) {
             QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
         }
     }
@@ -69,10 +70,16 @@ private slots:
         const Project plain = language();
         const EditGroup there = wireAs(plain, presetNamed(plain, name.toStdString()));
         const Project wired = after(plain, there);
-        QCOMPARE(wired.topology.preset, name.toStdString());
+        const auto presets = topologyChoices(wired.network);
+        const auto index = presetIndexOf(wired, presets);
+        QVERIFY(index.has_value());
+        QCOMPARE(presets[*index].name, name.toStdString());
         QVERIFY(!hasErrors(validate(wired)));
         const bool changes = wired.network != plain.network;
         QCOMPARE(there.title.find(" read") != std::string::npos, changes); // says so
+        const bool leavesOut = wired.schedule != plain.schedule;
+        QCOMPARE(leavesOut, name == "stochastic-depth");
+        QCOMPARE(there.title.find("a schedule leaves out layers") != std::string::npos, leavesOut);
         const Project back = after(wired, wireAs(wired, presetNamed(wired, plain.topology.preset)));
         QCOMPARE(back == plain, true);
     }

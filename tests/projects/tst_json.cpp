@@ -99,7 +99,7 @@ private slots:
         project.schedule.stages = {{100, 6, {1, 12}}};
         const QStringList lines = q(toJson(project)).split('\n');
         for (const char* expected :
-             {R"(  "schema": 3,)",
+             {R"(  "schema": 4,)",
               R"(            {"id": 2, "kind": "linear", "name": "up", "params": {"bias": true, "out": "4*d"}})",
               R"(            "1.out > 2.in")", R"(      {"block": "mlp", "repeat": 12})", R"(          "0:3")",
               R"(        "2:5": "frozen")", R"(      {"start": 100, "average_length": 6.0, "always": [1, 12]})",
@@ -110,7 +110,7 @@ private slots:
         layout.positions[GraphRef::stem()][NodeId{3}] = {10, -2.5};
         layout.groups = {{"early", 1, 4}};
         QCOMPARE(q(toJson(layout)),
-                 q("{\n  \"schema\": 3,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
+                 q("{\n  \"schema\": 4,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
                    "  \"groups\": [\n    {\"name\": \"early\", \"first\": 1, \"last\": 4}\n  ]\n}\n"));
     }
 
@@ -215,9 +215,9 @@ private slots:
         row("lone surrogate", in(R"("name": "\ud83d")"), "line 1, column 30", "half of a pair");
         row("control character", QString("\x01"), "line 1, column 1", "got the byte 0x01, expected a value");
         row("not an object", "[]", "document", "is a list; expected an object");
-        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 3");
-        row("newer", R"({"schema": 4})", "/schema", "a newer Residua wrote");
-        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 3");
+        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 4");
+        row("newer", R"({"schema": 5})", "/schema", "a newer Residua wrote");
+        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 4");
         row("negative schema", R"({"schema": -1})", "/schema", "is -1; expected");
         row("unknown key", in(R"("training": {"stepz": 7})"), "/training/stepz", "did you mean \"steps\"?");
         row("key with slash", in(R"("a/b~c": 7)"), "/a~1b~0c", "is no key that is known here");
@@ -366,95 +366,6 @@ private slots:
         const auto read = projectFromJson(toJson(project));
         QVERIFY(!read.ok());
         QCOMPARE(q(read.error().place), q("/training/clip_norm"));
-    }
-
-    void schemaZeroIsMigrated()
-    {
-        const char* old = R"({"schema": 0, "name": "early", "topology": "ancre-ingoing",
-            "network": {"width": 64, "depth": 6, "block": "mlp", "blocks": [{"name": "mlp"}]}})";
-        const auto read = projectFromJson(old);
-        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
-        QCOMPARE(q(read->name), q("early"));
-        QVERIFY((read->network.stack == std::vector<StackSegment>{{"mlp", 6}}));
-        const auto presets = topologyPresets(6);
-        const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
-        QVERIFY(ancre != presets.end());
-        QVERIFY((read->topology == Topology{"ancre-ingoing", ancre->wiring}));
-        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 3,"));
-    }
-
-    /// What schema 1 could say in one way only it goes on meaning.
-    void schemaOneKeepsItsReadings()
-    {
-        const auto wiringOf = [](const char* wiring) {
-            const auto read = projectFromJson(std::string(R"({"schema": 1, "topology": {"wiring": )") + wiring + "}}");
-            return read ? read->topology.wiring : Wiring(Concatenation{});
-        };
-        const Wiring dense =
-            wiringOf(R"({"kind": "depth_mix", "sources": {"kind": "dilated", "dilation": 4, "period": 5}})");
-        QVERIFY(std::get<DepthMix>(dense).sources == SourceSet(Dilated{4, 5, DilatedReaders::All}));
-        const Wiring mudd = wiringOf(R"({"kind": "depth_mix", "weight": "per_token"})");
-        QCOMPARE(std::get<DepthMix>(mudd).hiddenMultiple, std::int64_t{1});
-        QCOMPARE(std::get<DepthMix>(mudd).finalHidden, 1.0);
-        const Wiring both = wiringOf(R"({"kind": "depth_mix", "feeds": "residual_beside_branch", "sites": "both"})");
-        QVERIFY(std::get<DepthMix>(both).sitePairs == SitePairs::Any);
-        QVERIFY(std::get<DepthMix>(both).lastMix);
-        const Wiring laurel = wiringOf(R"({"kind": "branch_gate", "gate": "laurel_rw"})");
-        QVERIFY(std::get<BranchGate>(laurel).bound == LaurelBound::None);
-        QCOMPARE(std::get<BranchGate>(laurel).keepProbability, 0.8);
-        const auto said = projectFromJson(R"({"schema": 1, "topology": {"wiring": {"kind": "branch_gate",
-            "gate": "stochastic_depth", "keep_probability": 0.25}}})");
-        QCOMPARE(std::get<BranchGate>(said->topology.wiring).keepProbability, 0.25);
-    }
-
-    /// Until schema 3 a weight below full rank was a kind of node.
-    void schemaTwoHadAKindForLowRank()
-    {
-        const std::string graph = R"({"nodes": [
-            {"id": 1, "kind": "low_rank_linear", "name": "a", "params": {"rank": 3, "out": "2*d"}},
-            {"id": 2, "kind": "low_rank_linear", "name": "b"},
-            {"id": 3, "kind": "low_rank_linear", "name": "c", "params": {"rank": 0, "rank_scale": 1, "bias": true}},
-            {"id": 4, "kind": "low_rank_linear", "name": "d", "params": {"rank": "d/4", "rank_scale": 0.5}},
-            {"id": 5, "kind": "linear", "name": "e", "params": {"start": 0.5}}], "wires": ["1.out > 2.in"]})";
-        Graph expected;
-        expected.nodes = {{NodeId{1}, "linear", "a", {{"rank", std::int64_t{3}}, {"out", std::string("2*d")}}},
-                          {NodeId{2}, "linear", "b", {{"rank", 0.25}}},
-                          {NodeId{3}, "linear", "c", {{"rank", 1.0}, {"bias", true}}},
-                          {NodeId{4}, "linear", "d", {{"rank", std::string("d/4")}}},
-                          {NodeId{5}, "linear", "e", {{"start", 0.5}}}};
-        expected.wires = {{{NodeId{1}, "out"}, {NodeId{2}, "in"}}};
-        const auto read = projectFromJson(R"({"schema": 2, "initialisation": {"low_rank": "nlra_exact"}, "network": {)"
-                                          R"("stem": )" +
-                                          graph + R"(, "head": )" + graph + R"(, "blocks": [{"name": "x", "graph": )" +
-                                          graph + "}]}}");
-        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
-        QCOMPARE(read->network.stem, expected);
-        QCOMPARE(read->network.head, expected);
-        QCOMPARE(read->network.blocks.front().graph, expected);
-        QCOMPARE(read->initialisation.lowRank, LowRankMethod::Exact);
-        QVERIFY(read->network.rank == WeightRank(FullRank{}));
-        QCOMPARE(*projectFromJson(toJson(*read)), *read); // a share of 1 stays a share
-        const auto file = blockFromJson(R"({"schema": 1, "block": {"name": "x", "graph": )" + graph + "}}");
-        QVERIFY2(file.ok(), file ? "" : file.error().text().c_str());
-        QCOMPARE(file->block.graph, expected);
-        const auto odd = projectFromJson(R"({"schema": 2, "network": {"stem": {"nodes": [{"id": 1, "name": "a",
-            "kind": "low_rank_linear", "params": [1]}]}}})");
-        QVERIFY(!odd.ok());
-        QCOMPARE(q(odd.error().place), q("/network/stem/nodes/0/params"));
-    }
-
-    void schemaZeroErrorsNameThePlace()
-    {
-        const auto error = [](const char* body) {
-            const auto read = projectFromJson(std::string(R"({"schema": 0, )") + body + "}");
-            return read ? QString() : q(read.error().text());
-        };
-        QCOMPARE(error(R"("topology": "ancre-ingong")"), q("[/topology] is the text \"ancre-ingong\"; expected the "
-                                                           "name of a preset; did you mean \"ancre-ingoing\"?"));
-        QCOMPARE(error(R"("topology": 3)"), q("[/topology] is 3; expected the name of a preset"));
-        QCOMPARE(error(R"("network": {"depth": "6", "block": "mlp"})"),
-                 q("[/network/depth] is the text \"6\"; expected a whole number of layers"));
-        QCOMPARE(error(R"("network": {"depth": 6})"), q("[/network/block] is null; expected the name of a block"));
     }
 };
 

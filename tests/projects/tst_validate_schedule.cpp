@@ -153,13 +153,6 @@ void TestValidateSchedule::mistakesAreNamed_data()
         },
         "E /schedule/axis [schedule · axis] no block has attention heads to leave out");
     row(
-        "two ways to leave out layers",
-        [](Project& p) {
-            useGate(p, BranchGateKind::StochasticDepth);
-            p.schedule = *scheduleFrom("raptr", 8, 1000);
-        },
-        "E /schedule [schedule] the topology leaves out layers at random already, expected one of the two");
-    row(
         "a value residual without its first layer",
         [](Project& p) {
             useGate(p, BranchGateKind::ValueResidual);

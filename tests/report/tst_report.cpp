@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "report_harness.h"
+
 #include "app/report/comparison.h"
 #include "app/report/html_text.h"
 #include "app/report/report.h"
@@ -23,53 +25,8 @@
 #include <limits>
 
 using namespace residua;
+using namespace residua::tests;
 using engine::MetricPoint;
-
-namespace {
-
-std::filesystem::path writeRun(const QTemporaryDir& dir, const std::string& name)
-{
-    const std::filesystem::path path = std::filesystem::path(dir.path().toStdString()) / "run";
-    engine::RunInfo info;
-    info.name = name;
-    info.device = "cpu";
-    info.steps = 40;
-    auto writer = engine::RunWriter::create(path, info, projects::findExample("ancre-language")->project,
-                                            dir.path().toStdString());
-    if (!writer) {
-        qFatal("%s", writer.error().text().c_str());
-    }
-    for (std::int64_t step = 1; step <= 40; ++step) {
-        const double loss = step == 7 ? std::numeric_limits<double>::quiet_NaN() : 4.0 / static_cast<double>(step);
-        writer->step({step, loss, 1e-3, 0.5, step * 64, static_cast<double>(step) / 10});
-    }
-    for (const std::int64_t step : {10, 20, 30, 40}) {
-        writer->metric(engine::metric::kThroughput, step, 100.0 * static_cast<double>(step));
-        writer->metric(engine::metric::kPeakBytes, step, 1024.0 * 1024 * static_cast<double>(step));
-    }
-    writer->event({0, engine::RunEventKind::Stage, "6 of 12 layers"});
-    writer->event({20, engine::RunEventKind::Stage, "12 < 13 layers"});
-    const float none = std::numeric_limits<float>::quiet_NaN();
-    writer->matrix({"mix", 0, 2, 2, {1, none, 0.5F, 0.5F}});
-    writer->matrix({"mix", 20, 2, 2, {1, none, 0.125F, 0.875F}});
-    if (const auto flushed = writer->flush(); !flushed) {
-        qFatal("%s", flushed.error().text().c_str());
-    }
-    return path;
-}
-
-// Every <svg> of a page, which must be well-formed on its own.
-std::vector<QString> svgsOf(const QString& html)
-{
-    std::vector<QString> found;
-    for (qsizetype at = html.indexOf("<svg"); at >= 0; at = html.indexOf("<svg", at + 1)) {
-        const qsizetype end = html.indexOf("</svg>", at);
-        found.push_back(html.mid(at, end + 6 - at));
-    }
-    return found;
-}
-
-} // namespace
 
 class TestReport : public QObject {
     Q_OBJECT
@@ -102,67 +59,6 @@ private slots:
         QVERIFY(svgs.front().contains("class='broken'"));
         QCOMPARE(svgs.back().count("data-cell"), 3);
         QVERIFY(html.contains("\"values\":[[1,null,0.5,0.5],[1,null,0.125,0.875]]"));
-    }
-
-    /// Every curve has the stages behind it, and a table says what each transition did.
-    void stagesAreBandsAndATable()
-    {
-        const QTemporaryDir dir;
-        const auto run = engine::RunReader::open(writeRun(dir, "staged"));
-        QVERIFY(run.ok());
-        const auto page = report::reportHtml(*run);
-        QVERIFY(page.ok());
-        const QString html = QString::fromStdString(*page);
-        const auto svgs = svgsOf(html);
-        for (std::size_t i = 0; i + 1 < svgs.size(); ++i) {
-            QCOMPARE(svgs[i].count("class='band'"), 1);
-            QVERIFY(svgs[i].contains("6 of 12 layers"));
-            QVERIFY(svgs[i].contains("12 &lt; 13 layers"));
-        }
-        QVERIFY(svgs[4].contains("Peak memory, MiB"));
-        const qsizetype at = html.indexOf("<h2>Stages</h2>");
-        QVERIFY(at > 0);
-        const QString table = html.mid(at, html.indexOf("</table>", at) - at);
-        QCOMPARE(table.count("<tr>"), 3);
-        double before = 0;
-        double after = 0;
-        for (int step = 11; step <= 20; ++step) {
-            before += 0.4 / step;
-            after += 0.4 / (step + 10);
-        }
-        for (const double number : {before, after, after - before}) {
-            const QString cell = QString::fromStdString("<td class='n'>" + resources::shortNumber(number) + "</td>");
-            QVERIFY2(table.contains(cell), qPrintable(cell));
-        }
-    }
-
-    /// Curves, not a heatmap, of layers from the first to the last.
-    void normsAreCurvesOfLayers()
-    {
-        const QTemporaryDir dir;
-        const auto path = writeRun(dir, "normed");
-        {
-            auto writer = engine::RunWriter::reopen(path, 40);
-            QVERIFY(writer.ok());
-            engine::Matrix norms{engine::kLayerMagnitudes, 20, 2, 50, std::vector<float>(100, 1)};
-            norms.values[0] = std::numeric_limits<float>::quiet_NaN(); // left out
-            writer->matrix(norms);
-            norms.step = 40;
-            norms.values.assign(100, 2);
-            writer->matrix(norms);
-            QVERIFY(writer->flush().ok());
-        }
-        const auto run = engine::RunReader::open(path);
-        QVERIFY(run.ok());
-        const auto page = report::reportHtml(*run);
-        QVERIFY(page.ok());
-        const auto svgs = svgsOf(QString::fromStdString(*page));
-        QCOMPARE(svgs.size(), std::size_t{8});
-        for (const std::size_t at : {5U, 6U}) {
-            QVERIFY(svgs[at].contains("root mean square"));
-            QVERIFY(svgs[at].contains(">layer 1<") && svgs[at].contains(">layer 50<"));
-            QVERIFY(!svgs[at].contains("class='broken'"));
-        }
     }
 
     /// A run that has not finished is said to be so and has no loss, and none of it is on the front.

@@ -79,10 +79,29 @@ private slots:
         QCOMPARE(loss.at(1).x, 1.0);
         QCOMPARE(run.xOf(0), 0.0);
         run.setAxis(XAxis::Flop);
-        run.setFlopPerUnit(1000);
+        run.setFlops(1000);
         QCOMPARE(loss.at(1).x, 128'000.0);
         QCOMPARE(run.xOf(1), 64'000.0);
         QCOMPARE(run.series("rate").raw().at(1).x, 128'000.0);
+    }
+
+    /// What a stage leaves out is not counted: two steps at half of the FLOP, then whole ones.
+    void flopsAreThoseOfEachStep()
+    {
+        RunCurves run(lossAndRate());
+        run.setFlops(1000, {{2, 0.5}, {4, 1}});
+        run.append({at(1, 3), at(2, 2), at(3, 1), at(4, 1)});
+        run.append("validation", {{3, 2.5}});
+        run.setAxis(XAxis::Flop);
+        const Curve& loss = run.series("loss").raw();
+        QCOMPARE(loss.at(0).x, 32'000.0);
+        QCOMPARE(loss.at(1).x, 64'000.0);
+        QCOMPARE(loss.at(2).x, 128'000.0);
+        QCOMPARE(loss.at(3).x, 192'000.0);
+        QCOMPARE(run.series("validation").raw().at(0).x, 128'000.0);
+        QCOMPARE(run.xOf(2), 64'000.0);
+        run.setAxis(XAxis::Units);
+        QCOMPARE(loss.at(3).x, 256.0);
     }
 
     /// The minima and maxima above the points are those of every axis.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/layer_magnitudes.h"
+#include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
@@ -291,6 +291,31 @@ private slots:
         HeatmapView heatmap;
         heatmap.append({triangle(10, 0.5F), early});
         QCOMPARE(heatmap.findChild<QComboBox*>("kind")->count(), 1);
+    }
+
+    /// A curve a degree, and the measurements of single layers, from their matrices; none of them is a heatmap.
+    void degreesAndStabilityAreCurves()
+    {
+        ShownRuns runs;
+        MetricsView view(runs);
+        begin(runs, "a", {.name = "first"});
+        const std::vector<Matrix> matrices{{residua::engine::kDegreeErrors, 10, 1, 2, {0.5F, 1}},
+                                           {residua::engine::kStability, 10, 3, 1, {2, 3, 0.25F}},
+                                           {residua::engine::kStabilityGap, 10, 1, 1, {-0.25F}}};
+        runs.add("a", {.steps = descent(1, 20), .matrices = matrices});
+        auto* metric = view.findChild<QComboBox*>("metric");
+        const auto csvOf = [&](const char* title) {
+            metric->setCurrentIndex(metric->findText(QString::fromUtf8(title)));
+            return view.csv().section('\n', 0, 1);
+        };
+        QCOMPARE(csvOf("error by degree"), QString("run,degree,step,error by degree (share of the coefficients),"
+                                                   "smoothed\n\"first\",1,10,0.5,"));
+        QVERIFY(csvOf("Ψ: output without a layer").endsWith("\"first\",1,10,2,"));
+        QVERIFY(csvOf("loss without a layer").endsWith("\"first\",1,10,0.25,"));
+        QVERIFY(csvOf("loss, less its mean without a layer").endsWith("\"first\",1,10,-0.25,"));
+        HeatmapView heatmap;
+        heatmap.append(matrices);
+        QCOMPARE(heatmap.findChild<QComboBox*>("kind")->count(), 0);
     }
 
     /// Two overlaid runs: whatever is told of them, all views agree which they are, and in which colour.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_view.h"
 
-#include "engine/api/layer_magnitudes.h"
 #include "engine/api/matrix_name.h"
+#include "engine/api/row_curves.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/plot/plot_controls.h"
@@ -398,7 +398,7 @@ void HeatmapView::append(const std::vector<engine::Matrix>& matrices)
         return;
     }
     for (const auto& matrix : matrices) {
-        if (matrix.name != engine::kLayerMagnitudes) { // those are curves
+        if (!engine::isDrawnAsCurves(matrix.name)) {
             m_impl->frames.append(matrix);
         }
     }

@@ -37,7 +37,7 @@ void Series::cut(double step)
 
 void Series::setAxis(XAxis axis, double flopPerUnit)
 {
-    const std::size_t position = axis == XAxis::Step ? 0 : axis == XAxis::Seconds ? 2 : 1;
+    const std::size_t position = axis == XAxis::Step ? 0 : axis == XAxis::Units ? 1 : axis == XAxis::Seconds ? 2 : 3;
     for (Curve* curve : {&m_raw, &m_smooth}) {
         curve->setAxis(position, axis == XAxis::Flop ? flopPerUnit : 1);
     }
@@ -68,7 +68,7 @@ std::size_t Series::catchUp(std::size_t most)
 
 Series::Positions Series::positionsAt(std::size_t index) const
 {
-    return {m_raw.positions(0)[index], m_raw.positions(1)[index], m_raw.positions(2)[index]};
+    return {m_raw.positions(0)[index], m_raw.positions(1)[index], m_raw.positions(2)[index], m_raw.positions(3)[index]};
 }
 
 Series::Positions Series::positionsOf(double step) const

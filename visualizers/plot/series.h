@@ -30,15 +30,16 @@ private:
 /// One recorded number of a run: its points, and their moving average, which follows them as there is time for it.
 class Series {
 public:
-    /// Where a point stands: step, tokens or samples, seconds.
-    using Positions = std::array<double, 3>;
+    /// Where a point stands: step, tokens or samples, seconds, and how many tokens or samples through the whole
+    /// network take the FLOP so far.
+    using Positions = std::array<double, 4>;
 
     /// A step at or before the last throws away the points from it on. What does not ascend on another axis, as in a
     /// damaged record, stands where the last point does.
     void append(const Positions& positions, double y);
     /// Throws away the points from `step` on.
     void cut(double step);
-    /// Of raw() and smooth(). FLOP are units times `flopPerUnit`.
+    /// Of raw() and smooth(). FLOP are units through the whole network times `flopPerUnit`.
     void setAxis(XAxis axis, double flopPerUnit);
     /// Points that smooth() is the mean over; 1: it stays empty. It begins anew, and grows by catchUp alone.
     void setWindow(double points);

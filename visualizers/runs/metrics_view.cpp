@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/metrics_view.h"
 
-#include "engine/api/layer_magnitudes.h"
+#include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/run_plot.h"
@@ -16,28 +16,27 @@ namespace residua::visualizers {
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
-constexpr std::int64_t kMostLayers = 2000; ///< that have a curve each
+constexpr std::int64_t kMostColumns = 2000; ///< that have a curve each
 
-/// The beginning of their curves' names.
-std::string layerMagnitudes(engine::LayerMagnitude kind)
+/// The beginning of the names of a row's curves.
+std::string curvesOf(const std::string& matrix, std::int64_t row)
 {
-    return engine::kLayerMagnitudes + ("/" + std::to_string(static_cast<std::int64_t>(kind))) + "/";
+    return matrix + "/" + std::to_string(row) + "/";
 }
 
-/// Its curve's name, which sorts by layer.
-std::string layerMagnitude(engine::LayerMagnitude kind, std::int64_t layer)
+/// The name of a column's curve, which sorts by column.
+std::string curveOf(const std::string& matrix, std::int64_t row, std::int64_t column)
 {
     constexpr int kDigits = 5;
-    return layerMagnitudes(kind) + QString::number(layer).rightJustified(kDigits, QLatin1Char('0')).toStdString();
+    return curvesOf(matrix, row) + QString::number(column).rightJustified(kDigits, QLatin1Char('0')).toStdString();
 }
 
-void takeMagnitudes(RunCurves& curves, const engine::Matrix& matrix)
+void takeRows(RunCurves& curves, const engine::Matrix& matrix)
 {
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        for (std::int64_t column = 0; column < std::min(matrix.columns, kMostLayers); ++column) {
-            if (const float norm = matrix.at(row, column); !std::isnan(norm)) { // the layer was not left out
-                curves.append(layerMagnitude(static_cast<engine::LayerMagnitude>(row), column + 1),
-                              {{matrix.step, norm}});
+        for (std::int64_t column = 0; column < std::min(matrix.columns, kMostColumns); ++column) {
+            if (const float value = matrix.at(row, column); !std::isnan(value)) { // the layer was not left out
+                curves.append(curveOf(matrix.name, row, column + 1), {{matrix.step, value}});
             }
         }
     }
@@ -53,8 +52,8 @@ void takeFigures(RunCurves& curves, const RunNumbers& numbers)
         curves.append(name, shown);
     }
     for (const engine::Matrix& matrix : numbers.matrices) {
-        if (engine::isLayerMagnitudes(matrix)) {
-            takeMagnitudes(curves, matrix);
+        if (engine::hasRowCurves(matrix)) {
+            takeRows(curves, matrix);
         }
     }
 }
@@ -72,6 +71,7 @@ private:
         std::string name;
         QString title;
         QString unit;
+        QString column; ///< what has a curve each; empty: it is one curve
     };
 
     [[nodiscard]] static std::vector<Metric> metrics();
@@ -80,18 +80,21 @@ private:
 
 std::vector<MetricsView::Impl::Metric> MetricsView::Impl::metrics()
 {
-    return {{engine::metric::kGradientNorm, tr("gradient norm"), {}},
-            {engine::metric::kLearningRate, tr("learning rate"), {}},
-            {engine::metric::kThroughput, tr("throughput"), tr("tokens or samples a second")},
-            {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB")},
-            {layerMagnitudes(engine::LayerMagnitude::Stream), tr("what layers read"), tr("root mean square")},
-            {layerMagnitudes(engine::LayerMagnitude::Branch), tr("branches of layers"), tr("root mean square")}};
+    std::vector<Metric> all{{engine::metric::kGradientNorm, tr("gradient norm"), {}, {}},
+                            {engine::metric::kLearningRate, tr("learning rate"), {}, {}},
+                            {engine::metric::kThroughput, tr("throughput"), tr("tokens or samples a second"), {}},
+                            {engine::metric::kPeakBytes, tr("peak memory"), tr("MiB"), {}}};
+    for (const engine::RowCurves& row : engine::kRowCurves) {
+        all.push_back({curvesOf(row.matrix, row.row), QString::fromUtf8(row.title), QString::fromUtf8(row.unit),
+                       QString::fromUtf8(row.column)});
+    }
+    return all;
 }
 
 RunPlot::Shown MetricsView::Impl::shown(const Metric& metric)
 {
     const QString label = metric.unit.isEmpty() ? metric.title : tr("%1 (%2)").arg(metric.title, metric.unit);
-    const QString title = metric.name.ends_with('/') ? tr("layer") : metric.title;
+    const QString title = metric.column.isEmpty() ? metric.title : metric.column;
     return {.name = metric.name, .title = title, .label = label, .beside = {}, .besideTitle = {}};
 }
 

@@ -35,11 +35,18 @@ void RunCurves::append(const std::vector<engine::StepRecord>& steps)
     for (auto& [name, series] : m_series) {
         series.cut(static_cast<double>(steps.front().step));
     }
+    std::vector<Series::Positions> positions;
+    positions.reserve(steps.size());
+    for (const engine::StepRecord& record : steps) {
+        const auto step = static_cast<double>(record.step);
+        const auto units = static_cast<double>(record.tokens);
+        const double whole = step > 0 ? projects::wholeSteps(m_flops, step) / step : 1;
+        positions.push_back({step, units, record.seconds, units * whole});
+    }
     for (const auto& [name, field] : m_fields) {
         Series& curve = series(name);
-        for (const engine::StepRecord& record : steps) {
-            curve.append({static_cast<double>(record.step), static_cast<double>(record.tokens), record.seconds},
-                         record.*field);
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            curve.append(positions[i], steps[i].*field);
         }
     }
 }
@@ -61,7 +68,7 @@ double RunCurves::xOf(std::int64_t step) const
     case XAxis::Units:
         return positions[1];
     case XAxis::Flop:
-        return positions[1] * m_flopPerUnit;
+        return positions[3] * m_flopPerUnit;
     case XAxis::Seconds:
         return positions[2];
     }
@@ -76,9 +83,10 @@ void RunCurves::setAxis(XAxis axis)
     }
 }
 
-void RunCurves::setFlopPerUnit(double flop)
+void RunCurves::setFlops(double perUnit, projects::FlopCourse course)
 {
-    m_flopPerUnit = flop;
+    m_flopPerUnit = perUnit;
+    m_flops = std::move(course);
     setAxis(m_axis);
 }
 

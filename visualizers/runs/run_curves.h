@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/values.h"
+#include "projects/cost/stage_cost.h"
 #include "visualizers/plot/series.h"
 
 #include <cstdint>
@@ -38,8 +39,9 @@ public:
     [[nodiscard]] double xOf(std::int64_t step) const;
 
     void setAxis(XAxis axis);
-    /// Training FLOP per token or sample; 1 until it is known.
-    void setFlopPerUnit(double flop);
+    /// Training FLOP per token or sample of the whole network, 1 until it is known, and what the schedule leaves of
+    /// them: for the points that follow.
+    void setFlops(double perUnit, projects::FlopCourse course = {});
     void setWindow(double points);
 
 private:
@@ -48,6 +50,7 @@ private:
     Fields m_fields;
     XAxis m_axis = XAxis::Step;
     double m_flopPerUnit = 1;
+    projects::FlopCourse m_flops;
     double m_window = 1;
     std::map<std::string, Series> m_series;
     Series* m_clock; ///< of the first field: where each step stands

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kSmoothingSteps = 20;
 constexpr double kRawAlpha = 0.5;
-constexpr double kFirstLayerAlpha = 0.3;      ///< of the first of several layers
+constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
 
 // 1 … about 1,000 points, even to the eye.
@@ -29,8 +29,8 @@ double windowOf(int position)
     return std::pow(10.0, 3.0 * position / kSmoothingSteps);
 }
 
-/// "norms/0/0012" is layer 12's.
-int layerOf(const std::string& name)
+/// "norms/0/00012" is column 12's.
+int columnOf(const std::string& name)
 {
     return QString::fromStdString(name).section(QLatin1Char('/'), -1).toInt();
 }
@@ -207,7 +207,7 @@ void RunPlot::begin(const std::string& key)
     curves.setAxis(xAxis());
     curves.setWindow(windowOf(m_smoothing->value()));
     if (run.facts.flopPerUnit > 0) {
-        curves.setFlopPerUnit(run.facts.flopPerUnit);
+        curves.setFlops(run.facts.flopPerUnit, run.facts.flops);
     }
     draw(item);
 }
@@ -225,7 +225,7 @@ void RunPlot::take(const std::string& key, const RunNumbers& numbers)
 
 std::vector<std::string> RunPlot::namesOf(const Drawn& run) const
 {
-    return byLayer() ? run.curves.namesUnder(m_shown.name) : std::vector{m_shown.name};
+    return byColumn() ? run.curves.namesUnder(m_shown.name) : std::vector{m_shown.name};
 }
 
 void RunPlot::draw(Item& run)
@@ -274,8 +274,8 @@ void RunPlot::style(const Item& run) const
                                    .marks = true});
 }
 
-/// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none. Layers
-/// gain strength with depth; the first, the middle and the last are read beside the crosshair.
+/// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none.
+/// Columns gain strength by their number; the first, the middle and the last are read beside the crosshair.
 void RunPlot::styleLine(const Item& run, std::size_t line) const
 {
     const std::vector<Line>& lines = run.second.lines;
@@ -283,19 +283,19 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
     const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
     const bool read = line == 0 || line == last || line == last / 2;
     QString reading = m_shown.title;
-    if (byLayer()) {
-        reading = read ? tr("%1 %2").arg(m_shown.title).arg(layerOf(lines[line].name)) : QString();
+    if (byColumn() && last > 0) {
+        reading = read ? tr("%1 %2").arg(m_shown.title).arg(columnOf(lines[line].name)) : QString();
     }
     CurvePlot::Look full{.run = m_shownRuns.labelOf(run.first), .reading = reading};
     full.colour = resources::curveColour(about(run).colour, m_theme);
-    full.alpha = kFirstLayerAlpha + (1 - kFirstLayerAlpha) * depth;
+    full.alpha = kFirstColumnAlpha + (1 - kFirstColumnAlpha) * depth;
     CurvePlot::Look faint = full;
     faint.alpha *= kRawAlpha;
-    faint.reading = byLayer() ? QString() : reading; // of layers, one number each
+    faint.reading = byColumn() ? QString() : reading; // of columns, one number each
     full.name = line == last ? legendName(full.run, m_shown.title) : QString();
     full.width = 1.8;
     m_plot->setLook(lines[line].raw, smooths() ? faint : full);
-    full.reading = byLayer() ? reading : tr("smoothed");
+    full.reading = byColumn() ? reading : tr("smoothed");
     m_plot->setLook(lines[line].smooth, smooths() ? full : CurvePlot::Look{.colour = full.colour});
 }
 
@@ -346,13 +346,14 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
         return {};
     }
     const Curve& curve = m_runs.at(run->key).curves.at(m_shown.name).raw();
-    return engine::stageTransitions(run->stages, curve.positions(0), curve.values(), curve.positions(2));
+    return engine::stageTransitions(run->stages, curve.positions(0), curve.values(), curve.positions(2),
+                                    curve.positions(3));
 }
 
 void RunPlot::refresh()
 {
     for (Item& run : m_runs) {
-        if (run.second.lines.size() != namesOf(run.second).size()) { // its first norms: now its layers are known
+        if (run.second.lines.size() != namesOf(run.second).size()) { // its first matrix: now its columns are known
             undraw(run.second);
             draw(run);
         }
@@ -376,14 +377,14 @@ void RunPlot::setTheme(resources::Theme theme)
 CsvText RunPlot::csvText() const
 {
     QStringList columns{QStringLiteral("run")};
-    if (byLayer()) {
-        columns << QStringLiteral("layer");
+    if (byColumn()) {
+        columns << m_shown.title;
     }
     columns << QStringLiteral("step");
     if (xAxis() != XAxis::Step) {
         columns << xName();
     }
-    columns << (byLayer() ? m_shown.label : m_shown.title) << tr("smoothed");
+    columns << (byColumn() ? m_shown.label : m_shown.title) << tr("smoothed");
     if (!m_shown.beside.empty()) {
         columns << m_shown.besideTitle;
     }
@@ -392,8 +393,8 @@ CsvText RunPlot::csvText() const
         const QString name = m_shownRuns.labelOf(key);
         const Series* beside = m_shown.beside.empty() ? nullptr : &run.curves.at(m_shown.beside);
         for (const Line& line : run.lines) {
-            const QString layer = byLayer() ? QLatin1Char(',') + QString::number(layerOf(line.name)) : QString();
-            rows.emplace_back(csvQuoted(name) + layer, run.curves.at(line.name), beside);
+            const QString column = byColumn() ? QLatin1Char(',') + QString::number(columnOf(line.name)) : QString();
+            rows.emplace_back(csvQuoted(name) + column, run.curves.at(line.name), beside);
         }
     }
     return [header = columns.join(QLatin1Char(',')), rows = std::move(rows)](QTextStream& out) {

@@ -32,8 +32,8 @@ class RunPlot : public QWidget {
 public:
     /// What is drawn of each run.
     struct Shown {
-        std::string name;    ///< as RunCurves knows it; ending in "/": a curve for each layer whose name begins so
-        QString title;       ///< "training"
+        std::string name;    ///< as RunCurves knows it; ending in "/": a curve for each column whose name begins so
+        QString title;       ///< "training"; of columns what each is, "layer"
         QString label;       ///< of the vertical axis
         std::string beside;  ///< drawn as points of their own, never smoothed; empty: nothing
         QString besideTitle; ///< "validation"
@@ -71,7 +71,7 @@ private:
     struct Drawn {
         explicit Drawn(RunCurves::Fields fields) : curves(std::move(fields)) {}
         RunCurves curves;
-        std::vector<Line> lines; ///< a layer each, or the one that is shown
+        std::vector<Line> lines; ///< a column each, or the one that is shown
         CurvePlot::Id beside{};
     };
     using Item = std::pair<const std::string, Drawn>; ///< by the run's key
@@ -88,7 +88,7 @@ private:
     void undraw(Drawn& run);
     void style(const Item& run) const;
     void styleLine(const Item& run, std::size_t line) const;
-    [[nodiscard]] bool byLayer() const { return m_shown.name.ends_with('/'); }
+    [[nodiscard]] bool byColumn() const { return m_shown.name.ends_with('/'); }
     [[nodiscard]] std::vector<std::string> namesOf(const Drawn& run) const;
     void catchUp();
     void showBands();

@@ -3,6 +3,7 @@
 
 #include "engine/api/values.h"
 #include "engine/results/stages.h"
+#include "projects/cost/stage_cost.h"
 #include "projects/model/topology.h"
 
 #include <QObject>
@@ -34,7 +35,8 @@ public:
     /// What views need to know of a run beside its numbers.
     struct Facts {
         QString name = {};
-        double flopPerUnit = 0;           ///< training FLOP per token or sample; 0: not known
+        double flopPerUnit = 0;           ///< training FLOP per token or sample of the whole network; 0: not known
+        projects::FlopCourse flops = {};  ///< what its schedule leaves of them
         projects::Topology topology = {}; ///< that its matrices were recorded under
         std::int64_t layers = 0;          ///< of its stack
         QString started = {};             ///< when, for people

@@ -7,11 +7,29 @@
 namespace residua::visualizers {
 namespace {
 
-enum Column { Step, Stage, Steps, Before, After, Jump, ValidationBefore, ValidationAfter, Seconds, Time, Columns };
+enum Column {
+    Step,
+    Stage,
+    Steps,
+    Before,
+    After,
+    Jump,
+    ValidationBefore,
+    ValidationAfter,
+    Seconds,
+    Flop,
+    Time,
+    Columns
+};
 
 QString text(double number, int digits = 4)
 {
     return std::isnan(number) ? QStringLiteral("–") : QString::number(number, 'f', digits);
+}
+
+QString percent(double share)
+{
+    return std::isnan(share) ? text(share) : text(100 * share, 1) + QStringLiteral(" %");
 }
 
 /// NaN stands for what there is not.
@@ -25,7 +43,7 @@ bool same(const engine::StageTransition& a, const engine::StageTransition& b)
     return a.step == b.step && a.name == b.name && a.steps == b.steps && same(a.before, b.before) &&
            same(a.after, b.after) && same(a.validationBefore, b.validationBefore) &&
            same(a.validationAfter, b.validationAfter) && same(a.secondsPerStep, b.secondsPerStep) &&
-           same(a.shareOfTime, b.shareOfTime);
+           same(a.shareOfFlop, b.shareOfFlop) && same(a.shareOfTime, b.shareOfTime);
 }
 
 } // namespace
@@ -95,9 +113,10 @@ QVariant TransitionsModel::data(const QModelIndex& index, int role) const
         return text(transition.validationAfter);
     case Seconds:
         return text(transition.secondsPerStep, 3);
+    case Flop:
+        return percent(transition.shareOfFlop);
     default:
-        return std::isnan(transition.shareOfTime) ? text(transition.shareOfTime)
-                                                  : text(100 * transition.shareOfTime, 1) + QStringLiteral(" %");
+        return percent(transition.shareOfTime);
     }
 }
 
@@ -107,8 +126,8 @@ QVariant TransitionsModel::headerData(int section, Qt::Orientation orientation, 
         return QAbstractTableModel::headerData(section, orientation, role);
     }
     const QString titles[] = {
-        tr("after step"),        tr("stage"), tr("steps"),    tr("loss before"),  tr("after"), tr("jump"),
-        tr("validation before"), tr("after"), tr("s a step"), tr("share of time")};
+        tr("after step"),        tr("stage"), tr("steps"),    tr("loss before"),   tr("after"),        tr("jump"),
+        tr("validation before"), tr("after"), tr("s a step"), tr("share of FLOP"), tr("share of time")};
     return titles[section];
 }
 

@@ -9,7 +9,7 @@
 
 namespace residua::visualizers {
 
-/// A row for each stage transition: step, stage, loss before, after, jump.
+/// A row for each stage transition: step, stage, loss before, after, jump, and its shares of FLOP and time.
 class TransitionsModel : public QAbstractTableModel {
     Q_OBJECT
 public:

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace residua::engine {
 
@@ -29,6 +32,13 @@ public:
         return x;
     }
 
+    /// A number in [0, 1) of 53 of the 64 bits at a counter.
+    [[nodiscard]] double uniform(std::uint64_t counter) const
+    {
+        const std::array<std::uint32_t, 4> bits = at(counter);
+        return static_cast<double>((std::uint64_t{bits[0]} << 21U) ^ (bits[1] >> 11U)) * 0x1.0p-53;
+    }
+
     [[nodiscard]] std::uint64_t key() const { return m_key; }
 
 private:
@@ -38,10 +48,17 @@ private:
     std::uint64_t m_key;
 };
 
-/// A number in [0, 1) of 53 of the 64 bits.
-[[nodiscard]] constexpr double uniform(std::uint32_t high, std::uint32_t low)
+/// A number in (0, 1), never an end: the middle of one of 2^32 equal parts.
+[[nodiscard]] constexpr double uniformInside(std::uint32_t bits)
 {
-    return static_cast<double>((std::uint64_t{high} << 21U) ^ (low >> 11U)) * 0x1.0p-53;
+    return (static_cast<double>(bits) + 0.5) / 4294967296.0;
+}
+
+/// `all` in the order of their draws at their own numbers as counters: the first n are a random n of them.
+[[nodiscard]] inline std::vector<std::size_t> inDrawnOrder(std::vector<std::size_t> all, const Philox& random)
+{
+    std::ranges::stable_sort(all, {}, [&](std::size_t each) { return random.uniform(each); });
+    return all;
 }
 
 /// A stream's key from a seed and its name (FNV-1a, then a finaliser), so that streams of different names are

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/row_figures.h"
+
+#include "app/report/page_style.h"
+#include "engine/api/row_curves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace residua::report {
+namespace {
+
+constexpr std::int64_t kMostColumns = kPageColours;
+
+std::vector<engine::Matrix> recordedOf(const engine::RunReader& run, const std::string& name)
+{
+    std::vector<engine::Matrix> recorded;
+    for (const std::int64_t step : run.matrixSteps(name)) {
+        auto matrix = run.matrix(name, step);
+        if (matrix && engine::hasRowCurves(*matrix)) {
+            recorded.push_back(std::move(*matrix));
+        }
+    }
+    return recorded;
+}
+
+std::string titleOf(const engine::RowCurves& row)
+{
+    std::string title = row.title;
+    if (title.front() >= 'a' && title.front() <= 'z') {
+        title.front() = static_cast<char>(title.front() - 'a' + 'A');
+    }
+    return *row.unit != 0 ? title + ", " + row.unit : title;
+}
+
+/// Of every recorded matrix that is as wide as the last.
+Curve columnCurve(const std::vector<engine::Matrix>& recorded, std::int64_t row, std::int64_t column)
+{
+    Curve curve;
+    for (const engine::Matrix& matrix : recorded) {
+        const bool known = matrix.columns == recorded.back().columns && !std::isnan(matrix.at(row, column));
+        if (known) { // else the layer was left out
+            curve.points.push_back({matrix.step, matrix.at(row, column)});
+        }
+    }
+    return curve;
+}
+
+} // namespace
+
+std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
+{
+    std::vector<PlotSpec> figures;
+    std::vector<engine::Matrix> recorded;
+    for (const engine::RowCurves& row : engine::kRowCurves) {
+        if (row.row == 0) {
+            recorded = recordedOf(run, row.matrix);
+        }
+        if (recorded.empty()) {
+            continue;
+        }
+        PlotSpec& spec = figures.emplace_back(PlotSpec{titleOf(row), "step", *row.unit != 0 ? row.unit : "loss", {}});
+        const std::int64_t columns = recorded.back().columns;
+        const std::int64_t shown = std::min(columns, kMostColumns);
+        for (std::int64_t i = 0; i < shown; ++i) {
+            const std::int64_t column = shown < 2 ? 0 : i * (columns - 1) / (shown - 1);
+            Curve curve = columnCurve(recorded, row.row, column);
+            curve.name = columns > 1 ? row.column + (" " + std::to_string(column + 1)) : "";
+            curve.colour = static_cast<std::size_t>(i);
+            spec.curves.push_back(std::move(curve));
+        }
+    }
+    return figures;
+}
+
+} // namespace residua::report

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/stability.h"
+
+#include "engine/depth/layer_magnitudes.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+/// Σ of the squares, in double precision.
+double squares(const at::Tensor& x)
+{
+    const at::Tensor wide = x.to(at::kDouble);
+    return (wide * wide).sum().item<double>();
+}
+
+} // namespace
+
+Stability::Stability(CompiledNetwork& network, const Dataset& dataset, const projects::Project& project,
+                     c10::Device device, std::int64_t batches, std::int64_t step)
+    : m_network(network),
+      m_project(project),
+      m_device(device),
+      m_batches(dataset, Split::Validation, project.training, device, batches),
+      m_step(step),
+      m_pass(passAfter(step)),
+      m_layers(static_cast<std::size_t>(project.network.depth()))
+{
+    m_pass.layers = network.layersOf(m_pass);
+    m_pass.layers.resize(m_layers.size()); // where nothing is left out, all run
+}
+
+/// A value residual has the first layer's values in all others.
+bool Stability::canGo(std::size_t layer) const
+{
+    const auto* const gate = std::get_if<projects::BranchGate>(&m_project.topology.wiring);
+    const bool first = gate != nullptr && gate->gate == projects::BranchGateKind::ValueResidual;
+    return m_pass.layers[layer].runs && !(first && layer == 0);
+}
+
+Status Stability::advance()
+{
+    const at::NoGradGuard noGrad;
+    const c10::DeviceGuard current(m_device);
+    const Result<std::optional<DeviceBatch>> batch = m_batches.next();
+    if (!batch) {
+        return batch.error();
+    }
+    m_atEnd = !batch->has_value();
+    if (m_atEnd) {
+        return Done{};
+    }
+    const auto units = static_cast<double>(m_batches.units());
+    const auto lossOf = [&](const at::Tensor& output, const Pass& pass) {
+        return m_network.lossOf(output, (*batch)->target, pass).item<double>() * units;
+    };
+    LayerMagnitudes magnitudes;
+    Pass whole = m_pass;
+    whole.magnitudes = &magnitudes;
+    const at::Tensor output = m_network.stackOutput((*batch)->input, whole);
+    const auto features = static_cast<double>(output.size(-1));
+    const double rows = static_cast<double>(output.numel()) / features;
+    m_loss += lossOf(output, m_pass);
+    m_units += units;
+    m_rows += rows;
+    if (const std::optional<Matrix> seen = magnitudes.matrix(m_step)) {
+        addOutputs(*seen, features, rows, squares(output));
+    }
+    for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
+        if (canGo(layer)) {
+            Pass without = m_pass;
+            without.layers[layer].runs = false;
+            const at::Tensor other = m_network.stackOutput((*batch)->input, without);
+            m_layers[layer].effect += squares(other - output);
+            m_layers[layer].loss += lossOf(other, without);
+        }
+    }
+    return Done{};
+}
+
+/// After a layer the residual is what the next one that runs reads, at last what leaves the stack (`last`, the sum of
+/// its squares).
+void Stability::addOutputs(const Matrix& magnitudes, double features, double rows, double last)
+{
+    const auto halves = static_cast<std::size_t>(magnitudes.columns) / m_layers.size();
+    double after = last;
+    for (std::size_t layer = m_layers.size(); layer-- > 0;) {
+        m_layers[layer].output += after;
+        if (m_pass.layers[layer].runs) {
+            const auto column = static_cast<std::int64_t>(layer * halves);
+            const double root = magnitudes.at(static_cast<std::int64_t>(LayerMagnitude::Stream), column);
+            after = root * root * features * rows;
+        }
+    }
+}
+
+double Stability::loss() const
+{
+    return m_units > 0 ? m_loss / m_units : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<Matrix> Stability::matrices() const
+{
+    if (m_units == 0 || m_layers.empty()) {
+        return {};
+    }
+    const auto columns = static_cast<std::int64_t>(m_layers.size());
+    Matrix stability{kStability, m_step, 3, columns, std::vector<float>(3 * m_layers.size(), kNone)};
+    const auto put = [&](StabilityRow row, std::size_t layer, double value) {
+        stability.values[static_cast<std::size_t>(row) * m_layers.size() + layer] = static_cast<float>(value);
+    };
+    for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
+        if (m_pass.layers[layer].runs) {
+            put(StabilityRow::Output, layer, std::sqrt(m_layers[layer].output / m_rows));
+        }
+        if (canGo(layer)) {
+            put(StabilityRow::Effect, layer, std::sqrt(m_layers[layer].effect / m_rows));
+            put(StabilityRow::Rise, layer, m_layers[layer].loss / m_units - loss());
+        }
+    }
+    Matrix gap = gapOf(stability);
+    std::vector<Matrix> both;
+    both.push_back(std::move(stability));
+    both.push_back(std::move(gap));
+    return both;
+}
+
+/// Over the layers that could go.
+Matrix Stability::gapOf(const Matrix& stability) const
+{
+    double sum = 0;
+    double count = 0;
+    for (std::int64_t layer = 0; layer < stability.columns; ++layer) {
+        const float rise = stability.at(static_cast<std::int64_t>(StabilityRow::Rise), layer);
+        if (canGo(static_cast<std::size_t>(layer))) {
+            sum += rise;
+            ++count;
+        }
+    }
+    return {kStabilityGap, m_step, 1, 1, {count > 0 ? static_cast<float>(-sum / count) : kNone}};
+}
+
+} // namespace residua::engine

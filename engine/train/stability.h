@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/row_curves.h"
+#include "engine/data/dataset.h"
+#include "engine/network/network.h"
+#include "engine/train/batches.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace residua::engine {
+
+/// What a network does without each of its layers on held examples (RaPTr, section 5.1), one batch at a time: L + 1
+/// passes each. A layer is left out as a step of a schedule leaves it out, and the others are not rescaled. Ψ and the
+/// norms are root mean squares over the examples, or tokens, of the 2-norm over the features. Engine thread.
+class Stability {
+public:
+    /// On `batches` batches of the validation split, 0: all of it, of the network as it is after `step` steps. All
+    /// arguments must outlive it.
+    Stability(CompiledNetwork& network, const Dataset& dataset, const projects::Project& project, c10::Device device,
+              std::int64_t batches, std::int64_t step);
+
+    /// Adds one batch, or finds that there is none left.
+    [[nodiscard]] Status advance();
+    [[nodiscard]] bool atEnd() const { return m_atEnd; }
+    [[nodiscard]] std::int64_t batchesDone() const { return m_batches.count(); }
+    /// L(F), as a mean over all units; NaN before the first batch.
+    [[nodiscard]] double loss() const;
+    /// kStability and kStabilityGap; none before the first batch.
+    [[nodiscard]] std::vector<Matrix> matrices() const;
+
+private:
+    struct Sums {
+        double effect = 0; ///< of squares over the rows
+        double output = 0;
+        double loss = 0; ///< times the batch's units
+    };
+
+    [[nodiscard]] bool canGo(std::size_t layer) const;
+    void addOutputs(const Matrix& magnitudes, double features, double rows, double last);
+    [[nodiscard]] Matrix gapOf(const Matrix& stability) const;
+
+    CompiledNetwork& m_network;
+    const projects::Project& m_project;
+    c10::Device m_device;
+    SplitBatches m_batches;
+    std::int64_t m_step;
+    Pass m_pass; ///< of the whole network, with what it does with each layer
+    bool m_atEnd = false;
+    std::vector<Sums> m_layers;
+    double m_loss = 0;
+    double m_units = 0;
+    double m_rows = 0; ///< examples or tokens
+};
+
+} // namespace residua::engine

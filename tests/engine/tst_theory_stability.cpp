@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// RaPTr's linear residual network with normalisation: the norms and powers that its lemmas promise.
+#include "engine/theory/layer_stability.h"
+
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace residua;
+using namespace residua::engine::theory;
+
+class TestTheoryStability : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aPowerIsFound()
+    {
+        const std::vector<double> x{6, 12, 24, 48};
+        std::vector<double> y;
+        for (const double each : x) {
+            y.push_back(3 * std::pow(each, -0.4));
+        }
+        QVERIFY(std::abs(fittedPower(x, y) + 0.4) < 1e-12);
+        QVERIFY(std::isnan(fittedPower({}, {})));
+        QVERIFY(std::isnan(fittedPower(std::vector<double>{1, 2}, std::vector<double>{0, 1})));
+    }
+
+    /// One layer: without it the input is left, so Ψ is the length of the branch, which is 1 on average, and the output
+    /// has √2 (corollary H.4).
+    void oneLayerByHand()
+    {
+        const auto found = linearStability({.dimension = 300, .inputs = 50, .shared = 0}, 1);
+        QVERIFY(found.ok());
+        QVERIFY(std::abs(found->norms[0] - std::sqrt(2)) < 0.03);
+        QVERIFY(std::abs(found->effects[0] - 1) < 0.03);
+        QVERIFY(std::abs(found->gap - 1 / std::sqrt(2)) < 0.03);
+    }
+
+    /// Independent layers: ‖y^(l)‖ is about √(l + 1) (corollary H.4), and the gap falls about as 1/√L (lemma 5.4).
+    /// One shared layer: ‖y^(l)‖ grows as l and the gap falls faster (lemma H.5).
+    void lemmasHold()
+    {
+        const std::vector<double> depths{6, 12, 24};
+        std::vector<double> apart;
+        std::vector<double> shared;
+        for (const double depth : depths) {
+            const auto independent =
+                linearStability({.dimension = 100, .inputs = 20, .shared = 0}, static_cast<std::int64_t>(depth));
+            const auto same =
+                linearStability({.dimension = 100, .inputs = 20, .shared = 1}, static_cast<std::int64_t>(depth));
+            QVERIFY(independent.ok() && same.ok());
+            for (std::size_t layer = 0; layer < independent->norms.size(); ++layer) {
+                const double expected = std::sqrt(static_cast<double>(layer) + 2);
+                QVERIFY(std::abs(independent->norms[layer] / expected - 1) < 0.15);
+            }
+            apart.push_back(independent->gap);
+            shared.push_back(same->gap);
+        }
+        const double power = fittedPower(depths, apart);
+        QVERIFY2(power > -0.65 && power < -0.3, qPrintable(QString::number(power)));
+        QVERIFY2(fittedPower(depths, shared) < -0.5, qPrintable(QString::number(fittedPower(depths, shared))));
+    }
+
+    void theSeedSaysAll()
+    {
+        const auto once = linearStability({.dimension = 10, .inputs = 3}, 4);
+        QVERIFY(once->effects == linearStability({.dimension = 10, .inputs = 3}, 4)->effects);
+        QVERIFY(once->effects != linearStability({.dimension = 10, .inputs = 3, .seed = 2}, 4)->effects);
+        const auto deeper = linearStability({.dimension = 10, .inputs = 3}, 5);
+        QVERIFY(std::equal(once->norms.begin(), once->norms.end(), deeper->norms.begin()));
+    }
+
+    void badInputIsNamed()
+    {
+        QCOMPARE(QString::fromStdString(linearStability({}, 0).error().text()),
+                 QString("[layers] got 0, expected at least 1"));
+        QVERIFY(!linearStability({.dimension = 0}, 1).ok());
+        QVERIFY(!linearStability({.shared = 1.5}, 1).ok());
+        QVERIFY(!linearStability({.shared = std::nan("")}, 1).ok());
+    }
+};
+
+RESIDUA_TEST(TestTheoryStability)
+#include "tst_theory_stability.moc"

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files of earlier schemas.
+#include "projects/file/json.h"
+
+#include "projects/library/presets.h"
+#include "projects/schedule/kept_parts.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+QString q(const std::string& text)
+{
+    return QString::fromStdString(text);
+}
+
+} // namespace
+
+class TestMigrations : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void schemaZeroIsMigrated()
+    {
+        const char* old = R"({"schema": 0, "name": "early", "topology": "ancre-ingoing",
+            "network": {"width": 64, "depth": 6, "block": "mlp", "blocks": [{"name": "mlp"}]}})";
+        const auto read = projectFromJson(old);
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        QCOMPARE(q(read->name), q("early"));
+        QVERIFY((read->network.stack == std::vector<StackSegment>{{"mlp", 6}}));
+        const auto presets = topologyPresets(6);
+        const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
+        QVERIFY(ancre != presets.end());
+        QVERIFY((read->topology == Topology{"ancre-ingoing", ancre->wiring}));
+        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 4,"));
+    }
+
+    /// What schema 1 could say in one way only it goes on meaning.
+    void schemaOneKeepsItsReadings()
+    {
+        const auto wiringOf = [](const char* wiring) {
+            const auto read = projectFromJson(std::string(R"({"schema": 1, "topology": {"wiring": )") + wiring + "}}");
+            return read ? read->topology.wiring : Wiring(Concatenation{});
+        };
+        const Wiring dense =
+            wiringOf(R"({"kind": "depth_mix", "sources": {"kind": "dilated", "dilation": 4, "period": 5}})");
+        QVERIFY(std::get<DepthMix>(dense).sources == SourceSet(Dilated{4, 5, DilatedReaders::All}));
+        const Wiring mudd = wiringOf(R"({"kind": "depth_mix", "weight": "per_token"})");
+        QCOMPARE(std::get<DepthMix>(mudd).hiddenMultiple, std::int64_t{1});
+        QCOMPARE(std::get<DepthMix>(mudd).finalHidden, 1.0);
+        const Wiring both = wiringOf(R"({"kind": "depth_mix", "feeds": "residual_beside_branch", "sites": "both"})");
+        QVERIFY(std::get<DepthMix>(both).sitePairs == SitePairs::Any);
+        QVERIFY(std::get<DepthMix>(both).lastMix);
+        const Wiring laurel = wiringOf(R"({"kind": "branch_gate", "gate": "laurel_rw"})");
+        QVERIFY(std::get<BranchGate>(laurel).bound == LaurelBound::None);
+    }
+
+    /// Stochastic depth was a wiring up to schema 3; what it said is a schedule now, whichever schema said it.
+    void stochasticDepthBecomesASchedule_data()
+    {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<double>("keepLast");
+        const char* const gate = R"({"schema": %1, "network": {"stack": [{"block": "mlp", "repeat": 8}, {"block": "mlp",
+            "repeat": 4}]}, "topology": {"preset": "stochastic-depth", "wiring": {"kind": "branch_gate",
+            "gate": "stochastic_depth"%2}}})";
+        QTest::newRow("schema 0") << QString(R"({"schema": 0, "topology": "stochastic-depth", "network": {"depth": 12,
+            "block": "mlp", "blocks": [{"name": "mlp"}]}})")
+                                  << 0.8;
+        QTest::newRow("schema 1") << QString(gate).arg("1", "") << 0.8;
+        QTest::newRow("schema 1, said") << QString(gate).arg("1", R"(, "keep_probability": 0.25)") << 0.25;
+        QTest::newRow("schema 2") << QString(gate).arg("2", "") << 0.5;
+        QTest::newRow("schema 2, said") << QString(gate).arg("2", R"(, "keep_probability": 1)") << 1.0;
+    }
+    void stochasticDepthBecomesASchedule()
+    {
+        QFETCH(QString, file);
+        QFETCH(double, keepLast);
+        const auto read = projectFromJson(file.toStdString());
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        QCOMPARE(read->topology == Topology(), true);
+        QCOMPARE(read->schedule.stages.size(), std::size_t{1});
+        QCOMPARE(read->schedule.scaling, DropScaling::Evaluation);
+        const auto spans = spansOf(read->schedule, 12, read->training.steps);
+        const KeepShares kept = keepShares(read->schedule, spans.front(), 12, read->training.steps, 1);
+        for (std::size_t l = 0; l < 12; ++l) {
+            const double expected = 1 - static_cast<double>(l + 1) / 12 * (1 - keepLast);
+            QVERIFY2(std::abs(kept.layers[l] - expected) < 1e-12, qPrintable(QString::number(kept.layers[l])));
+        }
+    }
+
+    void stochasticDepthMovesWithItsSweeps()
+    {
+        const auto read = projectFromJson(R"({"schema": 2, "network": {"stack": [{"block": "mlp", "repeat": 3}]},
+            "topology": {"wiring": {"kind": "branch_gate", "gate": "stochastic_depth"}},
+            "sweeps": [{"name": "p", "axes": [{"field": "/topology/wiring/keep_probability",
+            "values": [{"value": 0.5}, {"label": "all", "value": 1}]}]}]})");
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        const SweepAxis& axis = read->sweeps.front().axes.front();
+        QCOMPARE(axis.field, std::string("/schedule/stages/0/average_length"));
+        QCOMPARE(labelOf(axis), std::string("keep_probability"));
+        QCOMPARE(labelOf(axis.values[0]), std::string("0.5"));
+        QCOMPARE(axis.values[0].value.json, std::string("2.0"));
+        QCOMPARE(labelOf(axis.values[1]), std::string("all"));
+        QCOMPARE(axis.values[1].value.json, std::string("3.0"));
+    }
+
+    /// Other gates lose a number that meant nothing to them; a schedule that was there stays.
+    void schemaTwoKeepsWhatElseItSays()
+    {
+        const auto rezero = projectFromJson(R"({"schema": 2, "topology": {"preset": "rezero", "wiring": {"kind":
+            "branch_gate", "gate": "rezero", "keep_probability": 0.5, "sites": "mhsa"}}})");
+        QVERIFY2(rezero.ok(), rezero ? "" : rezero.error().text().c_str());
+        QVERIFY((rezero->topology == Topology{"rezero", BranchGate{.sites = MixSites::Mhsa}}));
+        QVERIFY(rezero->schedule == StageSchedule());
+        const auto both = projectFromJson(R"({"schema": 2, "network": {"stack": [{"block": "mlp", "repeat": 4}]},
+            "topology": {"wiring": {"kind": "branch_gate", "gate": "stochastic_depth"}},
+            "schedule": {"stages": [{"start": 0, "average_length": 2, "always": [1]}]}})");
+        QVERIFY2(both.ok(), both ? "" : both.error().text().c_str());
+        QVERIFY((both->schedule.stages == std::vector<Stage>{{0, 2, {1}}}));
+        QVERIFY(both->topology == Topology());
+        const auto wrong = projectFromJson(R"({"schema": 2, "topology": {"wiring": {"kind": "branch_gate",
+            "gate": "stochastic_depth", "keep_probability": "most"}}})");
+        QCOMPARE(q(wrong.error().text()),
+                 q("[/topology/wiring/keep_probability] is the text \"most\"; expected a number in [0, 1]"));
+    }
+
+    /// Until schema 3 a weight below full rank was a kind of node.
+    void schemaTwoHadAKindForLowRank()
+    {
+        const std::string graph = R"({"nodes": [
+            {"id": 1, "kind": "low_rank_linear", "name": "a", "params": {"rank": 3, "out": "2*d"}},
+            {"id": 2, "kind": "low_rank_linear", "name": "b"},
+            {"id": 3, "kind": "low_rank_linear", "name": "c", "params": {"rank": 0, "rank_scale": 1, "bias": true}},
+            {"id": 4, "kind": "low_rank_linear", "name": "d", "params": {"rank": "d/4", "rank_scale": 0.5}},
+            {"id": 5, "kind": "linear", "name": "e", "params": {"start": 0.5}}], "wires": ["1.out > 2.in"]})";
+        Graph expected;
+        expected.nodes = {{NodeId{1}, "linear", "a", {{"rank", std::int64_t{3}}, {"out", std::string("2*d")}}},
+                          {NodeId{2}, "linear", "b", {{"rank", 0.25}}},
+                          {NodeId{3}, "linear", "c", {{"rank", 1.0}, {"bias", true}}},
+                          {NodeId{4}, "linear", "d", {{"rank", std::string("d/4")}}},
+                          {NodeId{5}, "linear", "e", {{"start", 0.5}}}};
+        expected.wires = {{{NodeId{1}, "out"}, {NodeId{2}, "in"}}};
+        const auto read = projectFromJson(R"({"schema": 2, "initialisation": {"low_rank": "nlra_exact"}, "network": {)"
+                                          R"("stem": )" +
+                                          graph + R"(, "head": )" + graph + R"(, "blocks": [{"name": "x", "graph": )" +
+                                          graph + "}]}}");
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        QCOMPARE(read->network.stem, expected);
+        QCOMPARE(read->network.head, expected);
+        QCOMPARE(read->network.blocks.front().graph, expected);
+        QCOMPARE(read->initialisation.lowRank, LowRankMethod::Exact);
+        QVERIFY(read->network.rank == WeightRank(FullRank{}));
+        QCOMPARE(*projectFromJson(toJson(*read)), *read); // a share of 1 stays a share
+        const auto file = blockFromJson(R"({"schema": 1, "block": {"name": "x", "graph": )" + graph + "}}");
+        QVERIFY2(file.ok(), file ? "" : file.error().text().c_str());
+        QCOMPARE(file->block.graph, expected);
+        const auto odd = projectFromJson(R"({"schema": 2, "network": {"stem": {"nodes": [{"id": 1, "name": "a",
+            "kind": "low_rank_linear", "params": [1]}]}}})");
+        QVERIFY(!odd.ok());
+        QCOMPARE(q(odd.error().place), q("/network/stem/nodes/0/params"));
+    }
+
+    void schemaZeroErrorsNameThePlace()
+    {
+        const auto error = [](const char* body) {
+            const auto read = projectFromJson(std::string(R"({"schema": 0, )") + body + "}");
+            return read ? QString() : q(read.error().text());
+        };
+        QCOMPARE(error(R"("topology": "ancre-ingong")"), q("[/topology] is the text \"ancre-ingong\"; expected the "
+                                                           "name of a preset; did you mean \"ancre-ingoing\"?"));
+        QCOMPARE(error(R"("topology": 3)"), q("[/topology] is 3; expected the name of a preset"));
+        QCOMPARE(error(R"("network": {"depth": "6", "block": "mlp"})"),
+                 q("[/network/depth] is the text \"6\"; expected a whole number of layers"));
+        QCOMPARE(error(R"("network": {"depth": 6})"), q("[/network/block] is null; expected the name of a block"));
+    }
+};
+
+RESIDUA_TEST(TestMigrations)
+#include "tst_migrations.moc"
