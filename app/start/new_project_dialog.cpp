@@ -230,7 +230,7 @@ projects::Source NewProjectDialog::source() const
     case Kind::JsonLines:
         return projects::JsonLinesData{.path = path, .tokeniser = tokeniser};
     case Kind::Tokens:
-        return projects::TokenFileData{.path = path, .vocabulary = m_vocabulary->value()};
+        return projects::TokenFileData{.path = path, .validationPath = {}, .vocabulary = m_vocabulary->value()};
     case Kind::Linear:
         return projects::LinearRegression{};
     case Kind::LowRank:
