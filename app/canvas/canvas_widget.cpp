@@ -19,6 +19,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,7 @@ namespace residua::app {
 namespace {
 
 constexpr float kFirstFrameSeconds = 1.0F / 60.0F;
+constexpr int kPictureMilliseconds = 30;    ///< between two looks whether a picture that is being drawn is done
 constexpr qint64 kCatchUpMilliseconds = 25; ///< for what was done while the last frame was drawn
 
 /// The reason why no OpenGL context can be made; empty where one can.
@@ -135,6 +137,7 @@ protected:
         io.DisplayFramebufferScale = {ratio, ratio};
         io.FontGlobalScale = 1.0F / ratio;
         ImGui_ImplOpenGL3_NewFrame();
+        takePicture();
         QElapsedTimer catchingUp;
         catchingUp.start();
         bool moreInput = handle(io);
@@ -193,7 +196,31 @@ private:
         QMetaObject::invokeMethod(&m_host, &CanvasWidget::passOn, Qt::QueuedConnection);
         if (another) {
             QTimer::singleShot(0, this, [this] { update(); });
+        } else if (m_host.m_canvas->unfinished()) {
+            QTimer::singleShot(kPictureMilliseconds, this, [this] { update(); });
         }
+    }
+
+    /// What the canvas has drawn beside its frames becomes a texture.
+    void takePicture()
+    {
+        const auto image = m_host.m_canvas->takeImage();
+        if (!image) {
+            return;
+        }
+        QOpenGLFunctions& gl = *context()->functions();
+        if (m_picture == 0) {
+            gl.glGenTextures(1, &m_picture);
+        }
+        gl.glBindTexture(GL_TEXTURE_2D, m_picture);
+        gl.glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+        gl.glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+        gl.glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+        gl.glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+        gl.glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, image->width, image->height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+                        image->pixels.data());
+        gl.glBindTexture(GL_TEXTURE_2D, 0);
+        m_host.m_canvas->setTexture(reinterpret_cast<void*>(static_cast<std::uintptr_t>(m_picture)));
     }
 
     void releaseOpenGl()
@@ -202,6 +229,11 @@ private:
             return;
         }
         makeCurrent();
+        if (m_picture != 0) {
+            context()->functions()->glDeleteTextures(1, &m_picture);
+            m_picture = 0;
+            m_host.m_canvas->setTexture(nullptr);
+        }
         ImGui::SetCurrentContext(m_imgui);
         ImGui_ImplOpenGL3_Shutdown();
         doneCurrent();
@@ -214,6 +246,7 @@ private:
     QElapsedTimer m_clock;
     QByteArray m_clipboard;
     float m_fontRatio = 0;
+    GLuint m_picture = 0; ///< texture; 0: none
     bool m_initialised = false;
 };
 

@@ -84,8 +84,22 @@ void EngineBridge::stop()
 
 void EngineBridge::listDevices()
 {
-    m_devicesTag = next(m_devicesTag);
+    m_devicesTag = m_lastTag = next(m_lastTag);
     m_session->post(engine::ListDevices{m_devicesTag});
+}
+
+engine::QueryTag EngineBridge::sample(engine::SampleRequest request)
+{
+    request.tag = m_lastTag = next(m_lastTag);
+    m_session->post(std::move(request));
+    return m_lastTag;
+}
+
+engine::QueryTag EngineBridge::retrofit(engine::RetrofitRequest request)
+{
+    request.tag = m_lastTag = next(m_lastTag);
+    m_session->post(std::move(request));
+    return m_lastTag;
 }
 
 void EngineBridge::receive(engine::Event event)
@@ -150,6 +164,10 @@ void EngineBridge::dispatch(const engine::Event& event)
                            emit devicesListed(value.devices);
                        }
                    },
+                   [this](const engine::CheckpointWritten& value) { emit checkpointWritten(value); },
+                   [this](const engine::SampleReady& value) { emit sampleReady(value); },
+                   [this](const engine::RetrofitReady& value) { emit retrofitReady(value); },
+                   [this](const engine::QueryFailed& value) { emit queryFailed(value); },
                    [](const auto&) {}, // what the window does not follow, or did not ask for
                },
                event);

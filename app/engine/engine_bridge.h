@@ -29,6 +29,9 @@ public:
     void step(std::int64_t steps);
     void stop();
     void listDevices();
+    /// A newer question of a kind takes the place of an older one. The tag of its answer.
+    engine::QueryTag sample(engine::SampleRequest request);
+    engine::QueryTag retrofit(engine::RetrofitRequest request);
     /// Time that the engine's thread has spent in handing events over, since the start.
     [[nodiscard]] double secondsHandingOver() const { return 1e-9 * static_cast<double>(m_handingOver.load()); }
 
@@ -39,6 +42,10 @@ signals:
     void runContinued();
     void runEnded(const residua::engine::RunEnded& event);
     void noticed(const residua::engine::Notice& event);
+    void checkpointWritten(const residua::engine::CheckpointWritten& event);
+    void sampleReady(const residua::engine::SampleReady& event);
+    void retrofitReady(const residua::engine::RetrofitReady& event);
+    void queryFailed(const residua::engine::QueryFailed& event);
     void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
 
 private:
@@ -51,6 +58,7 @@ private:
     std::mutex m_mutex;
     std::vector<engine::Event> m_waiting; ///< under m_mutex
     engine::RunId m_run{};
+    engine::QueryTag m_lastTag{}; ///< each question has one of its own
     engine::QueryTag m_devicesTag{};
     std::unique_ptr<engine::Session> m_session; ///< last: its thread ends before what it writes to goes
 };

@@ -24,6 +24,7 @@ public:
                  const QString& unit);
     /// What the device has in all; 0: unknown.
     void setDeviceMemory(double bytes);
+    [[nodiscard]] double deviceMemory() const { return m_deviceBytes; }
 
 private:
     void fill();

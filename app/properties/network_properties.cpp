@@ -74,8 +74,7 @@ QVariant toVariant(const ParamSpec& spec, const ParamValue& value)
                                             : QVariant(QString::number(*number));
     }
     if (const auto* real = std::get_if<double>(&value)) {
-        return spec.type == ParamType::Rank ? QVariant(QString::fromStdString(numberText(*real)))
-                                            : QVariant(*real);
+        return spec.type == ParamType::Rank ? QVariant(QString::fromStdString(numberText(*real))) : QVariant(*real);
     }
     return QString::fromStdString(std::get<std::string>(value));
 }

@@ -50,7 +50,34 @@ std::string verdict(const ProjectBound& bound, const std::vector<MetricPoint>& l
     return "holds at each of " + std::to_string(loss.size()) + " steps";
 }
 
+/// `count` at most, the first and the last among them.
+std::vector<std::int64_t> stepsOver(std::int64_t last, std::int64_t count)
+{
+    std::vector<std::int64_t> steps;
+    for (std::int64_t i = 0; i < std::min(last, count); ++i) {
+        steps.push_back(last <= count ? i + 1 : 1 + i * (last - 1) / (count - 1));
+    }
+    return steps;
+}
+
 } // namespace
+
+std::vector<BoundCurve> boundCurves(const projects::Project& project, std::int64_t count)
+{
+    const std::vector<std::int64_t> steps = stepsOver(project.training.steps, count);
+    std::vector<BoundCurve> curves;
+    for (const ProjectBound& bound : engine::boundsOf(project, steps)) {
+        if (!bound.applies()) {
+            continue;
+        }
+        BoundCurve curve{bound.name, bound.claim, bound.kind == BoundKind::Below, {}};
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            curve.points.push_back({steps[i], bound.losses[i]});
+        }
+        curves.push_back(std::move(curve));
+    }
+    return curves;
+}
 
 std::string boundFigures(const std::string& title, const projects::Project& project,
                          const std::vector<MetricPoint>& loss)

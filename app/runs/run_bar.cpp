@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/run_bar.h"
 
+#include "app/look/elided_label.h"
 #include "app/look/format.h"
 #include "app/look/icons.h"
 #include "app/look/theme.h"
@@ -16,6 +17,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
 
 namespace residua::app {
 
@@ -23,6 +25,14 @@ namespace {
 
 constexpr int kProgressSteps = 1000;
 constexpr int kProgressWidth = 340;
+constexpr int kLeastProgress = 190; ///< in a narrow window
+
+/// As wide whatever it says, so that nothing beside it moves; narrower only in a narrow window.
+class ProgressArea : public QWidget {
+public:
+    using QWidget::QWidget;
+    [[nodiscard]] QSize sizeHint() const override { return {kProgressWidth, QWidget::sizeHint().height()}; }
+};
 
 QLabel* captionFor(QWidget* field, const QString& text, QWidget* parent)
 {
@@ -57,7 +67,7 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
       m_topology(new QComboBox(this)),
       m_bar(new QProgressBar(this)),
       m_step(new QLabel(this)),
-      m_speed(new QLabel(this)),
+      m_speed(new ElidedLabel(Qt::ElideRight, this)),
       m_cost(new QLabel(this))
 {
     setObjectName(QStringLiteral("runBar"));
@@ -80,31 +90,32 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
     addSeparator();
     addWidget(captionFor(m_device, tr("Device"), this));
     m_device->setAccessibleName(tr("Device"));
-    m_device->setMinimumWidth(170);
+    m_device->setMinimumWidth(80);
     addWidget(m_device);
     addWidget(captionFor(m_topology, tr("Topology"), this));
     m_topology->setAccessibleName(tr("Topology preset"));
     m_topology->setObjectName(QStringLiteral("topologyChooser"));
-    m_topology->setMinimumWidth(190);
+    m_topology->setMinimumWidth(110);
     m_topology->setToolTip(tr("Wire the depth as a known method does; the canvas changes single shortcuts"));
     addWidget(m_topology);
     auto* gap = new QWidget(this);
     gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     addWidget(gap);
 
-    auto* progress = new QWidget(this);
+    auto* progress = new ProgressArea(this);
     auto* column = new QVBoxLayout(progress);
     column->setContentsMargins(8, 0, 4, 0); // no higher than the buttons: the bar stays as it is when a run begins
     column->setSpacing(4);
     auto* line = new QHBoxLayout;
     line->addWidget(m_step);
-    line->addStretch();
-    line->addWidget(m_speed);
+    line->addWidget(m_speed, 1);
     line->addWidget(m_cost);
     column->addLayout(line);
     column->addWidget(m_bar);
     m_step->setFont(numberFont());
     m_speed->setFont(numberFont());
+    m_speed->setObjectName(QStringLiteral("runSpeed"));
+    m_speed->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_speed->setProperty("role", QStringLiteral("muted"));
     m_cost->setFont(numberFont());
     m_cost->setProperty("role", QStringLiteral("faint"));
@@ -115,7 +126,7 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
     m_bar->setRange(0, kProgressSteps);
     m_bar->setTextVisible(false);
     m_bar->setAccessibleName(tr("Progress of the run"));
-    progress->setMinimumWidth(kProgressWidth);
+    progress->setMinimumWidth(kLeastProgress);
     progress->setMaximumWidth(kProgressWidth + 80);
     addWidget(progress);
 
@@ -214,6 +225,41 @@ void RunBar::showCost()
     m_cost->show();
 }
 
+/// How fast it trains, and how long it will.
+QStringList RunBar::speed(const RunProgress& progress) const
+{
+    const RunPhase phase = m_controller.phase();
+    QStringList parts;
+    if (progress.unitsPerSecond > 0) {
+        parts << (progress.unit == engine::Unit::Token ? tr("%1 tok/s") : tr("%1 samples/s"))
+                     .arg(formatCount(progress.unitsPerSecond));
+    }
+    if (phase == RunPhase::Running && m_controller.secondsLeft() >= 0) {
+        parts << tr("%1 left").arg(formatDuration(m_controller.secondsLeft()));
+    } else if (phase == RunPhase::Paused) {
+        parts << tr("paused");
+    } else if (phase == RunPhase::Stopping) {
+        parts << tr("stopping…");
+    }
+    return parts;
+}
+
+/// What has come of the run that has ended.
+QStringList RunBar::outcome(const RunProgress& progress)
+{
+    QStringList parts;
+    if (progress.step > 0 && std::isfinite(progress.loss)) {
+        parts << tr("loss %1").arg(QString::number(progress.loss, 'g', 4));
+    }
+    if (std::isfinite(progress.validationLoss)) {
+        parts << tr("validation %1").arg(QString::number(progress.validationLoss, 'g', 4));
+    }
+    if (progress.seconds > 0) {
+        parts << formatDuration(progress.seconds);
+    }
+    return parts;
+}
+
 void RunBar::showProgress()
 {
     const RunProgress& progress = m_controller.progress();
@@ -228,19 +274,9 @@ void RunBar::showProgress()
     m_step->setText(phase == RunPhase::Starting
                         ? tr("starting…")
                         : QStringLiteral("%1 / %2").arg(formatWhole(progress.step), formatWhole(progress.steps)));
-    QStringList parts;
-    if (progress.unitsPerSecond > 0) {
-        parts << (progress.unit == engine::Unit::Token ? tr("%1 tok/s") : tr("%1 samples/s"))
-                     .arg(formatCount(progress.unitsPerSecond));
-    }
-    if (phase == RunPhase::Running && m_controller.secondsLeft() >= 0) {
-        parts << tr("%1 left").arg(formatDuration(m_controller.secondsLeft()));
-    } else if (phase == RunPhase::Paused) {
-        parts << tr("paused");
-    } else if (phase == RunPhase::Stopping) {
-        parts << tr("stopping…");
-    }
+    const QStringList parts = phase == RunPhase::Idle ? outcome(progress) : speed(progress);
     m_speed->setText(parts.join(QStringLiteral("  ·  ")));
+    m_speed->setAccessibleName(m_speed->text());
 }
 
 } // namespace residua::app

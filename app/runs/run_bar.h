@@ -17,6 +17,7 @@ class QToolButton;
 
 namespace residua::app {
 
+class ElidedLabel;
 class Look;
 
 /// Run, pause, step, stop; where to compute; how far it is. The actions are the window's (menus share them).
@@ -45,6 +46,8 @@ private:
     void showPhase();
     void showRunText();
     void showProgress();
+    [[nodiscard]] QStringList speed(const RunProgress& progress) const;
+    [[nodiscard]] static QStringList outcome(const RunProgress& progress);
     void showCost();
 
     RunController& m_controller;
@@ -56,7 +59,7 @@ private:
     QComboBox* m_topology;
     QProgressBar* m_bar;
     QLabel* m_step;
-    QLabel* m_speed;
+    ElidedLabel* m_speed;
     QLabel* m_cost;
 };
 

@@ -71,6 +71,17 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     connect(&engine, &EngineBridge::runPaused, this, [this] { setPhase(RunPhase::Paused); });
     connect(&engine, &EngineBridge::runContinued, this, [this] { setPhase(RunPhase::Running); });
     connect(&engine, &EngineBridge::runEnded, this, &RunController::onEnded);
+    connect(&engine, &EngineBridge::retrofitReady, this, [this](const engine::RetrofitReady& event) {
+        if (event.tag == m_retrofit) {
+            emit retrofitted(event);
+            resumeCopy(event.runDirectory);
+        }
+    });
+    connect(&engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
+        if (event.tag == m_retrofit) {
+            emit retrofitRefused(QString::fromStdString(event.error.text()));
+        }
+    });
     connect(&m_queue, &RunQueue::failed, this,
             [this](const Error& error) { emit refused(QString::fromStdString(error.text())); });
     connect(&m_queue, &RunQueue::takenUp, this, [this](int count) {
@@ -136,17 +147,33 @@ void RunController::runSteps(std::int64_t steps)
 
 void RunController::resume(const std::filesystem::path& runDirectory)
 {
-    if (m_phase != RunPhase::Idle) {
-        emit refused(tr("Another run is under way: stop it first."));
-        return;
-    }
     engine::ResumeRun command;
     command.runDirectory = runDirectory;
+    static_cast<void>(launch(std::move(command)));
+}
+
+bool RunController::resume(const GoOnRequest& request)
+{
+    engine::ResumeRun command;
+    command.runDirectory = request.run;
+    command.otherData = request.otherData;
+    command.step = request.step;
+    command.steps = request.steps;
+    return launch(std::move(command));
+}
+
+bool RunController::launch(engine::ResumeRun command)
+{
+    if (m_phase != RunPhase::Idle) {
+        emit refused(tr("Another run is under way: stop it first."));
+        return false;
+    }
     command.projectDirectory = m_session.directory();
     command.device = m_device;
     m_progress = {};
     m_engine.resumeRun(std::move(command));
     setPhase(RunPhase::Starting);
+    return true;
 }
 
 void RunController::start(std::int64_t pauseAfter)
@@ -223,19 +250,51 @@ void RunController::startNext()
 
 void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)
 {
-    const auto copyOf = [runDirectory, step]() -> Result<std::filesystem::path> {
-        return engine::forkRun(runDirectory, step);
+    fork(GoOnRequest{GoOnKind::Fork, runDirectory.string(), step, 0});
+}
+
+void RunController::fork(const GoOnRequest& request)
+{
+    const auto copyOf = [run = request.run, step = request.step]() -> Result<std::filesystem::path> {
+        return engine::forkRun(run, step);
     };
-    inBackground(*QThreadPool::globalInstance(), this, copyOf, [this](Result<std::filesystem::path> copy) {
+    inBackground(*QThreadPool::globalInstance(), this, copyOf, [this, request](Result<std::filesystem::path> copy) {
         if (!copy) {
             emit refused(QString::fromStdString(copy.error().text()));
             return;
         }
-        emit forked(*copy);
-        if (m_phase == RunPhase::Idle) {
-            resume(*copy);
-        }
+        m_goOn = request;
+        resumeCopy(*copy);
     });
+}
+
+void RunController::retrofit(const GoOnRequest& request)
+{
+    m_goOn = request;
+    engine::RetrofitRequest question;
+    question.runDirectory = request.run;
+    question.projectDirectory = m_session.directory();
+    question.otherData = request.otherData;
+    question.step = request.step;
+    question.topology = request.topology;
+    question.steps = request.steps;
+    m_retrofit = m_engine.retrofit(std::move(question));
+}
+
+/// A copy that was made of a run, from its only checkpoint.
+void RunController::resumeCopy(const std::filesystem::path& copy)
+{
+    emit forked(copy);
+    if (m_phase != RunPhase::Idle) {
+        return; // it stands in the list, to be resumed
+    }
+    engine::ResumeRun command;
+    command.runDirectory = copy;
+    command.otherData = m_goOn.otherData;
+    if (m_goOn.steps > 0) {
+        command.steps = m_goOn.steps;
+    }
+    static_cast<void>(launch(std::move(command)));
 }
 
 bool RunController::prepare()
@@ -275,6 +334,10 @@ void RunController::onProgress(const engine::Progress& progress)
     if (!progress.steps.empty()) {
         m_progress.step = progress.steps.back().step;
         m_progress.loss = progress.steps.back().loss;
+        m_progress.seconds = progress.steps.back().seconds;
+    }
+    if (!progress.validations.empty()) {
+        m_progress.validationLoss = progress.validations.back().loss;
     }
     m_progress.unitsPerSecond = progress.unitsPerSecond;
     emit progressed(progress);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/engine/engine_bridge.h"
+#include "app/runs/go_on_request.h"
 #include "app/runs/run_queue.h"
 
 #include <QObject>
@@ -22,6 +23,8 @@ struct RunProgress {
     std::int64_t step = 0;
     std::int64_t steps = 0;
     double loss = 0;
+    double validationLoss = engine::kNoLoss; ///< the last; NaN before the first
+    double seconds = 0;                      ///< of training, earlier parts of a resumed run added up
     double unitsPerSecond = 0;
     engine::Unit unit = engine::Unit::Token;
 
@@ -57,8 +60,14 @@ public:
     void runSteps(std::int64_t steps);
     /// Goes on with an earlier run from its last checkpoint.
     void resume(const std::filesystem::path& runDirectory);
+    /// As the request says. False, after refused(), where another run is under way.
+    bool resume(const GoOnRequest& request);
     /// Copies a run up to a checkpoint, off this thread; trains the copy where nothing else trains.
     void fork(const std::filesystem::path& runDirectory, std::int64_t step);
+    void fork(const GoOnRequest& request);
+    /// Makes a copy that is wired otherwise, in the engine's time; trains it where nothing else trains. retrofitted()
+    /// or retrofitRefused() follows.
+    void retrofit(const GoOnRequest& request);
     /// Trains the document as it is now once what is before it has ended; at once where nothing trains.
     void enqueue();
     /// The same for projects that are made from the document, such as the members of a sweep.
@@ -80,6 +89,8 @@ signals:
     void queueTakenUp(int count);
     /// A copy of a run is there.
     void forked(const std::filesystem::path& runDirectory);
+    void retrofitted(const residua::engine::RetrofitReady& made);
+    void retrofitRefused(const QString& reason);
     void started(const std::filesystem::path& runDirectory);
     void progressed(const residua::engine::Progress& progress);
     void ended(const residua::engine::RunEnded& event);
@@ -92,8 +103,10 @@ private:
     void start(std::int64_t pauseAfter);
     [[nodiscard]] engine::StartRun commandFor(projects::Project project, std::int64_t pauseAfter) const;
     void launch(engine::StartRun command);
+    [[nodiscard]] bool launch(engine::ResumeRun command);
     void startNext();
     void endRun();
+    void resumeCopy(const std::filesystem::path& copy);
     [[nodiscard]] bool prepare();
     [[nodiscard]] bool givePlace();
     void setPhase(RunPhase phase);
@@ -110,6 +123,8 @@ private:
     std::string m_device = "cpu";
     RunQueue m_queue; ///< their directories are named when they start
     bool m_held = false;
+    engine::QueryTag m_retrofit{}; ///< the last that was asked for
+    GoOnRequest m_goOn;            ///< how the copy that is being made is to go on
 };
 
 /// A folder below `parent` for a project of this name that does not exist yet.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/run_loader.h"
 
+#include "app/report/bound_figures.h"
 #include "app/runs/background.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
@@ -15,6 +16,7 @@ namespace residua::app {
 namespace {
 
 constexpr double kMostUnits = 9e18;
+constexpr std::int64_t kBoundSteps = 400; ///< at which bounds are drawn
 
 std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::int64_t after)
 {
@@ -88,6 +90,12 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
     if (const auto cost = projects::costOf(record.project)) {
         record.flopPerUnit = cost->total.trainFlops;
         record.flops = projects::flopCourseOf(record.project, *cost);
+    }
+    if (since == RunMark{}) {
+        for (const report::BoundCurve& bound : report::boundCurves(record.project, kBoundSteps)) {
+            record.bounds.push_back(
+                {QString::fromStdString(bound.name), QString::fromStdString(bound.claim), bound.points});
+        }
     }
     record.numbers.steps = stepsOf(*reader, since.step);
     for (const auto& [step, loss] : reader->metric(engine::metric::kValidationLoss, since.step)) {

@@ -35,6 +35,7 @@ struct RunRecord {
     double flopPerUnit = 0;     ///< training FLOP per token or sample; 0 where the project's shapes do not tell
     projects::FlopCourse flops; ///< what the schedule leaves of them
     visualizers::RunNumbers numbers;
+    std::vector<visualizers::ShownRuns::Bound> bounds; ///< on its loss; of a run that is read from its beginning
     std::vector<engine::RunEvent> events;
     std::vector<engine::StageRecord> stages; ///< that have begun
     std::vector<Error> faults;               ///< what of a damaged store is left out

@@ -51,10 +51,14 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
       m_empty(new QLabel(this)),
       m_show(panelAction("run:show", QStringLiteral("topology"), tr("Show"),
                          tr("Show this run's coefficients on the canvas and in the heatmap"), this)),
-      m_resume(panelAction("run:resume", QStringLiteral("run"), tr("Resume"),
-                           tr("Go on from the run's last checkpoint"), this)),
+      m_resume(panelAction("run:resume", QStringLiteral("run"), tr("Resume…"),
+                           tr("Go on from one of the run's checkpoints, to as many steps as you like"), this)),
       m_fork(panelAction("run:fork", QStringLiteral("shortcut"), tr("Fork"),
                          tr("Go on from one of its checkpoints as a run of its own"), this)),
+      m_retrofit(panelAction("run:retrofit", {}, tr("Retrofit…"),
+                             tr("Go on with the trained network wired otherwise, computing the same at first"), this)),
+      m_sample(panelAction("run:sample", {}, tr("Sample a text"), tr("Have the run's language model continue a text"),
+                           this)),
       m_compare(panelAction("run:compare", QStringLiteral("graph"), tr("Compare"),
                             tr("Select two runs: how their wiring, results and coefficients differ"), this)),
       m_remove(panelAction("run:delete", QStringLiteral("close"), tr("Delete"),
@@ -142,10 +146,14 @@ void RunsPanel::connectButtons()
     const auto show = withCurrent([this](const std::string& directory) { emit showRequested(directory); });
     connect(m_tree, &QTreeView::activated, this, show);
     connect(m_show, &QAction::triggered, this, show);
-    connect(m_resume, &QAction::triggered, this,
-            withCurrent([this](const std::string& directory) { emit resumeRequested(directory); }));
+    for (const auto& [action, kind] :
+         {std::pair(m_resume, GoOnKind::Resume), std::pair(m_retrofit, GoOnKind::Retrofit)}) {
+        connect(action, &QAction::triggered, this,
+                withCurrent([this, how = kind](const std::string& directory) { emit goOnRequested(directory, how); }));
+    }
     connect(m_report, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit reportRequested(directory); }));
+    connect(m_sample, &QAction::triggered, this, &RunsPanel::sampleRequested);
     connect(m_rename, &QAction::triggered, this, &RunsPanel::rename);
     connect(m_reveal, &QAction::triggered, this, &RunsPanel::reveal);
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
@@ -248,7 +256,12 @@ void RunsPanel::showCheckpoints(const std::vector<std::int64_t>& steps)
     }
     if (steps.empty()) {
         m_fork->menu()->addAction(tr("No checkpoint yet"))->setEnabled(false);
+        return;
     }
+    m_fork->menu()->addSeparator();
+    m_fork->menu()->addAction(tr("To other steps or data…"), this, [this, directory = currentDirectory()] {
+        emit goOnRequested(directory, GoOnKind::Fork);
+    });
 }
 
 void RunsPanel::updateState()
@@ -260,16 +273,16 @@ void RunsPanel::updateState()
     m_tree->setColumnHidden(RunsModel::Device, !m_model.haveSeveralDevices()); // it would say the same in every row
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
-    for (QAction* action : {m_show, m_fork, m_report, m_reveal}) {
+    for (QAction* action : {m_show, m_fork, m_sample, m_report, m_reveal}) {
         action->setEnabled(run != nullptr);
     }
     const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);
     m_rename->setEnabled(m_model.flags(name).testFlag(Qt::ItemIsEditable) && run != nullptr);
     m_compare->setEnabled(count == 2);
     m_remove->setEnabled(count > 0);
-    m_resume->setEnabled(run && run->step < run->steps &&
-                         (run->status == engine::RunStatus::Stopped || run->status == engine::RunStatus::Failed ||
-                          run->status == engine::RunStatus::Interrupted));
+    const bool rests = run && run->status != engine::RunStatus::Running && run->status != engine::RunStatus::Paused;
+    m_resume->setEnabled(rests);
+    m_retrofit->setEnabled(rests);
 }
 
 } // namespace residua::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/runs/go_on_request.h"
 #include "app/runs/runs_model.h"
 
 #include <QList>
@@ -34,16 +35,22 @@ public:
     /// What can be done with the runs that are selected, for menus.
     [[nodiscard]] QList<QAction*> commands() const { return {m_show, m_resume, m_fork, m_compare, m_remove}; }
     /// What only the menu of a run has.
-    [[nodiscard]] QList<QAction*> furtherCommands() const { return {m_rename, m_report, m_reveal}; }
+    [[nodiscard]] QList<QAction*> furtherCommands() const
+    {
+        return {m_retrofit, m_sample, m_rename, m_report, m_reveal};
+    }
     /// Makes this run the current one, where the filter lets it through.
     void select(const std::string& directory);
 
 signals:
     void showRequested(const std::string& directory);
-    void resumeRequested(const std::string& directory);
+    /// Go on with it in one of these ways, which is asked about first.
+    void goOnRequested(const std::string& directory, residua::app::GoOnKind kind);
     /// Go on from the checkpoint of `step` as a run of its own.
     void forkRequested(const std::string& directory, std::int64_t step);
     void compareRequested(const std::string& first, const std::string& second);
+    /// A text of the current run's model.
+    void sampleRequested();
     void reportRequested(const std::string& directory);
     void removeRequested(const std::vector<std::string>& directories);
     /// Another run is the current one; empty: none.
@@ -71,6 +78,8 @@ private:
     QAction* m_show;
     QAction* m_resume;
     QAction* m_fork;
+    QAction* m_retrofit;
+    QAction* m_sample;
     QAction* m_compare;
     QAction* m_remove;
     QAction* m_rename;

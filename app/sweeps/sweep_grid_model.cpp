@@ -4,15 +4,38 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 
+#include <algorithm>
+
 namespace residua::app {
 
-void SweepGridModel::setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes)
+void SweepGridModel::setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes,
+                                std::vector<bool> seeds)
 {
     beginResetModel();
     m_members = std::move(members);
     m_statuses.assign(m_members.size(), engine::member::Pending{});
     m_axes = std::move(axes);
+    m_seeds = std::move(seeds);
+    m_seeds.resize(m_axes.size());
+    sumUp();
     endResetModel();
+}
+
+bool SweepGridModel::hasSeeds() const
+{
+    return std::ranges::find(m_seeds, true) != m_seeds.end();
+}
+
+void SweepGridModel::sumUp()
+{
+    std::vector<std::vector<std::string>> labels;
+    std::vector<std::optional<double>> losses;
+    for (std::size_t i = 0; i < m_members.size(); ++i) {
+        labels.push_back(m_members[i].values);
+        losses.push_back(engine::finalLoss(m_statuses[i]));
+        labels.back().resize(m_axes.size());
+    }
+    m_overSeeds = overSeeds(labels, m_seeds, losses);
 }
 
 void SweepGridModel::setRate(double flopPerSecond)
@@ -28,6 +51,7 @@ void SweepGridModel::setStatuses(std::vector<engine::MemberStatus> statuses)
 {
     if (statuses.size() == m_members.size() && !m_members.empty()) {
         m_statuses = std::move(statuses);
+        sumUp();
         emit dataChanged(index(0, axisCount() + Loss), index(rowCount() - 1, axisCount() + State));
     }
 }
@@ -64,7 +88,7 @@ int SweepGridModel::columnCount(const QModelIndex& parent) const
 
 bool SweepGridModel::isNumber(int column) const
 {
-    return column >= axisCount() + Parameters && column <= axisCount() + Loss;
+    return column >= axisCount() + Parameters && column <= axisCount() + MeanLoss;
 }
 
 QString SweepGridModel::textOf(std::size_t row, int column) const
@@ -85,6 +109,12 @@ QString SweepGridModel::textOf(std::size_t row, int column) const
         const std::optional<double> loss = engine::finalLoss(m_statuses[row]);
         return loss ? QString::number(*loss, 'g', 5) : QStringLiteral("—");
     }
+    case MeanLoss:
+        return m_overSeeds[row] ? tr("%1 ± %2 (%3)")
+                                      .arg(m_overSeeds[row]->mean, 0, 'g', 5)
+                                      .arg(m_overSeeds[row]->deviation, 0, 'g', 2)
+                                      .arg(m_overSeeds[row]->count)
+                                : QStringLiteral("—");
     case State:
         return QString::fromStdString(engine::textOf(m_statuses[row]));
     case Problem:
@@ -136,7 +166,8 @@ QVariant SweepGridModel::headerData(int section, Qt::Orientation orientation, in
     if (section < axisCount()) {
         return QString::fromStdString(m_axes[static_cast<std::size_t>(section)]);
     }
-    const QString titles[] = {tr("Parameters"), tr("FLOP"), tr("Time"), tr("Loss"), tr("Status"), tr("Problem")};
+    const QString titles[] = {tr("Parameters"), tr("FLOP"),   tr("Time"),   tr("Loss"),
+                              tr("Over seeds"), tr("Status"), tr("Problem")};
     return section - axisCount() < FixedColumns ? titles[section - axisCount()] : QVariant();
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/sweeps/over_seeds.h"
 #include "engine/results/sweep_members.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QAbstractTableModel>
 
+#include <optional>
 #include <vector>
 
 namespace residua::app {
@@ -17,8 +19,9 @@ class SweepGridModel : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// `axes`: the fields' labels.
-    void setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes);
+    /// `axes`: the fields' labels; `seeds`: which of the fields are seeds.
+    void setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes,
+                    std::vector<bool> seeds = {});
     /// FLOP a second, for the estimated time; 0: not known.
     void setRate(double flopPerSecond);
     /// One for each member; until then none is begun.
@@ -27,6 +30,9 @@ public:
     /// FLOP of all members that can train.
     [[nodiscard]] double totalFlops() const;
     [[nodiscard]] double rate() const { return m_rate; }
+    /// The column of the losses' mean and deviation over seeds, which says nothing where no axis is one.
+    [[nodiscard]] int seedColumn() const { return axisCount() + MeanLoss; }
+    [[nodiscard]] bool hasSeeds() const;
     /// The projects of those that can train.
     [[nodiscard]] std::vector<projects::Project> trainable() const;
 
@@ -36,15 +42,18 @@ public:
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
-    enum Column { Parameters, Flop, Time, Loss, State, Problem, FixedColumns }; ///< after the axes
+    enum Column { Parameters, Flop, Time, Loss, MeanLoss, State, Problem, FixedColumns }; ///< after the axes
     [[nodiscard]] QString textOf(std::size_t row, int column) const;
     [[nodiscard]] QString toolTipOf(std::size_t row) const;
+    void sumUp();
     [[nodiscard]] bool isNumber(int column) const;
     [[nodiscard]] int axisCount() const { return static_cast<int>(m_axes.size()); }
 
     std::vector<projects::SweepMember> m_members;
     std::vector<engine::MemberStatus> m_statuses; ///< as many as members
     std::vector<std::string> m_axes;
+    std::vector<bool> m_seeds;                         ///< as many as axes
+    std::vector<std::optional<OverSeeds>> m_overSeeds; ///< losses; as many as members
     double m_rate = 0;
 };
 

@@ -357,11 +357,17 @@ void SweepPanel::takeGrid(const Result<std::vector<projects::SweepMember>>& grid
 {
     const projects::Sweep* sweep = current();
     std::vector<std::string> axes;
+    std::vector<bool> seeds;
     for (const projects::SweepAxis& axis : sweep ? sweep->axes : std::vector<projects::SweepAxis>{}) {
         axes.push_back(labelOf(axis));
+        seeds.push_back(axis.field.starts_with("/seeds"));
+    }
+    for (int column = 0; column < m_grid.columnCount(); ++column) {
+        m_table->setColumnHidden(column, false);
     }
     if (grid) {
-        m_grid.setMembers(*grid, std::move(axes));
+        m_grid.setMembers(*grid, std::move(axes), std::move(seeds));
+        m_table->setColumnHidden(m_grid.seedColumn(), !m_grid.hasSeeds());
     } else {
         m_grid.setMembers({}, {});
     }

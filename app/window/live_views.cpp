@@ -66,6 +66,12 @@ void LiveViews::onDocumentChanged()
     }
 }
 
+void LiveViews::setRowShares(bool shown)
+{
+    m_rowShares = shown;
+    update();
+}
+
 void LiveViews::update()
 {
     m_fits = fits();
@@ -89,8 +95,9 @@ void LiveViews::update()
         }
     }
     const auto live = std::make_shared<const editor::LiveWeights>(m_live);
+    const auto drawn = m_rowShares ? std::make_shared<const editor::LiveWeights>(m_live.rowShares()) : live;
     for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().setLive(live);
+        canvas->canvas().setLive(drawn);
         canvas->refresh();
     }
     m_workspace.outlineModel().setLive(live);

@@ -22,6 +22,9 @@ class LiveViews : public QObject {
 public:
     LiveViews(const DocumentSession& session, Workspace& workspace, QObject* parent = nullptr);
 
+    /// Canvases show each weight's share of what its layer reads; the outline goes on showing the weight.
+    void setRowShares(bool shown);
+
 private:
     [[nodiscard]] bool fits() const;
     void onDocumentChanged();
@@ -31,6 +34,7 @@ private:
     Workspace& m_workspace;
     const visualizers::HeatmapView& m_heatmap;
     editor::LiveWeights m_live;
+    bool m_rowShares = false;
     bool m_fits = false; ///< whether weights are shown, where there are any
 };
 

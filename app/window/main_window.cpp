@@ -3,6 +3,7 @@
 
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/commands.h"
+#include "app/look/elided_label.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/properties/customisation.h"
@@ -13,9 +14,11 @@
 #include "app/window/banner.h"
 #include "app/window/block_commands.h"
 #include "app/window/canvas_actions.h"
+#include "app/window/canvas_menu.h"
 #include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
 #include "app/window/help_commands.h"
+#include "app/window/run_commands.h"
 #include "app/window/run_follower.h"
 #include "app/window/schedule_views.h"
 #include "app/window/sweep_commands.h"
@@ -44,6 +47,7 @@ namespace {
 constexpr int kNoteMilliseconds = 8000;
 constexpr std::size_t kChangesTold = 6;
 constexpr QSize kFirstSize(1440, 900);
+constexpr QSize kFrame(16, 48); ///< that the system may draw around the window
 
 QString toQString(const std::filesystem::path& path)
 {
@@ -93,6 +97,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     m_documents = new DocumentViews(m_session, m_analysis, *m_workspace, this);
     m_editCommands = new EditCommands(m_session, *m_workspace, *m_documents, this);
     m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_editCommands, *m_workspace);
+    new CanvasMenu(*m_documents, *m_workspace, *this);
     m_commands = new Commands(*this);
     auto* blocks = new BlockCommands(m_session, *m_workspace, *m_documents, *m_editCommands, m_folders.blocks, this);
     connect(m_actions.saveBlock, &QAction::triggered, blocks, [this, blocks] {
@@ -103,6 +108,9 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connect(blocks, &BlockCommands::refused, this, &MainWindow::refuse);
     m_runFollower = new RunFollower(m_session, m_runs, m_archive, *m_workspace, this);
     m_sweepCommands = new SweepCommands(m_session, m_runs, *m_documents, *m_workspace, this);
+    auto* runCommands = new RunCommands(m_session, m_engine, m_runs, *m_workspace, this);
+    connect(runCommands, &RunCommands::refused, this, &MainWindow::refuse);
+    connect(runCommands, &RunCommands::noted, this, &MainWindow::note);
     connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->schedule());
     new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
     makeStatusBar();
@@ -110,7 +118,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connectEdit();
     connectView();
     connectRun();
-    resize(kFirstSize.boundedTo(screen()->availableSize()));
+    resize(kFirstSize.boundedTo(screen()->availableSize() - kFrame));
     restoreLayout();
     showStartPage();
     m_engine.listDevices();
@@ -127,8 +135,8 @@ void MainWindow::makeStatusBar()
     m_queueLine = new QLabel(this);
     m_problemCount = new QLabel(this);
     m_costLine = new QLabel(this);
-    m_placeLine = new QLabel(this);
-    for (QLabel* label : {m_queueLine, m_problemCount, m_costLine, m_placeLine}) {
+    m_placeLine = new ElidedLabel(Qt::ElideMiddle, this);
+    for (QLabel* label : std::initializer_list<QLabel*>{m_queueLine, m_problemCount, m_costLine, m_placeLine}) {
         label->setContentsMargins(8, 0, 8, 0);
         label->setProperty("role", QStringLiteral("muted"));
         statusBar()->addPermanentWidget(label);

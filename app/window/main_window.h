@@ -23,6 +23,7 @@ class CanvasActions;
 class Commands;
 class DocumentViews;
 class EditCommands;
+class ElidedLabel;
 class Look;
 class RunBar;
 class RunFollower;
@@ -82,6 +83,7 @@ private:
     void save();
     void saveAs();
     void chooseAndOpen();
+    void askForNew();
     void takeUpDraft(const QString& folder);
     void moveDraftToTrash(const Draft& draft);
     void chooseTopology(int index);
@@ -122,7 +124,7 @@ private:
     QLabel* m_queueLine = nullptr;
     QLabel* m_problemCount = nullptr;
     QLabel* m_costLine = nullptr;
-    QLabel* m_placeLine = nullptr;
+    ElidedLabel* m_placeLine = nullptr; ///< a path may be longer than the window is wide
     WindowMenus m_menus{};
     bool m_arranged = false;
     bool m_filesChanged = false;     ///< by another program, and nobody has said yet what becomes of it

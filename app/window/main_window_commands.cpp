@@ -48,8 +48,6 @@ namespace residua::app {
 
 namespace {
 
-const QString kGeometryKey = QStringLiteral("window/geometry");
-const QString kDocksKey = QStringLiteral("window/docks");
 const QString kThemeKey = QStringLiteral("window/dark");
 
 } // namespace
@@ -61,8 +59,7 @@ void MainWindow::connectFile()
             refuse(QString::fromStdString(opened.error().text()));
         }
     };
-    const auto create = [example] { example(QString::fromStdString(projects::examples().front().name)); };
-    connect(m_actions.create, &QAction::triggered, this, create);
+    connect(m_actions.create, &QAction::triggered, this, &MainWindow::askForNew);
     connect(m_actions.open, &QAction::triggered, this, &MainWindow::chooseAndOpen);
     connect(m_actions.save, &QAction::triggered, this, &MainWindow::save);
     connect(m_actions.saveAs, &QAction::triggered, this, &MainWindow::saveAs);
@@ -73,7 +70,7 @@ void MainWindow::connectFile()
     connect(m_actions.startPage, &QAction::triggered, this, &MainWindow::showStartPage);
     connect(m_actions.quit, &QAction::triggered, this, &QWidget::close);
     connect(m_start, &StartPage::exampleChosen, this, example);
-    connect(m_start, &StartPage::newRequested, this, create);
+    connect(m_start, &StartPage::newRequested, this, &MainWindow::askForNew);
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseAndOpen);
     connect(m_start, &StartPage::projectChosen, this,
             [this](const QString& folder) { openProject(folder.toStdString()); });
@@ -169,6 +166,7 @@ void MainWindow::connectView()
             QSettings().setValue(kThemeKey, dark);
         }
     });
+    connect(m_actions.rowShares, &QAction::toggled, &m_runFollower->live(), &LiveViews::setRowShares);
     connect(m_actions.resetLayout, &QAction::triggered, this,
             [this] { m_workspace->arrange(WorkspaceView::Depth, m_workspace->size()); });
     connect(m_actions.palette, &QAction::triggered, m_workspace, &Workspace::showPalette);
@@ -277,14 +275,6 @@ void MainWindow::connectRun()
     });
 }
 
-void MainWindow::loadFiles(const QString& title)
-{
-    m_filesChanged = false;
-    if (const Status loaded = m_session.load(title.toStdString()); !loaded) {
-        refuse(QString::fromStdString(loaded.error().text()));
-    }
-}
-
 /// A value that is being typed is entered as if its field were left.
 void MainWindow::finishTyping()
 {
@@ -292,91 +282,6 @@ void MainWindow::finishTyping()
         field->clearFocus();
         field->setFocus(Qt::OtherFocusReason);
     }
-}
-
-void MainWindow::save()
-{
-    finishTyping();
-    if (m_filesChanged) {
-        m_banner->ask(tr("Another program changed this project's files. Saving would replace what it wrote."),
-                      {{tr("Load them"), [this] { loadFiles(tr("Load from disk")); }}, {tr("Save over them"), [this] {
-                                                                                            m_filesChanged = false;
-                                                                                            save();
-                                                                                        }}});
-        m_banner->whileTrue([this] { return m_filesChanged; });
-        return;
-    }
-    if (!m_session.isDraft()) {
-        if (const Status saved = m_session.save(); !saved) {
-            refuse(QString::fromStdString(saved.error().text()));
-            return;
-        }
-        note(tr("Saved"));
-        return;
-    }
-    const auto folder = freeProjectFolder(m_folders.projects, m_session.project().name);
-    if (const Status saved = m_session.saveAs(folder); !saved) {
-        refuse(QString::fromStdString(saved.error().text()));
-        return;
-    }
-    const QString place = QString::fromStdString(folder.string());
-    remember(place);
-    note(tr("Saved to %1").arg(QDir::toNativeSeparators(place)));
-}
-
-void MainWindow::saveAs()
-{
-    finishTyping();
-    const auto proposal = freeProjectFolder(m_folders.projects, m_session.project().name);
-    QFileDialog dialog(this, tr("Save the project to a folder"),
-                       QString::fromStdString(proposal.parent_path().string()));
-    dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setFileMode(QFileDialog::AnyFile);
-    dialog.selectFile(QString::fromStdString(proposal.filename().string()));
-    if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) {
-        return;
-    }
-    const QString folder = dialog.selectedFiles().front();
-    if (const Status saved = m_session.saveAs(folder.toStdString()); !saved) {
-        refuse(QString::fromStdString(saved.error().text()));
-        return;
-    }
-    m_filesChanged = false; // those are another project's now
-    remember(folder);
-    note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
-}
-
-void MainWindow::chooseAndOpen()
-{
-    const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a project's folder"),
-                                                             QString::fromStdString(m_folders.projects.string()));
-    if (!folder.isEmpty()) {
-        openProject(folder.toStdString());
-    }
-}
-
-void MainWindow::takeUpDraft(const QString& folder)
-{
-    if (const Status resumed = m_session.resumeDraft(folder.toStdString()); !resumed) {
-        refuse(QString::fromStdString(resumed.error().text()));
-    }
-}
-
-void MainWindow::moveDraftToTrash(const Draft& draft)
-{
-    const auto trashed = trashDraft(draft.folder);
-    m_start->refresh();
-    if (!trashed) {
-        refuse(QString::fromStdString(trashed.error().text()));
-        return;
-    }
-    m_banner->say(BannerKind::Note, tr("Unsaved work on %1 lies in the trash.").arg(draft.name),
-                  {{tr("Bring it back"), [this, place = *trashed] {
-                        if (const Status back = restoreDraft(place); !back) {
-                            refuse(QString::fromStdString(back.error().text()));
-                        }
-                        m_start->refresh();
-                    }}});
 }
 
 void MainWindow::chooseTopology(int index)
@@ -392,70 +297,6 @@ void MainWindow::chooseTopology(int index)
     // Not before the Return that chose is done with: it would open a block.
     QMetaObject::invokeMethod(
         this, [this] { m_workspace->canvas().surface()->setFocus(); }, Qt::QueuedConnection);
-}
-
-void MainWindow::remember(const QString& folder)
-{
-    if (m_memory == Memory::UserSettings) {
-        rememberProject(folder);
-    }
-}
-
-void MainWindow::restoreLayout()
-{
-    if (m_memory == Memory::UserSettings) {
-        restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
-        m_arranged = m_workspace->restoreState(QSettings().value(kDocksKey).toByteArray());
-    }
-}
-
-void MainWindow::showEvent(QShowEvent* event)
-{
-    QMainWindow::showEvent(event);
-    arrangeOnce();
-}
-
-/// Not before the workspace is seen: docks that have not been laid out take no size.
-void MainWindow::arrangeOnce()
-{
-    if (!m_arranged && isVisible() && m_pages->currentWidget() == m_workspace) {
-        m_arranged = true;
-        m_pages->layout()->activate(); // gives the page its size
-        m_workspace->arrange(WorkspaceView::Depth, size());
-    }
-}
-
-void MainWindow::closeEvent(QCloseEvent* event)
-{
-    if (m_memory == Memory::UserSettings) {
-        QSettings().setValue(kGeometryKey, saveGeometry());
-        QSettings().setValue(kDocksKey, m_workspace->saveState());
-    }
-    finishTyping();
-    const Status kept = m_session.keepUnsaved();
-    const bool comesBack = kept && !m_session.keepsDraft(); // on the next open: nothing is asked
-    event->setAccepted(comesBack || m_closing == Closing::Anyway);
-    if (!event->isAccepted()) {
-        askBeforeClosing(kept);
-    }
-}
-
-/// Where the project's folder cannot be written.
-void MainWindow::askBeforeClosing(const Status& kept)
-{
-    const QString name = QString::fromStdString(m_session.project().name);
-    const QString leave = kept ? tr("Leave; the start page offers them") : tr("Leave and lose them");
-    m_banner->ask(
-        kept ? tr("The changes to %1 are not saved: its folder cannot be written. They are kept apart from it.")
-                   .arg(name)
-             : tr("The changes to %1 can be kept nowhere: %2").arg(name, QString::fromStdString(kept.error().text())),
-        {{tr("Save to another folder…"), [this] { saveAs(); }},
-         {leave,
-          [this] {
-              m_closing = Closing::Anyway;
-              close();
-          }},
-         {tr("Stay"), [] {}}});
 }
 
 void MainWindow::exportReport()

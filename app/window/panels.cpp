@@ -7,6 +7,7 @@
 #include "app/palette/palette_view.h"
 #include "app/runs/run_costs.h"
 #include "app/runs/runs_panel.h"
+#include "app/runs/samples_panel.h"
 #include "app/sweeps/sweep_panel.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
@@ -77,6 +78,11 @@ QWidget* makeRuns(const PanelModels& models)
     return new RunsPanel(models.runs);
 }
 
+QWidget* makeSamples(const PanelModels&)
+{
+    return new SamplesPanel;
+}
+
 QWidget* makeSweep(const PanelModels& models)
 {
     auto* panel = new SweepPanel;
@@ -97,6 +103,7 @@ constexpr Panel kPanels[] = {
     {"coefficients", "heatmapDock", QT_TRANSLATE_NOOP("Panels", "Coefficients"), PanelArea::Tables, kBelow,
      makeHeatmap},
     {"runs", "runsDock", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::Tables, kBelow, makeRuns},
+    {"text", "samplesDock", QT_TRANSLATE_NOOP("Panels", "Text"), PanelArea::Tables, kBelow, makeSamples},
     {"sweep", "sweepDock", QT_TRANSLATE_NOOP("Panels", "Sweep"), PanelArea::Tables, kBelow, makeSweep},
 };
 

@@ -10,6 +10,7 @@
 #include "app/window/workspace.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
+#include "projects/file/json.h"
 #include "projects/file/store.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
@@ -30,6 +31,16 @@ constexpr int kWatchMilliseconds = 2000;
 engine::RunStatus statusOf(RunPhase phase)
 {
     return phase == RunPhase::Paused ? engine::RunStatus::Paused : engine::RunStatus::Running;
+}
+
+/// What two runs that differ in their seeds alone have in common, and no others.
+std::string textApartFromSeeds(projects::Project project)
+{
+    project.seeds = {};
+    project.name.clear(); // a sweep's members are named after their seeds
+    project.description.clear();
+    project.sweeps.clear();
+    return projects::toJson(project);
 }
 
 visualizers::RunNumbers numbersOf(const engine::Progress& progress)
@@ -84,8 +95,8 @@ void RunFollower::connectPanels()
 {
     auto& panel = m_workspace.view<RunsPanel>();
     auto& pareto = m_workspace.view<visualizers::ParetoView>();
-    connect(&panel, &RunsPanel::resumeRequested, &m_controller, &RunController::resume);
-    connect(&panel, &RunsPanel::forkRequested, &m_controller, &RunController::fork);
+    connect(&panel, &RunsPanel::forkRequested, &m_controller,
+            qOverload<const std::filesystem::path&, std::int64_t>(&RunController::fork));
     connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
     connect(&panel, &RunsPanel::showRequested, &m_shown, &visualizers::ShownRuns::bringToFront);
     connect(&panel, &RunsPanel::currentChanged, &pareto,
@@ -268,7 +279,8 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     if (whole) {
         m_reading.erase(directory);
         m_shown.begin(directory, {QString::fromStdString(record->name), record->flopPerUnit, record->flops,
-                                  record->project.topology, record->project.network.depth(), startOf(directory)});
+                                  record->project.topology, record->project.network.depth(), startOf(directory),
+                                  record->bounds, textApartFromSeeds(record->project)});
     }
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);

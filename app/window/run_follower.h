@@ -32,6 +32,7 @@ public:
     RunFollower(DocumentSession& session, RunController& controller, RunArchive& archive, Workspace& workspace,
                 QObject* parent = nullptr);
 
+    [[nodiscard]] LiveViews& live() { return m_live; }
     /// The run that is chosen in the list, or else the one in front; empty: none.
     [[nodiscard]] std::string chosenRun() const;
     [[nodiscard]] QString chosenRunName() const;

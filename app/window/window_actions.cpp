@@ -38,7 +38,8 @@ WindowActions::WindowActions(QWidget& window)
                                 const QString& toolTip) {
         return makeAction(window, QString::fromLatin1(icon), text, shortcuts, toolTip);
     };
-    create = make("new", Text::tr("&New"), {QKeySequence::New}, Text::tr("A new project from the first example"));
+    create = make("new", Text::tr("&New…"), {QKeySequence::New},
+                  Text::tr("A new project: its data, depth, width and topology, and what they cost"));
     open = make("open", Text::tr("&Open…"), {QKeySequence::Open}, Text::tr("Open a project's folder"));
     save = make("save", Text::tr("&Save"), {QKeySequence::Save}, Text::tr("Save the project"));
     saveAs = make("", Text::tr("Save &as…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)},
@@ -68,6 +69,9 @@ WindowActions::WindowActions(QWidget& window)
         make("", Text::tr("&Next panel"), {QKeySequence(Qt::Key_F6)}, Text::tr("Move the keys to the next panel"));
     previousPanel = make("", Text::tr("Pre&vious panel"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},
                          Text::tr("Move the keys to the panel before"));
+    rowShares = make("", Text::tr("Colour shortcuts by &row share"), {},
+                     Text::tr("Colour each shortcut by its share of what its layer reads, not by its weight"));
+    rowShares->setCheckable(true);
     theme = make("theme", Text::tr("&Dark theme"), {QKeySequence(Qt::CTRL | Qt::Key_T)},
                  Text::tr("Switch between light and dark"));
     theme->setCheckable(true);
@@ -142,6 +146,7 @@ void WindowActions::nameActions()
         {zoomToSelection, "zoomToSelection"},
         {nextPanel, "nextPanel"},
         {previousPanel, "previousPanel"},
+        {rowShares, "rowShares"},
         {theme, "theme"},
         {resetLayout, "resetLayout"},
         {palette, "palette"},
@@ -210,7 +215,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     view->addSeparator();
     view->addActions({actions.depth, actions.matrix, actions.block, actions.schedule});
     view->addSeparator();
-    view->addActions({actions.fit, actions.zoomToSelection});
+    view->addActions({actions.fit, actions.zoomToSelection, actions.rowShares});
     view->addSeparator();
     menus.panels = view->addMenu(Text::tr("&Panels"));
     view->addActions({actions.nextPanel, actions.previousPanel, actions.floatPanel, actions.resetLayout});

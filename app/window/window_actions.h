@@ -50,6 +50,7 @@ struct WindowActions {
     QAction* clearQueue;
     QAction* nextPanel;
     QAction* previousPanel;
+    QAction* rowShares;
     QAction* theme;
     QAction* resetLayout;
     QAction* explain;

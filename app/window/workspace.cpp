@@ -13,6 +13,7 @@
 
 #include <QApplication>
 #include <QDockWidget>
+#include <QEvent>
 #include <QTabWidget>
 #include <QVBoxLayout>
 
@@ -23,12 +24,14 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kOutlineWidth = 300;
-constexpr int kInspectorWidth = 330;
+constexpr QSize kLeastCentre{200, 110}; ///< else the bars of the pages behind would ask for more
+constexpr int kLeastDockHeight = 90;
+constexpr int kOneColumn = 900;   ///< narrower, the left and the right panels are tabs of one place
 constexpr int kWideEnough = 1500; ///< for curves and tables beside each other
 constexpr int kRoomForTwo = 1010; ///< the same where the plots have the room
-constexpr double kPlotShare = 0.36;
+constexpr double kPlotShare = DockExtents{}.below;
 constexpr double kPlotShareOfPlots = 0.62;
+constexpr double kMostOfLeast = 1.25;     ///< of its share, that the panels below may take in a low window
 constexpr double kPlotShareOfHigh = 0.22; ///< a matrix is square, and what flows through a block flows upwards
 
 /// A canvas below a bar that belongs to it.
@@ -95,6 +98,7 @@ void Workspace::makeCentre()
     m_centre->setObjectName(QStringLiteral("centre"));
     m_centre->setAccessibleName(tr("Canvases"));
     m_centre->setDocumentMode(true);
+    m_centre->setMinimumSize(kLeastCentre);
     m_centre->addTab(m_canvas, tr("Depth"));
     m_centre->addTab(m_matrix, tr("Matrix"));
     m_centre->addTab(underBar(m_blockBar, m_block), tr("Block"));
@@ -106,7 +110,7 @@ void Workspace::addDock(const Panel& panel, QWidget* content)
 {
     auto* dock = new QDockWidget(panel.text(), this);
     dock->setObjectName(QLatin1String(panel.dock));
-    content->setMinimumWidth(panel.narrowest);
+    content->setMinimumSize(panel.narrowest, kLeastDockHeight);
     dock->setWidget(content);
     addDockWidget(areaOf(panel), dock);
     // Side by side, new docks would ask for a very wide window, and get it before they are arranged.
@@ -148,9 +152,10 @@ void Workspace::arrange(WorkspaceView view, QSize size, const Panel* front)
         removeDockWidget(dock);
     }
     bringForward(view);
+    const bool oneColumn = size.width() < kOneColumn;
     for (const Panel& panel : panels()) {
         if (!panel.isBelow()) {
-            QDockWidget* first = docksOf(panel.area).front();
+            QDockWidget* first = docksOf(oneColumn ? PanelArea::Left : panel.area).front();
             dockOf(panel) == first ? addDockWidget(areaOf(panel), first) : tabifyDockWidget(first, dockOf(panel));
         }
     }
@@ -190,14 +195,40 @@ void Workspace::placeBelow(bool sideBySide)
 
 void Workspace::sizeDocks(WorkspaceView view, QSize size, const Panel* front)
 {
-    QDockWidget* below = docksOf(PanelArea::Curves).front();
-    resizeDocks({docksOf(PanelArea::Left).front(), docksOf(PanelArea::Right).front()}, {kOutlineWidth, kInspectorWidth},
-                Qt::Horizontal);
     const bool plots = view == WorkspaceView::Plots || (front && front->isBelow());
     const bool high = view == WorkspaceView::Block || view == WorkspaceView::Matrix;
     const double share = plots ? kPlotShareOfPlots : high ? kPlotShareOfHigh : kPlotShare;
-    const int least = high ? 120 : 220;
-    resizeDocks({below}, {std::max(least, static_cast<int>(size.height() * share))}, Qt::Vertical);
+    const double least = std::min((high ? 120.0 : 220.0) / std::max(size.height(), 1), share * kMostOfLeast);
+    DockExtents extents;
+    extents.below = std::max(least, share);
+    m_keeper.want(extents);
+}
+
+bool Workspace::rearrange(const QByteArray& state, const std::optional<DockExtents>& extents)
+{
+    if (!restoreState(state)) {
+        return false;
+    }
+    m_keeper.want(extents.value_or(DockExtents{}));
+    return true;
+}
+
+/// A border between docks is dragged in this widget; there is no signal of it.
+bool Workspace::event(QEvent* event)
+{
+    const bool done = QMainWindow::event(event);
+    if (event->type() == QEvent::MouseButtonRelease) {
+        m_keeper.noticeDrag();
+    } else if (event->type() == QEvent::Show) {
+        m_keeper.apply(); // the window may have another size than when this was hidden
+    }
+    return done;
+}
+
+void Workspace::resizeEvent(QResizeEvent* event)
+{
+    QMainWindow::resizeEvent(event);
+    m_keeper.apply();
 }
 
 /// That with the focus; else the one in front below the canvases.

@@ -5,12 +5,14 @@
 #include "app/palette/palette_model.h"
 #include "app/runs/run_costs.h"
 #include "app/runs/runs_model.h"
+#include "app/window/dock_extents.h"
 #include "app/window/panels.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QMainWindow>
 
 #include <array>
+#include <optional>
 #include <vector>
 
 class QDockWidget;
@@ -74,6 +76,10 @@ public:
     /// Puts every dock where it belongs in a window of this size; `front`, if it is not null, is given the most
     /// space.
     void arrange(WorkspaceView view, QSize size, const Panel* front = nullptr);
+    /// Puts them where `state`, of saveState(), has them. False, and nothing is done, where it is none.
+    [[nodiscard]] bool rearrange(const QByteArray& state, const std::optional<DockExtents>& extents);
+    /// What the docks take of a window that is large enough.
+    [[nodiscard]] const DockExtents& dockExtents() const { return m_keeper.wanted(); }
     /// Brings the panel that holds `view` to the front.
     void showPanelOf(const QWidget& view);
     /// Brings the palette to the front and puts the cursor in its search.
@@ -84,6 +90,10 @@ public:
     [[nodiscard]] visualizers::PlotView* plotInFront() const;
     /// Brings the stages of training to the front.
     void showSchedule();
+
+protected:
+    bool event(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     [[nodiscard]] QDockWidget* dockInFront() const;
@@ -112,6 +122,7 @@ private:
     QTabWidget* m_centre;
     SchedulePanel* m_schedule;
     std::vector<QDockWidget*> m_docks; ///< of panels(), in its order
+    DockKeeper m_keeper{*this};
 };
 
 } // namespace residua::app

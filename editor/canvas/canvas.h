@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "editor/canvas/canvas_image.h"
 #include "editor/canvas/folds.h"
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/selection.h"
@@ -63,8 +64,12 @@ struct AskTyping {
 };
 /// To edit what is selected where its values are (Enter).
 struct EditSelection {};
-using Request =
-    std::variant<RequestEdit, SelectionChanged, FoldsChanged, OpenBlock, HoverShortcut, AskTyping, EditSelection>;
+/// For the commands of what is selected, at the pointer; what is under it has been selected before.
+struct OpenMenu {
+    ScreenPoint at;
+};
+using Request = std::variant<RequestEdit, SelectionChanged, FoldsChanged, OpenBlock, HoverShortcut, AskTyping,
+                             EditSelection, OpenMenu>;
 
 enum class LayerPart {
     Centre, ///< of a layer's box
@@ -106,6 +111,12 @@ public:
 
     /// Draws one frame that fills the current ImGui viewport, and handles its input.
     virtual void draw(float width, float height, Theme theme) = 0;
+    /// A picture that the canvas has made beside its frames, for its host to keep as a texture; null: none since the
+    /// last call. setTexture() tells how Dear ImGui knows it, and the canvas draws with it from then on.
+    [[nodiscard]] virtual std::shared_ptr<const CanvasImage> takeImage() { return nullptr; }
+    virtual void setTexture(void* /*texture*/) {}
+    /// Whether one is being made: a further frame is worth drawing soon.
+    [[nodiscard]] virtual bool unfinished() const { return false; }
     /// Requests since the last call, in order.
     [[nodiscard]] virtual std::vector<Request> takeRequests() = 0;
 

@@ -7,21 +7,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
-#include <utility>
 
 namespace residua::editor {
 namespace {
 
-constexpr float kMergedPitch = 12;             ///< screen pixels from layer to layer, below which arcs are merged
-constexpr int kFinestSegments = 64;            ///< of an arc
-constexpr int kFewestSegments = 14;            ///< where so many are drawn that corners are not visible
-constexpr std::size_t kSegmentBudget = 220000; ///< of all arcs of a frame
-constexpr double kReadable = 120;              ///< arcs in sight; where there are more, the weak ones are drawn fainter
-constexpr double kFaintest = 0.12;
-constexpr double kAside = 0.3;      ///< opacity of arcs that do not touch the layer under the pointer
-constexpr double kWeakest = 0.45;   ///< opacity of the smallest weight, where arcs are not faded
-constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
+constexpr int kFinestSegments = 64;      ///< of an arc
+constexpr std::size_t kSketch = 300;     ///< arcs that stand for all of them until there is a sheet
+constexpr std::size_t kMostMarks = 2000; ///< of frozen arcs, and counts of bundles, over a sheet
+constexpr double kAside = 0.3;           ///< opacity of arcs that do not touch the layer under the pointer
+constexpr float kWeakest = 0.45F;        ///< opacity of the smallest weight, where arcs are not faded
+constexpr float kDimmed = 0.35F;         ///< of what a step leaves out
+constexpr float kStrandGap = 3.5F;       ///< screen pixels between the ports of one shortcut
 constexpr float kSmallestCount = 9; ///< screen pixels of an arc's height, below which a bundle's number is left out
 
 struct Strand {
@@ -57,6 +53,67 @@ bool isSelected(const DepthPicture& picture, const Arc& arc)
                                             [&](const auto& shortcut) { return selected.contains(shortcut); });
 }
 
+struct ShownPort {
+    const DepthPort* port;
+    PortWeights weights;
+};
+
+std::vector<ShownPort> shownPorts(const DepthPicture& picture)
+{
+    std::vector<ShownPort> shown;
+    for (const DepthPort& port : picture.ports) {
+        if (port.shown) {
+            shown.push_back({&port, picture.weights.port(port.port)});
+        }
+    }
+    return shown;
+}
+
+ArcInk inkOf(const DepthPicture& picture, const Arc& arc, const ShownPort& port, bool apart)
+{
+    const resources::ThemeColours& c = resources::themeColours(picture.theme);
+    ArcInk ink{.shape = arc, .colour = c.muted};
+    const auto weight = weightOf(picture, arc, port.weights);
+    if (weight && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream) {
+        const projects::WeightScale& scale = picture.weights.scale();
+        ink.strength = static_cast<float>(scale.strength(*weight));
+        ink.floor = kWeakest;
+        ink.width = 1.0F + 3.5F * ink.strength;
+        ink.colour = apart ? port.port->colour : weightColour(scale, *weight, picture.theme);
+    } else if (arc.kind == projects::ShortcutKind::Stream) {
+        ink.strength = 1;
+        ink.floor = 0;
+        ink.width = 2.0F;
+    } else if (arc.kind == projects::ShortcutKind::Fixed) {
+        ink.opacity = 0.8F;
+        ink.width = 1.3F;
+    } else if (arc.kind == projects::ShortcutKind::Pruned) {
+        ink.opacity = 0.35F;
+        ink.dashed = true;
+    } else {
+        ink.colour = port.port->colour;
+        ink.opacity = 0.55F;
+        ink.width = 1.4F;
+    }
+    const bool runs = picture.weights.isActive(picture.scene.box(arc.shortcut.target)->layer);
+    ink.opacity *= runs ? 1.0F : kDimmed;
+    return ink;
+}
+
+/// One for each port that is shown, side by side.
+void addInks(const DepthPicture& picture, const std::vector<ShownPort>& ports, const Arc& arc,
+             std::vector<ArcInk>& inks)
+{
+    const bool apart = ports.size() > 1;
+    const bool split =
+        apart && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream;
+    const std::size_t count = split ? ports.size() : std::min<std::size_t>(ports.size(), 1);
+    for (std::size_t i = 0; i < count; ++i) {
+        inks.push_back(inkOf(picture, arc, ports[i], apart));
+        inks.back().aside = kStrandGap * (static_cast<float>(i) - static_cast<float>(count - 1) / 2);
+    }
+}
+
 /// Draws what is in sight, arc by arc.
 class Arcs {
 public:
@@ -64,118 +121,67 @@ public:
         : m_list(list),
           m_picture(picture),
           m_painter(list, picture.view, picture.width, picture.height),
-          m_hovered(picture.hoveredShortcut ? picture.scene.arc(*picture.hoveredShortcut) : nullptr)
+          m_hovered(picture.hoveredShortcut ? picture.scene.arc(*picture.hoveredShortcut) : nullptr),
+          m_ports(shownPorts(picture))
     {
-        for (const DepthPort& port : picture.ports) {
-            if (port.shown) {
-                m_ports.push_back({&port, picture.weights.port(port.port)});
-            }
-        }
     }
 
     void paint();
 
 private:
-    struct Port {
-        const DepthPort* port;
-        PortWeights weights;
-    };
-
     [[nodiscard]] const resources::ThemeColours& colours() const { return resources::themeColours(m_picture.theme); }
-    [[nodiscard]] bool apart() const { return m_ports.size() > 1; }
-    [[nodiscard]] Stroke strokeOf(const Arc& arc, const Port& port) const;
-    [[nodiscard]] std::vector<Strand> worthDrawing(std::vector<Strand> strands) const;
-    void addStrands(const Arc& arc, std::vector<Strand>& strands) const;
+    [[nodiscard]] Stroke strokeOf(const Arc& arc, const ArcInk& ink) const;
+    [[nodiscard]] bool touchesHovered(const Arc& arc) const;
+    [[nodiscard]] bool isPointedAt(const Arc& arc) const;
+    [[nodiscard]] std::vector<Strand> strandsOf(const Arc& arc) const;
     void paintStrand(const Strand& strand) const;
+    void paintMark(const Strand& strand) const;
     void paintCount(const Arc& arc) const;
+    void paintCrowd(const std::vector<const Arc*>& inSight) const;
+    void paintSheet() const;
 
     ImDrawList& m_list;
     const DepthPicture& m_picture;
     ArcPainter m_painter;
     const Arc* m_hovered;
-    std::vector<Port> m_ports;
+    std::vector<ShownPort> m_ports;
     double m_fade = 1; ///< of arcs that do not stand out
 };
 
-Stroke Arcs::strokeOf(const Arc& arc, const Port& port) const
+bool Arcs::touchesHovered(const Arc& arc) const
 {
-    const resources::ThemeColours& c = colours();
+    const LayerBox* over = m_picture.hoveredModule ? m_picture.scene.box(*m_picture.hoveredModule) : nullptr;
+    return over != nullptr &&
+           (over == m_picture.scene.box(arc.shortcut.source) || over == m_picture.scene.box(arc.shortcut.target));
+}
+
+bool Arcs::isPointedAt(const Arc& arc) const
+{
+    return m_hovered == &arc || touchesHovered(arc) || isSelected(m_picture, arc);
+}
+
+Stroke Arcs::strokeOf(const Arc& arc, const ArcInk& ink) const
+{
     if (isSelected(m_picture, arc)) {
-        return {imColour(c.accent), 3.0F};
+        return {imColour(colours().accent), 3.0F};
     }
-    const float emphasis = m_hovered == &arc ? 1.5F : 0.0F;
-    double alpha = m_hovered == &arc ? 1 / m_fade : 1.0;
+    const bool hovered = m_hovered == &arc;
+    double alpha = hovered ? 1 / m_fade : 1.0;
     if (m_picture.hoveredModule) {
-        const LayerBox* over = m_picture.scene.box(*m_picture.hoveredModule);
-        const bool touches =
-            over == m_picture.scene.box(arc.shortcut.source) || over == m_picture.scene.box(arc.shortcut.target);
-        alpha = touches ? 1 / m_fade : kAside;
+        alpha = touchesHovered(arc) ? 1 / m_fade : kAside;
     }
-    const bool runs = m_picture.weights.isActive(m_picture.scene.box(arc.shortcut.target)->layer);
-    alpha *= runs ? 1.0 : 0.35;
-    if (const auto weight = weightOf(m_picture, arc, port.weights);
-        weight && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream) {
-        const double strength = m_picture.weights.scale().strength(*weight);
-        const double faintest = kWeakest * m_fade;
-        const resources::Rgb colour =
-            apart() ? port.port->colour : weightColour(m_picture.weights.scale(), *weight, m_picture.theme);
-        return {imColour(colour, alpha * (faintest + (1 - faintest) * strength)),
-                1.0F + 3.5F * static_cast<float>(strength) + emphasis};
-    }
-    switch (arc.kind) {
-    case projects::ShortcutKind::Stream:
-        return {imColour(c.muted, alpha), 2.0F + emphasis};
-    case projects::ShortcutKind::Fixed:
-        return {imColour(c.muted, 0.8 * alpha * m_fade), 1.3F + emphasis};
-    case projects::ShortcutKind::Pruned:
-        return {imColour(c.muted, 0.35 * alpha * m_fade), 1.0F + emphasis};
-    case projects::ShortcutKind::Learned:
-    case projects::ShortcutKind::Frozen:
-        break;
-    }
-    return {imColour(port.port->colour, 0.55 * alpha * m_fade), 1.4F + emphasis};
+    return {imColour(ink.colour, alpha * ink.alpha(m_fade)), ink.width + (hovered ? 1.5F : 0.0F)};
 }
 
-// One strand for each port that is shown, side by side.
-void Arcs::addStrands(const Arc& arc, std::vector<Strand>& strands) const
+std::vector<Strand> Arcs::strandsOf(const Arc& arc) const
 {
-    const bool split =
-        apart() && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream;
-    const std::size_t count = split ? m_ports.size() : std::min<std::size_t>(m_ports.size(), 1);
-    const float gap = kStrandGap / m_picture.view.zoom();
-    for (std::size_t i = 0; i < count; ++i) {
-        const float aside = gap * (static_cast<float>(i) - static_cast<float>(count - 1) / 2);
-        ArcShape shape = arc;
-        shape.left -= aside;
-        shape.right += aside;
-        shape.height = std::max(shape.height + aside, 1.0F);
-        strands.push_back({shape, &arc, strokeOf(arc, m_ports[i])});
+    std::vector<ArcInk> inks;
+    addInks(m_picture, m_ports, arc, inks);
+    std::vector<Strand> strands;
+    for (const ArcInk& ink : inks) {
+        strands.push_back({ink.shapeAt(m_picture.view.zoom()), &arc, strokeOf(arc, ink)});
     }
-}
-
-// Where layers are so near that arcs cover each other, those with both ends in the same places are drawn once, as
-// the strongest of them: every one that stands out is still seen.
-std::vector<Strand> Arcs::worthDrawing(std::vector<Strand> strands) const
-{
-    if (DepthScene::kPitch * m_picture.view.zoom() >= kMergedPitch) {
-        return strands;
-    }
-    std::unordered_map<std::uint64_t, std::size_t> strongest;
-    strongest.reserve(strands.size());
-    std::vector<Strand> kept;
-    const auto cellOf = [&](float x) {
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(m_picture.view.toScreen({x, 0}).x)));
-    };
-    for (const Strand& strand : strands) {
-        const std::uint64_t cell = (cellOf(strand.arc->left) << 32U) ^ (cellOf(strand.arc->right) & 0xFFFFFFFFU);
-        const auto [found, first] = strongest.try_emplace(cell, kept.size());
-        if (first) {
-            kept.push_back(strand);
-        } else if (strand.stroke.width > kept[found->second].stroke.width) {
-            kept[found->second] = strand;
-        }
-    }
-    return kept;
+    return strands;
 }
 
 void Arcs::paintStrand(const Strand& strand) const
@@ -185,6 +191,11 @@ void Arcs::paintStrand(const Strand& strand) const
         return;
     }
     m_painter.stroke(strand.shape, strand.stroke);
+    paintMark(strand);
+}
+
+void Arcs::paintMark(const Strand& strand) const
+{
     if (strand.arc->kind == projects::ShortcutKind::Frozen) {
         const ImVec2 top = vec(m_picture.view.toScreen(strand.shape.at(0.5F)));
         m_list.AddRectFilled({top.x - 4, top.y - 4}, {top.x + 4, top.y + 4}, strand.stroke.colour, 1.5F);
@@ -204,6 +215,43 @@ void Arcs::paintCount(const Arc& arc) const
     centredText(m_list, kTextSize, at, 2 * half, imColour(colours().muted), count);
 }
 
+void Arcs::paintSheet() const
+{
+    const Rect r = m_picture.view.rectToScreen(m_picture.sheet->shows);
+    const double alpha = m_picture.hoveredModule ? kAside : 1.0;
+    m_list.AddImage(m_picture.sheet->texture, {r.left, r.top}, {r.right, r.bottom}, {0, 0}, {1, 1},
+                    imColour({255, 255, 255}, alpha));
+}
+
+// So many that a frame has no time to draw each: what was drawn beside the frames, and over it what is pointed at.
+void Arcs::paintCrowd(const std::vector<const Arc*>& inSight) const
+{
+    if (m_picture.sheet) {
+        paintSheet();
+    } else {
+        for (std::size_t i = 0; i < inSight.size(); i += inSight.size() / kSketch + 1) {
+            for (const Strand& strand : strandsOf(*inSight[i])) {
+                paintStrand(strand);
+            }
+        }
+    }
+    std::size_t strokes = 0;
+    std::size_t marks = 0;
+    for (const Arc* arc : inSight) {
+        if (strokes < kMostStrokes && isPointedAt(*arc)) {
+            for (const Strand& strand : strandsOf(*arc)) {
+                paintStrand(strand);
+                ++strokes;
+            }
+        } else if (arc->kind == projects::ShortcutKind::Frozen && marks++ < kMostMarks) {
+            paintMark(strandsOf(*arc).front());
+        }
+        if (arc->count > 1 && marks++ < kMostMarks) {
+            paintCount(*arc);
+        }
+    }
+}
+
 void Arcs::paint()
 {
     std::vector<const Arc*> inSight;
@@ -212,26 +260,28 @@ void Arcs::paint()
             inSight.push_back(&arc);
         }
     }
-    const auto crowd = static_cast<double>(inSight.size() * m_ports.size());
-    m_fade = std::clamp(std::sqrt(kReadable / std::max(crowd, 1.0)), kFaintest, 1.0);
+    const std::size_t crowd = inSight.size() * m_ports.size();
+    m_fade = fadeOf(static_cast<double>(crowd));
+    m_painter.setFinest(kFinestSegments);
+    if (crowd > kMostStrokes) {
+        paintCrowd(inSight);
+        return;
+    }
     std::vector<Strand> below;
     std::vector<Strand> onTop;
     for (const Arc* arc : inSight) {
-        addStrands(*arc, m_hovered == arc || isSelected(m_picture, *arc) ? onTop : below);
+        auto& strands = m_hovered == arc || isSelected(m_picture, *arc) ? onTop : below;
+        const std::vector<Strand> own = strandsOf(*arc);
+        strands.insert(strands.end(), own.begin(), own.end());
     }
-    below = worthDrawing(std::move(below));
     if (m_fade < 1) { // faint arcs first, so that strong ones are drawn over them
         std::stable_sort(below.begin(), below.end(),
                          [](const Strand& a, const Strand& b) { return a.stroke.width < b.stroke.width; });
     }
-    const auto each = static_cast<int>(kSegmentBudget / std::max<std::size_t>(below.size(), 1));
-    m_painter.setFinest(std::clamp(each, kFewestSegments, kFinestSegments));
-    for (const Strand& strand : below) {
-        paintStrand(strand);
-    }
-    m_painter.setFinest(kFinestSegments);
-    for (const Strand& strand : onTop) {
-        paintStrand(strand);
+    for (const std::vector<Strand>* strands : {&below, &onTop}) {
+        for (const Strand& strand : *strands) {
+            paintStrand(strand);
+        }
     }
     for (const Strand& strand : below) {
         paintCount(*strand.arc);
@@ -239,6 +289,32 @@ void Arcs::paint()
 }
 
 } // namespace
+
+std::size_t strokesInSight(const DepthPicture& picture)
+{
+    const Rect seen = picture.view.visible(picture.width, picture.height);
+    const auto arcs = std::ranges::count_if(picture.scene.arcs(), [&seen](const Arc& arc) {
+        return arc.left <= seen.right && arc.right >= seen.left && -arc.height <= seen.bottom && 0 >= seen.top;
+    });
+    return static_cast<std::size_t>(arcs * std::ranges::count_if(picture.ports, &DepthPort::shown));
+}
+
+std::vector<ArcInk> inksOf(const DepthPicture& picture)
+{
+    const std::vector<ShownPort> ports = shownPorts(picture);
+    const bool manySelected = picture.selection.shortcuts.size() > kMostStrokes; // else they are drawn over the sheet
+    std::vector<ArcInk> inks;
+    inks.reserve(picture.scene.arcs().size() * ports.size());
+    for (const Arc& arc : picture.scene.arcs()) {
+        const std::size_t first = inks.size();
+        addInks(picture, ports, arc, inks);
+        for (std::size_t i = first; manySelected && i < inks.size() && isSelected(picture, arc); ++i) {
+            inks[i].colour = resources::themeColours(picture.theme).accent;
+            inks[i].strength = inks[i].opacity = 1;
+        }
+    }
+    return inks;
+}
 
 void paintArcs(ImDrawList& list, const DepthPicture& picture)
 {

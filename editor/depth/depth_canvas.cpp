@@ -2,6 +2,7 @@
 #include "editor/depth/depth_canvas.h"
 
 #include "editor/canvas/paint_tools.h"
+#include "editor/depth/arc_picture.h"
 #include "editor/depth/depth_paint.h"
 #include "editor/depth/depth_scene.h"
 #include "editor/depth/depth_selection.h"
@@ -15,7 +16,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <memory>
+#include <set>
 #include <utility>
+#include <vector>
 
 namespace residua::editor {
 namespace {
@@ -44,6 +49,9 @@ class DepthCanvas final : public ShortcutCanvas {
 public:
     std::optional<ScreenPoint> locate(const Target& target) const override;
     AskTyping typingPlace() const override;
+    std::shared_ptr<const CanvasImage> takeImage() override;
+    void setTexture(void* texture) override;
+    bool unfinished() const override { return m_sheets && m_sheets->unfinished(); }
 
 protected:
     void rebuild() override;
@@ -88,6 +96,7 @@ private:
     void unfold(std::int64_t layer);
     void connectFrom(std::int64_t module);
     void finishConnect();
+    void wantSheet(const DepthPicture& picture);
     [[nodiscard]] std::optional<Chip> foldChip() const;
     [[nodiscard]] DepthPicture picture() const;
     [[nodiscard]] const LayerBox* boxUnderPointer() const
@@ -107,6 +116,23 @@ private:
     Hit m_hover;
     Hit m_pressed;
     ShortcutDrag m_drag; ///< while Connect
+
+    /// What the inks of a sheet depend on.
+    struct InkSource {
+        std::uint64_t scene = 0;
+        LiveSnapshot live;
+        Theme theme = Theme::Light;
+        std::vector<bool> ports;
+        std::set<Shortcut> selected; ///< where they are many
+        bool operator==(const InkSource&) const = default;
+    };
+    std::uint64_t m_sceneRevision = 1;
+    InkSource m_inkSource;
+    std::uint64_t m_inkRevision = 0;
+    ArcPicture::Inks m_inks;
+    std::unique_ptr<ArcPicture> m_sheets;             ///< made when it is first needed
+    std::shared_ptr<const ArcPicture::Drawn> m_sheet; ///< that the host has as a texture
+    void* m_texture = nullptr;
 };
 
 void DepthCanvas::rebuild()
@@ -114,6 +140,10 @@ void DepthCanvas::rebuild()
     if (m_gesture == Gesture::Connect) {
         m_drag.setProject(project());
     }
+    if (m_scene.layers() != project().network.depth()) {
+        m_sheet.reset(); // of another stack
+    }
+    ++m_sceneRevision;
     m_folded = stillFolded(project().network, state().folds);
     m_scene.rebuild(project(), document().layout.groups, m_folded);
     m_skyline = m_scene.skyline(kSkylineColumns);
@@ -139,6 +169,7 @@ void DepthCanvas::setRise(float rise)
 {
     if (rise != m_rise) {
         m_rise = rise;
+        ++m_sceneRevision;
         m_scene.setRise(rise);
         m_skyline = m_scene.skyline(kSkylineColumns);
     }
@@ -197,7 +228,15 @@ DepthPicture DepthCanvas::picture() const
 void DepthCanvas::paint(ImDrawList& list)
 {
     m_ports.setTheme(theme());
-    paintDepth(list, picture());
+    DepthPicture shown = picture();
+    if (strokesInSight(shown) > kMostStrokes) {
+        wantSheet(shown);
+        if (m_sheet && m_texture != nullptr) {
+            const ArcView& of = m_sheet->view;
+            shown.sheet = ArcSheet{m_texture, of.viewport.visible(of.width, of.height)};
+        }
+    }
+    paintDepth(list, shown);
     const Point at = pointerPosition();
     m_ports.paint(list, theme(), at);
     if (const auto fold = foldChip()) {
@@ -210,6 +249,45 @@ void DepthCanvas::paint(ImDrawList& list)
     } else if (m_gesture == Gesture::BoxSelect) {
         paintSelectionBox(list, picture(), between(m_pressedAt, at));
     }
+}
+
+void DepthCanvas::wantSheet(const DepthPicture& picture)
+{
+    InkSource source{m_sceneRevision, live(), theme(), {}, {}};
+    for (const DepthPort& port : m_ports.ports()) {
+        source.ports.push_back(port.shown);
+    }
+    if (selection().shortcuts.size() > kMostStrokes) {
+        source.selected = selection().shortcuts;
+    }
+    if (!m_inks || source != m_inkSource) {
+        m_inks = std::make_shared<const std::vector<ArcInk>>(inksOf(picture));
+        m_inkSource = std::move(source);
+        ++m_inkRevision;
+    }
+    if (!m_sheets) {
+        m_sheets = std::make_unique<ArcPicture>();
+    }
+    m_sheets->want(m_inks, m_inkRevision, {view(), width(), height(), ImGui::GetIO().DisplayFramebufferScale.x});
+}
+
+void DepthCanvas::setTexture(void* texture)
+{
+    m_texture = texture;
+    if (texture == nullptr) { // the picture went with it: it is drawn anew
+        m_sheets.reset();
+        m_sheet.reset();
+    }
+}
+
+std::shared_ptr<const CanvasImage> DepthCanvas::takeImage()
+{
+    auto drawn = m_sheets ? m_sheets->take() : nullptr;
+    if (!drawn) {
+        return nullptr;
+    }
+    m_sheet = std::move(drawn);
+    return {m_sheet, &m_sheet->image};
 }
 
 // The button that folds or unfolds, top right; none where there is nothing to fold.
@@ -290,6 +368,11 @@ void DepthCanvas::updateHover(Point pointer)
 
 void DepthCanvas::beginGesture(Point pointer)
 {
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Right)) {
+        select(pointedAt(m_scene, selection(), m_hover));
+        request(OpenMenu{{pointer.x, pointer.y}});
+        return;
+    }
     if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left) || clickChip(pointer)) {
         return;
     }

@@ -254,7 +254,8 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
     for (const DepthPort& port : picture.ports) {
         if (const auto weight = picture.weights.port(port.port).of(arc.shortcut); weight && port.shown) {
             const std::string name(nameOf(port.port));
-            lines.push_back((name.empty() ? "weight" : name) + " " + shortNumber(*weight));
+            const std::string what = picture.weights.areShares() ? "share of the row" : "weight";
+            lines.push_back((name.empty() ? what : name) + " " + shortNumber(*weight));
         }
     }
     return lines;

@@ -3,6 +3,7 @@
 
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/viewport.h"
+#include "editor/depth/arc_ink.h"
 #include "editor/depth/depth_scene.h"
 #include "editor/depth/shortcut_drag.h"
 #include "editor/shortcuts/live_weights.h"
@@ -19,6 +20,12 @@
 
 namespace residua::editor {
 
+/// A picture of the arcs that was made before.
+struct ArcSheet {
+    void* texture = nullptr; ///< as Dear ImGui knows it
+    Rect shows;              ///< scene units
+};
+
 /// Everything that the drawing of one frame reads.
 struct DepthPicture {
     const DepthScene& scene;
@@ -32,7 +39,15 @@ struct DepthPicture {
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;
+    std::optional<ArcSheet> sheet = {}; ///< where there is one
 };
+
+/// Arcs in sight, one for each port that is shown; where they are more than kMostStrokes they are drawn by a sheet,
+/// with what is pointed at or selected over it.
+inline constexpr std::size_t kMostStrokes = 900;
+[[nodiscard]] std::size_t strokesInSight(const DepthPicture& picture);
+/// How every arc is drawn on such a sheet.
+[[nodiscard]] std::vector<ArcInk> inksOf(const DepthPicture& picture);
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture);
 /// The part of paintDepth that draws the arcs.

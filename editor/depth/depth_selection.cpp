@@ -40,6 +40,14 @@ projects::Selection clicked(const DepthScene& scene, const projects::Selection& 
     return chosen;
 }
 
+projects::Selection pointedAt(const DepthScene& scene, const projects::Selection& selection, const Hit& hit)
+{
+    projects::Selection alone = clicked(scene, {}, hit, Pick::Alone);
+    const bool part = !alone.empty() && std::ranges::includes(selection.layers, alone.layers) &&
+                      std::ranges::includes(selection.shortcuts, alone.shortcuts);
+    return part ? selection : alone;
+}
+
 projects::Selection boxed(const DepthScene& scene, const projects::Selection& selection, const Rect& area, Pick pick)
 {
     projects::Selection chosen = pick == Pick::Additive ? selection : projects::Selection{};

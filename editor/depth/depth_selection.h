@@ -17,6 +17,9 @@ enum class Pick {
 /// After a click on what lies under the pointer.
 [[nodiscard]] projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection, const Hit& hit,
                                           Pick pick);
+/// What a right click on `hit` is about: the selection where that is part of it, else it alone.
+[[nodiscard]] projects::Selection pointedAt(const DepthScene& scene, const projects::Selection& selection,
+                                            const Hit& hit);
 /// After a box was drawn over `area` of the scene; additive, nothing goes.
 [[nodiscard]] projects::Selection boxed(const DepthScene& scene, const projects::Selection& selection, const Rect& area,
                                         Pick pick);

@@ -271,7 +271,16 @@ void MatrixCanvas::handlePointer(Point pointer, bool inside)
     const bool onGrid = inside && pointer.x >= kMatrixAxis && pointer.y >= top() && m_scene.note().empty();
     m_hover = onGrid ? m_scene.hitTest(view().toScene(pointer)) : std::nullopt;
     hover(m_hover);
-    if (inside && ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !clickChip(pointer)) {
+    if (inside && ImGui::IsMouseClicked(ImGuiMouseButton_Right)) {
+        if (!m_hover || !selection().shortcuts.contains(*m_hover)) {
+            projects::Selection chosen;
+            if (m_hover && isRead(m_scene.cell(*m_hover))) {
+                chosen.shortcuts.insert(*m_hover);
+            }
+            select(std::move(chosen));
+        }
+        request(OpenMenu{{pointer.x, pointer.y}});
+    } else if (inside && ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !clickChip(pointer)) {
         beginStroke(pointer);
     }
 }

@@ -59,6 +59,30 @@ void LiveWeights::take(const LiveValues& live, const projects::WeightScale& scal
     measured.scale = scale;
 }
 
+LiveWeights LiveWeights::rowShares() const
+{
+    LiveWeights shares = *this;
+    shares.m_shares = true;
+    Measured& measured = shares.m_measured[static_cast<std::size_t>(LiveMeasure::Mean)];
+    double largest = 0;
+    for (auto& [port, grid] : measured.grids) {
+        for (std::int64_t row = 0; row < grid.rows; ++row) {
+            const auto cells = std::span(grid.mix).subspan(static_cast<std::size_t>(row * grid.columns),
+                                                           static_cast<std::size_t>(grid.columns));
+            float sum = 0;
+            for (const float weight : cells) {
+                sum += std::isnan(weight) ? 0 : std::abs(weight);
+            }
+            for (float& weight : cells) {
+                weight = sum > 0 ? std::abs(weight) / sum : weight * 0; // NaN stays
+                largest = std::isnan(weight) ? largest : std::max(largest, double(weight));
+            }
+        }
+    }
+    measured.scale = {.centre = std::nullopt, .low = 0, .high = largest > 0 ? largest : 1};
+    return shares;
+}
+
 double LiveWeights::activeShare(std::int64_t layer) const
 {
     const auto index = static_cast<std::size_t>(layer - 1);

@@ -61,6 +61,11 @@ public:
     /// Takes the grid of one port in place of what that port had, and the scale that its measure is drawn in.
     void take(const LiveValues& live, const projects::WeightScale& scale);
     void clear();
+    /// The same with each weight's share of what its target reads by that port, |w| / Σ|w|: what stands out in rows
+    /// whose weights are small or large altogether. Spreads and single features stay as they are.
+    [[nodiscard]] LiveWeights rowShares() const;
+    /// Whether it is what rowShares() gives.
+    [[nodiscard]] bool areShares() const { return m_shares; }
     /// A number that changes with every change of the weights.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
@@ -92,6 +97,7 @@ private:
     std::vector<float> m_active;
     std::int64_t m_feature = 0;
     std::uint64_t m_revision = 0;
+    bool m_shares = false;
 };
 
 } // namespace residua::editor

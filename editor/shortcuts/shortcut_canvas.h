@@ -57,6 +57,8 @@ protected:
     [[nodiscard]] const ViewState& state() const { return m_state; }
     [[nodiscard]] const projects::Selection& selection() const { return m_state.selection; }
     [[nodiscard]] const LiveWeights& weights() const { return *m_live; }
+    /// The same, shared: another object for every change.
+    [[nodiscard]] const LiveSnapshot& live() const { return m_live; }
     [[nodiscard]] Theme theme() const { return m_theme; }
     [[nodiscard]] float width() const { return m_view.width(); }
     [[nodiscard]] float height() const { return m_view.height(); }

@@ -19,7 +19,7 @@ std::string wordsFor(const LiveWeights& weights, LiveMeasure measure)
     case LiveMeasure::Mean:
         break;
     }
-    return "mixing weight" + step;
+    return (weights.areShares() ? "share of the row" : "mixing weight") + step;
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,20 @@ struct DataSummary {
 /// Opens and checks the data as training would: the same errors, before training. Any thread; reads whole files.
 [[nodiscard]] Result<DataSummary> summariseData(const projects::Project& project,
                                                 const std::filesystem::path& projectDirectory);
+
+/// The beginning of what a project's training is fed.
+struct DataPreview {
+    DataSummary summary;
+    std::vector<std::int64_t> tokens; ///< language: the training split's first sequence
+    std::string text;                 ///< what they stand for, where the data has a text
+    std::vector<double> inputs;       ///< vectors: the first sample's
+    std::vector<double> outputs;
+};
+
+/// Opens the data as training would and takes its first sequence or sample. Any thread. `wanted` is asked now and then:
+/// once it says no, the work is given up with an error.
+[[nodiscard]] Result<DataPreview> previewData(const projects::Project& project,
+                                              const std::filesystem::path& projectDirectory,
+                                              const std::function<bool()>& wanted = {});
 
 } // namespace residua::engine

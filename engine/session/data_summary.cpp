@@ -48,4 +48,33 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
     return failure ? Result<DataSummary>(Error{"data", failure->text}) : summary;
 }
 
+Result<DataPreview> previewData(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                                const std::function<bool()>& wanted)
+{
+    Result<DataPreview> preview = DataPreview{};
+    const auto failure = attempt([&] {
+        const Result<std::unique_ptr<Dataset>> opened =
+            Dataset::open(project, projectDirectory, [&wanted](double) { return !wanted || wanted(); });
+        if (!opened) {
+            preview = opened.error();
+            return;
+        }
+        const Dataset& dataset = **opened;
+        preview->summary =
+            summaryOf({dataset.schema(),
+                       {dataset.size(Split::Train), dataset.size(Split::Validation), dataset.size(Split::Test)}});
+        preview->summary.notes = dataset.notes();
+        Batch batch;
+        if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
+            preview = filled.error();
+            return;
+        }
+        preview->tokens = batch.tokens;
+        preview->inputs = batch.inputs;
+        preview->outputs = batch.outputs;
+        preview->text = preview->summary.language ? dataset.decode(batch.tokens) : std::string();
+    });
+    return failure ? Result<DataPreview>(Error{"data", failure->text}) : preview;
+}
+
 } // namespace residua::engine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a person does in the first minutes, and what stands in the way then: mouse and keyboard only.
+#include "app/help/help_window.h"
 #include "app/outline/outline_model.h"
 #include "app/window/document_views.h"
 #include "app/window/screenshot.h"
@@ -8,13 +9,19 @@
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/pareto/pareto_view.h"
+#include "visualizers/runs/loss_view.h"
 
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QComboBox>
+#include <QContextMenuEvent>
 #include <QFile>
 #include <QFrame>
+#include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSlider>
 
 using namespace residua;
@@ -43,6 +50,17 @@ private slots:
     }
 
     void cleanup() { m_window.reset(); }
+
+    /// README.md, "Five minutes", sentence by sentence; only the training is made short.
+    void theFiveMinutesOfTheReadme()
+    {
+        openTheCard();
+        wireByHand();
+        runAndScrub();
+        compare();
+        sweepAValue();
+        takeItAlong();
+    }
 
     /// The first wish of a first start.
     void aPlainNetworkGetsALongShortcut()
@@ -165,6 +183,189 @@ private slots:
     }
 
 private:
+    [[nodiscard]] CanvasWidget& canvas() { return m_window->workspace().canvas(); }
+    [[nodiscard]] const projects::DepthMix& mix() const
+    {
+        return std::get<projects::DepthMix>(project().topology.wiring);
+    }
+    [[nodiscard]] QPoint box(std::int64_t layer, editor::LayerPart part = editor::LayerPart::Centre)
+    {
+        return pointOf(canvas().canvas().locate(editor::LayerTarget{layer, part}));
+    }
+
+    /// 1. "Open the card Plain residual … 8 transformer layers on a residual stream, the sum that everyone uses."
+    void openTheCard()
+    {
+        for (QFrame* card : m_window->findChildren<QFrame*>(QStringLiteral("card"))) {
+            if (card->accessibleName().startsWith("Plain residual")) {
+                QTest::mouseClick(card, Qt::LeftButton);
+                break;
+            }
+        }
+        QVERIFY(m_window->session().isOpen());
+        QCOMPARE(project().name, std::string("Plain residual"));
+        QCOMPARE(project().network.depth(), std::int64_t{8});
+        QVERIFY(isRunningSum(mix()));
+        const std::pair<const char*, const char*> quick[] = {{"/training/steps", "24"},
+                                                             {"/training/batch", "4"},
+                                                             {"/training/sequence_length", "16"},
+                                                             {"/training/observe_every", "8"},
+                                                             {"/training/validate_every", "0"},
+                                                             {"/network/width", "32"},
+                                                             {"/training/learning_rate/peak", "0.01"}};
+        for (const auto& [field, value] : quick) {
+            QVERIFY2(m_window->session().perform(projects::SetField{field, {value}}).ok(), field);
+        }
+    }
+
+    /// 2. Drag, Tab, Ctrl+Z, a double click, F1.
+    void wireByHand()
+    {
+        settle(canvas(), [this] { return box(3); });
+        const auto before = projects::costOf(project())->total.parameters;
+        drag(canvas(), box(3, editor::LayerPart::Handle), box(7));
+        QTRY_VERIFY(mix().states.contains({3, 7})); // a learned weight of its own
+        QCOMPARE(projects::costOf(project())->total.parameters, before + 1);
+        typeOnCanvas("i:i+2");
+        QTRY_VERIFY(mix().states.contains({2, 4}) && mix().states.contains({0, 2}));
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QTRY_VERIFY(!mix().states.contains({2, 4}) && mix().states.contains({3, 7}));
+        typeOnCanvas("1:5");
+        QTRY_VERIFY(mix().states.contains({1, 5}));
+        settle(canvas(), [this] { return box(2); });
+        QTest::mouseMove(canvas().surface(), box(2));
+        QTest::mouseDClick(canvas().surface(), Qt::LeftButton, {}, box(2));
+        QTRY_COMPARE(&m_window->workspace().currentCanvas(), &m_window->workspace().block());
+        QTest::keyClick(m_window->workspace().block().surface(), Qt::Key_Escape); // what is selected, then the block
+        QTest::keyClick(m_window->workspace().block().surface(), Qt::Key_Escape);
+        QTRY_COMPARE(&m_window->workspace().currentCanvas(), &canvas());
+        QTest::keyClick(m_window.get(), Qt::Key_F1);
+        QTRY_VERIFY(m_window->findChild<HelpWindow*>() && m_window->findChild<HelpWindow*>()->isVisible());
+        m_window->findChild<HelpWindow*>()->close();
+        m_window->activateWindow();
+    }
+
+    void typeOnCanvas(const QString& text)
+    {
+        QTest::keyClick(canvas().surface(), Qt::Key_Tab);
+        QLineEdit* field = nullptr;
+        QTRY_VERIFY((field = canvas().findChild<QLineEdit*>()) != nullptr && field->isVisible());
+        QTest::keyClicks(field, text);
+        QTest::keyClick(field, Qt::Key_Return);
+    }
+
+    /// Waits until so many runs are there, all of them finished.
+    void awaitRuns(std::size_t count)
+    {
+        const auto& runs = m_window->workspace().runsModel().runs();
+        QTRY_VERIFY_WITH_TIMEOUT(
+            m_window->runs().phase() == RunPhase::Idle && runs.size() == count &&
+                std::ranges::all_of(
+                    runs, [](const engine::RunInfo& run) { return run.status == engine::RunStatus::Finished; }),
+            kPatience);
+    }
+
+    [[nodiscard]] QString weightOf(const projects::Shortcut& shortcut) const
+    {
+        OutlineModel& model = m_window->workspace().outlineModel();
+        return model.indexOf(ShortcutsPlace{{shortcut}}).siblingAtColumn(OutlineModel::Value).data().toString();
+    }
+
+    /// 3. "The loss falls; the arc takes the colour … of its learned weight; the heatmap below shows the same number,
+    /// and its scrubber moves both through the steps."
+    void runAndScrub()
+    {
+        QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
+        awaitRuns(1);
+        auto& loss = m_window->workspace().view<visualizers::LossView>();
+        QTRY_VERIFY_WITH_TIMEOUT(loss.csv().count('\n') > 24, kPatience);
+        const QStringList rows = loss.csv().split('\n', Qt::SkipEmptyParts);
+        const auto lossAt = [&](qsizetype row) { return rows[row].section(',', 2, 2).toDouble(); };
+        QVERIFY2(lossAt(24) + lossAt(23) < lossAt(1) + lossAt(2), qPrintable(loss.csv()));
+        auto& heatmap = m_window->workspace().view<visualizers::HeatmapView>();
+        auto* scrubber = heatmap.findChild<QSlider*>();
+        QTRY_VERIFY_WITH_TIMEOUT(scrubber->maximum() > 0, kPatience);
+        const QString learned = weightOf({3, 7});
+        const QString cell = heatmap.csv().split('\n').filter(QRegularExpression(",24,3,7,")).value(0).section(',', -1);
+        QCOMPARE(QString::number(learned.toDouble(), 'g', 3), QString::number(cell.toDouble(), 'g', 3));
+        QTest::keyClick(scrubber, Qt::Key_Home);
+        QTRY_COMPARE(weightOf({3, 7}).toDouble(), 1.0); // where it starts
+        QTest::keyClick(scrubber, Qt::Key_End);
+        QTRY_COMPARE(weightOf({3, 7}), learned);
+    }
+
+    void chooseTopology(const char* title)
+    {
+        auto* chooser = m_window->findChild<QComboBox*>(QStringLiteral("topologyChooser"));
+        chooser->setFocus();
+        chooser->showPopup();
+        QTRY_VERIFY(QApplication::activePopupWidget());
+        const int row = chooser->findText(QLatin1String(title));
+        QVERIFY2(row >= 0, title);
+        chooser->view()->setCurrentIndex(chooser->model()->index(row, 0));
+        QTest::keyClick(chooser->view(), Qt::Key_Return);
+        QTRY_VERIFY(canvas().surface()->hasFocus());
+    }
+
+    /// 4. ANCRe beside the first, Delete, F, DeepCrossAttention.
+    void compare()
+    {
+        chooseTopology("ANCRe, ingoing");
+        QCOMPARE(project().topology.preset, std::string("ancre-ingoing"));
+        QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
+        awaitRuns(2);
+        const auto& shown = m_window->workspace().shownRuns();
+        QTRY_VERIFY(std::ranges::count_if(shown.runs(), &visualizers::ShownRuns::Run::overlaid) == 2);
+        const auto arc = [this](const projects::Shortcut& shortcut) {
+            return pointOf(canvas().canvas().locate(shortcut));
+        };
+        settle(canvas(), [&] { return arc({0, 9}); });
+        click(canvas(), arc({0, 9})); // the highest, which no other covers
+        QTRY_COMPARE(m_window->documents().selection().shortcuts, (std::set<projects::Shortcut>{{0, 9}}));
+        QTest::keyClick(canvas().surface(), Qt::Key_F);
+        QTRY_COMPARE(mix().states.at({0, 9}), projects::ShortcutState::Frozen);
+        QTest::keyClick(canvas().surface(), Qt::Key_Delete);
+        QTRY_VERIFY(!reads({0, 9}) || mix().states.at({0, 9}) == projects::ShortcutState::Pruned);
+        chooseTopology("DeepCrossAttention");
+        const std::string block = project().network.stack.front().block;
+        const auto& nodes = std::ranges::find(project().network.blocks, block, &projects::Block::name)->graph.nodes;
+        const auto inputs = std::ranges::count(nodes, std::string("input"), &projects::Node::kind);
+        QVERIFY2(inputs >= 3, "q, k and v come apart");
+        m_window->actions().undo->trigger();
+    }
+
+    /// "Right-click a value in the inspector to sweep it, and see loss against cost."
+    void sweepAValue()
+    {
+        QVERIFY(m_window->session().perform(projects::SetField{"/training/steps", {"2"}}).ok());
+        m_window->documents().choose(SectionPlace{Section::Seeds});
+        QLineEdit* value = nullptr;
+        QTRY_VERIFY((value = visible<QLineEdit>(QStringLiteral("property:/seeds/init"))) != nullptr);
+        QContextMenuEvent asked(QContextMenuEvent::Mouse, {4, 4}, value->mapToGlobal(QPoint(4, 4)));
+        QApplication::sendEvent(value, &asked);
+        QMenu* menu = nullptr;
+        QTRY_VERIFY((menu = qobject_cast<QMenu*>(QApplication::activePopupWidget())) != nullptr);
+        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(menu->actions().front()).center());
+        QTRY_COMPARE(project().sweeps.size(), std::size_t{1});
+        auto* queue = m_window->findChild<QPushButton*>(QStringLiteral("queueSweep"));
+        const std::size_t members = project().sweeps.front().axes.front().values.size();
+        QTRY_VERIFY(queue->isVisible() && queue->text().contains(QString::number(members)));
+        QTest::mouseClick(queue, Qt::LeftButton);
+        awaitRuns(2 + members);
+        auto& pareto = m_window->workspace().view<visualizers::ParetoView>();
+        QTRY_VERIFY_WITH_TIMEOUT(pareto.csv().count('\n') > static_cast<qsizetype>(members), kPatience);
+    }
+
+    /// 5. "Save, and train the same project on a machine without a display."
+    void takeItAlong()
+    {
+        QTest::keyClick(m_window.get(), Qt::Key_S, Qt::ControlModifier);
+        QVERIFY(!m_window->session().modified());
+        const auto saved = projects::loadProject(m_window->session().directory());
+        QVERIFY(saved.ok());
+        QCOMPARE(saved->project, project());
+    }
+
     std::filesystem::path m_project;
 };
 

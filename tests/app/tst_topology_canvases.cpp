@@ -14,6 +14,7 @@
 #include <QDropEvent>
 #include <QGuiApplication>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMimeData>
 #include <QTreeView>
 
@@ -45,6 +46,48 @@ private slots:
     }
 
     void cleanup() { m_window.reset(); }
+
+    /// As a hand does it: a right click on an arc, and a choice.
+    void anArcHasAMenuOfItsOwn()
+    {
+        CanvasWidget& canvas = m_window->workspace().canvas();
+        const projects::Shortcut shortcut{1, 2};
+        settle(canvas, [&] { return pointOf(canvas.canvas().locate(shortcut)); });
+        rightClick(canvas, pointOf(canvas.canvas().locate(shortcut)));
+        QMenu* menu = nullptr;
+        QTRY_VERIFY((menu = qobject_cast<QMenu*>(QApplication::activePopupWidget())) != nullptr);
+        QCOMPARE(m_window->documents().selection().shortcuts, (std::set<projects::Shortcut>{shortcut}));
+        QAction* const freeze = m_window->actions().freeze;
+        QVERIFY(menu->actions().contains(freeze));
+        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(freeze).center());
+        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
+        QTRY_VERIFY(mix.states.contains(shortcut));
+    }
+
+    void aLayerAndTheGroundHaveMenusToo()
+    {
+        CanvasWidget& canvas = m_window->workspace().canvas();
+        const auto box = [&] { return pointOf(canvas.canvas().locate(editor::LayerTarget{3})); };
+        settle(canvas, box);
+        const auto names = [](QMenu* menu) {
+            QStringList found;
+            for (const QAction* action : menu->actions()) {
+                found << action->objectName();
+            }
+            menu->close();
+            return found;
+        };
+        rightClick(canvas, box());
+        QTRY_VERIFY(qobject_cast<QMenu*>(QApplication::activePopupWidget()));
+        const QStringList layer = names(qobject_cast<QMenu*>(QApplication::activePopupWidget()));
+        QVERIFY(layer.contains("openBlock") && layer.contains("duplicate") && layer.contains("group"));
+        QVERIFY(!layer.contains("freeze"));
+        QTRY_VERIFY(!QApplication::activePopupWidget());
+        rightClick(canvas, {6, canvas.height() / 2});
+        QTRY_VERIFY(qobject_cast<QMenu*>(QApplication::activePopupWidget()));
+        const QStringList ground = names(qobject_cast<QMenu*>(QApplication::activePopupWidget()));
+        QVERIFY(ground.contains("typeToAdd") && !ground.contains("openBlock"));
+    }
 
     void aKeyFoldsAndAClickUnfolds()
     {
@@ -241,6 +284,12 @@ private slots:
     }
 
 private:
+    static void rightClick(CanvasWidget& canvas, QPoint at)
+    {
+        QTest::mouseMove(canvas.surface(), at);
+        QTest::mouseClick(canvas.surface(), Qt::RightButton, {}, at);
+    }
+
     void selectLayers(const std::vector<std::int64_t>& layers)
     {
         m_window->documents().choose(LayersPlace{layers});

@@ -2,12 +2,17 @@
 // How long an edit, an undo or a step of the selection holds the window up, until every panel shows it:
 //   bench_window -platform offscreen
 // There the canvases draw no frame (bench_canvas has those); the panels do. Prints medians with their targets.
+//   xvfb-run -a bench_window deep
+// opens deep and dense stacks in a window that draws, and zooms: wall time until the canvas has drawn, and memory.
 #include "app/window/document_views.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
 
 #include <QApplication>
+#include <QElapsedTimer>
+#include <QOpenGLWidget>
+#include <QWheelEvent>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +20,7 @@
 #include <vector>
 
 #include <time.h>
+#include <unistd.h>
 
 namespace {
 
@@ -169,11 +175,104 @@ private:
     std::vector<projects::Shortcut> m_all;
 };
 
+/// A window that draws, over one dense stack.
+class DeepBench : public WindowHarness {
+public:
+    void run(std::int64_t layers)
+    {
+        projects::Project project = projects::findExample("linear-ancre")->project;
+        project.network.stack.resize(1);
+        project.network.stack.front().repeat = layers;
+        std::get<projects::DepthMix>(project.topology.wiring).sources = projects::AllSources{};
+        const std::filesystem::path path = newProject(project);
+        openWindow({1440, 900});
+        auto* surface = qobject_cast<QOpenGLWidget*>(m_window->workspace().canvas().surface());
+        if (surface == nullptr) {
+            std::printf("no OpenGL: run it under xvfb-run\n");
+            return;
+        }
+        connect(surface, &QOpenGLWidget::frameSwapped, this, [this] { ++m_frames; });
+        std::printf("%lld layers, every shortcut\n", static_cast<long long>(layers));
+        const double opened = wall([&] {
+            m_window->openProject(path);
+            awaitFrame();
+        });
+        std::printf("  %-52s %9.0f ms   target 2000 ms\n", "open, until it is drawn", opened);
+        std::printf("  %-52s %9.0f ms\n", "until its picture is whole", wall([&] { rest(); }));
+        std::vector<double> steps;
+        for (int i = 0; i < kZooms; ++i) {
+            steps.push_back(wall([&] { zoom(*surface, i < kZooms / 2 ? 120 : -120); }));
+        }
+        std::ranges::sort(steps);
+        std::printf("  %-52s %9.1f ms, the longest %.1f   target 50 ms\n", "a step of zoom", steps[steps.size() / 2],
+                    steps.back());
+        rest();
+        std::printf("  %-52s %9.0f MiB   target 500 MiB\n", "memory", mebibytes());
+    }
+
+private:
+    static constexpr int kZooms = 20;
+
+    template <class Action>
+    static double wall(const Action& action)
+    {
+        QElapsedTimer timer;
+        timer.start();
+        action();
+        return static_cast<double>(timer.nsecsElapsed()) * 1e-6;
+    }
+
+    void awaitFrame()
+    {
+        for (const int before = m_frames; m_frames == before;) {
+            QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 5);
+        }
+    }
+
+    /// Until no canvas is at work.
+    void rest()
+    {
+        do {
+            QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+        } while (m_window->workspace().canvas().canvas().unfinished());
+        QCoreApplication::processEvents();
+    }
+
+    void zoom(QWidget& surface, int notch)
+    {
+        const QPointF at(surface.width() / 3.0, surface.height() / 2.0);
+        QWheelEvent event(at, surface.mapToGlobal(at), {}, {0, notch}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
+                          false);
+        QCoreApplication::sendEvent(&surface, &event);
+        awaitFrame();
+    }
+
+    static double mebibytes()
+    {
+        std::FILE* file = std::fopen("/proc/self/statm", "r");
+        long total = 0;
+        long resident = 0;
+        if (file != nullptr) {
+            static_cast<void>(std::fscanf(file, "%ld %ld", &total, &resident));
+            std::fclose(file);
+        }
+        return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1024.0 * 1024.0);
+    }
+
+    int m_frames = 0;
+};
+
 } // namespace
 
 int main(int argc, char** argv)
 {
     QApplication application(argc, argv);
+    if (argc > 1 && std::string(argv[1]) == "deep") {
+        for (const std::int64_t layers : {96, 172, 511}) {
+            DeepBench().run(layers);
+        }
+        return 0;
+    }
     for (const auto& [layers, stride] : {std::pair<std::int64_t, std::int64_t>{96, 1}, {1000, 100}}) {
         Bench bench;
         if (!bench.open(layers, stride)) {

@@ -116,6 +116,9 @@ public:
         return found;
     }
 
+    /// All of them, in order.
+    std::vector<residua::editor::Request> takeAll() { return std::exchange(m_requests, {}); }
+
 private:
     residua::editor::Canvas& m_canvas;
     ImGuiContext* m_context;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 using namespace residua;
@@ -53,6 +54,62 @@ private slots:
         QCOMPARE(driver.take<OpenBlock>().back().graph, projects::GraphRef::stem());
         driver.doubleClick(*m_canvas->locate(LayerTarget{4, LayerPart::Centre}));
         QCOMPARE(driver.take<OpenBlock>().back().graph, projects::GraphRef::head());
+    }
+
+    /// A right click is about what is under it, or about the selection that it is a part of.
+    void aRightClickAsksForTheMenuOfWhatIsUnderIt()
+    {
+        load(stackOf(4));
+        CanvasDriver driver(*m_canvas);
+        const auto rightClick = [&](const Target& target) {
+            driver.moveTo(*m_canvas->locate(target));
+            driver.press(ImGuiMouseButton_Right);
+            driver.release(ImGuiMouseButton_Right);
+        };
+        projects::Selection chosen;
+        const auto take = [&] {
+            std::size_t menus = 0;
+            for (const Request& request : driver.takeAll()) {
+                if (const auto* change = std::get_if<SelectionChanged>(&request)) {
+                    chosen = change->selection;
+                }
+                menus += std::holds_alternative<OpenMenu>(request) ? 1 : 0;
+            }
+            return menus;
+        };
+        rightClick(LayerTarget{2, LayerPart::Centre});
+        QCOMPARE(take(), std::size_t{1});
+        QCOMPARE(chosen, (projects::Selection{.layers = {2}}));
+        rightClick(Shortcut{1, 4});
+        QCOMPARE(take(), std::size_t{1});
+        QCOMPARE(chosen, (projects::Selection{.shortcuts = {{1, 4}}}));
+        m_canvas->setState({.selection = {.layers = {1, 3}}, .hovered = {}, .folds = {}});
+        chosen = {.layers = {1, 3}};
+        rightClick(LayerTarget{3, LayerPart::Centre});
+        QCOMPARE(take(), std::size_t{1});
+        QCOMPARE(chosen, (projects::Selection{.layers = {1, 3}})); // both stay
+    }
+
+    /// Σ of a row's shares is 1 whatever its weights are, signs are dropped, and what is not read has none.
+    void rowSharesSayWhatALayerReadsMost()
+    {
+        const float none = std::numeric_limits<float>::quiet_NaN();
+        const std::vector<float> weights{4, none, 1, -3};
+        LiveWeights live;
+        LiveValues values;
+        values.mix = weights;
+        values.rows = values.columns = 2;
+        live.take(values, {.centre = 0, .low = -4, .high = 4});
+        const LiveWeights shares = live.rowShares();
+        QVERIFY(shares.areShares() && !live.areShares());
+        const PortWeights port = shares.port(projects::MixPort::Input);
+        QCOMPARE(*port.of({0, 1}), 1.0F);
+        QCOMPARE(*port.of({0, 2}), 0.25F);
+        QCOMPARE(*port.of({1, 2}), 0.75F);
+        QVERIFY(!port.of({1, 1}));
+        QVERIFY(!shares.scale().centre);
+        QCOMPARE(shares.scale().high, 1.0);
+        QCOMPARE(*live.port(projects::MixPort::Input).of({1, 2}), -3.0F);
     }
 
     void keysGoFromPortToPort()

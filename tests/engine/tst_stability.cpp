@@ -62,7 +62,7 @@ std::vector<engine::Matrix> measured(engine::TrainerParts& parts, std::int64_t s
     return stability.matrices();
 }
 
-double at(const engine::Matrix& matrix, StabilityRow row, std::int64_t layer)
+double valueAt(const engine::Matrix& matrix, StabilityRow row, std::int64_t layer)
 {
     return matrix.at(static_cast<std::int64_t>(row), layer - 1);
 }
@@ -121,11 +121,11 @@ private Q_SLOTS:
         double mean = 0;
         for (std::size_t layer = 0; layer < kDepth; ++layer) {
             const auto number = static_cast<std::int64_t>(layer) + 1;
-            QVERIFY(near(at(matrices[0], StabilityRow::Effect, number), std::sqrt(effects[layer] / tokens)));
-            QVERIFY(near(at(matrices[0], StabilityRow::Rise, number), rises[layer]));
+            QVERIFY(near(valueAt(matrices[0], StabilityRow::Effect, number), std::sqrt(effects[layer] / tokens)));
+            QVERIFY(near(valueAt(matrices[0], StabilityRow::Rise, number), rises[layer]));
             mean += rises[layer] / static_cast<double>(kDepth);
         }
-        QVERIFY(near(at(matrices[0], StabilityRow::Output, kDepth), std::sqrt(output / tokens)));
+        QVERIFY(near(valueAt(matrices[0], StabilityRow::Output, kDepth), std::sqrt(output / tokens)));
         QVERIFY(near(matrices[1].values[0], -mean));
         QVERIFY(std::abs(mean) > 1e-6);
     }
@@ -152,7 +152,7 @@ private Q_SLOTS:
             }
         }
         for (std::size_t layer = 0; layer < kDepth; ++layer) {
-            const double norm = at(matrices[0], StabilityRow::Output, static_cast<std::int64_t>(layer) + 1);
+            const double norm = valueAt(matrices[0], StabilityRow::Output, static_cast<std::int64_t>(layer) + 1);
             QVERIFY2(near(norm, std::sqrt(sums[layer] / tokens)), qPrintable(QString::number(norm)));
         }
     }
@@ -165,14 +165,14 @@ private Q_SLOTS:
         growing.training.steps = 10;
         engine::TrainerParts parts = partsOf(growing);
         const auto early = measured(parts, 3);
-        QVERIFY(!std::isnan(at(early[0], StabilityRow::Effect, 2)));
-        QVERIFY(std::isnan(at(early[0], StabilityRow::Effect, 3)));
-        QVERIFY(std::isnan(at(early[0], StabilityRow::Output, 3)));
-        QVERIFY(!std::isnan(at(measured(parts, 8)[0], StabilityRow::Effect, 3)));
+        QVERIFY(!std::isnan(valueAt(early[0], StabilityRow::Effect, 2)));
+        QVERIFY(std::isnan(valueAt(early[0], StabilityRow::Effect, 3)));
+        QVERIFY(std::isnan(valueAt(early[0], StabilityRow::Output, 3)));
+        QVERIFY(!std::isnan(valueAt(measured(parts, 8)[0], StabilityRow::Effect, 3)));
         engine::TrainerParts values = partsOf(languageUnder("value-residual"));
         const auto mixed = measured(values, 0);
-        QVERIFY(std::isnan(at(mixed[0], StabilityRow::Effect, 1)));
-        QVERIFY(!std::isnan(at(mixed[0], StabilityRow::Effect, 2)));
+        QVERIFY(std::isnan(valueAt(mixed[0], StabilityRow::Effect, 1)));
+        QVERIFY(!std::isnan(valueAt(mixed[0], StabilityRow::Effect, 2)));
     }
 
     /// Of a function that has half of each coefficient of degree 2, a quarter of the error is left there, and none

@@ -16,7 +16,7 @@ using namespace residua::projects;
 
 namespace {
 
-QString q(const std::string& text)
+QString shown(const std::string& text)
 {
     return QString::fromStdString(text);
 }
@@ -33,7 +33,7 @@ private Q_SLOTS:
             "network": {"width": 64, "depth": 6, "block": "mlp", "blocks": [{"name": "mlp"}]}})";
         const auto read = projectFromJson(old);
         QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
-        QCOMPARE(q(read->name), q("early"));
+        QCOMPARE(shown(read->name), shown("early"));
         QVERIFY((read->network.stack == std::vector<StackSegment>{{"mlp", 6}}));
         const auto presets = topologyPresets(6);
         const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
@@ -127,8 +127,8 @@ private Q_SLOTS:
         QVERIFY(both->topology == Topology());
         const auto wrong = projectFromJson(R"({"schema": 2, "topology": {"wiring": {"kind": "branch_gate",
             "gate": "stochastic_depth", "keep_probability": "most"}}})");
-        QCOMPARE(q(wrong.error().text()),
-                 q("[/topology/wiring/keep_probability] is the text \"most\"; expected a number in [0, 1]"));
+        QCOMPARE(shown(wrong.error().text()),
+                 shown("[/topology/wiring/keep_probability] is the text \"most\"; expected a number in [0, 1]"));
     }
 
     /// Until schema 3 a weight below full rank was a kind of node.
@@ -164,21 +164,21 @@ private Q_SLOTS:
         const auto odd = projectFromJson(R"({"schema": 2, "network": {"stem": {"nodes": [{"id": 1, "name": "a",
             "kind": "low_rank_linear", "params": [1]}]}}})");
         QVERIFY(!odd.ok());
-        QCOMPARE(q(odd.error().place), q("/network/stem/nodes/0/params"));
+        QCOMPARE(shown(odd.error().place), shown("/network/stem/nodes/0/params"));
     }
 
     void schemaZeroErrorsNameThePlace()
     {
         const auto error = [](const char* body) {
             const auto read = projectFromJson(std::string(R"({"schema": 0, )") + body + "}");
-            return read ? QString() : q(read.error().text());
+            return read ? QString() : shown(read.error().text());
         };
-        QCOMPARE(error(R"("topology": "ancre-ingong")"), q("[/topology] is the text \"ancre-ingong\"; expected the "
-                                                           "name of a preset; did you mean \"ancre-ingoing\"?"));
-        QCOMPARE(error(R"("topology": 3)"), q("[/topology] is 3; expected the name of a preset"));
+        QCOMPARE(error(R"("topology": "ancre-ingong")"), shown("[/topology] is the text \"ancre-ingong\"; expected the "
+                                                               "name of a preset; did you mean \"ancre-ingoing\"?"));
+        QCOMPARE(error(R"("topology": 3)"), shown("[/topology] is 3; expected the name of a preset"));
         QCOMPARE(error(R"("network": {"depth": "6", "block": "mlp"})"),
-                 q("[/network/depth] is the text \"6\"; expected a whole number of layers"));
-        QCOMPARE(error(R"("network": {"depth": 6})"), q("[/network/block] is null; expected the name of a block"));
+                 shown("[/network/depth] is the text \"6\"; expected a whole number of layers"));
+        QCOMPARE(error(R"("network": {"depth": 6})"), shown("[/network/block] is null; expected the name of a block"));
     }
 };
 

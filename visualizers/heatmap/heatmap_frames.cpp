@@ -156,6 +156,14 @@ std::vector<double> HeatmapFrames::cells(const std::string& name, std::size_t in
     return cells;
 }
 
+engine::Matrix HeatmapFrames::shown(const std::string& name, std::size_t index, CellValue value) const
+{
+    engine::Matrix matrix = frame(name, index);
+    std::ranges::transform(cells(name, index, value), matrix.values.begin(),
+                           [](double cell) { return static_cast<float>(cell); });
+    return matrix;
+}
+
 HeatmapFrames::Range HeatmapFrames::range(const std::string& name, CellValue value) const
 {
     const auto series = m_series.find(name);

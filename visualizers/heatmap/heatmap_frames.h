@@ -52,6 +52,8 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<const engine::Matrix>> at(std::int64_t step) const;
     /// Row-major cells of a frame; NaN where there is no shortcut.
     [[nodiscard]] std::vector<double> cells(const std::string& name, std::size_t index, CellValue value) const;
+    /// A frame with those cells for its values.
+    [[nodiscard]] engine::Matrix shown(const std::string& name, std::size_t index, CellValue value) const;
     /// Smallest and largest cell over all frames, so that colours hold still while scrubbing.
     [[nodiscard]] Range range(const std::string& name, CellValue value) const;
     /// The wiring that the matrices were recorded under; clear() forgets it.

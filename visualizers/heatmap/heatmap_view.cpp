@@ -3,13 +3,14 @@
 
 #include "engine/api/matrix_name.h"
 #include "engine/api/row_curves.h"
+#include "visualizers/heatmap/distance_plot.h"
+#include "visualizers/heatmap/heatmap_controls.h"
+#include "visualizers/heatmap/heatmap_csv.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
-#include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QSignalBlocker>
@@ -27,9 +28,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kPlayInterval = 60; ///< ms between frames while playing
-constexpr int kCellDigits = 9;    ///< a float, exactly
-constexpr int kAllFeatures = -1;
-constexpr int kMostFeatures = 1'000'000;
+constexpr int kAllFeatures = HeatmapControls::kAllFeatures;
 
 QString textOf(projects::MixPort port)
 {
@@ -52,20 +51,23 @@ public:
     /// That the scrubber stands at; nullopt where nothing is shown.
     [[nodiscard]] std::optional<std::int64_t> step() const;
     [[nodiscard]] CsvText csvText() const;
+    [[nodiscard]] bool byDistance() const;
 
     HeatmapFrames frames;
+    QString runName;  ///< of the frames
     QString otherRun; ///< that the frames are compared with
     HeatmapGrid* grid;
+    DistancePlot* distances; ///< in place of the grid, where it is asked for
+    HeatmapControls* controls;
+    QTimer* player;
+
+    // Of the controls.
     QComboBox* kind;
     QComboBox* port;
     QSpinBox* feature;
     QComboBox* value;
-    QToolButton* pin;
     QToolButton* play;
     QSlider* scrubber;
-    QLabel* stepLabel;
-    QLabel* readout;
-    QTimer* player;
 
 private:
     [[nodiscard]] std::string current() const;
@@ -75,6 +77,7 @@ private:
     [[nodiscard]] HeatmapGrid::Picture picture(const std::string& series, std::size_t index) const;
     [[nodiscard]] QString scaleLabel() const;
     void pinStep();
+    void showDistances(const std::string& series, std::size_t index);
 
     HeatmapView* m_view;
     std::int64_t m_pinned = 0;
@@ -83,16 +86,15 @@ private:
 HeatmapView::Impl::Impl(HeatmapView* view)
     : grid(new HeatmapGrid(tr("Run a project with a learned topology, such as ANCRe, to see its mixing weights."),
                            view)),
-      kind(new PlotChoice(view)),
-      port(new PlotChoice(view)),
-      feature(new QSpinBox(view)),
-      value(new PlotChoice(view)),
-      pin(new QToolButton(view)),
-      play(new QToolButton(view)),
-      scrubber(new QSlider(Qt::Horizontal, view)),
-      stepLabel(new QLabel(view)),
-      readout(new QLabel(view)),
+      distances(new DistancePlot(view)),
+      controls(new HeatmapControls(view)),
       player(new QTimer(view)),
+      kind(controls->kind),
+      port(controls->port),
+      feature(controls->feature),
+      value(controls->value),
+      play(controls->play),
+      scrubber(controls->scrubber),
       m_view(view)
 {
     layOut();
@@ -107,56 +109,14 @@ void HeatmapView::Impl::layOut()
     grid->setAccessibleName(tr("Coefficient heatmap"));
     grid->setFocusPolicy(Qt::StrongFocus);
     grid->setMinimumHeight(80);
-    kind->setAccessibleName(tr("Matrix"));
-    kind->setObjectName(QStringLiteral("kind"));
-    port->setAccessibleName(tr("Port"));
-    port->setObjectName(QStringLiteral("port"));
-    feature->setAccessibleName(tr("Feature"));
-    feature->setObjectName(QStringLiteral("feature"));
-    feature->setRange(kAllFeatures, kMostFeatures);
-    feature->setSpecialValueText(tr("all features"));
-    feature->setPrefix(tr("feature "));
-    feature->setButtonSymbols(QAbstractSpinBox::NoButtons); // a number is typed, or stepped by the arrow keys
-    feature->setKeyboardTracking(false);                    // a checkpoint is read for each
-    feature->setToolTip(tr("The weights of one feature, at the steps that have a checkpoint"));
-    feature->setValue(kAllFeatures);
-    feature->hide();
-    value->setAccessibleName(tr("Cell value"));
-    value->setObjectName(QStringLiteral("value"));
-    value->addItems({tr("value"), tr("change since start"), tr("change since pinned step"),
-                     tr("difference from other run"), tr("log(p / row maximum)")});
-    pin->setText(tr("Pin"));
-    pin->setToolTip(tr("Compare with this step from now on (P)"));
-    pin->setAccessibleName(tr("Pin this step"));
-    play->setText(QStringLiteral("▶"));
-    play->setToolTip(tr("Play the recorded steps (Space)"));
-    play->setAccessibleName(tr("Play"));
-    play->setCheckable(true);
-    scrubber->setAccessibleName(tr("Recorded step"));
-    scrubber->setMinimumWidth(90);
-
-    auto* choices = new QHBoxLayout;
-    choices->setContentsMargins(8, 4, 8, 0);
-    choices->setSpacing(8);
-    choices->addWidget(kind);
-    choices->addWidget(port);
-    choices->addWidget(feature);
-    choices->addWidget(value);
-    choices->addStretch(1);
-    auto* controls = new QHBoxLayout;
-    controls->setContentsMargins(8, 0, 8, 0);
-    controls->setSpacing(8);
-    controls->addWidget(play);
-    controls->addWidget(scrubber, 1);
-    controls->addWidget(stepLabel);
-    controls->addWidget(pin);
-    controls->addWidget(readout);
     auto* column = new QVBoxLayout(m_view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    column->addLayout(choices);
-    column->addLayout(controls);
+    column->addWidget(controls);
     column->addWidget(grid, 1);
+    column->addWidget(distances, 1);
+    distances->setMinimumHeight(80);
+    distances->hide();
 }
 
 void HeatmapView::Impl::connectControls()
@@ -172,7 +132,8 @@ void HeatmapView::Impl::connectControls()
             emit m_view->featureWanted(number);
         }
     });
-    QObject::connect(pin, &QToolButton::clicked, m_view, [this] { pinStep(); });
+    QObject::connect(controls->pin, &QToolButton::clicked, m_view, [this] { pinStep(); });
+    QObject::connect(controls->distance, &QToolButton::toggled, m_view, [this] { show(); });
     QObject::connect(value, &QComboBox::currentIndexChanged, m_view, [this] { show(); });
     QObject::connect(scrubber, &QSlider::valueChanged, m_view, [this] { show(); });
     QObject::connect(play, &QToolButton::toggled, m_view, [this](bool on) {
@@ -189,7 +150,7 @@ void HeatmapView::Impl::connectControls()
         }
     });
     QObject::connect(grid, &HeatmapGrid::cellPointed, m_view, &HeatmapView::cellHovered);
-    QObject::connect(grid, &HeatmapGrid::readingChanged, readout, &QLabel::setText);
+    QObject::connect(grid, &HeatmapGrid::readingChanged, controls->readout, &QLabel::setText);
 }
 
 void HeatmapView::Impl::refreshNames()
@@ -328,18 +289,35 @@ void HeatmapView::Impl::show()
     kind->setVisible(kind->count() > 0);
     port->setVisible(port->count() > 0);
     feature->setVisible(kind->findData(QString(engine::matrix::kSpread)) >= 0); // a weight for each
-    for (QWidget* control : std::initializer_list<QWidget*>{kind, port, feature, value, pin, play, scrubber}) {
+    for (QWidget* control : std::initializer_list<QWidget*>{kind, port, feature, value, controls->distance,
+                                                            controls->pin, play, scrubber}) {
         control->setEnabled(any);
     }
+    grid->setVisible(!byDistance());
+    distances->setVisible(byDistance());
     if (any) {
         const auto index = static_cast<std::size_t>(scrubber->value());
         grid->setPicture(picture(series, index));
-        stepLabel->setText(tr("step %1").arg(frames.frame(series, index).step));
+        showDistances(series, index);
+        controls->stepLabel->setText(tr("step %1").arg(frames.frame(series, index).step));
     } else {
         grid->setNothing();
-        stepLabel->clear();
+        controls->stepLabel->clear();
     }
     emit m_view->stepShown();
+}
+
+bool HeatmapView::Impl::byDistance() const
+{
+    return controls->distance->isChecked() && frames.count(current()) > 0;
+}
+
+void HeatmapView::Impl::showDistances(const std::string& series, std::size_t index)
+{
+    if (byDistance()) {
+        const auto [low, high] = frames.range(series, cellValue());
+        distances->setWeights(weightsByDistance(frames.shown(series, index, cellValue())), scaleLabel(), low, high);
+    }
 }
 
 std::optional<std::int64_t> HeatmapView::Impl::step() const
@@ -352,22 +330,8 @@ std::optional<std::int64_t> HeatmapView::Impl::step() const
 
 CsvText HeatmapView::Impl::csvText() const
 {
-    return [frames = frames, series = current(), value = cellValue()](QTextStream& out) {
-        out.setRealNumberPrecision(kCellDigits);
-        out << "step,source,target,value\n";
-        for (std::size_t i = 0; i < frames.count(series); ++i) {
-            const engine::Matrix& matrix = frames.frame(series, i);
-            const auto cells = frames.cells(series, i, value);
-            for (std::int64_t row = 0; row < matrix.rows; ++row) {
-                for (std::int64_t column = 0; column < matrix.columns; ++column) {
-                    const double cell = cells[static_cast<std::size_t>(row * matrix.columns + column)];
-                    if (!std::isnan(cell)) {
-                        out << matrix.step << ',' << column << ',' << row + 1 << ',' << cell << '\n';
-                    }
-                }
-            }
-        }
-    };
+    return heatmapCsv(frames, {runName, textOf(engine::MatrixName::from(current()).port), current(), cellValue(),
+                               byDistance() ? HeatmapTable::Distances : HeatmapTable::Cells});
 }
 
 HeatmapView::HeatmapView(QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(this)) {}
@@ -450,10 +414,12 @@ void HeatmapView::follow(const ShownRuns& runs)
 {
     connect(&runs, &ShownRuns::frontChanged, this, &HeatmapView::clear);
     connect(&runs, &ShownRuns::comparedChanged, this, [this] { compareWith({}); });
+    connect(&runs, &ShownRuns::labelsChanged, this, [this, &runs] { m_impl->runName = runs.labelOf(runs.front()); });
     connect(&runs, &ShownRuns::begun, this, [this, &runs](const std::string& key) {
         const ShownRuns::Facts& facts = runs.find(key)->facts;
         if (key == runs.front()) {
             clear();
+            m_impl->runName = runs.labelOf(key);
             setWiring(facts.topology.wiring);
         } else if (key == runs.compared()) {
             compareWith(facts.name);
@@ -475,7 +441,7 @@ CsvText HeatmapView::csvText() const
 
 QCustomPlot& HeatmapView::plot() const
 {
-    return *m_impl->grid;
+    return m_impl->byDistance() ? static_cast<QCustomPlot&>(*m_impl->distances) : *m_impl->grid;
 }
 
 void HeatmapView::keyPressEvent(QKeyEvent* event)
@@ -501,7 +467,7 @@ void HeatmapView::keyPressEvent(QKeyEvent* event)
     case Qt::Key_Space:
         return m_impl->play->toggle();
     case Qt::Key_P:
-        return m_impl->pin->click();
+        return m_impl->controls->pin->click();
     default:
         PlotView::keyPressEvent(event);
     }
@@ -510,6 +476,7 @@ void HeatmapView::keyPressEvent(QKeyEvent* event)
 void HeatmapView::setTheme(resources::Theme theme)
 {
     m_impl->grid->setTheme(theme);
+    m_impl->distances->setTheme(theme);
     m_impl->show();
 }
 

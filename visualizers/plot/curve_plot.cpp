@@ -108,6 +108,11 @@ void CurvePlot::remove(Id id)
     if (found == m_curves.end()) {
         return;
     }
+    for (auto& [other, shown] : m_curves) {
+        if (shown.line->channelFillGraph() == found->second.line) {
+            shown.line->setChannelFillGraph(nullptr);
+        }
+    }
     removeGraph(found->second.line);
     removeGraph(found->second.broken);
     m_curves.erase(found);
@@ -119,6 +124,13 @@ void CurvePlot::style(Shown& shown) const
     shown.line->setPen(QPen(colour, shown.look.width, shown.look.line));
     shown.line->setScatterStyle(shown.look.marks ? QCPScatterStyle(QCPScatterStyle::ssDisc, colour, colour, 5)
                                                  : QCPScatterStyle());
+    const auto filledTo = shown.look.fillTo ? m_curves.find(*shown.look.fillTo) : m_curves.end();
+    const bool fills = filledTo != m_curves.end();
+    shown.line->setChannelFillGraph(fills ? filledTo->second.line : nullptr);
+    shown.line->setBrush(fills ? QBrush(colour) : QBrush());
+    if (fills) {
+        shown.line->setPen(Qt::NoPen);
+    }
     shown.line->setName(shown.look.name);
     shown.broken->removeFromLegend();
     shown.look.name.isEmpty() ? (void)shown.line->removeFromLegend() : (void)shown.line->addToLegend();
@@ -128,7 +140,8 @@ void CurvePlot::style(Shown& shown) const
 
 bool CurvePlot::isEmpty() const
 {
-    return std::ranges::all_of(m_curves, [](const auto& item) { return item.second.curve->size() == 0; });
+    return std::ranges::all_of(
+        m_curves, [](const auto& item) { return item.second.curve->size() == 0 || !item.second.look.fits; });
 }
 
 double CurvePlot::toAxis(double y) const
@@ -233,7 +246,7 @@ void CurvePlot::fitAxes()
     for (const auto& [id, shown] : m_curves) {
         const Curve& curve = *shown.curve;
         const std::size_t from = logX ? curve.lowerBound(std::numeric_limits<double>::min()) : 0;
-        if (from >= curve.size()) {
+        if (from >= curve.size() || !shown.look.fits) {
             continue;
         }
         x = {std::min(x.low, curve.at(from).x), std::max(x.high, curve.at(curve.size() - 1).x)};

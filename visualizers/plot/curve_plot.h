@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace residua::visualizers {
@@ -29,7 +30,9 @@ public:
         double alpha = 1;
         double width = 1;
         Qt::PenStyle line = Qt::SolidLine;
-        bool marks = false; ///< a dot at each point
+        bool marks = false;            ///< a dot at each point
+        bool fits = true;              ///< the axes are fitted to it, and it counts as something to show
+        std::optional<Id> fillTo = {}; ///< no line, but the area between this curve and that one
         bool operator==(const Look&) const = default;
     };
 

@@ -5,7 +5,9 @@
 #include "projects/file/store.h"
 
 #include <QBuffer>
+#include <QCoreApplication>
 #include <QFileInfo>
+#include <QResizeEvent>
 #include <QSaveFile>
 #include <QSvgGenerator>
 
@@ -21,6 +23,27 @@ namespace {
 constexpr double kPngScale = 2;
 constexpr double kPointsPerPixel = 0.75;
 constexpr int kPdfResolution = 96; ///< dots an inch: one a pixel of the plot
+
+/// Gives a plot another shape for as long as it lives: what it leaves out for want of room is there in a larger one.
+class Shaped {
+public:
+    Shaped(QCustomPlot& plot, QSize shape) : m_plot(plot), m_before(plot.size()) { become(shape); }
+    ~Shaped() { become(m_before); }
+    Shaped(const Shaped&) = delete;
+    Shaped& operator=(const Shaped&) = delete;
+
+private:
+    /// Told at once also where the plot is not seen.
+    void become(QSize shape)
+    {
+        QResizeEvent event(shape, m_plot.size());
+        m_plot.resize(shape);
+        QCoreApplication::sendEvent(&m_plot, &event);
+    }
+
+    QCustomPlot& m_plot;
+    QSize m_before;
+};
 
 void paintVector(QCustomPlot& plot, QPaintDevice* device)
 {
@@ -115,9 +138,11 @@ Status writeFile(const QString& path, const Contents& contents)
 
 } // namespace
 
-Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& path)
+Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& path,
+                              QSize shape)
 {
     const QString suffix = QFileInfo(path).suffix().toLower();
+    const Shaped shaped(plot, shape.expandedTo(plot.minimumSize()));
     Contents contents = contentsOf(plot, numbers, suffix);
     if (!contents) {
         return Error{path.toStdString(),

@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "visualizers/plot/csv_text.h"
 
+#include <QSize>
 #include <QString>
 
 #include <functional>
@@ -16,9 +17,9 @@ namespace residua::visualizers {
 /// Any thread. Error: a place that cannot be written.
 using ExportWork = std::function<Status()>;
 
-/// Draws the plot as it is seen, for a PNG (twice the pixels), SVG or PDF, or takes its `numbers` for a CSV; the path's
-/// suffix says which. GUI thread. Error: another suffix.
+/// Draws the plot as if it were of `shape`, for a PNG (twice the pixels), SVG or PDF, or takes its `numbers` for a CSV;
+/// the path's suffix says which. GUI thread. Error: another suffix.
 [[nodiscard]] Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers,
-                                            const QString& path);
+                                            const QString& path, QSize shape);
 
 } // namespace residua::visualizers

@@ -6,10 +6,9 @@
 #include <QClipboard>
 #include <QContextMenuEvent>
 #include <QCoreApplication>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QMenu>
-#include <QMessageBox>
+#include <QPointer>
 #include <QPromise>
 #include <QRegularExpression>
 #include <QThreadPool>
@@ -60,11 +59,11 @@ QString PlotView::csv() const
     return textOf(csvText());
 }
 
-QFuture<Status> PlotView::exportTo(const QString& path)
+QFuture<Status> PlotView::exportTo(const QString& path, QSize shape)
 {
     leavePlot();
     const auto work = exportWork(
-        plot(), [this] { return csvText(); }, path);
+        plot(), [this] { return csvText(); }, path, shape);
     return work ? onThread(*work) : QtFuture::makeReadyFuture(Status(work.error()));
 }
 
@@ -73,24 +72,13 @@ void PlotView::askExport()
     static const QRegularExpression notInNames(QStringLiteral("[^\\w.-]+"));
     QString name = accessibleName().toLower();
     name.replace(notInNames, QStringLiteral("-"));
-    auto* dialog = new QFileDialog(this, tr("Export %1").arg(accessibleName()));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setNameFilters(
-        {tr("Picture (*.png)"), tr("Vector picture (*.svg)"), tr("Document (*.pdf)"), tr("Numbers (*.csv)")});
-    const auto takeSuffix = [dialog](const QString& filter) {
-        dialog->setDefaultSuffix(filter.section(QLatin1String("*."), 1).section(QLatin1Char(')'), 0, 0));
-    };
-    takeSuffix(dialog->selectedNameFilter());
-    connect(dialog, &QFileDialog::filterSelected, dialog, takeSuffix);
-    dialog->selectFile(name);
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-        exportTo(path).then(this, [this](const Status& done) {
-            if (!done) {
-                auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"),
-                                            QString::fromStdString(done.error().text()), QMessageBox::Ok, this);
-                box->setAttribute(Qt::WA_DeleteOnClose);
-                box->open();
+    auto* dialog = new ExportDialog(tr("Export %1").arg(accessibleName()), name, this);
+    connect(dialog, &ExportDialog::chosen, this, [this, dialog = QPointer(dialog)](const QString& path, QSize shape) {
+        exportTo(path, shape).then(this, [dialog](const Status& done) {
+            if (dialog && done) {
+                dialog->close();
+            } else if (dialog) {
+                dialog->refuse(QString::fromStdString(done.error().text()));
             }
         });
     });

@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "resources/colours.h"
 #include "visualizers/plot/csv_text.h"
+#include "visualizers/plot/export_dialog.h"
 
 #include <QFuture>
 #include <QString>
@@ -24,11 +25,11 @@ public:
     [[nodiscard]] virtual CsvText csvText() const = 0;
     /// The same as text, at once.
     [[nodiscard]] QString csv() const;
-    /// PNG, SVG, PDF or CSV, by the suffix of `path`. Drawn now, encoded and written on another thread.
-    QFuture<Status> exportTo(const QString& path);
+    /// PNG, SVG, PDF or CSV, by the suffix of `path`, in this shape. Drawn now, encoded and written on another thread.
+    QFuture<Status> exportTo(const QString& path, QSize shape = kExportShape);
 
 public slots:
-    /// Asks where to, and says what went wrong.
+    /// Asks where to and how large, and says what went wrong.
     void askExport();
     void copyPicture();
     /// Once they are written, on another thread.

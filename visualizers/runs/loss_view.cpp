@@ -47,7 +47,8 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
                           .title = tr("training"),
                           .label = tr("loss"),
                           .beside = engine::metric::kValidationLoss,
-                          .besideTitle = tr("validation")},
+                          .besideTitle = tr("validation"),
+                          .bounded = true},
                          tr("Run the project to see its loss."), view)),
       table(new QTableView(view))
 {

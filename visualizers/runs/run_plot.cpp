@@ -5,6 +5,7 @@
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/runs/run_csv.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int kSmoothingSteps = 20;
 constexpr double kRawAlpha = 0.5;
+constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seeds is drawn
 constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
 
@@ -49,8 +51,12 @@ RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, S
       m_axis(new PlotChoice(this)),
       m_scale(new PlotChoice(this)),
       m_smoothing(new QSlider(Qt::Horizontal, this)),
+      m_bounds(new QCheckBox(tr("bounds"), this)),
+      m_seeds(new QCheckBox(tr("seeds as a band"), this)),
       m_split(new QSplitter(Qt::Vertical, this)),
-      m_empty(inviteOver(*m_plot, invitation))
+      m_empty(inviteOver(*m_plot, invitation)),
+      m_seedPlot(*m_plot),
+      m_boundLines(*m_plot)
 {
     layOut();
     m_plot->xAxis->setLabel(xName());
@@ -101,7 +107,16 @@ void RunPlot::layOut()
     m_controls->addWidget(m_scale);
     m_controls->addWidget(new QLabel(tr("Smoothing"), this));
     m_controls->addWidget(m_smoothing);
+    m_controls->addWidget(m_bounds);
+    m_controls->addWidget(m_seeds);
     m_controls->addStretch(1);
+    m_bounds->setObjectName(QStringLiteral("bounds"));
+    m_bounds->setChecked(true);
+    m_bounds->hide();
+    m_seeds->setObjectName(QStringLiteral("seedsAsBand"));
+    m_seeds->setToolTip(tr("Runs that differ in their seeds alone: their mean, and one standard deviation around it"));
+    m_seeds->setChecked(true);
+    m_seeds->hide();
     m_split->addWidget(m_plot);
     m_split->setStretchFactor(0, 3);
     m_split->setChildrenCollapsible(false);
@@ -118,6 +133,9 @@ void RunPlot::connectControls()
     m_later.setInterval(0);
     connect(&m_later, &QTimer::timeout, this, &RunPlot::refresh);
     connect(m_scale, &QComboBox::currentIndexChanged, this, &RunPlot::setScale);
+    for (QCheckBox* box : {m_bounds, m_seeds}) {
+        connect(box, &QCheckBox::toggled, this, &RunPlot::refresh);
+    }
     connect(m_smoothing, &QSlider::valueChanged, this, [this](int position) {
         for (auto& [key, run] : m_runs) {
             run.curves.setWindow(windowOf(position));
@@ -263,15 +281,17 @@ void RunPlot::style(const Item& run) const
     for (std::size_t line = 0; line < drawn.lines.size(); ++line) {
         styleLine(run, line);
     }
-    const bool beside = drawn.curves.at(m_shown.beside).raw().size() > 0;
+    const bool apart = !inBand(run);
+    const bool beside = apart && drawn.curves.at(m_shown.beside).raw().size() > 0;
     const QString name = m_shownRuns.labelOf(run.first);
     m_plot->setLook(drawn.beside, {.name = beside ? legendName(name, m_shown.besideTitle) : QString(),
                                    .run = name,
-                                   .reading = m_shown.besideTitle,
+                                   .reading = apart ? m_shown.besideTitle : QString(),
                                    .colour = resources::curveColour(about(run).colour, m_theme),
+                                   .alpha = apart ? 1.0 : 0.0,
                                    .width = 1.2,
                                    .line = Qt::DashLine,
-                                   .marks = true});
+                                   .marks = apart});
 }
 
 /// The run's name in the legend stands by what is drawn in full: the average, or the points where there is none.
@@ -279,6 +299,13 @@ void RunPlot::style(const Item& run) const
 void RunPlot::styleLine(const Item& run, std::size_t line) const
 {
     const std::vector<Line>& lines = run.second.lines;
+    if (inBand(run)) {
+        const CurvePlot::Look behind{.colour = resources::curveColour(about(run).colour, m_theme),
+                                     .alpha = kBehindBand};
+        m_plot->setLook(lines[line].raw, smooths() ? CurvePlot::Look{.alpha = 0} : behind);
+        m_plot->setLook(lines[line].smooth, behind);
+        return;
+    }
     const std::size_t last = lines.size() - 1;
     const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
     const bool read = line == 0 || line == last || line == last / 2;
@@ -304,6 +331,7 @@ void RunPlot::remove(const std::string& key)
     if (const auto found = m_runs.find(key); found != m_runs.end()) {
         undraw(found->second);
         m_runs.erase(found);
+        showSeeds(); // no band follows what is gone
     }
 }
 
@@ -350,6 +378,79 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
                                     curve.positions(3));
 }
 
+std::vector<SeedPlot::Study> RunPlot::studies() const
+{
+    std::vector<SeedPlot::Study> studies;
+    for (const ShownRuns::Run& run : m_shownRuns.runs()) {
+        const auto drawn = m_runs.find(run.key);
+        if (drawn == m_runs.end() || run.facts.study.empty() || byColumn()) {
+            continue;
+        }
+        auto study = std::ranges::find(studies, run.facts.study, &SeedPlot::Study::key);
+        if (study == studies.end()) {
+            studies.push_back(
+                {run.facts.study, {}, {}, run.colour, run.facts.flopPerUnit > 0 ? run.facts.flopPerUnit : 1});
+            study = std::prev(studies.end());
+        }
+        study->curves.push_back(&drawn->second.curves);
+    }
+    std::erase_if(studies, [](const SeedPlot::Study& study) { return study.curves.size() < 2; });
+    for (SeedPlot::Study& study : studies) {
+        QStringList names;
+        for (const ShownRuns::Run& run : m_shownRuns.runs()) {
+            if (run.facts.study == study.key && m_runs.contains(run.key)) {
+                names << run.facts.name;
+            }
+        }
+        study.name = commonName(names);
+    }
+    return studies;
+}
+
+bool RunPlot::inBand(const Item& run) const
+{
+    if (!m_seeds->isChecked() || byColumn() || about(run).facts.study.empty()) {
+        return false;
+    }
+    return std::ranges::count_if(
+               m_runs, [&](const Item& other) { return about(other).facts.study == about(run).facts.study; }) > 1;
+}
+
+/// Theorems of gradient flow speak of continuous time, which steps stand for: the figure says so.
+void RunPlot::showBounds()
+{
+    std::vector<const ShownRuns::Run*> bounded;
+    for (const ShownRuns::Run& run : m_shownRuns.runs()) {
+        if (m_shown.bounded && m_runs.contains(run.key) && !run.facts.bounds.empty()) {
+            bounded.push_back(&run);
+        }
+    }
+    m_bounds->setVisible(!bounded.empty() && xAxis() == XAxis::Step);
+    if (!m_bounds->isChecked() || xAxis() != XAxis::Step) {
+        bounded.clear();
+    }
+    m_boundLines.show(bounded, m_theme);
+    const QString claims = m_boundLines.claims();
+    m_bounds->setToolTip(claims.isEmpty() ? tr("What theorems say of these losses")
+                                          : claims + QLatin1Char('\n') +
+                                                tr("Where a theorem is of gradient flow, step times rate stands for "
+                                                   "its time."));
+}
+
+void RunPlot::showSeeds()
+{
+    std::vector<SeedPlot::Study> bands = studies();
+    m_seeds->setVisible(!bands.empty());
+    if (!m_seeds->isChecked()) {
+        bands.clear();
+    }
+    std::vector<SeedPlot::Number> numbers{{m_shown.name, m_shown.title, false}};
+    if (!m_shown.beside.empty()) {
+        numbers.push_back({m_shown.beside, m_shown.besideTitle, true});
+    }
+    m_seedPlot.show(bands, numbers, xAxis(), windowOf(m_smoothing->value()), m_theme);
+}
+
 void RunPlot::refresh()
 {
     for (Item& run : m_runs) {
@@ -360,6 +461,8 @@ void RunPlot::refresh()
         style(run);
     }
     catchUp();
+    showSeeds();
+    showBounds();
     m_empty->setVisible(m_plot->isEmpty());
     showBands();
     m_plot->refresh();

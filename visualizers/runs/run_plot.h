@@ -4,7 +4,9 @@
 #include "engine/results/stages.h"
 #include "visualizers/plot/csv_text.h"
 #include "visualizers/plot/curve_plot.h"
+#include "visualizers/runs/bound_lines.h"
 #include "visualizers/runs/run_curves.h"
+#include "visualizers/runs/seed_plot.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QTimer>
@@ -16,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+class QCheckBox;
 class QComboBox;
 class QHBoxLayout;
 class QLabel;
@@ -25,18 +28,19 @@ class QSplitter;
 namespace residua::visualizers {
 
 /// A recorded number of the overlaid runs as curves, with the choices above them: by step, units, FLOP or time; the
-/// scales; a moving average with the recorded points faint behind it. Stages are bands, those of the first run that has
-/// any. GUI thread.
+/// scales; a moving average with the recorded points faint behind it; runs that differ in their seeds alone as their
+/// mean in a band of one deviation. Stages are bands too, those of the first run that has any. GUI thread.
 class RunPlot : public QWidget {
     Q_OBJECT
 public:
     /// What is drawn of each run.
     struct Shown {
-        std::string name;    ///< as RunCurves knows it; ending in "/": a curve for each column whose name begins so
-        QString title;       ///< "training"; of columns what each is, "layer"
-        QString label;       ///< of the vertical axis
-        std::string beside;  ///< drawn as points of their own, never smoothed; empty: nothing
-        QString besideTitle; ///< "validation"
+        std::string name;     ///< as RunCurves knows it; ending in "/": a curve for each column whose name begins so
+        QString title;        ///< "training"; of columns what each is, "layer"
+        QString label;        ///< of the vertical axis
+        std::string beside;   ///< drawn as points of their own, never smoothed; empty: nothing
+        QString besideTitle;  ///< "validation"
+        bool bounded = false; ///< theorems' bounds are drawn over it, by step
     };
 
     /// Puts what a run has recorded into its curves, beside the fields of its steps.
@@ -92,6 +96,11 @@ private:
     [[nodiscard]] std::vector<std::string> namesOf(const Drawn& run) const;
     void catchUp();
     void showBands();
+    void showSeeds();
+    void showBounds();
+    [[nodiscard]] std::vector<SeedPlot::Study> studies() const;
+    /// Whether this run is a part of a band that is drawn.
+    [[nodiscard]] bool inBand(const Item& run) const;
     [[nodiscard]] bool smooths() const;
     [[nodiscard]] XAxis xAxis() const;
     [[nodiscard]] QString xName() const;
@@ -109,10 +118,14 @@ private:
     QComboBox* m_axis;
     QComboBox* m_scale;
     QSlider* m_smoothing;
+    QCheckBox* m_bounds; ///< theorems' bounds are drawn
+    QCheckBox* m_seeds;  ///< runs that differ in their seeds alone are drawn as one band
     QSplitter* m_split;
     QLabel* m_empty;
     QTimer m_later;                      ///< goes on with the averages once what waits is done
     std::map<std::string, Drawn> m_runs; ///< by key; they stay where they are: the plot points into them
+    SeedPlot m_seedPlot;
+    BoundLines m_boundLines;
     resources::Theme m_theme = resources::Theme::Light;
 };
 

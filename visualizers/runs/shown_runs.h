@@ -32,6 +32,12 @@ struct RunNumbers {
 class ShownRuns : public QObject {
     Q_OBJECT
 public:
+    /// What a theorem says of a run's loss.
+    struct Bound {
+        QString name;
+        QString claim; ///< one line for people
+        std::vector<engine::MetricPoint> points;
+    };
     /// What views need to know of a run beside its numbers.
     struct Facts {
         QString name = {};
@@ -40,6 +46,8 @@ public:
         projects::Topology topology = {}; ///< that its matrices were recorded under
         std::int64_t layers = 0;          ///< of its stack
         QString started = {};             ///< when, for people
+        std::vector<Bound> bounds = {};   ///< by step
+        std::string study = {};           ///< the same for runs that differ in their seeds alone; empty: not known
     };
     struct Run {
         std::string key;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/runs/go_on_request.h"
+#include "engine/api/values.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+
+#include <QDialog>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QSpinBox;
+
+namespace residua::app {
+
+/// What there is of a run that can be gone on with.
+struct GoOnSource {
+    engine::RunInfo info;
+    projects::Project project;             ///< that is trained
+    std::vector<std::int64_t> checkpoints; ///< steps, ascending
+};
+/// Blocking; any thread.
+[[nodiscard]] Result<GoOnSource> readGoOnSource(const std::string& runDirectory);
+
+/// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, with what
+/// that changes in cost. It stays open until the request is carried out, to say what stands in its way. Not modal.
+class GoOnDialog : public QDialog {
+    Q_OBJECT
+public:
+    /// `wired`: the open project's topology, the first that a retrofit is offered.
+    GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wired, QWidget* parent = nullptr);
+
+    [[nodiscard]] const std::string& run() const { return m_source.info.directory; }
+    /// The request is refused: says why, and another can be made.
+    void refuse(const QString& reason);
+
+signals:
+    void chosen(const residua::app::GoOnRequest& request);
+
+private:
+    void fillCheckpoints();
+    void fillTopologies(const projects::Topology& wired);
+    void connectFields();
+    void update();
+    void choose();
+    [[nodiscard]] std::int64_t step() const;
+    [[nodiscard]] Result<projects::Topology> topology() const;
+    [[nodiscard]] QString costText(const projects::Topology& topology) const;
+
+    GoOnKind m_kind;
+    GoOnSource m_source;
+    std::vector<projects::Topology> m_topologies; ///< of the list
+    QComboBox* m_step;
+    QSpinBox* m_steps;
+    QComboBox* m_topology; ///< a retrofit's
+    QLabel* m_cost;
+    QCheckBox* m_otherData;
+    QLabel* m_reason;
+    QPushButton* m_go = nullptr;
+};
+
+} // namespace residua::app

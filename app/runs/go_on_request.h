@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "projects/model/topology.h"
+
+#include <cstdint>
+#include <string>
+
+namespace residua::app {
+
+enum class GoOnKind {
+    Resume,   ///< the run itself, from a checkpoint
+    Fork,     ///< a copy of it up to a checkpoint
+    Retrofit, ///< a copy that is wired otherwise and computes the same at first
+};
+
+/// How a run is to go on.
+struct GoOnRequest {
+    GoOnKind kind{};
+    std::string run;       ///< its directory
+    std::int64_t step = 0; ///< from this checkpoint
+    std::int64_t steps = 0;
+    engine::OtherData otherData = engine::OtherData::Refuse;
+    projects::Topology topology = {}; ///< of a retrofit
+};
+
+} // namespace residua::app

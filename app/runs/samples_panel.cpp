@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/runs/samples_panel.h"
+
+#include "app/look/format.h"
+#include "app/look/theme.h"
+
+#include <QCheckBox>
+#include <QDoubleSpinBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kTokens = 120;
+constexpr int kMostTokens = 5000;
+constexpr double kTemperature = 0.8;
+constexpr int kNarrowPrompt = 60;
+
+} // namespace
+
+SamplesPanel::SamplesPanel(QWidget* parent)
+    : QWidget(parent),
+      m_prompt(new QLineEdit(this)),
+      m_tokens(new QSpinBox(this)),
+      m_temperature(new QDoubleSpinBox(this)),
+      m_live(new QCheckBox(tr("at each checkpoint"), this)),
+      m_sample(new QPushButton(tr("Sample"), this)),
+      m_texts(new QPlainTextEdit(this)),
+      m_state(new QLabel(this))
+{
+    setObjectName(QStringLiteral("samplesPanel"));
+    setAttribute(Qt::WA_StyledBackground);
+    layOut();
+    connect(m_sample, &QPushButton::clicked, this, &SamplesPanel::sample);
+    connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
+    setRun({}, {});
+}
+
+void SamplesPanel::layOut()
+{
+    m_prompt->setPlaceholderText(tr("Begin with … (else the data's beginning)"));
+    m_prompt->setAccessibleName(tr("What the text begins with"));
+    m_prompt->setObjectName(QStringLiteral("samplePrompt"));
+    m_prompt->setMinimumWidth(kNarrowPrompt);
+    m_tokens->setRange(1, kMostTokens);
+    m_tokens->setValue(kTokens);
+    m_tokens->setSuffix(tr(" tokens"));
+    m_tokens->setAccessibleName(tr("Tokens to add"));
+    m_temperature->setRange(0, 10);
+    m_temperature->setSingleStep(0.1);
+    m_temperature->setValue(kTemperature);
+    m_temperature->setPrefix(tr("T "));
+    m_temperature->setAccessibleName(tr("Temperature"));
+    m_temperature->setToolTip(tr("Temperature; 0 takes the likeliest token always"));
+    m_live->setChecked(true);
+    m_live->setToolTip(tr("A text at each checkpoint of the run that trains, while this panel is seen"));
+    m_sample->setObjectName(QStringLiteral("sampleNow"));
+    m_texts->setObjectName(QStringLiteral("sampleTexts"));
+    m_texts->setAccessibleName(tr("Sampled texts"));
+    m_texts->setReadOnly(true);
+    m_texts->setFont(numberFont());
+    m_state->setProperty("role", QStringLiteral("muted"));
+    m_state->setWordWrap(true);
+    auto* first = new QHBoxLayout;
+    first->setContentsMargins(8, 4, 8, 0);
+    first->addWidget(m_prompt, 1);
+    first->addWidget(m_sample);
+    auto* second = new QHBoxLayout;
+    second->setContentsMargins(8, 0, 8, 0);
+    second->addWidget(m_tokens);
+    second->addWidget(m_temperature);
+    second->addWidget(m_live);
+    second->addStretch();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    column->addLayout(first);
+    column->addLayout(second);
+    column->addWidget(m_texts, 1);
+    m_state->setContentsMargins(8, 0, 8, 4);
+    column->addWidget(m_state);
+}
+
+void SamplesPanel::setRun(const std::string& directory, const QString& name)
+{
+    m_run = directory;
+    m_sample->setEnabled(!directory.empty());
+    m_state->setText(directory.empty() ? tr("Train a language model, and it can be asked for texts here.")
+                                       : tr("of %1").arg(name));
+    showTexts();
+}
+
+void SamplesPanel::noticeCheckpoint(const std::string& directory)
+{
+    if (directory == m_run && m_live->isChecked() && isVisible() && !visibleRegion().isEmpty()) {
+        sample();
+    }
+}
+
+void SamplesPanel::sample()
+{
+    if (m_run.empty()) {
+        return;
+    }
+    engine::SampleRequest request;
+    request.runDirectory = m_run;
+    request.prompt = m_prompt->text().toStdString();
+    request.tokens = m_tokens->value();
+    request.temperature = m_temperature->value();
+    m_state->setText(tr("sampling …"));
+    emit sampleRequested(request);
+}
+
+void SamplesPanel::take(const std::string& directory, const engine::SampleReady& sample)
+{
+    m_samples[directory].push_back({sample.step, QString::fromStdString(sample.text)});
+    if (directory == m_run) {
+        QStringList notes;
+        for (const std::string& note : sample.notes) {
+            notes << QString::fromStdString(note);
+        }
+        m_state->setText(notes.join(QLatin1Char('\n')));
+        showTexts();
+    }
+}
+
+void SamplesPanel::refuse(const std::string& directory, const QString& reason)
+{
+    if (directory == m_run) {
+        m_state->setText(reason);
+    }
+}
+
+/// The newest first: it is what is waited for.
+void SamplesPanel::showTexts()
+{
+    QStringList texts;
+    const auto found = m_samples.find(m_run);
+    if (found != m_samples.end()) {
+        for (auto sample = found->second.rbegin(); sample != found->second.rend(); ++sample) {
+            texts << tr("step %1").arg(formatWhole(sample->step)) + QLatin1Char('\n') + sample->text;
+        }
+    }
+    m_texts->setPlainText(texts.join(QStringLiteral("\n\n")));
+}
+
+} // namespace residua::app

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <string>
+
+namespace residua::app {
+
+/// What a new project begins as.
+struct NewProject {
+    std::string name = "Untitled";
+    projects::Source source = projects::SyntheticLanguage{};
+    std::int64_t depth = 8;
+    std::int64_t width = 128;
+    std::string topology = "plain"; ///< a preset
+    std::int64_t steps = 500;
+    std::int64_t batch = 16;
+    std::int64_t sequenceLength = 64; ///< language only
+};
+
+/// What is proposed for data of this kind: the sizes of the example that trains on such data.
+[[nodiscard]] NewProject proposalFor(const projects::Source& source);
+
+/// The project: the example of its data's kind with these sizes, its blocks adapted to the topology, and problems cured
+/// that have a cure (heads that do not divide the width). It may still have problems. Error: no such topology, a size
+/// that is none.
+[[nodiscard]] Result<projects::Project> projectFrom(const NewProject& wanted);
+
+} // namespace residua::app

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/start/new_project_dialog.h"
+
+#include "app/inspector/cost_view.h"
+#include "app/look/format.h"
+#include "app/look/theme.h"
+#include "app/runs/background.h"
+#include "projects/check/validate.h"
+#include "projects/cost/cost.h"
+#include "projects/model/data_source.h"
+#include "projects/studies/sweep_grid.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+constexpr QSize kSize(760, 560);
+constexpr int kSoonMilliseconds = 250; ///< a path is typed letter by letter
+constexpr std::size_t kShownNumbers = 64;
+constexpr int kMostLayers = 100'000;
+
+QSpinBox* number(const QString& name, const QString& object, int most, QWidget* parent)
+{
+    auto* box = new QSpinBox(parent);
+    box->setRange(1, most);
+    box->setGroupSeparatorShown(true);
+    box->setAccessibleName(name);
+    box->setObjectName(object);
+    return box;
+}
+
+template <class T>
+QString listed(const std::vector<T>& numbers)
+{
+    QStringList texts;
+    for (std::size_t i = 0; i < numbers.size() && i < kShownNumbers; ++i) {
+        texts << QString::number(numbers[i]);
+    }
+    return texts.join(QLatin1Char(' ')) + (numbers.size() > kShownNumbers ? QStringLiteral(" …") : QString());
+}
+
+QString previewText(const engine::DataPreview& preview)
+{
+    if (!preview.summary.language) {
+        return NewProjectDialog::tr("input\n%1\n\ntarget\n%2").arg(listed(preview.inputs), listed(preview.outputs));
+    }
+    const QString ids = NewProjectDialog::tr("tokens\n%1").arg(listed(preview.tokens));
+    const QString text = QString::fromStdString(preview.text);
+    return text.isEmpty() || text == listed(preview.tokens) ? ids : text + QStringLiteral("\n\n") + ids;
+}
+
+} // namespace
+
+NewProjectDialog::NewProjectDialog(double deviceBytes, QWidget* parent)
+    : QDialog(parent),
+      m_name(new QLineEdit(tr("Untitled"), this)),
+      m_kind(new QComboBox(this)),
+      m_path(new QLineEdit(this)),
+      m_browse(new QPushButton(tr("Browse…"), this)),
+      m_tokeniser(new QComboBox(this)),
+      m_model(new QLineEdit(this)),
+      m_vocabulary(number(tr("Vocabulary"), QStringLiteral("newVocabulary"), 1'000'000, this)),
+      m_amount(new QLabel(this)),
+      m_preview(new QPlainTextEdit(this)),
+      m_depth(number(tr("Depth"), QStringLiteral("newDepth"), kMostLayers, this)),
+      m_width(number(tr("Width"), QStringLiteral("newWidth"), 1'000'000, this)),
+      m_topology(new QComboBox(this)),
+      m_steps(number(tr("Steps"), QStringLiteral("newSteps"), std::numeric_limits<int>::max(), this)),
+      m_batch(number(tr("Batch"), QStringLiteral("newBatch"), 1'000'000, this)),
+      m_sequence(number(tr("Sequence length"), QStringLiteral("newSequence"), 10'000'000, this)),
+      m_cost(new CostView(this)),
+      m_total(new QLabel(this)),
+      m_problem(new QLabel(this))
+{
+    setObjectName(QStringLiteral("newProjectDialog"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(tr("New project"));
+    resize(kSize);
+    m_cost->setDeviceMemory(deviceBytes);
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kSoonMilliseconds);
+    layOut();
+    connectFields();
+    chooseKind();
+}
+
+NewProjectDialog::~NewProjectDialog()
+{
+    if (m_wanted) {
+        *m_wanted = false;
+    }
+}
+
+QFormLayout* NewProjectDialog::makeDataForm()
+{
+    m_name->setObjectName(QStringLiteral("newName"));
+    m_kind->setObjectName(QStringLiteral("newData"));
+    m_path->setObjectName(QStringLiteral("newPath"));
+    m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
+    m_model->setObjectName(QStringLiteral("newModel"));
+    m_kind->addItems({tr("Synthetic language, built in"), tr("Text: a file, or a folder of .txt files"),
+                      tr("JSON lines: a text in each"), tr("Token file"), tr("Vectors: linear regression"),
+                      tr("Vectors: low-rank regression"), tr("Vectors: boolean polynomial")});
+    m_tokeniser->addItems({tr("bytes"), tr("characters"), tr("SentencePiece")});
+    m_vocabulary->setValue(256);
+    m_path->setPlaceholderText(tr("Where it lies"));
+    m_model->setPlaceholderText(tr("Its .model file"));
+    auto* place = new QWidget(this);
+    auto* row = new QHBoxLayout(place);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(m_path, 1);
+    row->addWidget(m_browse);
+    m_amount->setObjectName(QStringLiteral("newAmount"));
+    m_amount->setWordWrap(true);
+    m_preview->setObjectName(QStringLiteral("newPreview"));
+    m_preview->setAccessibleName(tr("The beginning of what is fed"));
+    m_preview->setReadOnly(true);
+    m_preview->setFont(numberFont());
+    m_preview->setTabChangesFocus(true);
+    m_dataForm = new QFormLayout;
+    m_dataForm->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    m_dataForm->addRow(tr("Name"), m_name);
+    m_dataForm->addRow(tr("Data"), m_kind);
+    m_dataForm->addRow(tr("Place"), place);
+    m_dataForm->addRow(tr("Tokeniser"), m_tokeniser);
+    m_dataForm->addRow(tr("Model"), m_model);
+    m_dataForm->addRow(tr("Vocabulary"), m_vocabulary);
+    return m_dataForm;
+}
+
+QFormLayout* NewProjectDialog::makeNetworkForm()
+{
+    m_topology->setObjectName(QStringLiteral("newTopology"));
+    m_topology->setAccessibleName(tr("Topology"));
+    m_networkForm = new QFormLayout;
+    m_networkForm->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    m_networkForm->addRow(tr("Depth"), m_depth);
+    m_networkForm->addRow(tr("Width"), m_width);
+    m_networkForm->addRow(tr("Topology"), m_topology);
+    m_networkForm->addRow(tr("Steps"), m_steps);
+    m_networkForm->addRow(tr("Batch"), m_batch);
+    m_networkForm->addRow(tr("Sequence length"), m_sequence);
+    return m_networkForm;
+}
+
+void NewProjectDialog::layOut()
+{
+    auto* left = new QVBoxLayout;
+    left->addLayout(makeDataForm());
+    left->addWidget(m_amount);
+    left->addWidget(m_preview, 1);
+    auto* right = new QVBoxLayout;
+    right->addLayout(makeNetworkForm());
+    right->addSpacing(8);
+    right->addWidget(m_cost);
+    right->addWidget(m_total);
+    right->addStretch();
+    m_total->setObjectName(QStringLiteral("newTotal"));
+    m_total->setProperty("role", QStringLiteral("muted"));
+    m_total->setWordWrap(true);
+    m_problem->setObjectName(QStringLiteral("newProblem"));
+    m_problem->setProperty("role", QStringLiteral("error"));
+    m_problem->setWordWrap(true);
+    auto* halves = new QHBoxLayout;
+    halves->setSpacing(20);
+    halves->addLayout(left, 3);
+    halves->addLayout(right, 2);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    m_create = buttons->addButton(tr("Create"), QDialogButtonBox::AcceptRole);
+    m_create->setObjectName(QStringLiteral("newCreate"));
+    m_create->setDefault(true);
+    auto* column = new QVBoxLayout(this);
+    column->addLayout(halves, 1);
+    column->addWidget(m_problem);
+    column->addWidget(buttons);
+    connect(m_create, &QPushButton::clicked, this, &NewProjectDialog::create);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+}
+
+void NewProjectDialog::connectFields()
+{
+    connect(m_kind, &QComboBox::currentIndexChanged, this, &NewProjectDialog::chooseKind);
+    connect(m_browse, &QPushButton::clicked, this, &NewProjectDialog::browse);
+    connect(&m_soon, &QTimer::timeout, this, &NewProjectDialog::readData);
+    for (QComboBox* box : {m_tokeniser, m_topology}) {
+        connect(box, &QComboBox::currentIndexChanged, this, &NewProjectDialog::update);
+    }
+    for (QLineEdit* line : {m_path, m_model}) {
+        connect(line, &QLineEdit::textChanged, this, &NewProjectDialog::update);
+    }
+    for (QSpinBox* box : {m_vocabulary, m_depth, m_width, m_steps, m_batch, m_sequence}) {
+        connect(box, &QSpinBox::valueChanged, this, &NewProjectDialog::update);
+    }
+}
+
+NewProjectDialog::Kind NewProjectDialog::kind() const
+{
+    return static_cast<Kind>(m_kind->currentIndex());
+}
+
+projects::Source NewProjectDialog::source() const
+{
+    const std::string path = m_path->text().trimmed().toStdString();
+    projects::Tokeniser tokeniser;
+    tokeniser.kind = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
+    tokeniser.model = m_model->text().trimmed().toStdString();
+    tokeniser.vocabulary = tokeniser.kind == projects::TokeniserKind::Bytes ? 256 : m_vocabulary->value();
+    switch (kind()) {
+    case Kind::Synthetic:
+        return projects::SyntheticLanguage{};
+    case Kind::Text:
+        return projects::TextData{path, tokeniser};
+    case Kind::JsonLines:
+        return projects::JsonLinesData{.path = path, .tokeniser = tokeniser};
+    case Kind::Tokens:
+        return projects::TokenFileData{.path = path, .validationPath = {}, .vocabulary = m_vocabulary->value()};
+    case Kind::Linear:
+        return projects::LinearRegression{};
+    case Kind::LowRank:
+        return projects::LowRankRegression{};
+    case Kind::Polynomial:
+        break;
+    }
+    return projects::BooleanPolynomial{};
+}
+
+NewProject NewProjectDialog::wanted() const
+{
+    NewProject wanted;
+    wanted.name = m_name->text().trimmed().isEmpty() ? "Untitled" : m_name->text().trimmed().toStdString();
+    wanted.source = source();
+    wanted.depth = m_depth->value();
+    wanted.width = m_width->value();
+    wanted.topology = m_topology->currentData().toString().toStdString();
+    wanted.steps = m_steps->value();
+    wanted.batch = m_batch->value();
+    wanted.sequenceLength = m_sequence->value();
+    return wanted;
+}
+
+/// Other data, other sizes: those of the example that trains on such.
+void NewProjectDialog::chooseKind()
+{
+    const bool vectors = kind() >= Kind::Linear;
+    const NewProject proposal = proposalFor(source());
+    const auto project = projectFrom(proposal);
+    {
+        const std::pair<QSpinBox*, std::int64_t> values[] = {{m_depth, proposal.depth},
+                                                             {m_width, proposal.width},
+                                                             {m_steps, proposal.steps},
+                                                             {m_batch, proposal.batch},
+                                                             {m_sequence, proposal.sequenceLength}};
+        for (const auto& [box, value] : values) {
+            const QSignalBlocker quiet(box);
+            box->setValue(static_cast<int>(value));
+        }
+        const QSignalBlocker quiet(m_topology);
+        m_topology->clear();
+        for (const auto& preset : projects::topologyPresets(project ? project->network : projects::Network{})) {
+            m_topology->addItem(QString::fromStdString(preset.title), QString::fromStdString(preset.name));
+        }
+        m_topology->setCurrentIndex(std::max(m_topology->findData(QString::fromStdString(proposal.topology)), 0));
+    }
+    m_networkForm->setRowVisible(m_sequence, !vectors);
+    update();
+}
+
+void NewProjectDialog::browse()
+{
+    const bool anything = kind() == Kind::Text;
+    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(),
+                                                        anything ? tr("Text (*.txt);;Any file (*)") : QString());
+    if (!chosen.isEmpty()) {
+        m_path->setText(chosen);
+    }
+}
+
+void NewProjectDialog::update()
+{
+    const Kind chosen = kind();
+    const bool text = chosen == Kind::Text || chosen == Kind::JsonLines;
+    const bool file = text || chosen == Kind::Tokens;
+    const auto tokeniser = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
+    m_dataForm->setRowVisible(m_path->parentWidget(), file);
+    m_dataForm->setRowVisible(m_tokeniser, text);
+    m_dataForm->setRowVisible(m_model, text && tokeniser == projects::TokeniserKind::SentencePiece);
+    m_dataForm->setRowVisible(m_vocabulary,
+                              chosen == Kind::Tokens || (text && tokeniser != projects::TokeniserKind::Bytes));
+    const auto project = projectFrom(wanted());
+    showCost(project);
+    if (project && project->data.source != m_read) {
+        m_read = project->data.source;
+        m_data.reset();
+        m_preview->clear();
+        m_amount->setText(tr("Reading the data …"));
+        m_soon.start();
+    } else if (m_data) {
+        showData(engine::DataPreview{*m_data, {}, {}, {}, {}});
+    }
+}
+
+void NewProjectDialog::showCost(const Result<projects::Project>& project)
+{
+    const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
+    m_cost->setCost(cost ? std::optional(cost->total) : std::nullopt, std::nullopt,
+                    project && !isLanguage(project->data) ? tr("sample") : tr("token"));
+    m_total->setText(cost ? tr("%1 FLOP for all steps").arg(formatCount(trainingFlops(*project, cost->total)))
+                          : QString());
+    QString problem = project ? QString() : QString::fromStdString(project.error().text());
+    if (project) {
+        const auto problems = projects::validate(*project);
+        if (projects::hasErrors(problems)) {
+            problem = QString::fromStdString(problems.front().text());
+        }
+    }
+    m_problem->setText(problem);
+    m_problem->setVisible(!problem.isEmpty());
+    m_create->setEnabled(problem.isEmpty());
+}
+
+/// One reading at a time: the next begins when the last is done or has given up.
+void NewProjectDialog::readData()
+{
+    if (m_wanted) {
+        *m_wanted = false;
+    }
+    if (m_reading) {
+        return; // it is given up, and asks for the next
+    }
+    const auto project = projectFrom(wanted());
+    if (!project) {
+        return;
+    }
+    m_wanted = std::make_shared<std::atomic<bool>>(true);
+    m_reading = true;
+    const auto read = [project = *project, wanted = m_wanted] {
+        return engine::previewData(project, {}, [&wanted] { return wanted->load(); });
+    };
+    inBackground(*QThreadPool::globalInstance(), this, read,
+                 [this, wanted = m_wanted](const Result<engine::DataPreview>& preview) {
+                     m_reading = false;
+                     if (!wanted->load()) {
+                         readData();
+                         return;
+                     }
+                     m_data = preview ? std::optional(preview->summary) : std::nullopt;
+                     if (preview) {
+                         m_preview->setPlainText(previewText(*preview));
+                     }
+                     showData(preview);
+                 });
+}
+
+void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
+{
+    if (!preview) {
+        m_amount->setText(QString::fromStdString(preview.error().text()));
+        return;
+    }
+    const engine::DataSummary& data = preview->summary;
+    const NewProject now = wanted();
+    const QString unit = data.language ? tr("tokens") : tr("samples");
+    if (data.train < 0) {
+        m_amount->setText(tr("Training samples are drawn without end."));
+        return;
+    }
+    const double fed = static_cast<double>(now.steps) * static_cast<double>(now.batch) *
+                       static_cast<double>(data.language ? now.sequenceLength : 1);
+    QStringList lines;
+    lines
+        << tr("%1 %2 to train on, %3 for validation").arg(formatWhole(data.train), unit, formatWhole(data.validation));
+    if (data.language) {
+        lines << tr("a vocabulary of %1").arg(formatWhole(data.vocabulary));
+    }
+    lines << tr("%1 %2 fed: %3 epochs")
+                 .arg(formatCount(fed), unit,
+                      QString::number(fed / static_cast<double>(std::max<std::int64_t>(data.train, 1)), 'g', 3));
+    m_amount->setText(lines.join(QStringLiteral("  ·  ")));
+}
+
+void NewProjectDialog::create()
+{
+    if (const auto project = projectFrom(wanted())) {
+        emit created(*project);
+        close();
+    }
+}
+
+} // namespace residua::app

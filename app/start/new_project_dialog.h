@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/start/new_project.h"
+#include "engine/api/data_summary.h"
+
+#include <QDialog>
+#include <QTimer>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+class QComboBox;
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QPushButton;
+class QSpinBox;
+
+namespace residua::app {
+
+class CostView;
+
+/// Asks for a new project: its data, with how much of it there is, how often training goes through it and what is fed;
+/// depth, width and topology, with what they cost. Data are read on another thread; what is no longer asked for is
+/// given up. Not modal. GUI thread.
+class NewProjectDialog : public QDialog {
+    Q_OBJECT
+public:
+    /// Of the device that would train; 0: not known.
+    explicit NewProjectDialog(double deviceBytes, QWidget* parent = nullptr);
+    ~NewProjectDialog() override;
+
+signals:
+    void created(const residua::projects::Project& project);
+
+private:
+    enum class Kind { Synthetic, Text, JsonLines, Tokens, Linear, LowRank, Polynomial };
+    using Wanted = std::shared_ptr<std::atomic<bool>>; ///< whether a preview that is being made is
+
+    void layOut();
+    [[nodiscard]] QFormLayout* makeDataForm();
+    [[nodiscard]] QFormLayout* makeNetworkForm();
+    void connectFields();
+    void chooseKind();
+    void browse();
+    void update();
+    void showCost(const Result<projects::Project>& project);
+    void readData();
+    void showData(const Result<engine::DataPreview>& preview);
+    void create();
+    [[nodiscard]] Kind kind() const;
+    [[nodiscard]] projects::Source source() const;
+    [[nodiscard]] NewProject wanted() const;
+
+    QLineEdit* m_name;
+    QComboBox* m_kind;
+    QLineEdit* m_path;
+    QPushButton* m_browse;
+    QComboBox* m_tokeniser;
+    QLineEdit* m_model; ///< of SentencePiece
+    QSpinBox* m_vocabulary;
+    QFormLayout* m_dataForm = nullptr;
+    QLabel* m_amount; ///< tokens, epochs
+    QPlainTextEdit* m_preview;
+    QSpinBox* m_depth;
+    QSpinBox* m_width;
+    QComboBox* m_topology;
+    QSpinBox* m_steps;
+    QSpinBox* m_batch;
+    QSpinBox* m_sequence;
+    QFormLayout* m_networkForm = nullptr;
+    CostView* m_cost;
+    QLabel* m_total; ///< FLOP of all steps
+    QLabel* m_problem;
+    QPushButton* m_create = nullptr;
+    QTimer m_soon;
+    Wanted m_wanted;
+    std::optional<engine::DataSummary> m_data; ///< of the data that is chosen, once it is read
+    projects::Source m_read;                   ///< what m_data, or a reading under way, is of
+    bool m_reading = false;
+};
+
+} // namespace residua::app

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What becomes of the project's files and of the window's layout: saving, opening, leaving.
+#include "app/window/main_window.h"
+
+#include "app/inspector/cost_view.h"
+#include "app/inspector/inspector.h"
+#include "app/start/new_project_dialog.h"
+#include "app/start/recent_projects.h"
+#include "app/start/start_page.h"
+#include "app/window/banner.h"
+
+#include <QCloseEvent>
+#include <QDir>
+#include <QFileDialog>
+#include <QLayout>
+#include <QSettings>
+#include <QStackedWidget>
+
+namespace residua::app {
+
+namespace {
+
+const QString kGeometryKey = QStringLiteral("window/geometry");
+const QString kDocksKey = QStringLiteral("window/docks");
+const QString kExtentsKey = QStringLiteral("window/dockExtents");
+
+} // namespace
+
+void MainWindow::loadFiles(const QString& title)
+{
+    m_filesChanged = false;
+    if (const Status loaded = m_session.load(title.toStdString()); !loaded) {
+        refuse(QString::fromStdString(loaded.error().text()));
+    }
+}
+
+void MainWindow::save()
+{
+    finishTyping();
+    if (m_filesChanged) {
+        m_banner->ask(tr("Another program changed this project's files. Saving would replace what it wrote."),
+                      {{tr("Load them"), [this] { loadFiles(tr("Load from disk")); }}, {tr("Save over them"), [this] {
+                                                                                            m_filesChanged = false;
+                                                                                            save();
+                                                                                        }}});
+        m_banner->whileTrue([this] { return m_filesChanged; });
+        return;
+    }
+    if (!m_session.isDraft()) {
+        if (const Status saved = m_session.save(); !saved) {
+            refuse(QString::fromStdString(saved.error().text()));
+            return;
+        }
+        note(tr("Saved"));
+        return;
+    }
+    const auto folder = freeProjectFolder(m_folders.projects, m_session.project().name);
+    if (const Status saved = m_session.saveAs(folder); !saved) {
+        refuse(QString::fromStdString(saved.error().text()));
+        return;
+    }
+    const QString place = QString::fromStdString(folder.string());
+    remember(place);
+    note(tr("Saved to %1").arg(QDir::toNativeSeparators(place)));
+}
+
+void MainWindow::saveAs()
+{
+    finishTyping();
+    const auto proposal = freeProjectFolder(m_folders.projects, m_session.project().name);
+    QFileDialog dialog(this, tr("Save the project to a folder"),
+                       QString::fromStdString(proposal.parent_path().string()));
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setFileMode(QFileDialog::AnyFile);
+    dialog.selectFile(QString::fromStdString(proposal.filename().string()));
+    if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) {
+        return;
+    }
+    const QString folder = dialog.selectedFiles().front();
+    if (const Status saved = m_session.saveAs(folder.toStdString()); !saved) {
+        refuse(QString::fromStdString(saved.error().text()));
+        return;
+    }
+    m_filesChanged = false; // those are another project's now
+    remember(folder);
+    note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
+}
+
+void MainWindow::chooseAndOpen()
+{
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a project's folder"),
+                                                             QString::fromStdString(m_folders.projects.string()));
+    if (!folder.isEmpty()) {
+        openProject(folder.toStdString());
+    }
+}
+
+void MainWindow::askForNew()
+{
+    auto* dialog = new NewProjectDialog(m_workspace->view<Inspector>().cost().deviceMemory(), this);
+    connect(dialog, &NewProjectDialog::created, this, [this](const projects::Project& project) {
+        if (const Status started = m_session.start({project, {}}); !started) {
+            refuse(QString::fromStdString(started.error().text()));
+        }
+    });
+    dialog->show();
+}
+
+void MainWindow::takeUpDraft(const QString& folder)
+{
+    if (const Status resumed = m_session.resumeDraft(folder.toStdString()); !resumed) {
+        refuse(QString::fromStdString(resumed.error().text()));
+    }
+}
+
+void MainWindow::moveDraftToTrash(const Draft& draft)
+{
+    const auto trashed = trashDraft(draft.folder);
+    m_start->refresh();
+    if (!trashed) {
+        refuse(QString::fromStdString(trashed.error().text()));
+        return;
+    }
+    m_banner->say(BannerKind::Note, tr("Unsaved work on %1 lies in the trash.").arg(draft.name),
+                  {{tr("Bring it back"), [this, place = *trashed] {
+                        if (const Status back = restoreDraft(place); !back) {
+                            refuse(QString::fromStdString(back.error().text()));
+                        }
+                        m_start->refresh();
+                    }}});
+}
+
+void MainWindow::remember(const QString& folder)
+{
+    if (m_memory == Memory::UserSettings) {
+        rememberProject(folder);
+    }
+}
+
+void MainWindow::restoreLayout()
+{
+    if (m_memory == Memory::UserSettings) {
+        restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+    }
+}
+
+void MainWindow::showEvent(QShowEvent* event)
+{
+    QMainWindow::showEvent(event);
+    arrangeOnce();
+}
+
+/// Not before the workspace is seen: docks that have not been laid out take no size.
+void MainWindow::arrangeOnce()
+{
+    if (!m_arranged && isVisible() && m_pages->currentWidget() == m_workspace) {
+        m_arranged = true;
+        m_pages->layout()->activate(); // gives the page its size
+        const QByteArray docks =
+            m_memory == Memory::UserSettings ? QSettings().value(kDocksKey).toByteArray() : QByteArray();
+        if (!m_workspace->rearrange(docks, DockExtents::fromSetting(QSettings().value(kExtentsKey)))) {
+            m_workspace->arrange(WorkspaceView::Depth, size());
+        }
+    }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    if (m_memory == Memory::UserSettings) {
+        QSettings().setValue(kGeometryKey, saveGeometry());
+        if (m_arranged) { // else they stand as the last session left them
+            QSettings().setValue(kDocksKey, m_workspace->saveState());
+            QSettings().setValue(kExtentsKey, m_workspace->dockExtents().toSetting());
+        }
+    }
+    finishTyping();
+    const Status kept = m_session.keepUnsaved();
+    const bool comesBack = kept && !m_session.keepsDraft(); // on the next open: nothing is asked
+    event->setAccepted(comesBack || m_closing == Closing::Anyway);
+    if (!event->isAccepted()) {
+        askBeforeClosing(kept);
+    }
+}
+
+/// Where the project's folder cannot be written.
+void MainWindow::askBeforeClosing(const Status& kept)
+{
+    const QString name = QString::fromStdString(m_session.project().name);
+    const QString leave = kept ? tr("Leave; the start page offers them") : tr("Leave and lose them");
+    m_banner->ask(
+        kept ? tr("The changes to %1 are not saved: its folder cannot be written. They are kept apart from it.")
+                   .arg(name)
+             : tr("The changes to %1 can be kept nowhere: %2").arg(name, QString::fromStdString(kept.error().text())),
+        {{tr("Save to another folder…"), [this] { saveAs(); }},
+         {leave,
+          [this] {
+              m_closing = Closing::Anyway;
+              close();
+          }},
+         {tr("Stay"), [] {}}});
+}
+
+} // namespace residua::app

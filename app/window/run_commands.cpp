@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/run_commands.h"
+
+#include "app/document/document_session.h"
+#include "app/engine/engine_bridge.h"
+#include "app/runs/background.h"
+#include "app/runs/run_controller.h"
+#include "app/runs/runs_panel.h"
+#include "app/runs/samples_panel.h"
+#include "app/window/workspace.h"
+
+#include <utility>
+
+namespace residua::app {
+
+RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, RunController& controller,
+                         Workspace& workspace, QWidget* window)
+    : QObject(window),
+      m_session(session),
+      m_engine(engine),
+      m_controller(controller),
+      m_workspace(workspace),
+      m_window(window)
+{
+    connectSamples();
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
+    connect(&controller, &RunController::retrofitted, this, &RunCommands::tell);
+    connect(&controller, &RunController::retrofitRefused, this, [this](const QString& reason) {
+        if (m_dialog) {
+            m_dialog->refuse(reason);
+        } else {
+            emit refused(reason);
+        }
+    });
+}
+
+void RunCommands::connectSamples()
+{
+    auto& panel = m_workspace.view<SamplesPanel>();
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::currentChanged, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.shownRuns(), &visualizers::ShownRuns::frontChanged, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.runsModel(), &RunsModel::listed, this, &RunCommands::showRunToSample);
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::sampleRequested, this, [this, &panel] {
+        m_workspace.showPanelOf(panel);
+        panel.sample();
+    });
+    connect(&m_engine, &EngineBridge::checkpointWritten, &panel,
+            [this, &panel] { panel.noticeCheckpoint(m_controller.runDirectory().string()); });
+    connect(&panel, &SamplesPanel::sampleRequested, this, [this](engine::SampleRequest request) {
+        m_sampled = request.runDirectory.string();
+        request.projectDirectory = m_session.directory();
+        m_sample = m_engine.sample(std::move(request));
+    });
+    connect(&m_engine, &EngineBridge::sampleReady, &panel, [this, &panel](const engine::SampleReady& sample) {
+        if (sample.tag == m_sample) {
+            panel.take(m_sampled, sample);
+        }
+    });
+    connect(&m_engine, &EngineBridge::queryFailed, &panel, [this, &panel](const engine::QueryFailed& failed) {
+        if (failed.tag == m_sample) {
+            panel.refuse(m_sampled, QString::fromStdString(failed.error.text()));
+        }
+    });
+}
+
+/// The one that is chosen in the list, or else the one in front.
+void RunCommands::showRunToSample()
+{
+    const std::string chosen = m_workspace.view<RunsPanel>().currentDirectory();
+    const std::string run = chosen.empty() ? m_workspace.shownRuns().front() : chosen;
+    if (run == m_shown) {
+        return;
+    }
+    m_shown = run;
+    const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
+    m_workspace.view<SamplesPanel>().setRun(run, info ? QString::fromStdString(info->name) : QString());
+}
+
+void RunCommands::ask(const std::string& run, GoOnKind kind)
+{
+    inBackground(
+        *QThreadPool::globalInstance(), this, [run] { return readGoOnSource(run); },
+        [this, kind](Result<GoOnSource> source) {
+            if (source) {
+                open(kind, std::move(*source));
+            } else {
+                emit refused(QString::fromStdString(source.error().text()));
+            }
+        });
+}
+
+void RunCommands::open(GoOnKind kind, GoOnSource source)
+{
+    if (m_dialog) {
+        m_dialog->close();
+    }
+    m_dialog = new GoOnDialog(kind, std::move(source), m_session.project().topology, m_window);
+    connect(m_dialog, &GoOnDialog::chosen, this, &RunCommands::carryOut);
+    m_dialog->show();
+}
+
+void RunCommands::carryOut(const GoOnRequest& request)
+{
+    switch (request.kind) {
+    case GoOnKind::Retrofit:
+        m_controller.retrofit(request); // the dialog stays: it may be refused
+        return;
+    case GoOnKind::Resume:
+        if (!m_controller.resume(request)) {
+            m_dialog->refuse(tr("Another run is under way: stop it first."));
+            return;
+        }
+        break;
+    case GoOnKind::Fork:
+        m_controller.fork(request);
+        break;
+    }
+    m_dialog->close();
+}
+
+void RunCommands::tell(const engine::RetrofitReady& made)
+{
+    if (m_dialog) {
+        m_dialog->close();
+    }
+    emit noted(tr("Retrofitted at step %1: %2 parameters kept, %3 new, %4 dropped; outputs differ by at most %5")
+                   .arg(made.step)
+                   .arg(made.kept.size())
+                   .arg(made.added.size())
+                   .arg(made.dropped.size())
+                   .arg(QString::number(made.difference, 'g', 2)));
+}
+
+} // namespace residua::app

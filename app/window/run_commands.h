@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/runs/go_on_dialog.h"
+
+#include <QObject>
+#include <QPointer>
+
+#include <string>
+
+namespace residua::engine {
+struct RetrofitReady;
+} // namespace residua::engine
+
+namespace residua::app {
+
+class DocumentSession;
+class EngineBridge;
+class RunController;
+class Workspace;
+
+/// What is done with the run that is chosen in the list: goes on with it as it is asked for, and has its model continue
+/// texts. GUI thread.
+class RunCommands : public QObject {
+    Q_OBJECT
+public:
+    RunCommands(const DocumentSession& session, EngineBridge& engine, RunController& controller, Workspace& workspace,
+                QWidget* window);
+
+signals:
+    void refused(const QString& reason);
+    void noted(const QString& text);
+
+private:
+    void connectSamples();
+    void showRunToSample();
+    void ask(const std::string& run, GoOnKind kind);
+    void open(GoOnKind kind, GoOnSource source);
+    void carryOut(const GoOnRequest& request);
+    void tell(const engine::RetrofitReady& made);
+
+    const DocumentSession& m_session;
+    EngineBridge& m_engine;
+    RunController& m_controller;
+    Workspace& m_workspace;
+    QWidget* m_window;
+    QPointer<GoOnDialog> m_dialog; ///< that is open
+    engine::QueryTag m_sample{};   ///< the last that was asked for
+    std::string m_sampled;         ///< the run that it is of
+    std::string m_shown;           ///< the run whose texts are shown
+};
+
+} // namespace residua::app

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "editor/canvas/canvas_image.h"
+#include "editor/canvas/viewport.h"
+#include "editor/depth/arc_ink.h"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace residua::editor {
+
+/// The part of a scene that a picture shows.
+struct ArcView {
+    Viewport viewport;
+    float width = 0; ///< logical pixels
+    float height = 0;
+    float ratio = 1; ///< device pixels to one of them
+};
+
+/// Draws every arc in sight without a GPU, as Dear ImGui would draw it: one after the other, thin ones first where they
+/// crowd. Any thread. nullopt once `wanted`, asked now and then, says no.
+[[nodiscard]] std::optional<CanvasImage> rasterise(const std::vector<ArcInk>& inks, const ArcView& view,
+                                                   const std::function<bool()>& wanted = {});
+
+} // namespace residua::editor

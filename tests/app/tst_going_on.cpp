@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Going on with runs from the window: resume, fork and retrofit, asked about first; texts of a run; what has come of
+// it.
+#include "app/runs/go_on_dialog.h"
+#include "app/runs/runs_panel.h"
+#include "engine/results/run_reader.h"
+#include "projects/library/presets.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QLabel>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTreeView>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+constexpr int kPatience = 60000;
+
+/// A language model that trains at once.
+projects::Project tinyLanguage()
+{
+    projects::Project project = projects::findExample("plain-language")->project;
+    project.data.source = projects::SyntheticLanguage{.vocabulary = 32, .levels = 2, .tokens = 4000};
+    project.network.width = 16;
+    project.network.stack.front().repeat = 2;
+    project.training.steps = 4;
+    project.training.batch = 2;
+    project.training.sequenceLength = 16;
+    project.training.checkpointEvery = 2;
+    project.training.validateEvery = 4;
+    project.training.validationBatches = 1;
+    return project;
+}
+
+} // namespace
+
+class TestGoingOn : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_project = newProject(tinyLanguage());
+        QVERIFY(!m_project.empty());
+        openWindow();
+        m_window->openProject(m_project);
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void theToolbarSaysWhatHasComeOfARun()
+    {
+        train();
+        const QString outcome = m_window->findChild<QLabel*>(QStringLiteral("runSpeed"))->text();
+        QVERIFY2(outcome.contains("loss") && outcome.contains("validation"), qPrintable(outcome));
+        QVERIFY2(outcome.contains(QRegularExpression("\\d+ s|ms|<")), qPrintable(outcome));
+    }
+
+    void aTrainedNetworkIsWiredOtherwiseAndTrainsOn()
+    {
+        train();
+        GoOnDialog* dialog = ask("run:retrofit");
+        auto* topology = dialog->findChild<QComboBox*>(QStringLiteral("goOnTopology"));
+        topology->setCurrentText("DeepCrossAttention");
+        QVERIFY2(topology->findText("DeepCrossAttention") >= 0, "the preset's title");
+        dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(6);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOn");
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
+        QVERIFY(reader.ok());
+        QCOMPARE(reader->project()->topology.preset, std::string("dca"));
+        QCOMPARE(reader->info()->step, std::int64_t{6});
+        QCOMPARE(reader->info()->status, engine::RunStatus::Finished);
+        QVERIFY(!m_window->findChild<GoOnDialog*>() || !m_window->findChild<GoOnDialog*>()->isVisible());
+    }
+
+    /// In words, in the dialog, which stays for another choice.
+    void aRetrofitThatWouldChangeTheFunctionIsRefused()
+    {
+        train();
+        GoOnDialog* dialog = ask("run:retrofit");
+        dialog->findChild<QComboBox*>(QStringLiteral("goOnTopology"))->setCurrentText("Highway");
+        auto* topology = dialog->findChild<QComboBox*>(QStringLiteral("goOnTopology"));
+        const int highway = topology->findText("Highway", Qt::MatchStartsWith);
+        QVERIFY(highway >= 0);
+        topology->setCurrentIndex(highway);
+        auto* reason = dialog->findChild<QLabel*>(QStringLiteral("goOnReason"));
+        if (dialog->findChild<QPushButton*>(QStringLiteral("goOn"))->isEnabled()) {
+            press(*dialog, "goOn");
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(reason->isVisible() && !reason->text().isEmpty(), kPatience);
+        QVERIFY(dialog->isVisible());
+        topology->setEditText("0:9");
+        QVERIFY(!dialog->findChild<QPushButton*>(QStringLiteral("goOn"))->isEnabled());
+        QVERIFY(!reason->text().isEmpty());
+        topology->setEditText("0:2");
+    }
+
+    void aFinishedRunIsResumedToMoreSteps()
+    {
+        train();
+        GoOnDialog* dialog = ask("run:resume");
+        auto* steps = dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"));
+        steps->setValue(4); // all done already
+        QVERIFY(!dialog->findChild<QPushButton*>(QStringLiteral("goOn"))->isEnabled());
+        steps->setValue(5);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOn");
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QCOMPARE(engine::RunReader::open(m_window->runs().runDirectory())->info()->step, std::int64_t{5});
+        QCOMPARE(m_window->workspace().runsModel().runs().size(), std::size_t{1});
+    }
+
+    void aForkGoesOnFromACheckpointToOtherSteps()
+    {
+        train();
+        const auto before = m_window->runs().runDirectory();
+        emit m_window->workspace().view<RunsPanel>().goOnRequested(before.string(), GoOnKind::Fork);
+        GoOnDialog* dialog = opened();
+        QVERIFY(dialog);
+        dialog->findChild<QComboBox*>(QStringLiteral("goOnStep"))->setCurrentIndex(1); // step 2
+        dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(3);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOn");
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        const auto info = engine::RunReader::open(m_window->runs().runDirectory())->info();
+        QVERIFY(m_window->runs().runDirectory() != before);
+        QCOMPARE(info->parentStep, std::int64_t{2});
+        QCOMPARE(info->step, std::int64_t{3});
+    }
+
+    void aRunContinuesATextWhileItTrainsAndAfterwards()
+    {
+        auto* texts = m_window->findChild<QPlainTextEdit*>(QStringLiteral("sampleTexts"));
+        m_window->workspace().showPanelOf(*texts);
+        train();
+        QTRY_VERIFY_WITH_TIMEOUT(texts->toPlainText().contains("step 4"), kPatience);
+        const auto count = texts->toPlainText().count("step ");
+        chooseFirst();
+        m_window->findChild<QAction*>(QStringLiteral("run:sample"))->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(texts->toPlainText().count("step "), count + 1, kPatience);
+    }
+
+private:
+    void train()
+    {
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.run->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().runsModel().runs().empty() &&
+                                     m_window->workspace().runsModel().runs().front().status ==
+                                         engine::RunStatus::Finished,
+                                 kPatience);
+    }
+
+    void chooseFirst()
+    {
+        auto* tree = m_window->findChild<QTreeView*>(QStringLiteral("runsTree"));
+        tree->setCurrentIndex(tree->model()->index(0, 0));
+    }
+
+    GoOnDialog* opened()
+    {
+        GoOnDialog* dialog = nullptr;
+        const bool came = QTest::qWaitFor(
+            [&] {
+                dialog = m_window->findChild<GoOnDialog*>();
+                return dialog && dialog->isVisible();
+            },
+            kPatience);
+        return came ? dialog : nullptr;
+    }
+
+    GoOnDialog* ask(const char* action)
+    {
+        chooseFirst();
+        m_window->findChild<QAction*>(QLatin1String(action))->trigger();
+        return opened();
+    }
+
+    static void press(QWidget& dialog, const char* button)
+    {
+        QTest::mouseClick(dialog.findChild<QPushButton*>(QLatin1String(button)), Qt::LeftButton);
+    }
+
+    std::filesystem::path m_project;
+};
+
+RESIDUA_TEST_IN(QApplication, TestGoingOn)
+#include "tst_going_on.moc"

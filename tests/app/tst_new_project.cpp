@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The dialog of a new project, and the project that it makes.
+#include "app/start/new_project.h"
+#include "app/start/new_project_dialog.h"
+#include "projects/check/validate.h"
+#include "projects/cost/cost.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSpinBox>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestNewProject : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        openWindow();
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void everyKindOfDataMakesASoundProject()
+    {
+        const projects::Source sources[] = {projects::SyntheticLanguage{}, projects::LinearRegression{},
+                                            projects::LowRankRegression{}, projects::BooleanPolynomial{}};
+        for (const projects::Source& source : sources) {
+            const auto project = projectFrom(proposalFor(source));
+            QVERIFY(project.ok());
+            QVERIFY2(!projects::hasErrors(projects::validate(*project)), project->name.c_str());
+            QCOMPARE(project->data.source.index(), source.index());
+        }
+    }
+
+    void sizesAndTopologyAreThoseThatWereAskedFor()
+    {
+        NewProject wanted;
+        wanted.name = "Mine";
+        wanted.depth = 5;
+        wanted.width = 48; // the preset's heads do not divide it
+        wanted.topology = "dca";
+        wanted.steps = 20;
+        const auto project = projectFrom(wanted);
+        QVERIFY(project.ok());
+        QVERIFY(!projects::hasErrors(projects::validate(*project)));
+        QCOMPARE(project->name, std::string("Mine"));
+        QCOMPARE(project->network.depth(), std::int64_t{5});
+        QCOMPARE(project->network.width, std::int64_t{48});
+        QCOMPARE(project->topology.preset, std::string("dca"));
+        QVERIFY(project->training.learningRate.warmupSteps <= 20);
+        wanted.topology = "no such";
+        QVERIFY(projectFrom(wanted).error().text().find("no such") != std::string::npos);
+        wanted.topology = "plain";
+        wanted.depth = 0;
+        QCOMPARE(projectFrom(wanted).error().place, std::string("depth"));
+    }
+
+    /// Ctrl+N, a text file, two sizes, Return.
+    void aTextFileBecomesAProject()
+    {
+        QFile file(m_folder->filePath("verse.txt"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray("Tell me, Muse, of the man of many ways. ").repeated(80));
+        file.close();
+        NewProjectDialog* dialog = open();
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(1);
+        auto* path = child<QLineEdit>(*dialog, "newPath");
+        QVERIFY(path->isVisible());
+        QTest::keyClicks(path, file.fileName());
+        auto* amount = child<QLabel>(*dialog, "newAmount");
+        QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
+        QVERIFY(amount->text().contains("epochs"));
+        QVERIFY(child<QPlainTextEdit>(*dialog, "newPreview")->toPlainText().contains("Muse"));
+        const QString before = amount->text();
+        child<QSpinBox>(*dialog, "newSteps")->setValue(1000);
+        QVERIFY(amount->text() != before); // the epochs follow at once
+        const QString cost = child<QLabel>(*dialog, "newTotal")->text();
+        child<QSpinBox>(*dialog, "newDepth")->setValue(3);
+        QVERIFY(child<QLabel>(*dialog, "newTotal")->text() != cost);
+        QTest::mouseClick(child<QPushButton>(*dialog, "newCreate"), Qt::LeftButton);
+        QTRY_VERIFY(m_window->session().isOpen());
+        QCOMPARE(std::get<projects::TextData>(project().data.source).path, file.fileName().toStdString());
+        QCOMPARE(project().network.depth(), std::int64_t{3});
+        QCOMPARE(project().training.steps, std::int64_t{1000});
+        QVERIFY(m_window->session().isDraft());
+    }
+
+    void whatIsMissingIsSaid()
+    {
+        NewProjectDialog* dialog = open();
+        child<QComboBox>(*dialog, "newData")->setCurrentIndex(1);
+        QTest::keyClicks(child<QLineEdit>(*dialog, "newPath"), "/nowhere/at/all.txt");
+        auto* amount = child<QLabel>(*dialog, "newAmount");
+        QTRY_VERIFY2(amount->text().contains("/nowhere/at/all.txt"), qPrintable(amount->text()));
+    }
+
+private:
+    NewProjectDialog* open()
+    {
+        QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
+        auto* dialog = m_window->findChild<NewProjectDialog*>();
+        return dialog && QTest::qWaitForWindowExposed(dialog) ? dialog : nullptr;
+    }
+
+    template <class T>
+    static T* child(QWidget& dialog, const char* name)
+    {
+        return dialog.findChild<T*>(QLatin1String(name));
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestNewProject)
+#include "tst_new_project.moc"

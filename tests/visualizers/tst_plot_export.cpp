@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What leaves a plot: its shape, its place and what its numbers are of; bands and bounds over its curves.
+#include "tests/support/test_program.h"
+#include "tests/visualizers/begun_run.h"
+#include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/plot/export_dialog.h"
+#include "visualizers/runs/loss_view.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFile>
+#include <QImage>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include <qcustomplot.h>
+
+using namespace residua;
+using namespace residua::visualizers;
+
+namespace {
+
+std::vector<engine::StepRecord> line(double from)
+{
+    std::vector<engine::StepRecord> steps;
+    for (std::int64_t step = 1; step <= 4; ++step) {
+        steps.push_back({.step = step, .loss = from + static_cast<double>(step)});
+    }
+    return steps;
+}
+
+QStringList legendOf(const LossView& view)
+{
+    QStringList names;
+    const auto* plot = view.findChild<QCustomPlot*>();
+    for (int i = 0; i < plot->legend->itemCount(); ++i) {
+        names << qobject_cast<QCPPlottableLegendItem*>(plot->legend->item(i))->plottable()->name();
+    }
+    return names;
+}
+
+} // namespace
+
+class TestPlotExport : public QObject {
+    Q_OBJECT
+private slots:
+    void init() { QVERIFY(m_folder.isValid()); }
+
+    /// A strip below a canvas is no picture for a paper; afterwards it is a strip again.
+    void aPictureHasTheShapeThatWasAskedFor()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(700, 170);
+        view.show();
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = line(0)});
+        const auto* plot = view.findChild<QCustomPlot*>();
+        QTRY_VERIFY(plot->isVisible());
+        const QSize before = plot->size();
+        QVERIFY(view.exportTo(path("wide.png"), {600, 400}).result().ok());
+        QCOMPARE(QImage(path("wide.png")).size(), QSize(1200, 800)); // twice the pixels
+        QVERIFY(view.exportTo(path("usual.png")).result().ok());
+        QCOMPARE(QImage(path("usual.png")).size(), kExportShape * 2);
+        QCOMPARE(plot->size(), before);
+    }
+
+    void theDialogTakesFolderFormatAndSize()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.show();
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = line(0)});
+        view.askExport();
+        auto* dialog = view.findChild<ExportDialog*>();
+        QVERIFY(dialog);
+        auto* folder = dialog->findChild<QLineEdit*>("exportFolder");
+        auto* go = dialog->findChild<QPushButton*>("exportGo");
+        folder->setText("/nowhere/at/all");
+        QVERIFY(!go->isEnabled());
+        QVERIFY(!dialog->findChild<QLabel*>("exportNote")->text().isEmpty());
+        folder->setText(m_folder.path());
+        QVERIFY(go->isEnabled());
+        dialog->findChild<QLineEdit*>("exportName")->setText("mine");
+        dialog->findChild<QSpinBox*>("exportWidth")->setValue(300);
+        dialog->findChild<QSpinBox*>("exportHeight")->setValue(200);
+        QTest::mouseClick(go, Qt::LeftButton);
+        QTRY_VERIFY(QFile::exists(path("mine.png")));
+        QTRY_VERIFY(!view.findChild<ExportDialog*>());
+        QCOMPARE(QImage(path("mine.png")).size(), QSize(600, 400));
+        view.askExport(); // the next begins where this one was
+        dialog = view.findChild<ExportDialog*>();
+        QCOMPARE(dialog->findChild<QLineEdit*>("exportFolder")->text(), m_folder.path());
+        QCOMPARE(dialog->findChild<QSpinBox*>("exportWidth")->value(), 300);
+        auto* format = dialog->findChild<QComboBox*>("exportFormat");
+        format->setCurrentIndex(format->findData("csv"));
+        QVERIFY(!dialog->findChild<QSpinBox*>("exportWidth")->isEnabled());
+    }
+
+    void weightsSayOfWhichRunAndPortTheyAre()
+    {
+        ShownRuns runs;
+        HeatmapView view;
+        view.follow(runs);
+        runs.bringToFront("a");
+        runs.begin("a", {.name = "the first"});
+        engine::Matrix matrix = triangle(3, 0.25F);
+        matrix.name = "mix/q";
+        runs.add("a", {.matrices = {matrix}});
+        const QStringList rows = view.csv().split('\n');
+        QCOMPARE(rows[0], QString("run,port,step,source,target,value"));
+        QCOMPARE(rows[1], QString("\"the first\",q,3,0,1,1"));
+        view.findChild<QToolButton*>("byDistance")->setChecked(true);
+        const QStringList distances = view.csv().split('\n');
+        QCOMPARE(distances[0], QString("run,port,step,distance,count,median,percentile90"));
+        QCOMPARE(distances[1], QString("\"the first\",q,3,1,2,0.625,0.925")); // 0:1 and 1:2
+    }
+
+    /// One curve in place of several, as soon as there are two of a study.
+    void seedsAreDrawnAsABand()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(900, 600);
+        view.show();
+        begin(runs, "a", {.name = "sum, seed 1", .study = "sum"});
+        begin(runs, "b", {.name = "sum, seed 2", .study = "sum"});
+        begin(runs, "c", {.name = "other", .study = "other"});
+        runs.add("a", {.steps = line(0)});
+        runs.add("b", {.steps = line(2)});
+        runs.add("c", {.steps = line(1)});
+        auto* seeds = view.findChild<QCheckBox*>("seedsAsBand");
+        QTRY_VERIFY(seeds->isVisible());
+        const QStringList bands = legendOf(view);
+        QCOMPARE(bands.filter("sum, seed, 2 seeds").size(), 1);
+        QVERIFY(bands.filter("seed 1").isEmpty());
+        QCOMPARE(bands.filter("other").size(), 1);
+        seeds->setChecked(false);
+        QCOMPARE(legendOf(view).filter("sum, seed 1").size(), 1);
+        seeds->setChecked(true);
+        runs.removeOverlay("b");
+        QVERIFY(!seeds->isVisible());
+        QCOMPARE(legendOf(view).filter("sum, seed 1").size(), 1);
+    }
+
+    /// By step alone, and without stretching the axes to a bound that is far away.
+    void boundsAreDrawnOverTheirRun()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(900, 600);
+        view.show();
+        begin(runs, "a", {.name = "first", .bounds = {{"Theorem 0", "holds", {{1, 1e6}, {4, 1e5}}}}});
+        runs.add("a", {.steps = line(0)});
+        QCOMPARE(legendOf(view).filter("Theorem 0").size(), 1);
+        QVERIFY(view.findChild<QCustomPlot*>()->yAxis->range().upper < 10);
+        QVERIFY(view.findChild<QCheckBox*>("bounds")->toolTip().contains("holds"));
+        view.findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(1);
+        QVERIFY(legendOf(view).filter("Theorem 0").isEmpty());
+        view.findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(0);
+        QCOMPARE(legendOf(view).filter("Theorem 0").size(), 1);
+        view.findChild<QCheckBox*>("bounds")->setChecked(false);
+        QVERIFY(legendOf(view).filter("Theorem 0").isEmpty());
+    }
+
+private:
+    [[nodiscard]] QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
+
+    QTemporaryDir m_folder;
+};
+
+RESIDUA_TEST_IN(QApplication, TestPlotExport)
+#include "tst_plot_export.moc"

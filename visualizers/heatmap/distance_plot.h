@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "resources/colours.h"
+#include "visualizers/heatmap/distance_weights.h"
+
+#include <QString>
+
+#include <qcustomplot.h>
+
+#include <vector>
+
+namespace residua::visualizers {
+
+/// The median of weights against their distance in depth, shaded up to the 90th percentile. GUI thread.
+class DistancePlot final : public QCustomPlot {
+public:
+    explicit DistancePlot(QWidget* parent);
+
+    /// `label`: what the weights are. `low` and `high`: of the weights at all steps, so that the axis holds still.
+    void setWeights(const std::vector<DistanceWeights>& weights, const QString& label, double low, double high);
+    void setTheme(resources::Theme theme);
+
+private:
+    void style();
+
+    QCPGraph* m_median;
+    QCPGraph* m_high;
+    resources::Theme m_theme = resources::Theme::Light;
+};
+
+} // namespace residua::visualizers

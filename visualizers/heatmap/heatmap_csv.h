@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "visualizers/heatmap/heatmap_frames.h"
+#include "visualizers/plot/csv_text.h"
+
+#include <QString>
+
+#include <string>
+
+namespace residua::visualizers {
+
+enum class HeatmapTable { Cells, Distances };
+
+/// What a heatmap's numbers are of.
+struct HeatmapSource {
+    QString run;
+    QString port;
+    std::string series; ///< the matrix, as the frames know it
+    CellValue value{};
+    HeatmapTable table{};
+};
+
+/// Of every step: run, port and step before each cell, or before each distance with its weights' median and 90th
+/// percentile.
+[[nodiscard]] CsvText heatmapCsv(const HeatmapFrames& frames, const HeatmapSource& source);
+
+} // namespace residua::visualizers

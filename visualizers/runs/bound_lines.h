@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "resources/colours.h"
+#include "visualizers/plot/curve_plot.h"
+#include "visualizers/runs/shown_runs.h"
+
+#include <list>
+#include <vector>
+
+namespace residua::visualizers {
+
+/// The bounds that theorems put on the losses of overlaid runs, dashed in the colour of their run. GUI thread.
+class BoundLines {
+public:
+    explicit BoundLines(CurvePlot& plot) : m_plot(plot) {}
+
+    /// Those of these runs, in place of what was drawn.
+    void show(const std::vector<const ShownRuns::Run*>& runs, resources::Theme theme);
+    /// What they claim, a line each; empty where none is drawn.
+    [[nodiscard]] QString claims() const { return m_claims.join(QLatin1Char('\n')); }
+
+private:
+    struct Line {
+        Curve curve;
+        CurvePlot::Id id{};
+    };
+
+    CurvePlot& m_plot;
+    std::list<Line> m_lines;                                  ///< they stay where they are: the plot points into them
+    std::vector<std::pair<std::string, std::size_t>> m_shown; ///< runs, and how many bounds of each
+    resources::Theme m_theme = resources::Theme::Light;
+    QStringList m_claims;
+};
+
+} // namespace residua::visualizers

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/runs/seed_band.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+double stepAt(const Series& run, std::size_t point)
+{
+    return run.raw().positions(0)[point];
+}
+
+} // namespace
+
+void SeedBand::setAxis(XAxis axis, double flopPerUnit)
+{
+    m_axis = axis;
+    m_flopPerUnit = flopPerUnit;
+    for (Series* series : {&m_mean, &m_low, &m_high}) {
+        series->setAxis(axis, flopPerUnit);
+    }
+}
+
+void SeedBand::setWindow(double points)
+{
+    m_window = points;
+    for (Series* series : {&m_mean, &m_low, &m_high}) {
+        series->setWindow(points);
+        series->catchUp(kAll);
+    }
+}
+
+/// Whether what is behind is of these runs as they are now: a resumed run has other points than it had.
+bool SeedBand::goesOn(const std::vector<const Series*>& runs) const
+{
+    if (runs != m_runs) {
+        return false;
+    }
+    const double last = m_mean.raw().size() > 0 ? stepAt(m_mean, m_mean.raw().size() - 1) : 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const std::size_t taken = m_taken[i];
+        if (taken > runs[i]->raw().size() || (taken > 0 && stepAt(*runs[i], taken - 1) > last)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void SeedBand::follow(const std::vector<const Series*>& runs)
+{
+    if (!goesOn(runs)) {
+        m_runs = runs;
+        m_taken.assign(runs.size(), 0);
+        for (Series* series : {&m_mean, &m_low, &m_high}) {
+            *series = Series();
+        }
+        setAxis(m_axis, m_flopPerUnit);
+        setWindow(m_window);
+    }
+    grow();
+    setWindow(m_window);
+}
+
+void SeedBand::grow()
+{
+    std::vector<std::size_t> at = m_taken;
+    const auto left = [&](std::size_t run) { return at[run] < m_runs[run]->raw().size(); };
+    for (;;) {
+        double step = 0;
+        for (std::size_t run = 0; run < m_runs.size(); ++run) {
+            if (!left(run)) {
+                return;
+            }
+            step = std::max(step, stepAt(*m_runs[run], at[run]));
+        }
+        bool common = true;
+        for (std::size_t run = 0; run < m_runs.size(); ++run) {
+            at[run] = std::max(at[run], m_runs[run]->raw().indexOf(step));
+            if (!left(run)) {
+                return;
+            }
+            common = common && stepAt(*m_runs[run], at[run]) == step;
+        }
+        if (!common) {
+            continue; // a later step has become the next that may be common
+        }
+        add(at);
+        for (std::size_t& each : at) {
+            ++each;
+        }
+        m_taken = at;
+    }
+}
+
+void SeedBand::add(const std::vector<std::size_t>& points)
+{
+    const auto count = static_cast<double>(m_runs.size());
+    double sum = 0;
+    for (std::size_t run = 0; run < m_runs.size(); ++run) {
+        sum += m_runs[run]->raw().values()[points[run]];
+    }
+    const double mean = sum / count;
+    double squares = 0;
+    for (std::size_t run = 0; run < m_runs.size(); ++run) {
+        squares += std::pow(m_runs[run]->raw().values()[points[run]] - mean, 2);
+    }
+    const double deviation = std::sqrt(squares / (count - 1));
+    const Series::Positions at = m_runs.front()->positionsOf(stepAt(*m_runs.front(), points.front()));
+    m_mean.append(at, mean);
+    m_low.append(at, mean - deviation);
+    m_high.append(at, mean + deviation);
+}
+
+} // namespace residua::visualizers

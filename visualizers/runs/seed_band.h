@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "visualizers/plot/series.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace residua::visualizers {
+
+/// One recorded number over several runs that differ in their seeds alone: the mean, and one standard deviation of the
+/// sample below and above it, at the steps that all of them have recorded. GUI thread.
+class SeedBand {
+public:
+    void setAxis(XAxis axis, double flopPerUnit);
+    /// Points that each curve is a moving average over; 1: none.
+    void setWindow(double points);
+    /// Of these runs, two at least, which it does not outlive between two calls. What is new of the same runs costs the
+    /// new steps alone.
+    void follow(const std::vector<const Series*>& runs);
+
+    [[nodiscard]] const Curve& mean() const { return curveOf(m_mean); }
+    [[nodiscard]] const Curve& low() const { return curveOf(m_low); }
+    [[nodiscard]] const Curve& high() const { return curveOf(m_high); }
+    [[nodiscard]] std::size_t runs() const { return m_runs.size(); }
+
+private:
+    [[nodiscard]] const Curve& curveOf(const Series& series) const
+    {
+        return series.window() > 1 ? series.smooth() : series.raw();
+    }
+    [[nodiscard]] bool goesOn(const std::vector<const Series*>& runs) const;
+    void grow();
+    void add(const std::vector<std::size_t>& points);
+
+    std::vector<const Series*> m_runs;
+    std::vector<std::size_t> m_taken; ///< of each run, points that are behind
+    Series m_mean;
+    Series m_low;
+    Series m_high;
+    XAxis m_axis = XAxis::Step;
+    double m_flopPerUnit = 1;
+    double m_window = 1;
+};
+
+} // namespace residua::visualizers

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/runs/seed_plot.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr double kBandAlpha = 0.22;
+constexpr double kMeanWidth = 2;
+
+} // namespace
+
+QString commonName(const QStringList& names)
+{
+    QString common = names.value(0);
+    for (const QString& name : names) {
+        qsizetype same = 0;
+        while (same < common.size() && same < name.size() && common[same] == name[same]) {
+            ++same;
+        }
+        common.truncate(same);
+    }
+    while (!common.isEmpty() && !common.back().isLetterOrNumber()) {
+        common.chop(1);
+    }
+    return common.isEmpty() ? names.value(0) : common;
+}
+
+void SeedPlot::draw(Drawn& drawn) const
+{
+    drawn.low = m_plot.add(drawn.band.low(), {});
+    drawn.high = m_plot.add(drawn.band.high(), {});
+    drawn.mean = m_plot.add(drawn.band.mean(), {});
+    drawn.shown = &drawn.band.mean();
+}
+
+void SeedPlot::undraw(Drawn& drawn) const
+{
+    if (std::exchange(drawn.shown, nullptr)) {
+        m_plot.remove(drawn.high);
+        m_plot.remove(drawn.low);
+        m_plot.remove(drawn.mean);
+    }
+}
+
+void SeedPlot::show(const std::vector<Study>& studies, const std::vector<Number>& numbers, XAxis axis, double window,
+                    resources::Theme theme)
+{
+    std::set<Key> kept;
+    for (const Study& study : studies) {
+        for (const Number& number : numbers) {
+            const Key key{study.key, number.name};
+            kept.insert(key);
+            Drawn& drawn = m_drawn[key];
+            std::vector<const Series*> runs;
+            std::ranges::transform(study.curves, std::back_inserter(runs),
+                                   [&](const RunCurves* curves) { return &curves->at(number.name); });
+            drawn.band.setAxis(axis, study.flopPerUnit);
+            drawn.band.setWindow(number.marks ? 1 : window);
+            drawn.band.follow(runs);
+            if (drawn.shown != &drawn.band.mean()) { // smoothed now, or no longer
+                undraw(drawn);
+                draw(drawn);
+            }
+            const bool any = drawn.band.mean().size() > 0;
+            const QString run =
+                QCoreApplication::translate("SeedPlot", "%1, %n seeds", nullptr, static_cast<int>(drawn.band.runs()))
+                    .arg(study.name);
+            CurvePlot::Look look{.run = run, .colour = resources::curveColour(study.colour, theme)};
+            CurvePlot::Look area = look;
+            area.alpha = kBandAlpha;
+            area.fillTo = drawn.low;
+            CurvePlot::Look edge = look;
+            edge.alpha = 0;
+            look.name = any ? QCoreApplication::translate("SeedPlot", "%1, %2").arg(run, number.title) : QString();
+            look.reading = QCoreApplication::translate("SeedPlot", "mean %1").arg(number.title);
+            look.width = kMeanWidth;
+            look.marks = number.marks;
+            look.line = number.marks ? Qt::DashLine : Qt::SolidLine;
+            m_plot.setLook(drawn.low, edge);
+            m_plot.setLook(drawn.high, area);
+            m_plot.setLook(drawn.mean, look);
+        }
+    }
+    for (auto drawn = m_drawn.begin(); drawn != m_drawn.end();) {
+        if (kept.contains(drawn->first)) {
+            ++drawn;
+        } else {
+            undraw(drawn->second);
+            drawn = m_drawn.erase(drawn);
+        }
+    }
+}
+
+} // namespace residua::visualizers
