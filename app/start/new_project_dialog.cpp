@@ -374,24 +374,24 @@ void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
         m_amount->setText(QString::fromStdString(preview.error().text()));
         return;
     }
-    const engine::DataSummary& data = preview->summary;
+    const engine::DataSummary& read = preview->summary;
     const NewProject now = wanted();
-    const QString unit = data.language ? tr("tokens") : tr("samples");
-    if (data.train < 0) {
+    const QString unit = read.language ? tr("tokens") : tr("samples");
+    if (read.train < 0) {
         m_amount->setText(tr("Training samples are drawn without end."));
         return;
     }
     const double fed = static_cast<double>(now.steps) * static_cast<double>(now.batch) *
-                       static_cast<double>(data.language ? now.sequenceLength : 1);
+                       static_cast<double>(read.language ? now.sequenceLength : 1);
     QStringList lines;
     lines
-        << tr("%1 %2 to train on, %3 for validation").arg(formatWhole(data.train), unit, formatWhole(data.validation));
-    if (data.language) {
-        lines << tr("a vocabulary of %1").arg(formatWhole(data.vocabulary));
+        << tr("%1 %2 to train on, %3 for validation").arg(formatWhole(read.train), unit, formatWhole(read.validation));
+    if (read.language) {
+        lines << tr("a vocabulary of %1").arg(formatWhole(read.vocabulary));
     }
     lines << tr("%1 %2 fed: %3 epochs")
                  .arg(formatCount(fed), unit,
-                      QString::number(fed / static_cast<double>(std::max<std::int64_t>(data.train, 1)), 'g', 3));
+                      QString::number(fed / static_cast<double>(std::max<std::int64_t>(read.train, 1)), 'g', 3));
     m_amount->setText(lines.join(QStringLiteral("  ·  ")));
 }
 
