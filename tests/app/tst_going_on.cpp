@@ -23,8 +23,6 @@ using namespace residua::app;
 
 namespace {
 
-constexpr int kPatience = 60000;
-
 /// A language model that trains at once.
 projects::Project tinyLanguage()
 {
