@@ -130,6 +130,9 @@ void addPlain(Presets& presets)
 {
     presets.push_back({"plain", "Plain residual", "Each layer reads the sum of the input and every branch before it",
                        "He et al., ResNet", grn(WeightKind::Fixed)});
+    presets.push_back({"none", "No shortcuts", "Each layer reads the one before it and nothing else",
+                       "ANCRe, section 3",
+                       besideBranch(WeightKind::Fixed, NormaliseOver::None, MixInit::Ones, ExplicitSources{})});
 }
 
 void addDca(Presets& presets)

@@ -272,8 +272,9 @@ struct Fields<TrainingPlan> {
           &TrainingPlan::observeEvery);
         v({"stability_every",
            "stability every",
-           "Steps between two measurements of the network without each of its layers in turn (Ψ); 0: never. Each costs "
-           "L + 1 times a validation of the same batches.",
+           "Steps between two measurements of the network without each of its layers in turn (Ψ), each at L + 1 times "
+           "the "
+           "cost of a validation of the same batches; 0: never.",
            {.unit = "steps", .range = Range::atLeast(0)}},
           &TrainingPlan::stabilityEvery);
     }

@@ -75,29 +75,33 @@ private Q_SLOTS:
         QTest::addColumn<qint64>("step");
         QTest::addColumn<bool>("observation");
         QTest::addColumn<bool>("validation");
+        QTest::addColumn<bool>("stability");
         QTest::addColumn<bool>("checkpoint");
         QTest::addColumn<bool>("last");
-        QTest::newRow("nothing") << qint64{1} << false << false << false << false;
-        QTest::newRow("one of them") << qint64{2} << true << false << false << false;
-        QTest::newRow("all") << qint64{12} << true << true << true << false;
-        QTest::newRow("the last step") << qint64{13} << true << true << false << true; // its checkpoint is the end's
-        QTest::newRow("beyond") << qint64{16} << true << true << false << true;
+        QTest::newRow("nothing") << qint64{1} << false << false << false << false << false;
+        QTest::newRow("one of them") << qint64{2} << true << false << false << false << false;
+        QTest::newRow("all") << qint64{12} << true << true << true << true << false;
+        QTest::newRow("the last step") << qint64{13} << true << true << true << false
+                                       << true; // its checkpoint is the end's
+        QTest::newRow("beyond") << qint64{16} << true << true << true << false << true;
     }
     void whatIsDueAfterAStep()
     {
         QFETCH(qint64, step);
         QFETCH(bool, observation);
         QFETCH(bool, validation);
+        QFETCH(bool, stability);
         QFETCH(bool, checkpoint);
         QFETCH(bool, last);
         projects::TrainingPlan plan;
         plan.steps = 13;
         plan.observeEvery = 2;
         plan.validateEvery = 3;
+        plan.stabilityEvery = 6;
         plan.checkpointEvery = 4;
-        QVERIFY(dueAfter(plan, step) == (Due{observation, validation, checkpoint, last}));
-        plan.observeEvery = plan.validateEvery = plan.checkpointEvery = 0;
-        QVERIFY(dueAfter(plan, step) == (Due{false, false, false, last}));
+        QVERIFY(dueAfter(plan, step) == (Due{observation, validation, stability, checkpoint, last}));
+        plan.observeEvery = plan.validateEvery = plan.stabilityEvery = plan.checkpointEvery = 0;
+        QVERIFY(dueAfter(plan, step) == (Due{false, false, false, false, last}));
     }
 
     /// The coefficient of a frozen shortcut, whatever decays and whatever moments it has.
