@@ -8,6 +8,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QAbstractItemView>
+#include <QAbstractSpinBox>
 #include <QAccessible>
 #include <QApplication>
 #include <QComboBox>
@@ -112,7 +113,8 @@ private:
     void findNameless()
     {
         for (QWidget* widget : m_window->findChildren<QWidget*>()) {
-            const bool within = qobject_cast<QComboBox*>(widget->parentWidget()) != nullptr; // its field and list
+            const QWidget* const parent = widget->parentWidget(); // whose name is that of its field and list
+            const bool within = qobject_cast<const QComboBox*>(parent) || qobject_cast<const QAbstractSpinBox*>(parent);
             if (!widget->isVisible() || !(widget->focusPolicy() & Qt::TabFocus) || within) {
                 continue;
             }

@@ -86,11 +86,11 @@ private slots:
         QTest::keyClick(block().surface(), Qt::Key_Tab);
         auto* typing = m_window->findChildren<QLineEdit*>("typingText").last();
         QTRY_VERIFY(typing->isVisible());
-        QTest::keyClicks(typing, "conv1d");
+        QTest::keyClicks(typing, "linear");
         QTest::keyClick(typing, Qt::Key_Return);
-        QTRY_VERIFY(node("conv1d").has_value());
-        QTRY_COMPARE(m_window->actions().undo->text(), QString("&Undo Add conv1d"));
-        const NodeId added = *node("conv1d");
+        QTRY_VERIFY(node("linear").has_value());
+        QTRY_COMPARE(m_window->actions().undo->text(), QString("&Undo Add linear"));
+        const NodeId added = *node("linear");
         QVERIFY(m_window->documents().place() == Place(NodePlace{kRef, added}));
 
         // Its output has 64 features where `down` still takes what `up` makes: wiring it there is no fault …
@@ -108,7 +108,7 @@ private slots:
         QTRY_VERIFY(wired({added, "out"}, {product, "in2"}));
         const auto problems = projects::validate(project());
         QVERIFY(std::ranges::any_of(problems, [](const projects::Problem& problem) {
-            return problem.place.find("conv1d.out > multiply.in2") != std::string::npos;
+            return problem.place.find("linear.out > multiply.in2") != std::string::npos;
         }));
 
         for (int step = 0; step < 5; ++step) {
