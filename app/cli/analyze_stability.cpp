@@ -242,9 +242,9 @@ Exit ofFigure(const Arguments& arguments, const Console& console)
     const std::int64_t deepest = arguments.integer("layers", kDeepest);
     const double size = static_cast<double>(dimension) * static_cast<double>(deepest);
     if (size * size > kMostWork) {
-        return console.fail(Exit::Usage, {"--figure-4", "got " + grouped(deepest) + " layers of dimension " +
-                                                            grouped(dimension) + ", expected a product of at most " +
-                                                            grouped(static_cast<std::int64_t>(std::sqrt(kMostWork)))});
+        return console.fail(Exit::Usage, {"--figure", "got " + grouped(deepest) + " layers of dimension " +
+                                                          grouped(dimension) + ", expected a product of at most " +
+                                                          grouped(static_cast<std::int64_t>(std::sqrt(kMostWork)))});
     }
     const std::vector<std::int64_t> depths = depthsTo(deepest);
     const Result<std::vector<Shared>> all = figure4(dimension, depths);
@@ -270,22 +270,22 @@ Exit ofFigure(const Arguments& arguments, const Console& console)
 
 Exit runStability(const Arguments& arguments, const Console& console)
 {
-    const bool figure = arguments.has("figure-4");
+    const bool figure = arguments.has("figure");
     if (figure == !arguments.positional(1).empty()) {
-        return console.fail(Exit::Usage, {"", figure ? "--figure-4 takes no run"
-                                                     : "missing argument SUBJECT: a run's "
-                                                       "directory, or --figure-4"});
+        return console.fail(Exit::Usage, {"", figure ? "--figure takes no run"
+                                                     : "missing argument SUBJECT: a run's directory, or --figure 4"});
+    }
+    if (figure && arguments.integer("figure", 4) != 4) {
+        return console.fail(Exit::Usage, {"--figure", "of stability is 4, got " + arguments.text("figure")});
     }
     return figure ? ofFigure(arguments, console) : ofRun(arguments, console);
 }
 
 std::vector<OptionSpec> stabilityOptions()
 {
-    return {
-        {"figure-4", OptionKind::Flag, "", "stability: of RaPTr's linear network, by --dimension and up to --layers"},
-        {"batches", OptionKind::Integer, "N", "stability: of the validation split (default: the run's)", {}, 1},
-        projectOption(),
-        otherDataOption()};
+    return {{"batches", OptionKind::Integer, "N", "stability: of the validation split (default: the run's)", {}, 1},
+            projectOption(),
+            otherDataOption()};
 }
 
 } // namespace residua::cli

@@ -276,7 +276,7 @@ std::vector<Command> analyzeCommands()
         {"port", OptionKind::Text, "NAME", "only q, k, v, residual or final"},
         {"output", OptionKind::Text, "FILE",
          "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure; "
-         "stability: with --figure-4) instead; - is CSV on standard output",
+         "stability: with --figure) instead; - is CSV on standard output",
          "o"}};
     std::ranges::move(theoryOptions(), std::back_inserter(options));
     std::ranges::move(lowRankFigureOptions(), std::back_inserter(options));

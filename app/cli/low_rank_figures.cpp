@@ -261,12 +261,14 @@ std::vector<OptionSpec> lowRankFigureOptions()
     return {{"figure",
              OptionKind::Integer,
              "N",
-             "theory: figure 1, 3 or 4 of the paper on low-rank initialisation, with what the solvers reach",
+             "theory: figure 1, 3 or 4 of the paper on low-rank initialisation, with what the solvers reach; "
+             "stability: RaPTr's "
+             "figure 4, a linear network by --dimension and up to --layers",
              {},
              1,
              4},
             {"methods", OptionKind::Text, "LIST",
-             "some of baseline,spectral,lfai,lfai-ws,relu-svd,exact (default: spectral,relu-svd,exact)"},
+             "with commas: baseline, spectral, lfai, lfai-ws, relu-svd, exact (default: spectral, relu-svd and exact)"},
             {"largest", OptionKind::Integer, "N", "figure 1: up to this n (default: 300)", {}, 100, 1000},
             {"seed", OptionKind::Integer, "N", "of the figures' drawn weights (default: 0)", {}, 0}};
 }

@@ -78,13 +78,13 @@ private slots:
         const Ran csv = run({"analyze", "stability", trained, "-o", "-"});
         QCOMPARE(csv.output.section('\n', 0, 0), QString("layer,psi,norm,loss_rise"));
         QCOMPARE(run({"analyze", "stability"}).code, 1);
-        QCOMPARE(run({"analyze", "stability", trained, "--figure-4"}).code, 1);
+        QCOMPARE(run({"analyze", "stability", trained, "--figure", "4"}).code, 1);
         QCOMPARE(run({"analyze", "stability", path("stable/none")}).code, 3);
     }
 
     void figure4FindsItsPowers()
     {
-        const QStringList words{"analyze", "stability", "--figure-4", "--layers", "24", "--dimension", "40"};
+        const QStringList words{"analyze", "stability", "--figure", "4", "--layers", "24", "--dimension", "40"};
         const QJsonObject told = json(run(words + QStringList{"--json"})).object();
         QCOMPARE(told["paper"].toDouble(), -0.4);
         QCOMPARE(told["paperBert"].toDouble(), -0.88);
