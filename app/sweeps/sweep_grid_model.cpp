@@ -110,11 +110,11 @@ QString SweepGridModel::textOf(std::size_t row, int column) const
         return loss ? QString::number(*loss, 'g', 5) : QStringLiteral("—");
     }
     case MeanLoss:
-        return m_overSeeds[row] ? tr("%1 ± %2 (%3)")
-                                      .arg(m_overSeeds[row]->mean, 0, 'g', 5)
-                                      .arg(m_overSeeds[row]->deviation, 0, 'g', 2)
-                                      .arg(m_overSeeds[row]->count)
-                                : QStringLiteral("—");
+        return m_overSeeds[row] && m_overSeeds[row]->count > 1 ? tr("%1 ± %2 (%3)")
+                                                                     .arg(m_overSeeds[row]->mean, 0, 'g', 5)
+                                                                     .arg(m_overSeeds[row]->deviation, 0, 'g', 2)
+                                                                     .arg(m_overSeeds[row]->count)
+                                                               : QStringLiteral("—");
     case State:
         return QString::fromStdString(engine::textOf(m_statuses[row]));
     case Problem:
