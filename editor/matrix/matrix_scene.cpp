@@ -76,30 +76,34 @@ void MatrixScene::fill(const DepthMix& mix)
     m_cells.assign(static_cast<std::size_t>(m_size * m_size), MatrixCell::Outside);
     for (std::int64_t target = 1; target <= m_size; ++target) {
         for (const std::int64_t source : projects::sourcesOf(everything, target, m_depth)) {
-            at({source, target}) = isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty;
+            mark({source, target}, isRunningSum(mix) ? MatrixCell::Summed : MatrixCell::Empty);
         }
         if (const auto middle = projects::summedMiddleOf(mix, target, m_depth)) {
             for (std::int64_t source = middle->first; source <= middle->last; ++source) {
-                at({source, target}) = MatrixCell::Summed;
+                mark({source, target}, MatrixCell::Summed);
             }
         }
     }
     for (const projects::DrawnShortcut& drawn : drawnShortcuts(mix, m_depth)) {
-        at(drawn.shortcut) = cellOf(drawn.kind);
+        mark(drawn.shortcut, cellOf(drawn.kind));
     }
 }
 
-MatrixCell& MatrixScene::at(const Shortcut& shortcut)
+bool MatrixScene::isInside(const Shortcut& shortcut) const
 {
-    return m_cells[static_cast<std::size_t>((shortcut.target - 1) * m_size + shortcut.source)];
+    return shortcut.source >= 0 && shortcut.source < m_size && shortcut.target >= 1 && shortcut.target <= m_size;
+}
+
+void MatrixScene::mark(const Shortcut& shortcut, MatrixCell cell)
+{
+    if (isInside(shortcut)) { // a faulty document names shortcuts that it has no row for
+        m_cells[indexOf(shortcut)] = cell;
+    }
 }
 
 MatrixCell MatrixScene::cell(const Shortcut& shortcut) const
 {
-    const bool inside =
-        shortcut.source >= 0 && shortcut.source < m_size && shortcut.target >= 1 && shortcut.target <= m_size;
-    return inside ? m_cells[static_cast<std::size_t>((shortcut.target - 1) * m_size + shortcut.source)]
-                  : MatrixCell::Outside;
+    return isInside(shortcut) ? m_cells[indexOf(shortcut)] : MatrixCell::Outside;
 }
 
 float MatrixScene::topOf(std::int64_t target) const

@@ -64,7 +64,12 @@ public:
 private:
     [[nodiscard]] float topOf(std::int64_t target) const;
     void fill(const projects::DepthMix& mix);
-    MatrixCell& at(const projects::Shortcut& shortcut);
+    [[nodiscard]] bool isInside(const projects::Shortcut& shortcut) const;
+    [[nodiscard]] std::size_t indexOf(const projects::Shortcut& shortcut) const ///< in m_cells, of one inside
+    {
+        return static_cast<std::size_t>((shortcut.target - 1) * m_size + shortcut.source);
+    }
+    void mark(const projects::Shortcut& shortcut, MatrixCell cell);
 
     std::vector<MatrixCell> m_cells; ///< row-major [target − 1, source]
     std::uint64_t m_revision = 0;

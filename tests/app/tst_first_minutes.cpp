@@ -234,6 +234,7 @@ private:
         QTRY_VERIFY(mix().states.contains({1, 5}));
         settle(canvas(), [this] { return box(2); });
         QTest::mouseMove(canvas().surface(), box(2));
+        QTest::mouseClick(canvas().surface(), Qt::LeftButton, {}, box(2));
         QTest::mouseDClick(canvas().surface(), Qt::LeftButton, {}, box(2));
         QTRY_COMPARE(&m_window->workspace().currentCanvas(), &m_window->workspace().block());
         QTest::keyClick(m_window->workspace().block().surface(), Qt::Key_Escape); // what is selected, then the block
@@ -243,6 +244,7 @@ private:
         QTRY_VERIFY(m_window->findChild<HelpWindow*>() && m_window->findChild<HelpWindow*>()->isVisible());
         m_window->findChild<HelpWindow*>()->close();
         m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
     }
 
     void typeOnCanvas(const QString& text)
@@ -319,13 +321,16 @@ private:
         const auto arc = [this](const projects::Shortcut& shortcut) {
             return pointOf(canvas().canvas().locate(shortcut));
         };
-        settle(canvas(), [&] { return arc({0, 9}); });
-        click(canvas(), arc({0, 9})); // the highest, which no other covers
-        QTRY_COMPARE(m_window->documents().selection().shortcuts, (std::set<projects::Shortcut>{{0, 9}}));
+        settle(canvas(), [&] { return arc({0, 8}); });
+        QTest::mouseMove(canvas().surface(), arc({0, 8})); // the highest, which no other covers
+        canvas().refresh();
+        QTest::qWait(50);
+        click(canvas(), arc({0, 8}));
+        QTRY_COMPARE(m_window->documents().selection().shortcuts, (std::set<projects::Shortcut>{{0, 8}}));
         QTest::keyClick(canvas().surface(), Qt::Key_F);
-        QTRY_COMPARE(mix().states.at({0, 9}), projects::ShortcutState::Frozen);
+        QTRY_COMPARE(mix().states.at({0, 8}), projects::ShortcutState::Frozen);
         QTest::keyClick(canvas().surface(), Qt::Key_Delete);
-        QTRY_VERIFY(!reads({0, 9}) || mix().states.at({0, 9}) == projects::ShortcutState::Pruned);
+        QTRY_VERIFY(!reads({0, 8}) || mix().states.at({0, 8}) == projects::ShortcutState::Pruned);
         chooseTopology("DeepCrossAttention");
         const std::string block = project().network.stack.front().block;
         const auto& nodes = std::ranges::find(project().network.blocks, block, &projects::Block::name)->graph.nodes;

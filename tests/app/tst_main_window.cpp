@@ -78,7 +78,8 @@ private slots:
         openWindow({1280, 720});
         m_window->openProject(m_project);
         QTRY_VERIFY(m_window->workspace().view<OutlineView>().width() >= 280);
-        QVERIFY(m_window->workspace().view<Inspector>().width() >= 300);
+        QTRY_VERIFY2(m_window->workspace().view<Inspector>().width() >= 300,
+                     qPrintable(QString::number(m_window->workspace().view<Inspector>().width())));
         QVERIFY(m_window->workspace().canvas().width() >= 600);
     }
 

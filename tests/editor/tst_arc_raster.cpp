@@ -141,7 +141,13 @@ private slots:
         CanvasDriver driver(*canvas);
         std::shared_ptr<const CanvasImage> image;
         const auto await = [&] {
-            QTRY_VERIFY_WITH_TIMEOUT((image = canvas->takeImage()) != nullptr, kPatience);
+            image = nullptr;
+            const auto taken = [&] {
+                driver.frame();
+                image = image ? image : canvas->takeImage();
+                return image != nullptr;
+            };
+            QTRY_VERIFY_WITH_TIMEOUT(taken(), kPatience);
             canvas->setTexture(&driver);
             driver.frame();
         };

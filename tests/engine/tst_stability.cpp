@@ -182,6 +182,7 @@ private Q_SLOTS:
         Project project = tinyVectors("linear", "plain", 1);
         const projects::BooleanPolynomial source{.dim = 12, .variables = 8, .degree = 3, .termsPerDegree = 4};
         project.data.source = source;
+        project.network.objective = projects::Objective::MeanSquaredError;
         project.data.validationFraction = 0.1;
         project.training.batch = 512;
         project.training.validationBatches = 0; // all that are held

@@ -241,7 +241,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 12);
+        QCOMPARE(sweeps, 13);
     }
 
     void partsOfAGrid()

@@ -11,9 +11,10 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QContextMenuEvent>
-#include <QFileDialog>
+#include <QDialog>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPushButton>
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
@@ -179,12 +180,13 @@ private slots:
         const QTemporaryDir folder;
         const QString path = folder.filePath("numbers.csv");
         chooseFromMenu(0);
-        QTRY_VERIFY(m_view->findChild<QFileDialog*>());
-        auto* dialog = m_view->findChild<QFileDialog*>();
-        auto* name = dialog->findChild<QLineEdit*>();
-        name->selectAll();
-        QTest::keyClicks(name, path);
-        QTest::keyClick(name, Qt::Key_Return);
+        QTRY_VERIFY(m_view->findChild<QDialog*>("exportDialog"));
+        auto* dialog = m_view->findChild<QDialog*>("exportDialog");
+        dialog->findChild<QLineEdit*>("exportFolder")->setText(folder.path());
+        dialog->findChild<QLineEdit*>("exportName")->setText("numbers");
+        auto* format = dialog->findChild<QComboBox*>("exportFormat");
+        format->setCurrentIndex(format->findData("csv"));
+        QTest::mouseClick(dialog->findChild<QPushButton*>("exportGo"), Qt::LeftButton);
         QTRY_COMPARE(contentsOf(path), m_view->csv().toUtf8());
         QGuiApplication::clipboard()->clear();
         chooseFromMenu(2);
