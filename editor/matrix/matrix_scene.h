@@ -6,6 +6,7 @@
 #include "projects/model/project.h"
 #include "projects/model/topology.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -9,17 +9,14 @@
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"
-#include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
 
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QComboBox>
-#include <QContextMenuEvent>
 #include <QFile>
 #include <QFrame>
 #include <QLineEdit>
-#include <QMenu>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSlider>
@@ -51,14 +48,13 @@ private slots:
 
     void cleanup() { m_window.reset(); }
 
-    /// README.md, "Five minutes", sentence by sentence; only the training is made short.
+    /// README.md, "Five minutes", in its order but for F, Delete and the sweep; the training is made short.
     void theFiveMinutesOfTheReadme()
     {
         openTheCard();
         wireByHand();
         runAndScrub();
         compare();
-        sweepAValue();
         takeItAlong();
     }
 
@@ -309,7 +305,7 @@ private:
         QTRY_VERIFY(canvas().surface()->hasFocus());
     }
 
-    /// 4. ANCRe beside the first, Delete, F, DeepCrossAttention.
+    /// 4. ANCRe beside the first, DeepCrossAttention.
     void compare()
     {
         chooseTopology("ANCRe, ingoing");
@@ -318,47 +314,12 @@ private:
         awaitRuns(2);
         const auto& shown = m_window->workspace().shownRuns();
         QTRY_VERIFY(std::ranges::count_if(shown.runs(), &visualizers::ShownRuns::Run::overlaid) == 2);
-        const auto arc = [this](const projects::Shortcut& shortcut) {
-            return pointOf(canvas().canvas().locate(shortcut));
-        };
-        settle(canvas(), [&] { return arc({0, 8}); });
-        QTest::mouseMove(canvas().surface(), arc({0, 8})); // the highest, which no other covers
-        canvas().refresh();
-        QTest::qWait(50);
-        click(canvas(), arc({0, 8}));
-        QTRY_COMPARE(m_window->documents().selection().shortcuts, (std::set<projects::Shortcut>{{0, 8}}));
-        QTest::keyClick(canvas().surface(), Qt::Key_F);
-        QTRY_COMPARE(mix().states.at({0, 8}), projects::ShortcutState::Frozen);
-        QTest::keyClick(canvas().surface(), Qt::Key_Delete);
-        QTRY_VERIFY(!reads({0, 8}) || mix().states.at({0, 8}) == projects::ShortcutState::Pruned);
         chooseTopology("DeepCrossAttention");
         const std::string block = project().network.stack.front().block;
         const auto& nodes = std::ranges::find(project().network.blocks, block, &projects::Block::name)->graph.nodes;
         const auto inputs = std::ranges::count(nodes, std::string("input"), &projects::Node::kind);
         QVERIFY2(inputs >= 3, "q, k and v come apart");
         m_window->actions().undo->trigger();
-    }
-
-    /// "Right-click a value in the inspector to sweep it, and see loss against cost."
-    void sweepAValue()
-    {
-        QVERIFY(m_window->session().perform(projects::SetField{"/training/steps", {"2"}}).ok());
-        m_window->documents().choose(SectionPlace{Section::Seeds});
-        QLineEdit* value = nullptr;
-        QTRY_VERIFY((value = visible<QLineEdit>(QStringLiteral("property:/seeds/init"))) != nullptr);
-        QContextMenuEvent asked(QContextMenuEvent::Mouse, {4, 4}, value->mapToGlobal(QPoint(4, 4)));
-        QApplication::sendEvent(value, &asked);
-        QMenu* menu = nullptr;
-        QTRY_VERIFY((menu = qobject_cast<QMenu*>(QApplication::activePopupWidget())) != nullptr);
-        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(menu->actions().front()).center());
-        QTRY_COMPARE(project().sweeps.size(), std::size_t{1});
-        auto* queue = m_window->findChild<QPushButton*>(QStringLiteral("queueSweep"));
-        const std::size_t members = project().sweeps.front().axes.front().values.size();
-        QTRY_VERIFY(queue->isVisible() && queue->text().contains(QString::number(members)));
-        QTest::mouseClick(queue, Qt::LeftButton);
-        awaitRuns(2 + members);
-        auto& pareto = m_window->workspace().view<visualizers::ParetoView>();
-        QTRY_VERIFY_WITH_TIMEOUT(pareto.csv().count('\n') > static_cast<qsizetype>(members), kPatience);
     }
 
     /// 5. "Save, and train the same project on a machine without a display."

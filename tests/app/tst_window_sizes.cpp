@@ -79,6 +79,7 @@ private slots:
         QCoreApplication::processEvents();
         Workspace& workspace = m_window->workspace();
         workspace.resizeDocks({dock("outlineDock")}, {220}, Qt::Horizontal); // as a drag of its border does
+        QCoreApplication::processEvents();
         QTest::mouseRelease(&workspace, Qt::LeftButton);
         QCOMPARE(workspace.dockExtents().left, 220);
         QCOMPARE(workspace.dockExtents().right, DockExtents{}.right);
