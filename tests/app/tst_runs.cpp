@@ -26,6 +26,7 @@
 #include <QTreeView>
 #include <QTreeWidget>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -169,12 +170,13 @@ private slots:
         tree()->setCurrentIndex(tree()->model()->index(0, 0));
         auto* menu = m_window->findChild<QAction*>(QStringLiteral("run:fork"))->menu<QMenu*>();
         menu->popup(m_window->mapToGlobal(QPoint(100, 100)));
-        const auto atTheEnd = [menu]() -> QAction* {
+        const auto fromTheEnd = [menu]() -> QAction* {
             const QList<QAction*> actions = menu->actions();
-            return actions.last()->text() == "From step 8" ? actions.last() : nullptr;
+            const auto found = std::ranges::find(actions, QStringLiteral("From step 8"), &QAction::text);
+            return found == actions.end() ? nullptr : *found;
         };
-        QTRY_VERIFY_WITH_TIMEOUT(atTheEnd() != nullptr, kPatience);
-        QTest::keyClick(menu, Qt::Key_Up); // from the end
+        QTRY_VERIFY_WITH_TIMEOUT(fromTheEnd() != nullptr, kPatience);
+        menu->setActiveAction(fromTheEnd());
         QTest::keyClick(menu, Qt::Key_Return);
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(model().index(0, 0)), 1, kPatience);
         QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
