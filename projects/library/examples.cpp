@@ -304,7 +304,7 @@ Project booleanPolynomial()
     project.training.validationBatches = 32; // all that are held
     const std::string small = "\"/data/source/dim\": 32, \"/data/source/variables\": 10, \"/data/source/degree\": 5, "
                               "\"/data/source/terms_per_degree\": 8, \"/network/width\": 32, ";
-    project.sweeps = {{"figure 2", {figureTwoAxis(small, 1500)}},
+    project.sweeps = {{"figure 2", {figureTwoAxis(small, 6000)}},
                       {"figure 2, the paper's size", {figureTwoAxis("", 20'000)}}};
     return project;
 }
