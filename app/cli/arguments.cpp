@@ -102,12 +102,13 @@ Status checkValue(const OptionSpec& option, const std::string& value)
 
 Status checkPositionals(const Syntax& syntax, const std::vector<std::string>& given)
 {
-    if (given.size() > syntax.positionals.size()) {
+    const bool repeats = !syntax.positionals.empty() && syntax.positionals.back().presence == Presence::Repeated;
+    if (!repeats && given.size() > syntax.positionals.size()) {
         return Error{"", "unexpected argument \"" + shortened(given[syntax.positionals.size()]) + "\""};
     }
     for (std::size_t i = 0; i < syntax.positionals.size(); ++i) {
         const PositionalSpec& expected = syntax.positionals[i];
-        if (i >= given.size() && expected.presence == Presence::Required) {
+        if (i >= given.size() && expected.presence != Presence::Optional) {
             return Error{"", "missing argument " + expected.name + ": " + expected.help};
         }
         if (i < given.size() && given[i].empty()) {
@@ -166,6 +167,11 @@ Result<Arguments> Arguments::parse(const Syntax& syntax, std::span<const std::st
 std::string Arguments::positional(std::size_t index) const
 {
     return index < m_positionals.size() ? m_positionals[index] : std::string();
+}
+
+std::span<const std::string> Arguments::positionals(std::size_t first) const
+{
+    return std::span(m_positionals).subspan(std::min(first, m_positionals.size()));
 }
 
 std::string Arguments::text(const std::string& name, const std::string& otherwise) const

@@ -30,7 +30,8 @@ struct OptionSpec {
     double maximum = kMostInteger;  ///< numbers only
 };
 
-enum class Presence { Required, Optional };
+/// Repeated: one or more words; the last positional alone.
+enum class Presence { Required, Optional, Repeated };
 
 struct PositionalSpec {
     std::string name; ///< "PROJECT"
@@ -54,6 +55,8 @@ public:
     [[nodiscard]] bool has(const std::string& name) const { return m_options.contains(name); }
     /// The positional at `index`; empty where it was left out.
     [[nodiscard]] std::string positional(std::size_t index) const;
+    /// Those from `first` on.
+    [[nodiscard]] std::span<const std::string> positionals(std::size_t first) const;
     [[nodiscard]] std::string text(const std::string& name, const std::string& otherwise = {}) const;
     /// Every value of an option that was given more than once, in order.
     [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;

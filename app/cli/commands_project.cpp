@@ -5,6 +5,7 @@
 #include "engine/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
+#include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
@@ -32,6 +33,63 @@ Exit listExamples(const Console& console)
     return Exit::Ok;
 }
 
+/// What `new` takes beside an example.
+constexpr const char* kSizes[] = {"data", "topology", "layers", "width", "steps"};
+
+/// Ready-made tokens, JSON Lines or text, by the name's end; a folder is text. Relative paths start at the project.
+projects::Source sourceAt(const std::filesystem::path& path)
+{
+    const std::string name = path.string();
+    const std::string end = path.extension().string();
+    if (end == ".bin") {
+        return projects::TokenFileData{.path = name, .validationPath = {}};
+    }
+    if (end == ".jsonl" || end == ".ndjson") {
+        return projects::JsonLinesData{.path = name, .tokeniser = {}};
+    }
+    return projects::TextData{name, {}};
+}
+
+/// From data, sizes and a topology.
+Result<projects::Project> sizedProject(const Arguments& arguments, const std::filesystem::path& directory)
+{
+    projects::Source source = projects::SyntheticLanguage{};
+    if (arguments.has("data")) {
+        const Result<std::filesystem::path> path = absolutePath(arguments.text("data"));
+        if (!path) {
+            return path.error();
+        }
+        std::error_code code;
+        if (!std::filesystem::exists(*path, code)) {
+            return Error{"--data",
+                         path->string() + " does not exist; expected a text, a folder of texts, .jsonl or .bin"};
+        }
+        source = sourceAt(*path);
+    }
+    projects::NewProject wanted = projects::proposalFor(source);
+    wanted.name = directory.filename().string();
+    wanted.topology = arguments.text("topology", wanted.topology);
+    wanted.depth = arguments.integer("layers", wanted.depth);
+    wanted.width = arguments.integer("width", wanted.width);
+    wanted.steps = arguments.integer("steps", wanted.steps);
+    return projects::projectFrom(wanted);
+}
+
+Result<projects::Project> exampleProject(const std::string& name)
+{
+    if (const projects::Example* const example = projects::findExample(name)) {
+        return example->project;
+    }
+    std::vector<std::string> names;
+    for (const projects::Example& known : projects::examples()) {
+        names.push_back(known.name);
+    }
+    const std::string meant(nearest(name, names));
+    return Error{"--example",
+                 "no example \"" + name + "\"" +
+                     (meant.empty() ? "; residua-cli new --list shows them" : ", did you mean " + meant + "?")};
+}
+
 Exit runNew(const Arguments& arguments, const Console& console)
 {
     if (arguments.has("list")) {
@@ -41,30 +99,30 @@ Exit runNew(const Arguments& arguments, const Console& console)
     if (directory.empty()) {
         return console.fail(Exit::Usage, {"", "missing argument DIR: where the project is to be made"});
     }
-    const std::string name = arguments.text("example", projects::examples().front().name);
-    const projects::Example* const example = projects::findExample(name);
-    if (example == nullptr) {
-        std::vector<std::string> names;
-        for (const projects::Example& known : projects::examples()) {
-            names.push_back(known.name);
-        }
-        const std::string meant(nearest(name, names));
-        return console.fail(Exit::Usage, {"--example", "no example \"" + name + "\"" +
-                                                           (meant.empty() ? "; residua-cli new --list shows them"
-                                                                          : ", did you mean " + meant + "?")});
+    const bool sized = std::ranges::any_of(kSizes, [&](const char* option) { return arguments.has(option); });
+    if (sized && arguments.has("example")) {
+        return console.fail(Exit::Usage, {"--example", "an example has its own data and sizes; make it, then change "
+                                                       "it with residua-cli set"});
+    }
+    Result<projects::Project> project =
+        sized ? sizedProject(arguments, directory)
+              : exampleProject(arguments.text("example", projects::examples().front().name));
+    if (!project) {
+        return console.fail(Exit::Usage, project.error());
     }
     std::error_code ignored;
     if (std::filesystem::exists(directory / projects::kProjectFile, ignored)) {
         return console.fail(Exit::Usage, {directory.string(), "there is a project already"});
     }
     projects::Document document;
-    document.project = example->project;
+    document.project = *std::move(project);
     if (const Status saved = projects::saveProject(directory, document); !saved) {
         return console.fail(Exit::Usage, saved.error());
     }
-    console.line("made " + (directory / projects::kProjectFile).string() + " (" + example->title + ")");
+    const std::string title = printable(document.project.name, LineEnds::Escape);
+    console.line("made " + (directory / projects::kProjectFile).string() + " (" + title + ")");
     console.line("train it with: residua-cli train " + directory.string());
-    console.value({{"project", directory.string()}, {"example", name}});
+    console.value({{"project", directory.string()}, {"name", document.project.name}});
     return Exit::Ok;
 }
 
@@ -108,9 +166,40 @@ Judgement judged(const NamedProject& project)
     return judgement;
 }
 
+/// Writes fields into a project; none of them where one cannot be set.
+Exit runSet(const Arguments& arguments, const Console& console)
+{
+    const std::filesystem::path given = arguments.positional(0);
+    Result<projects::Document> document = projects::loadProject(given);
+    if (!document) {
+        return console.fail(Exit::InvalidProject, document.error());
+    }
+    const projects::Project before = document->project;
+    for (const std::string& text : arguments.positionals(1)) {
+        if (const Status set = setField(document->project, text, console); !set) {
+            return console.fail(Exit::Usage, set.error());
+        }
+    }
+    std::error_code ignored;
+    const std::filesystem::path directory = std::filesystem::is_directory(given, ignored) ? given : given.parent_path();
+    if (const Status saved = projects::saveProject(directory.empty() ? "." : directory, *document); !saved) {
+        return console.fail(Exit::Usage, saved.error());
+    }
+    json list = json::array();
+    for (const projects::Change& change : projects::diff(before, document->project)) {
+        console.line(change.text());
+        list.push_back({{"place", change.place}, {"before", change.before}, {"after", change.after}});
+    }
+    console.value({{"changes", list}});
+    for (const projects::Problem& problem : projects::validate(document->project)) {
+        console.remark((problem.severity == projects::Severity::Error ? "error: " : "warning: ") + problem.text());
+    }
+    return Exit::Ok;
+}
+
 Exit runValidate(const Arguments& arguments, const Console& console)
 {
-    const std::variant<NamedProject, Refusal> named = openProject(arguments);
+    const std::variant<NamedProject, Refusal> named = openProject(arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&named)) {
         return console.fail(refusal->code, refusal->error);
     }
@@ -202,7 +291,7 @@ json showCost(const projects::SoundProject& project, const Console& console)
 /// problems.
 Exit runInfo(const Arguments& arguments, const Console& console)
 {
-    const std::variant<NamedProject, Refusal> named = openProject(arguments);
+    const std::variant<NamedProject, Refusal> named = openProject(arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&named)) {
         return console.fail(refusal->code, refusal->error);
     }
@@ -263,12 +352,26 @@ std::vector<Command> projectCommands()
 {
     return {
         {"new",
-         "make a project from an example",
+         "make a project: an example, or one of your data, sizes and topology",
          "residua-cli new --example ancre-language my-project",
          {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
-           {"list", OptionKind::Flag, "", "list the examples"}}},
+           {"list", OptionKind::Flag, "", "list the examples"},
+           {"data", OptionKind::Text, "PATH",
+            "instead: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin)"},
+           {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},
+           {"layers", OptionKind::Integer, "N", "instead: how many layers", "", 1},
+           {"width", OptionKind::Integer, "N", "instead: features between layers", "", 1},
+           {"steps", OptionKind::Integer, "N", "instead: steps of training", "", 1}}},
          &runNew},
+        {"set",
+         "write fields of a project, and say what changes",
+         "residua-cli set my-project training.batch=32 topology=dca",
+         {{{"PROJECT", "a project's directory or its project.json"},
+           {"FIELD=VALUE", "a field by its pointer or with dots, and its value (residua-cli explain fields lists them)",
+            Presence::Repeated}},
+          {}},
+         &runSet},
         {"validate",
          "check a project and its data",
          "residua-cli validate my-project",

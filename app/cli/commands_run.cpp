@@ -114,7 +114,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     if (mayResume && !arguments.has("run")) {
         return console.fail(Exit::Usage, {"", "--resume-or-start needs --run DIR: the directory of the run"});
     }
-    std::variant<NamedProject, Refusal> named = openProject(arguments);
+    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&named)) {
         return console.fail(refusal->code, refusal->error);
     }

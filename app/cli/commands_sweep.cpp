@@ -22,9 +22,9 @@ struct Meant {
 /// Meant, or why not: a Result whose error also says what the program ends with.
 using MeantOrNot = std::variant<Meant, Refusal>;
 
-MeantOrNot meantBy(const Arguments& arguments)
+MeantOrNot meantBy(const Arguments& arguments, const Console& console)
 {
-    std::variant<NamedProject, Refusal> named = openProject(arguments);
+    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&named)) {
         return *refusal;
     }
@@ -135,7 +135,7 @@ Exit train(const Arguments& arguments, Meant& meant, const Console& console)
 
 Exit runSweep(const Arguments& arguments, const Console& console)
 {
-    MeantOrNot made = meantBy(arguments);
+    MeantOrNot made = meantBy(arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&made)) {
         return console.fail(refusal->code, refusal->error);
     }

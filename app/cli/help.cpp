@@ -14,9 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kIntroduction = "residua-cli: make, train and question projects without a window";
-constexpr const char* kSignals =
-    "While it trains: Ctrl-C, SIGTERM and SIGHUP stop after a checkpoint, a second Ctrl-C quits at once; SIGUSR1 "
-    "writes a checkpoint and goes on.";
 constexpr std::size_t kMargin = 2;
 
 struct Row {
@@ -45,12 +42,6 @@ std::string listed(const std::vector<Row>& rows, std::size_t columns)
     return text;
 }
 
-std::string optionLabel(const OptionSpec& option)
-{
-    return (option.shortName.empty() ? "" : "-" + option.shortName + ", ") + "--" + option.name +
-           (option.value.empty() ? "" : " " + option.value);
-}
-
 const char* kindName(OptionKind kind)
 {
     switch (kind) {
@@ -70,6 +61,25 @@ const char* kindName(OptionKind kind)
 
 } // namespace
 
+std::string usageOf(const PositionalSpec& positional)
+{
+    switch (positional.presence) {
+    case Presence::Required:
+        break;
+    case Presence::Optional:
+        return "[" + positional.name + "]";
+    case Presence::Repeated:
+        return positional.name + "...";
+    }
+    return positional.name;
+}
+
+std::string optionLabel(const OptionSpec& option)
+{
+    return (option.shortName.empty() ? "" : "-" + option.shortName + ", ") + "--" + option.name +
+           (option.value.empty() ? "" : " " + option.value);
+}
+
 std::string overview(const std::vector<Command>& commands, std::size_t columns)
 {
     std::vector<Row> rows;
@@ -83,7 +93,7 @@ std::string overview(const std::vector<Command>& commands, std::size_t columns)
     return wrapped(kIntroduction, columns, 0) + "\n\n" +
            wrapped("Usage: residua-cli COMMAND [ARGUMENTS] [--json]", columns, 0) + "\n\n" + listed(rows, columns) +
            "\n" + wrapped("residua-cli COMMAND --help explains a command and shows an example.", columns, 0) + "\n" +
-           wrapped(kSignals, columns, 0) + "\n\nExit codes:\n" + listed(codes, columns);
+           wrapped(kSignalsHelp, columns, 0) + "\n\nExit codes:\n" + listed(codes, columns);
 }
 
 std::string explanation(const Command& command, std::size_t columns)
@@ -91,8 +101,7 @@ std::string explanation(const Command& command, std::size_t columns)
     std::string usage = "Usage: residua-cli " + command.name;
     std::vector<Row> rows;
     for (const PositionalSpec& positional : command.syntax.positionals) {
-        const bool required = positional.presence == Presence::Required;
-        usage += required ? " " + positional.name : " [" + positional.name + "]";
+        usage += " " + usageOf(positional);
         rows.push_back({positional.name, positional.help});
     }
     for (const OptionSpec& option : command.syntax.options) {
@@ -123,7 +132,8 @@ json explanationJson(const Command& command)
     for (const PositionalSpec& positional : command.syntax.positionals) {
         arguments.push_back({{"name", positional.name},
                              {"help", positional.help},
-                             {"required", positional.presence == Presence::Required}});
+                             {"required", positional.presence != Presence::Optional},
+                             {"repeated", positional.presence == Presence::Repeated}});
     }
     json options = json::array();
     for (const OptionSpec& option : command.syntax.options) {

@@ -11,6 +11,16 @@
 
 namespace residua::cli {
 
+/// What signals do while a command trains.
+inline constexpr const char* kSignalsHelp =
+    "While it trains: Ctrl-C, SIGTERM and SIGHUP stop after a checkpoint, a second Ctrl-C quits at once; SIGUSR1 "
+    "writes a checkpoint and goes on.";
+
+/// A positional as a usage line shows it: "RUN", "[DIR]", "FIELD=VALUE...".
+[[nodiscard]] std::string usageOf(const PositionalSpec& positional);
+/// "-o, --output DIR".
+[[nodiscard]] std::string optionLabel(const OptionSpec& option);
+
 /// What the program does, its commands and exit codes: as text that fits into so many columns.
 [[nodiscard]] std::string overview(const std::vector<Command>& commands, std::size_t columns);
 /// What a command takes, and its example.

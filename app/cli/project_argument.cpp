@@ -7,10 +7,38 @@
 #include "projects/schedule/stage_schedule.h"
 #include "projects/studies/sweep_grid.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace residua::cli {
+namespace {
+
+/// "training.batch" is /training/batch.
+std::string pointerOf(std::string field)
+{
+    if (field.starts_with('/')) {
+        return field;
+    }
+    std::ranges::replace(field, '.', '/');
+    return "/" + field;
+}
+
+/// Which blocks another topology has changed.
+void tellAdapted(const projects::Project& before, const projects::Project& after, const Console& console)
+{
+    if (before.topology == after.topology) {
+        return;
+    }
+    for (const projects::Block& block : after.network.blocks) {
+        const projects::Block* const known = before.network.findBlock(block.name);
+        if (known == nullptr || *known != block) {
+            console.remark("note: block " + block.name + " is adapted to what the topology feeds it");
+        }
+    }
+}
+
+} // namespace
 
 Result<NamedProject> openProject(const std::string& path)
 {
@@ -38,25 +66,35 @@ Result<NamedProject> openProject(const std::string& path)
     return NamedProject{std::move(*document), *directory};
 }
 
-std::variant<NamedProject, Refusal> openProject(const Arguments& arguments)
+Status setField(projects::Project& project, const std::string& text, const Console& console)
+{
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+        return Error{"", "got \"" + text + "\", expected FIELD=VALUE such as training.steps=100"};
+    }
+    const std::string field = text.substr(0, equals);
+    const projects::FieldValue value{text.substr(equals + 1)};
+    Result<projects::Project> changed = projects::withField(project, pointerOf(field), value);
+    if (!changed) {
+        // A lone word that is no field of its own may be the last part of one: then that is said.
+        const bool isWord = field.find_first_of("/.") == std::string::npos;
+        return isWord ? projects::withField(project, field, value).error() : changed.error();
+    }
+    tellAdapted(project, *changed, console);
+    project = *std::move(changed);
+    return Done{};
+}
+
+std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console)
 {
     Result<NamedProject> opened = openProject(arguments.positional(0));
     if (!opened) {
         return Refusal{Exit::InvalidProject, opened.error()};
     }
-    projects::Project& project = opened->document.project;
     for (const std::string& text : arguments.texts("set")) {
-        const std::size_t equals = text.find('=');
-        if (equals == std::string::npos || equals + 1 == text.size()) {
-            return Refusal{Exit::Usage,
-                           {"--set", "got \"" + text + "\", expected POINTER=VALUE such as /training/steps=100"}};
+        if (const Status set = setField(opened->document.project, text, console); !set) {
+            return Refusal{Exit::Usage, {"--set", set.error().text()}};
         }
-        const std::string pointer = text.substr(0, equals);
-        Result<projects::Project> changed = projects::withField(project, pointer, {text.substr(equals + 1)});
-        if (!changed) {
-            return Refusal{Exit::Usage, {"--set", changed.error().text()}};
-        }
-        project = *std::move(changed);
     }
     return *std::move(opened);
 }
@@ -74,9 +112,9 @@ PositionalSpec projectArgument()
 
 OptionSpec setOption()
 {
-    return {"set", OptionKind::Text, "POINTER=VALUE",
-            "a field of project.json and its value for this command; any number of times (residua-cli explain fields "
-            "lists them)"};
+    return {"set", OptionKind::Text, "FIELD=VALUE",
+            "a field of project.json by its pointer or with dots (training.batch=32, topology=dca) and its value for "
+            "this command; any number of times (residua-cli explain fields lists them)"};
 }
 
 Result<std::filesystem::path> absolutePath(const std::filesystem::path& path)

@@ -30,7 +30,11 @@ struct Refusal {
 };
 /// The project that the first word names, with the fields set that --set gives, in their order. Errors of --set name
 /// the field, what it takes, and what was probably meant; they are wrong usage.
-[[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments);
+[[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console);
+/// `text` is FIELD=VALUE: a field of project.json by its pointer, or with dots ("training.batch=32"), and its value;
+/// presets by name, whose blocks get the ports that they feed. What else it changes than the field is told as a remark.
+/// Errors name the field, what it takes, and what was probably meant.
+[[nodiscard]] Status setField(projects::Project& project, const std::string& text, const Console& console);
 /// The project's training takes so many steps; its stages keep their shares of them.
 void trainFor(projects::Project& project, std::int64_t steps);
 /// PROJECT: of a command that takes a project or an example.

@@ -4,10 +4,10 @@
 #include "app/properties/property_list.h"
 #include "projects/commands/graph_edits.h"
 #include "projects/commands/layer_edits.h"
-#include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/transfer/topology_choice.h"
 
 #include <QCoreApplication>
 

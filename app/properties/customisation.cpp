@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/customisation.h"
 
-#include "projects/commands/topology_commands.h"
 #include "projects/model/topology.h"
+#include "projects/transfer/topology_choice.h"
 
 #include <QCoreApplication>
 

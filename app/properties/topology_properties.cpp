@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
-#include "projects/commands/topology_commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/stream_start.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/topology.h"
+#include "projects/transfer/topology_choice.h"
 
 #include <QRegularExpression>
 

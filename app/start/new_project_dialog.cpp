@@ -241,9 +241,9 @@ projects::Source NewProjectDialog::source() const
     return projects::BooleanPolynomial{};
 }
 
-NewProject NewProjectDialog::wanted() const
+projects::NewProject NewProjectDialog::wanted() const
 {
-    NewProject wanted;
+    projects::NewProject wanted;
     wanted.name = m_name->text().trimmed().isEmpty() ? "Untitled" : m_name->text().trimmed().toStdString();
     wanted.source = source();
     wanted.depth = m_depth->value();
@@ -259,8 +259,8 @@ NewProject NewProjectDialog::wanted() const
 void NewProjectDialog::chooseKind()
 {
     const bool vectors = kind() >= Kind::Linear;
-    const NewProject proposal = proposalFor(source());
-    const auto project = projectFrom(proposal);
+    const projects::NewProject proposal = projects::proposalFor(source());
+    const auto project = projects::projectFrom(proposal);
     {
         const std::pair<QSpinBox*, std::int64_t> values[] = {{m_depth, proposal.depth},
                                                              {m_width, proposal.width},
@@ -303,7 +303,7 @@ void NewProjectDialog::update()
     m_dataForm->setRowVisible(m_model, text && tokeniser == projects::TokeniserKind::SentencePiece);
     m_dataForm->setRowVisible(m_vocabulary,
                               chosen == Kind::Tokens || (text && tokeniser != projects::TokeniserKind::Bytes));
-    const auto project = projectFrom(wanted());
+    const auto project = projects::projectFrom(wanted());
     showCost(project);
     if (project && project->data.source != m_read) {
         m_read = project->data.source;
@@ -344,7 +344,7 @@ void NewProjectDialog::readData()
     if (m_reading) {
         return; // it is given up, and asks for the next
     }
-    const auto project = projectFrom(wanted());
+    const auto project = projects::projectFrom(wanted());
     if (!project) {
         return;
     }
@@ -375,7 +375,7 @@ void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
         return;
     }
     const engine::DataSummary& read = preview->summary;
-    const NewProject now = wanted();
+    const projects::NewProject now = wanted();
     const QString unit = read.language ? tr("tokens") : tr("samples");
     if (read.train < 0) {
         m_amount->setText(tr("Training samples are drawn without end."));
@@ -397,7 +397,7 @@ void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
 
 void NewProjectDialog::create()
 {
-    if (const auto project = projectFrom(wanted())) {
+    if (const auto project = projects::projectFrom(wanted())) {
         emit created(*project);
         close();
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/start/new_project.h"
 #include "engine/api/data_summary.h"
+#include "projects/commands/new_project.h"
 
 #include <QDialog>
 #include <QTimer>
@@ -53,7 +53,7 @@ private:
     void create();
     [[nodiscard]] Kind kind() const;
     [[nodiscard]] projects::Source source() const;
-    [[nodiscard]] NewProject wanted() const;
+    [[nodiscard]] projects::NewProject wanted() const;
 
     QLineEdit* m_name;
     QComboBox* m_kind;

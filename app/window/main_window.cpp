@@ -22,9 +22,9 @@
 #include "app/window/run_follower.h"
 #include "app/window/schedule_views.h"
 #include "app/window/sweep_commands.h"
-#include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/transfer/topology_choice.h"
 
 #include <QCloseEvent>
 #include <QDir>

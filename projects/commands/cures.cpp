@@ -3,11 +3,11 @@
 
 #include "projects/base/number_from.h"
 #include "projects/commands/layer_edits.h"
-#include "projects/commands/topology_commands.h"
 #include "projects/edit/field_edit.h"
 #include "projects/library/presets.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
 #include <cmath>

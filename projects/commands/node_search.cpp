@@ -11,13 +11,6 @@
 namespace residua::projects {
 namespace {
 
-std::string lower(std::string_view text)
-{
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
-    return result;
-}
-
 // Smaller is better; nullopt where a word is nowhere.
 std::optional<int> rankOf(const NodeKind& kind, const std::string& text)
 {
@@ -61,6 +54,13 @@ bool isFormula(std::string_view text)
 }
 
 } // namespace
+
+std::string lower(std::string_view text)
+{
+    std::string result(text);
+    std::ranges::transform(result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+    return result;
+}
 
 std::vector<NodeOffer> offersFor(std::string_view text)
 {

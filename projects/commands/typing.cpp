@@ -2,16 +2,16 @@
 #include "projects/commands/typing.h"
 
 #include "projects/commands/layer_edits.h"
+#include "projects/commands/node_search.h"
 #include "projects/commands/shortcut_cost.h"
 #include "projects/commands/shortcut_edits.h"
-#include "projects/commands/topology_commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/shortcut_text.h"
+#include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <iterator>
 #include <utility>
@@ -22,13 +22,6 @@ namespace {
 
 constexpr std::string_view kGroup = "group ";
 constexpr std::int64_t kMostAtOnce = 512; ///< layers of one typed line
-
-std::string lower(std::string_view text)
-{
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-    return out;
-}
 
 std::string_view trimmed(std::string_view text)
 {

@@ -360,10 +360,11 @@ Project lowRankLanguage()
 /// Wide ReLU layers at a small rank, where what the spectral start leaves is large (NLRA, corollary 3.7).
 Project wideRelu()
 {
-    Project project = vectorProject("Wide ReLU",
-                                    "An MLP with eight times as many hidden features as inputs at a tenth of full "
-                                    "rank: how far factors are from the full layer's function (NLRA, section 3)",
-                                    48, BooleanPolynomial{});
+    Project project =
+        vectorProject("Wide ReLU",
+                      "An MLP with eight times as many hidden features as inputs at a tenth of full "
+                      "rank: how far factors are from the full layer's function (NLRA, section 3)",
+                      48, BooleanPolynomial{.dim = 32, .variables = 10, .degree = 4, .termsPerDegree = 8});
     project.network.objective = Objective::MeanSquaredError;
     project.network.stem = linearGraph("d");
     project.network.head = linearGraph("out");
@@ -376,7 +377,7 @@ Project wideRelu()
     project.topology = topologyNamed("plain", 4);
     project.network.rank = RankScale{0.1};
     project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 1, .lowRank = LowRankMethod::Exact};
-    project.training.steps = 1000;
+    project.training.steps = 2000;
     project.training.batch = 128;
     project.training.optimiser = AdamW{.weightDecay = 0.0};
     project.training.learningRate = {2e-3, 50, RateCurve::Cosine, 0.1};

@@ -12,6 +12,7 @@
 #include "projects/model/text_forms.h"
 #include "projects/schema/fields.h"
 #include "projects/studies/member_name.h"
+#include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
 #include <set>
@@ -201,6 +202,14 @@ std::int64_t trainingSamples(const DataSource& data)
         data.source);
 }
 
+/// With the blocks adapted to what the preset feeds them.
+Result<Project> wiredAs(const Project& project, const TopologyPreset& preset)
+{
+    Document document{project, {}};
+    const Result<Edit> undo = applyEdit(document, wireAs(project, preset));
+    return undo ? Result<Project>(std::move(document.project)) : undo.error();
+}
+
 } // namespace
 
 Result<SweepPart> sweepPartFrom(std::string_view text)
@@ -263,18 +272,16 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
 {
     JsonValue fresh = treeOf(value);
     if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kTopology) {
-        Project changed = project;
         const std::vector<TopologyPreset> presets = topologyChoices(project.network);
         const auto preset = std::ranges::find(presets, *text, &TopologyPreset::name);
-        if (preset != presets.end() && !preset->schedule.empty()) {
-            changed.topology = {kPlainPreset, preset->wiring};
-            changed.schedule = *scheduleBeside(*preset, project.network.depth(), project.training.steps);
-            return changed;
+        if (preset != presets.end()) {
+            return wiredAs(project, *preset);
         }
         Result<Topology> topology = topologyFrom(*text, project.network);
         if (!topology) {
             return topology.error();
         }
+        Project changed = project;
         changed.topology = *std::move(topology);
         return changed;
     }

@@ -48,7 +48,8 @@ struct SweepPart {
 [[nodiscard]] Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMember>& members);
 
 /// `project` with the field at `pointer` set. Read as a file would be: a key that is not known, a value of the wrong
-/// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom,
+/// type or an index past the end is an error at its pointer. "/topology" also takes the texts of topologyFrom
+/// (a preset's blocks get the ports that it feeds),
 /// "/schedule" those of scheduleFrom (schedule_presets.h), and a part that is one of several alternatives the name of
 /// one: "/training/optimiser" takes "sgd". "/" takes an object of fields by their pointers, to set several at once.
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The dialog of a new project, and the project that it makes.
-#include "app/start/new_project.h"
 #include "app/start/new_project_dialog.h"
 #include "projects/check/validate.h"
+#include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
@@ -36,7 +36,7 @@ private slots:
         const projects::Source sources[] = {projects::SyntheticLanguage{}, projects::LinearRegression{},
                                             projects::LowRankRegression{}, projects::BooleanPolynomial{}};
         for (const projects::Source& source : sources) {
-            const auto project = projectFrom(proposalFor(source));
+            const auto project = projects::projectFrom(projects::proposalFor(source));
             QVERIFY(project.ok());
             QVERIFY2(!projects::hasErrors(projects::validate(*project)), project->name.c_str());
             QCOMPARE(project->data.source.index(), source.index());
@@ -45,13 +45,13 @@ private slots:
 
     void sizesAndTopologyAreThoseThatWereAskedFor()
     {
-        NewProject wanted;
+        projects::NewProject wanted;
         wanted.name = "Mine";
         wanted.depth = 5;
         wanted.width = 48; // the preset's heads do not divide it
         wanted.topology = "dca";
         wanted.steps = 20;
-        const auto project = projectFrom(wanted);
+        const auto project = projects::projectFrom(wanted);
         QVERIFY(project.ok());
         QVERIFY(!projects::hasErrors(projects::validate(*project)));
         QCOMPARE(project->name, std::string("Mine"));
@@ -60,10 +60,10 @@ private slots:
         QCOMPARE(project->topology.preset, std::string("dca"));
         QVERIFY(project->training.learningRate.warmupSteps <= 20);
         wanted.topology = "no such";
-        QVERIFY(projectFrom(wanted).error().text().find("no such") != std::string::npos);
+        QVERIFY(projects::projectFrom(wanted).error().text().find("no such") != std::string::npos);
         wanted.topology = "plain";
         wanted.depth = 0;
-        QCOMPARE(projectFrom(wanted).error().place, std::string("depth"));
+        QCOMPARE(projects::projectFrom(wanted).error().place, std::string("depth"));
     }
 
     /// Ctrl+N, a text file, two sizes, Return.

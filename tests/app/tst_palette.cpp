@@ -2,11 +2,11 @@
 #include "app/look/format.h"
 #include "app/palette/palette_model.h"
 #include "app/properties/customisation.h"
-#include "projects/commands/topology_commands.h"
 #include "projects/edit/history.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/transfer/topology_choice.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>

@@ -2,10 +2,10 @@
 #include "app/inspector/property_editor.h"
 #include "app/properties/property_list.h"
 #include "projects/check/validate.h"
-#include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/fields.h"
+#include "projects/transfer/topology_choice.h"
 #include "tests/support/field_documents.h"
 #include "tests/support/test_program.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What takes problems away, and what keeps a choice of topology from making any.
 #include "projects/commands/cures.h"
-#include "projects/commands/topology_commands.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/transfer/topology_choice.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

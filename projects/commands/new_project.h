@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <string>
 
-namespace residua::app {
+namespace residua::projects {
 
 /// What a new project begins as.
 struct NewProject {
     std::string name = "Untitled";
-    projects::Source source = projects::SyntheticLanguage{};
+    Source source = SyntheticLanguage{};
     std::int64_t depth = 8;
     std::int64_t width = 128;
     std::string topology = "plain"; ///< a preset
@@ -22,11 +22,11 @@ struct NewProject {
 };
 
 /// What is proposed for data of this kind: the sizes of the example that trains on such data.
-[[nodiscard]] NewProject proposalFor(const projects::Source& source);
+[[nodiscard]] NewProject proposalFor(const Source& source);
 
 /// The project: the example of its data's kind with these sizes, its blocks adapted to the topology, and problems cured
 /// that have a cure (heads that do not divide the width). It may still have problems. Error: no such topology, a size
 /// that is none.
-[[nodiscard]] Result<projects::Project> projectFrom(const NewProject& wanted);
+[[nodiscard]] Result<Project> projectFrom(const NewProject& wanted);
 
-} // namespace residua::app
+} // namespace residua::projects

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/topology_commands.h"
+#include "projects/transfer/topology_choice.h"
 
-#include "projects/commands/layer_edits.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"
 
@@ -46,7 +45,7 @@ std::vector<Edit> portEdits(const Project& project, MixPorts ports)
 {
     std::vector<Edit> edits;
     for (const Block& block : project.network.blocks) {
-        if (!isUsed(project.network.stack, block.name)) {
+        if (std::ranges::find(project.network.stack, block.name, &StackSegment::block) == project.network.stack.end()) {
             continue;
         }
         const Result<Block> fitted =

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Projects made, changed and watched from the terminal, and what a shell is told of the program.
+#include "app/cli/commands.h"
+#include "projects/check/validate.h"
+#include "projects/file/store.h"
+#include "tests/cli/ran_program.h"
+#include "tests/support/test_program.h"
+
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace residua;
+using namespace residua::cli;
+
+namespace {
+
+class TestCliProjects : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { QVERIFY(m_folder.isValid()); }
+
+    void newTakesDataSizesAndATopology()
+    {
+        QFile text(path("words.txt"));
+        QVERIFY(text.open(QIODevice::WriteOnly));
+        text.write(QByteArray("to be or not to be, ").repeated(300));
+        text.close();
+        const Ran made = run({"new", path("mine"), "--data", path("words.txt"), "--topology", "dca", "--layers", "3",
+                              "--width", "32", "--steps", "2"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        const projects::Project project = opened("mine");
+        QCOMPARE(project.name, std::string("mine"));
+        QCOMPARE(project.topology.preset, std::string("dca"));
+        QCOMPARE(project.network.depth(), std::int64_t{3});
+        QCOMPARE(project.network.width, std::int64_t{32});
+        QVERIFY(std::holds_alternative<projects::TextData>(project.data.source));
+        QVERIFY(!projects::hasErrors(projects::validate(project)));
+        const Ran trained = run({"train", path("mine")});
+        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
+    }
+
+    void newRefusesWhatItCannotMake_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("no such data") << QStringList{"--data", "/nowhere/text.txt"} << "does not exist";
+        QTest::newRow("no such topology") << QStringList{"--topology", "dac"} << "no preset \"dac\"";
+        QTest::newRow("sizes of an example")
+            << QStringList{"--example", "grn-language", "--layers", "3"} << "has its own data and sizes";
+        QTest::newRow("no layers") << QStringList{"--layers", "0"} << "at least 1";
+    }
+    void newRefusesWhatItCannotMake()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(QString, said);
+        const Ran ran = run(QStringList{"new", path("refused")} + words);
+        QCOMPARE(ran.code, 1);
+        QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));
+        QVERIFY(!QDir(path("refused")).exists());
+    }
+
+    /// The block gets the ports that the topology feeds, and the command says so.
+    void setWritesFieldsAndAdaptsBlocks()
+    {
+        QCOMPARE(run({"new", path("plain"), "--example", "plain-language"}).code, 0);
+        const Ran set = run({"set", path("plain"), "training.batch=8", "/training/steps=5", "topology=dca"});
+        QVERIFY2(set.code == 0, qPrintable(set.errors));
+        QVERIFY2(set.errors.contains("block transformer is adapted"), qPrintable(set.errors));
+        QVERIFY2(set.output.contains("batch"), qPrintable(set.output));
+        const projects::Project project = opened("plain");
+        QCOMPARE(project.training.batch, std::int64_t{8});
+        QCOMPARE(project.training.steps, std::int64_t{5});
+        QCOMPARE(project.topology.preset, std::string("dca"));
+        QVERIFY(!projects::hasErrors(projects::validate(project)));
+        QCOMPARE(run({"validate", path("plain"), "--set", "topology=plain"}).code, 0);
+    }
+
+    void setWritesAllOrNothing()
+    {
+        QCOMPARE(run({"new", path("kept")}).code, 0);
+        const projects::Project before = opened("kept");
+        const Ran ran = run({"set", path("kept"), "training.batch=8", "training.stpes=5"});
+        QCOMPARE(ran.code, 1);
+        QVERIFY2(ran.errors.contains("stpes"), qPrintable(ran.errors));
+        QVERIFY(opened("kept") == before);
+        QCOMPARE(run({"set", path("kept"), "training.batch"}).code, 1);
+        QCOMPARE(run({"set", path("kept")}).code, 1);
+        QCOMPARE(run({"set", path("nowhere"), "training.batch=8"}).code, 2);
+    }
+
+    void aRunIsWatchedFromAnotherProcess()
+    {
+        QVERIFY(projects::saveProject(path("tiny").toStdString(), tinyProject()).ok());
+        QProcess training;
+        training.start(RESIDUA_CLI, {"train", path("tiny"), "--steps", "400", "--run", path("tiny/runs/one")});
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(path("tiny/runs/one/run.json")), kTimeout);
+        const Ran watched = run({"watch", path("tiny/runs/one"), "--json"});
+        QVERIFY2(watched.code == 0, qPrintable(watched.errors));
+        QVERIFY(training.waitForFinished(kTimeout));
+        const std::vector<QJsonObject> events = watched.events();
+        QCOMPARE(events.back()["event"].toString(), QString("ended"));
+        QCOMPARE(events.back()["status"].toString(), QString("finished"));
+        QCOMPARE(events.back()["step"].toInt(), 400);
+        const Ran text = run({"watch", path("tiny/runs/one")});
+        QVERIFY2(text.output.contains("finished at step 400 of 400: loss "), qPrintable(text.output));
+        QCOMPARE(run({"watch", path("tiny/runs/none")}).code, 3);
+    }
+
+    void bashCompletesCommandsOptionsAndNames()
+    {
+        const QString script = run({"completion", "bash"}).output;
+        const auto completions = [&](const QString& words, int at) {
+            QProcess bash;
+            bash.setWorkingDirectory(m_folder.path());
+            bash.start("bash", {"-c", script + QString("\nCOMP_WORDS=(%1)\nCOMP_CWORD=%2\n_residua_cli\n"
+                                                       "echo \"${COMPREPLY[@]}\"")
+                                                   .arg(words)
+                                                   .arg(at)});
+            return ended(bash).output.trimmed().split(' ');
+        };
+        QCOMPARE(completions("residua-cli tra", 1), QStringList{"train"});
+        QCOMPARE(completions("residua-cli train p --resume-o", 3), QStringList{"--resume-or-start"});
+        QVERIFY(completions("residua-cli retrofit r --topology d", 4).contains("dca"));
+        QVERIFY(completions("residua-cli info plain-l", 2).contains("plain-language"));
+        QCOMPARE(run({"completion", "csh"}).code, 1);
+    }
+
+    /// By the shell itself where it is there.
+    void otherShellsReadTheirScripts_data()
+    {
+        QTest::addColumn<QString>("shell");
+        QTest::newRow("zsh") << "zsh";
+        QTest::newRow("fish") << "fish";
+    }
+    void otherShellsReadTheirScripts()
+    {
+        QFETCH(QString, shell);
+        const Ran script = run({"completion", shell});
+        QCOMPARE(script.code, 0);
+        for (const Command& command : allCommands()) {
+            QVERIFY2(script.output.contains(QString::fromStdString(command.name)), command.name.c_str());
+            for (const OptionSpec& option : command.syntax.options) {
+                QVERIFY2(script.output.contains(QString::fromStdString(option.name)), option.name.c_str());
+            }
+        }
+        const QString program = QStandardPaths::findExecutable(shell);
+        if (program.isEmpty()) {
+            QSKIP("this shell is not installed");
+        }
+        QFile file(path("completion." + shell));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(script.output.toUtf8());
+        file.close();
+        QProcess check;
+        check.start(program, {"-n", file.fileName()});
+        const Ran ran = ended(check);
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+    }
+
+    void everyCommandHasAManualPage()
+    {
+        const Ran written = run({"man", "-o", path("man1")});
+        QVERIFY2(written.code == 0, qPrintable(written.errors));
+        static const QRegularExpression request(R"(^\.(TH |SH |TP$|B ))");
+        for (const Command& command : allCommands()) {
+            QFile file(path("man1/residua-cli-") + QString::fromStdString(command.name) + ".1");
+            QVERIFY2(file.open(QIODevice::ReadOnly), command.name.c_str());
+            const QString page = QString::fromUtf8(file.readAll());
+            for (const QString& line : page.split('\n')) {
+                QVERIFY2(!line.startsWith('.') || request.match(line).hasMatch(), qPrintable(line));
+            }
+            for (const OptionSpec& option : command.syntax.options) {
+                const QString name = "\\-\\-" + QString::fromStdString(option.name).replace("-", "\\-");
+                QVERIFY2(page.contains(name), option.name.c_str());
+            }
+        }
+        QVERIFY(run({"man"}).output.contains(".SH EXIT STATUS"));
+        QCOMPARE(run({"man", "bogus"}).code, 1);
+    }
+
+private:
+    static Ran run(const QStringList& words) { return runProcess(words); }
+    [[nodiscard]] QString path(const QString& name) const { return m_folder.filePath(name); }
+    [[nodiscard]] projects::Project opened(const QString& name) const
+    {
+        return projects::loadProject(path(name).toStdString())->project;
+    }
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestCliProjects)
+#include "tst_cli_projects.moc"
