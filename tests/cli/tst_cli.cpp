@@ -317,7 +317,7 @@ private slots:
         QVERIFY(refused("/training/optimiser=adam").contains("did you mean \"adamw\"?"));
         QVERIFY(refused("/training/bacth=3").contains("did you mean \"batch\"?"));
         QVERIFY(refused("peak=3").contains("did you mean /training/learning_rate/peak?"));
-        QVERIFY(refused("/training/steps").contains("expected POINTER=VALUE"));
+        QVERIFY(refused("/training/steps").contains("expected FIELD=VALUE"));
     }
 
     void showsDifferencesInMeaning()
