@@ -129,7 +129,10 @@ bool CanvasInput::take(const QEvent& event)
         m_actions.push_back(Leave{});
         return true;
     case QEvent::FocusOut:
-        m_actions.push_back(Release{});
+        m_actions.push_back(Release{false});
+        return true;
+    case QEvent::Hide:
+        m_actions.push_back(Release{true});
         return true;
     case QEvent::Enter:
     case QEvent::FocusIn:
@@ -172,7 +175,11 @@ bool CanvasInput::apply(ImGuiIO& io)
             io.KeyShift = modifiers->held.testFlag(Qt::ShiftModifier);
             io.KeyAlt = modifiers->held.testFlag(Qt::AltModifier);
             io.KeySuper = modifiers->held.testFlag(Qt::MetaModifier);
-        } else {
+        } else if (const auto* release = std::get_if<Release>(&action)) {
+            if (release->buttons) {
+                std::fill(std::begin(io.MouseDown), std::end(io.MouseDown), false);
+                pressed = true;
+            }
             std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
             io.KeyCtrl = io.KeyShift = io.KeyAlt = io.KeySuper = false;
         }

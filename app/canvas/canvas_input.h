@@ -17,7 +17,7 @@ namespace residua::app {
 /// apart, the rest waits for the next.
 class CanvasInput {
 public:
-    /// Takes up a mouse, wheel, key, enter, leave or focus event; false for any other.
+    /// Takes up a mouse, wheel, key, enter, leave, focus or hide event; false for any other.
     bool take(const QEvent& event);
     /// Fills `io` for one frame. Returns whether something is left for a further one.
     bool apply(ImGuiIO& io);
@@ -45,7 +45,11 @@ private:
     struct Modifiers {
         Qt::KeyboardModifiers held;
     };
-    struct Release {}; ///< everything: the focus went elsewhere
+    /// What is held is let go of: keys where the focus went elsewhere, buttons too where the surface is hidden, which
+    /// their release will not reach.
+    struct Release {
+        bool buttons;
+    };
     using Action = std::variant<Move, Leave, Button, Wheel, Key, Text, Modifiers, Release>;
 
     std::deque<Action> m_actions;

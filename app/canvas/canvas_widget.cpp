@@ -3,6 +3,7 @@
 
 #include "app/canvas/canvas_fonts.h"
 #include "app/canvas/canvas_input.h"
+#include "editor/canvas/words.h"
 
 #include <QClipboard>
 #include <QElapsedTimer>
@@ -99,6 +100,9 @@ public:
         io.GetClipboardTextFn = clipboard;
         io.ClipboardUserData = &m_clipboard;
         mapKeys(io);
+        editor::useTranslator([](const char* context, const char* text) {
+            return QCoreApplication::translate(context, text).toStdString();
+        });
     }
 
     ~Surface() override
@@ -166,6 +170,9 @@ protected:
             // A screen reader asks the widget that takes the keys.
             setAccessibleName(m_host.accessibleName());
             setAccessibleDescription(m_host.accessibleDescription());
+        }
+        if (event->type() == QEvent::Hide) {
+            m_host.m_canvas->giveUp(); // a drag that ends elsewhere has no effect
         }
         // Tab is not taken: it leads through the panels of the window, and the canvas is one of them.
         if (m_input.take(*event)) {

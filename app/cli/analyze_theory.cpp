@@ -3,15 +3,15 @@
 
 #include "app/cli/project_argument.h"
 #include "app/cli/result_file.h"
+#include "app/report/low_rank_theory.h"
 #include "app/report/svg_plot.h"
-#include "engine/data/project_bounds.h"
-#include "engine/theory/theory.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
-#include <optional>
+#include <iterator>
 #include <sstream>
 
 namespace residua::cli {
@@ -20,57 +20,16 @@ namespace {
 namespace theory = engine::theory;
 using nlohmann::json;
 
-/// What is asked about. A target matrix comes with a project only; its eigenvalues where the theorem allows for them.
-struct Question {
-    std::int64_t dimension = 0;
-    std::int64_t rank = 0;   ///< r*
-    std::int64_t layers = 0; ///< T
-    std::optional<theory::TargetSpectrum> spectrum;
-    std::string withoutSpectrum; ///< why there is none
-    std::optional<engine::LowRankTask> task;
-    theory::Statement statement = theory::Statement::Proved;
-};
+using report::LowRankModel;
+using report::TheoryRow;
 
-/// One line of the answer; NaN where there is no number.
-struct Row {
-    std::string name;
-    std::string key;
-    double plainChain = NAN; ///< the layers without any shortcut
-    double resNet = NAN;
-    double v1 = NAN;
-    double v2 = NAN;
-    double v3 = NAN;
-};
-
-Row rowOf(std::string name, std::string key, const theory::PerGrn& values)
-{
-    return {std::move(name), std::move(key), NAN, NAN, values.v1, values.v2, values.v3};
-}
-
-Result<Question> fromProject(const std::string& path)
+Result<LowRankModel> fromProject(const std::string& path)
 {
     const Result<NamedProject> project = openProject(path);
-    if (!project) {
-        return project.error();
-    }
-    Result<engine::LowRankTask> task = engine::lowRankTask(project->document.project);
-    if (!task) {
-        return task.error();
-    }
-    Question question;
-    question.dimension = task->target.rows();
-    question.rank = task->collectiveRank;
-    question.layers = task->layers;
-    if (const auto spectrum = theory::targetSpectrum(task->target)) {
-        question.spectrum = *spectrum;
-    } else {
-        question.withoutSpectrum = spectrum.error().text();
-    }
-    question.task = *std::move(task);
-    return question;
+    return project ? report::lowRankModelOf(project->document.project) : Result<LowRankModel>(project.error());
 }
 
-Result<Question> fromNumbers(const Arguments& arguments)
+Result<LowRankModel> fromNumbers(const Arguments& arguments)
 {
     for (const char* const name : {"dimension", "rank"}) {
         if (!arguments.has(name)) {
@@ -78,95 +37,35 @@ Result<Question> fromNumbers(const Arguments& arguments)
                          std::string("missing --") + name + ", or a PROJECT of low-rank regression to take it from"};
         }
     }
-    Question question;
-    question.dimension = arguments.integer("dimension", 0);
-    question.rank = arguments.integer("rank", 0);
-    question.layers = arguments.integer("layers", 1);
+    LowRankModel model;
+    model.dimension = arguments.integer("dimension", 0);
+    model.rank = arguments.integer("rank", 0);
+    model.layers = arguments.integer("layers", 1);
     const double kappa = arguments.real("kappa", 0.5);
     const double most = arguments.real("lambda-max", 10);
-    question.spectrum = theory::TargetSpectrum{kappa * most, most};
-    return question;
+    model.spectrum = theory::TargetSpectrum{kappa * most, most};
+    return model;
 }
 
-/// Adds the row that `values` gives, or says why there is none.
-void add(std::vector<Row>& rows, std::vector<std::string>& notes, const char* name, const char* key,
-         const Result<theory::PerGrn>& values)
+void show(const LowRankModel& model, const report::TheoryTable& answer, const Console& console)
 {
-    if (values) {
-        rows.push_back(rowOf(name, key, *values));
-    } else {
-        notes.push_back(std::string(name) + ": " + values.error().text());
-    }
-}
-
-void addRisk(const Question& question, std::vector<Row>& rows, std::vector<std::string>& notes)
-{
-    const engine::LowRankTask& task = *question.task;
-    const auto risk = theory::excessRisk(task.target, task.collectiveRank, question.statement);
-    if (!risk) {
-        notes.push_back("excess risk: " + risk.error().text());
-        return;
-    }
-    const auto chain = theory::excessRiskWithoutShortcuts(task.target, task.smallestRank);
-    rows.push_back({"excess risk (theorem 4.2)", "excessRisk", chain ? *chain : NAN, risk->resNet, risk->grnV1,
-                    risk->grnV2, risk->grnV3});
-}
-
-std::vector<Row> answer(const Question& question, std::vector<std::string>& notes)
-{
-    std::vector<Row> rows;
-    if (question.task) {
-        addRisk(question, rows, notes);
-    }
-    const auto rank = double(question.rank);
-    if (question.spectrum) {
-        const double kappa = question.spectrum->kappa();
-        add(rows, notes, "never worse up to r* (4.1 to 4.3)", "rankThreshold",
-            theory::rankThresholds(kappa, question.dimension, question.statement));
-        add(rows, notes, "gain in excess risk, at least (G1 to G3)", "gainAtLeast",
-            theory::gainBounds(*question.spectrum, question.dimension, rank, question.statement));
-        add(rows, notes, "r* that does as well (proposition 4.4)", "equivalentRank",
-            theory::equivalentRanks(kappa, question.dimension, rank, question.statement));
-    } else {
-        notes.push_back("thresholds, gains and equal ranks need the eigenvalues of A - I: " + question.withoutSpectrum);
-    }
-    Row size{"parameters (4.2)", "parameters"};
-    const std::pair<theory::DepthModel, double Row::*> models[] = {{theory::DepthModel::ResNet, &Row::resNet},
-                                                                   {theory::DepthModel::GrnV1, &Row::v1},
-                                                                   {theory::DepthModel::GrnV2, &Row::v2},
-                                                                   {theory::DepthModel::GrnV3, &Row::v3}};
-    for (const auto& [model, member] : models) {
-        if (const auto count = theory::modelSize(model, question.dimension, question.layers, question.rank)) {
-            size.*member = double(*count);
-        }
-    }
-    rows.push_back(size);
-    return rows;
-}
-
-void show(const Question& question, const std::vector<Row>& rows, const Console& console)
-{
-    std::string about = "d = " + std::to_string(question.dimension) + ", r* = " + std::to_string(question.rank) +
-                        ", T = " + std::to_string(question.layers);
-    if (question.spectrum) {
-        about += ", eigenvalues of A - I from " + numberText(question.spectrum->lambdaMin, 4) + " to " +
-                 numberText(question.spectrum->lambdaMax, 4);
-    }
-    console.line("Low-rank linear model (DeepCrossAttention, section 4): " + about);
+    console.line("Low-rank linear model (DeepCrossAttention, section 4): " + answer.about);
     const auto cell = [](double value) { return std::isnan(value) ? "-" : numberText(value, 6); };
-    std::vector<std::vector<std::string>> cells{{"", "no shortcuts", "ResNet", "GRN-v1", "GRN-v2", "GRN-v3"}};
-    for (const Row& row : rows) {
-        cells.push_back({row.name, cell(row.plainChain), cell(row.resNet), cell(row.v1), cell(row.v2), cell(row.v3)});
+    std::vector<std::vector<std::string>> cells{{""}};
+    cells.front().insert(cells.front().end(), report::kTheoryColumns.begin(), report::kTheoryColumns.end());
+    for (const TheoryRow& row : answer.rows) {
+        cells.push_back({row.name});
+        std::ranges::transform(row.values(), std::back_inserter(cells.back()), cell);
     }
     console.line(table(cells));
 
     const auto number = [](double value) { return std::isfinite(value) ? json(value) : json(nullptr); };
-    json told{{"dimension", question.dimension}, {"rank", question.rank}, {"layers", question.layers}};
-    if (question.spectrum) {
-        told["lambdaMin"] = question.spectrum->lambdaMin;
-        told["lambdaMax"] = question.spectrum->lambdaMax;
+    json told{{"dimension", model.dimension}, {"rank", model.rank}, {"layers", model.layers}};
+    if (model.spectrum) {
+        told["lambdaMin"] = model.spectrum->lambdaMin;
+        told["lambdaMax"] = model.spectrum->lambdaMax;
     }
-    for (const Row& row : rows) {
+    for (const TheoryRow& row : answer.rows) {
         told[row.key] = {{"noShortcuts", number(row.plainChain)},
                          {"resNet", number(row.resNet)},
                          {"grnV1", number(row.v1)},
@@ -174,17 +73,21 @@ void show(const Question& question, const std::vector<Row>& rows, const Console&
                          {"grnV3", number(row.v3)}};
     }
     console.value(told);
+    for (const std::string& note : answer.notes) {
+        console.remark("note: " + note);
+    }
 }
 
 /// Figure 5's left panel: the bounds of the gains over every collective rank, as CSV or as a picture.
-Exit saveCurves(const Question& question, const std::filesystem::path& path, const Console& console)
+Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, const Console& console)
 {
-    if (!question.spectrum) {
-        return console.fail(Exit::Usage, {"", "no gains to draw: " + question.withoutSpectrum});
-    }
     const bool picture = path.extension() == ".svg";
     if (!picture && !isStandardOutput(path) && path.extension() != ".csv") {
         return console.fail(Exit::Usage, {"--output", "got " + path.string() + ", expected FILE.csv, FILE.svg or -"});
+    }
+    const auto gains = report::gainCurves(model);
+    if (!gains) {
+        return console.fail(Exit::Usage, gains.error());
     }
     std::ostringstream csv;
     csv << "collective_rank,g1,g2,g3\n";
@@ -193,13 +96,10 @@ Exit saveCurves(const Question& question, const std::filesystem::path& path, con
     for (const char* const name : {"GRN-v1", "GRN-v2", "GRN-v3"}) {
         plot.curves.push_back({name, {}, report::Stroke::Solid, plot.curves.size()});
     }
-    for (std::int64_t rank = 1; rank < question.dimension; ++rank) {
-        const auto gains = theory::gainBounds(*question.spectrum, question.dimension, double(rank), question.statement);
-        if (!gains) {
-            return console.fail(Exit::Usage, gains.error());
-        }
-        const double values[] = {gains->v1, gains->v2, gains->v3};
-        csv << rank;
+    std::int64_t rank = 0;
+    for (const theory::PerGrn& at : *gains) {
+        const double values[] = {at.v1, at.v2, at.v3};
+        csv << ++rank;
         for (std::size_t i = 0; i < plot.curves.size(); ++i) {
             csv << ',' << numberText(values[i]);
             plot.curves[i].points.push_back({rank, values[i]});
@@ -207,7 +107,7 @@ Exit saveCurves(const Question& question, const std::filesystem::path& path, con
         csv << '\n';
     }
     const ResultFile file{path, picture ? report::svgPlot(plot) : csv.str(), "csv"};
-    return deliver(file, "wrote " + path.string() + ": the gains at " + grouped(question.dimension - 1) + " ranks",
+    return deliver(file, "wrote " + path.string() + ": the gains at " + grouped(rank) + " ranks",
                    {{"file", path.string()}}, console);
 }
 
@@ -216,20 +116,15 @@ Exit saveCurves(const Question& question, const std::filesystem::path& path, con
 Exit runTheory(const Arguments& arguments, const Console& console)
 {
     const std::string project = arguments.positional(1);
-    Result<Question> question = project.empty() ? fromNumbers(arguments) : fromProject(project);
-    if (!question) {
-        return console.fail(Exit::Usage, question.error());
+    Result<LowRankModel> model = project.empty() ? fromNumbers(arguments) : fromProject(project);
+    if (!model) {
+        return console.fail(Exit::Usage, model.error());
     }
-    question->statement = arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved;
+    model->statement = arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved;
     if (arguments.has("output")) {
-        return saveCurves(*question, arguments.text("output"), console);
+        return saveCurves(*model, arguments.text("output"), console);
     }
-    std::vector<std::string> notes;
-    const std::vector<Row> rows = answer(*question, notes);
-    show(*question, rows, console);
-    for (const std::string& note : notes) {
-        console.remark("note: " + note);
-    }
+    show(*model, report::theoryTable(*model), console);
     return Exit::Ok;
 }
 

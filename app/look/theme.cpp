@@ -41,6 +41,7 @@ QString styleSheetOf(const Theme& theme)
     QString text = QString::fromUtf8(file.readAll());
     for (const auto& [name, colour] : {std::pair{"chevron-right", "muted"},
                                        {"chevron-down", "muted"},
+                                       {"chevron-up", "muted"},
                                        {"check", "onAccent"},
                                        {"detach", "muted"},
                                        {"close", "muted"}}) {

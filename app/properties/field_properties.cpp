@@ -5,7 +5,10 @@
 #include "projects/edit/field_edit.h"
 #include "projects/model/topology.h"
 
+#include <QCoreApplication>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace residua::app {
@@ -17,9 +20,15 @@ using projects::FieldScalar;
 using projects::FieldType;
 using projects::Project;
 
+/// The schema's words in the user's language: their context is "Fields".
+QString translated(const std::string& words)
+{
+    return words.empty() ? QString() : QCoreApplication::translate("Fields", words.c_str());
+}
+
 QString lineOf(std::string_view words)
 {
-    return QString::fromStdString(projects::headline(words));
+    return translated(projects::headline(words));
 }
 
 /// Names and ids are what other things call a part by, and graphs have canvases: both have edits of their own.
@@ -112,8 +121,8 @@ Property propertyOf(const FieldEntry& entry)
     // to.
     const bool hasDefault = more.inPlaces == projects::InPlaces::Named && !entry.isInList;
     property.defaultValue = hasDefault ? toVariant(entry, entry.defaultValue) : QVariant();
-    property.unit = QString::fromUtf8(more.unit.data(), static_cast<qsizetype>(more.unit.size()));
-    property.help = QString::fromUtf8(entry.field.help.data(), static_cast<qsizetype>(entry.field.help.size()));
+    property.unit = translated(std::string(more.unit));
+    property.help = translated(std::string(entry.field.help));
     property.paper = QString::fromUtf8(more.paper.data(), static_cast<qsizetype>(more.paper.size()));
     property.range = more.range;
     for (const projects::Choice& choice : entry.choices) {

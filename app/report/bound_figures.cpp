@@ -70,7 +70,7 @@ std::vector<BoundCurve> boundCurves(const projects::Project& project, std::int64
         if (!bound.applies()) {
             continue;
         }
-        BoundCurve curve{bound.name, bound.claim, bound.kind == BoundKind::Below, {}};
+        BoundCurve curve{bound.name, bound.claim, bound.caveat, bound.kind == BoundKind::Below, {}};
         for (std::size_t i = 0; i < steps.size(); ++i) {
             curve.points.push_back({steps[i], bound.losses[i]});
         }
@@ -99,7 +99,10 @@ std::string boundFigures(const std::string& title, const projects::Project& proj
                          "loss",
                          {{"measured", loss, Stroke::Solid, 0}, drawn},
                          AxisScale::Log}) +
-                "<p>" + escapeHtml(bound.name + ", " + bound.claim + ": " + verdict(bound, loss)) + "</p></figure>";
+                "<p>" +
+                escapeHtml(bound.name + ", " + bound.claim + ": " + verdict(bound, loss) +
+                           (bound.caveat.empty() ? "" : ". " + bound.caveat)) +
+                "</p></figure>";
     }
     return html;
 }

@@ -13,6 +13,7 @@ namespace residua::report {
 struct BoundCurve {
     std::string name;   ///< "Theorem 3.3 (ANCRe)"
     std::string claim;  ///< one line for people
+    std::string caveat; ///< what lies between the theorem and a run, one sentence; empty: nothing
     bool lower = false; ///< the loss is at or above it
     std::vector<engine::MetricPoint> points;
 };

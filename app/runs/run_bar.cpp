@@ -23,6 +23,7 @@ namespace residua::app {
 
 namespace {
 
+constexpr int kWidestChoice = 220;
 constexpr int kProgressSteps = 1000;
 constexpr int kProgressWidth = 340;
 constexpr int kLeastProgress = 190; ///< in a narrow window
@@ -90,12 +91,16 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
     addSeparator();
     addWidget(captionFor(m_device, tr("Device"), this));
     m_device->setAccessibleName(tr("Device"));
+    m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list comes once the engine knows
     m_device->setMinimumWidth(80);
+    m_device->setMaximumWidth(kWidestChoice);
     addWidget(m_device);
     addWidget(captionFor(m_topology, tr("Topology"), this));
     m_topology->setAccessibleName(tr("Topology preset"));
     m_topology->setObjectName(QStringLiteral("topologyChooser"));
+    m_topology->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its list comes when a project is opened
     m_topology->setMinimumWidth(110);
+    m_topology->setMaximumWidth(kWidestChoice);
     m_topology->setToolTip(tr("Wire the depth as a known method does; the canvas changes single shortcuts"));
     addWidget(m_topology);
     auto* gap = new QWidget(this);

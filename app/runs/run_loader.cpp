@@ -93,8 +93,8 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
     }
     if (since == RunMark{}) {
         for (const report::BoundCurve& bound : report::boundCurves(record.project, kBoundSteps)) {
-            record.bounds.push_back(
-                {QString::fromStdString(bound.name), QString::fromStdString(bound.claim), bound.points});
+            record.bounds.push_back({QString::fromStdString(bound.name), QString::fromStdString(bound.claim),
+                                     bound.points, QString::fromStdString(bound.caveat)});
         }
     }
     record.numbers.steps = stepsOf(*reader, since.step);

@@ -25,7 +25,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kNameWidth = 130;
+constexpr int kNameWidth = 200;
 constexpr int kSearchWidth = 130;
 
 QAction* panelAction(const char* name, const QString& icon, const QString& text, const QString& toolTip,

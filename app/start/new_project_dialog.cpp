@@ -35,6 +35,7 @@ constexpr QSize kSize(760, 560);
 constexpr int kSoonMilliseconds = 250; ///< a path is typed letter by letter
 constexpr std::size_t kShownNumbers = 64;
 constexpr int kMostLayers = 100'000;
+constexpr int kRowSpacing = 8; ///< pixels
 
 QSpinBox* number(const QString& name, const QString& object, int most, QWidget* parent)
 {
@@ -125,8 +126,10 @@ QFormLayout* NewProjectDialog::makeDataForm()
     auto* place = new QWidget(this);
     auto* row = new QHBoxLayout(place);
     row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(6);
     row->addWidget(m_path, 1);
     row->addWidget(m_browse);
+    m_browse->setAutoDefault(false);
     m_amount->setObjectName(QStringLiteral("newAmount"));
     m_amount->setWordWrap(true);
     m_preview->setObjectName(QStringLiteral("newPreview"));
@@ -135,6 +138,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_preview->setFont(numberFont());
     m_preview->setTabChangesFocus(true);
     m_dataForm = new QFormLayout;
+    m_dataForm->setVerticalSpacing(kRowSpacing);
     m_dataForm->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     m_dataForm->addRow(tr("Name"), m_name);
     m_dataForm->addRow(tr("Data"), m_kind);
@@ -150,6 +154,7 @@ QFormLayout* NewProjectDialog::makeNetworkForm()
     m_topology->setObjectName(QStringLiteral("newTopology"));
     m_topology->setAccessibleName(tr("Topology"));
     m_networkForm = new QFormLayout;
+    m_networkForm->setVerticalSpacing(kRowSpacing);
     m_networkForm->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     m_networkForm->addRow(tr("Depth"), m_depth);
     m_networkForm->addRow(tr("Width"), m_width);
@@ -171,7 +176,7 @@ void NewProjectDialog::layOut()
     right->addSpacing(8);
     right->addWidget(m_cost);
     right->addWidget(m_total);
-    right->addStretch();
+    right->addStretch(1);
     m_total->setObjectName(QStringLiteral("newTotal"));
     m_total->setProperty("role", QStringLiteral("muted"));
     m_total->setWordWrap(true);

@@ -22,9 +22,11 @@
 #include "app/window/run_follower.h"
 #include "app/window/schedule_views.h"
 #include "app/window/sweep_commands.h"
+#include "app/window/theory_views.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/topology_choice.h"
+#include "visualizers/theory/theory_view.h"
 
 #include <QCloseEvent>
 #include <QDir>
@@ -112,6 +114,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connect(runCommands, &RunCommands::refused, this, &MainWindow::refuse);
     connect(runCommands, &RunCommands::noted, this, &MainWindow::note);
     connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->schedule());
+    new TheoryViews(m_session, m_workspace->view<visualizers::TheoryView>(), this);
     new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
     makeStatusBar();
     connectFile();

@@ -8,6 +8,7 @@
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
+#include "visualizers/plot/plot_view.h"
 
 #include <QCloseEvent>
 #include <QDir>
@@ -23,6 +24,24 @@ namespace {
 const QString kGeometryKey = QStringLiteral("window/geometry");
 const QString kDocksKey = QStringLiteral("window/docks");
 const QString kExtentsKey = QStringLiteral("window/dockExtents");
+const QString kExportFolderKey = QStringLiteral("export/folder");
+const QString kExportFormatKey = QStringLiteral("export/format");
+const QString kExportShapeKey = QStringLiteral("export/shape");
+
+visualizers::ExportChoice exportChoiceOf(const QSettings& settings)
+{
+    const visualizers::ExportChoice usual;
+    return {settings.value(kExportFolderKey).toString(), settings.value(kExportFormatKey, usual.format).toString(),
+            settings.value(kExportShapeKey, usual.shape).toSize()};
+}
+
+void keep(const visualizers::ExportChoice& choice)
+{
+    QSettings settings;
+    settings.setValue(kExportFolderKey, choice.folder);
+    settings.setValue(kExportFormatKey, choice.format);
+    settings.setValue(kExportShapeKey, choice.shape);
+}
 
 } // namespace
 
@@ -141,6 +160,8 @@ void MainWindow::restoreLayout()
 {
     if (m_memory == Memory::UserSettings) {
         restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+        m_workspace->setExportChoice(exportChoiceOf(QSettings()));
+        connect(m_workspace, &Workspace::exportChosen, this, &keep);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
+#include "visualizers/theory/theory_view.h"
 
 #include <QCoreApplication>
 #include <QSplitter>
@@ -73,6 +74,11 @@ QWidget* makePareto(const PanelModels& models)
     return view;
 }
 
+QWidget* makeTheory(const PanelModels&)
+{
+    return new visualizers::TheoryView;
+}
+
 QWidget* makeRuns(const PanelModels& models)
 {
     return new RunsPanel(models.runs);
@@ -100,6 +106,7 @@ constexpr Panel kPanels[] = {
     {"loss", "lossDock", QT_TRANSLATE_NOOP("Panels", "Loss"), PanelArea::Curves, kBelow, makeLoss},
     {"norms", "metricsDock", QT_TRANSLATE_NOOP("Panels", "Norms and speed"), PanelArea::Curves, kBelow, makeMetrics},
     {"pareto", "paretoDock", QT_TRANSLATE_NOOP("Panels", "Pareto"), PanelArea::Curves, kBelow, makePareto},
+    {"theory", "theoryDock", QT_TRANSLATE_NOOP("Panels", "Theory"), PanelArea::Curves, kBelow, makeTheory},
     {"coefficients", "heatmapDock", QT_TRANSLATE_NOOP("Panels", "Coefficients"), PanelArea::Tables, kBelow,
      makeHeatmap},
     {"runs", "runsDock", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::Tables, kBelow, makeRuns},

@@ -86,6 +86,10 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     view<PaletteView>().acceptDropsOn(*m_canvas);
     view<PaletteView>().acceptDropsOn(*m_matrix);
     arrange(WorkspaceView::Depth, size());
+    for (const visualizers::PlotView* plot : findChildren<visualizers::PlotView*>()) {
+        connect(plot, &visualizers::PlotView::exportChosen, this, &Workspace::setExportChoice);
+        connect(plot, &visualizers::PlotView::exportChosen, this, &Workspace::exportChosen);
+    }
     connect(&look, &Look::changed, this, &Workspace::applyTheme);
     applyTheme();
 }
@@ -318,6 +322,13 @@ void Workspace::updateTitleBars()
         QWidget* old = dock->titleBarWidget();
         dock->setTitleBarWidget(tabbed ? new QWidget(dock) : nullptr);
         delete old;
+    }
+}
+
+void Workspace::setExportChoice(const visualizers::ExportChoice& choice)
+{
+    for (visualizers::PlotView* plot : findChildren<visualizers::PlotView*>()) {
+        plot->setExportChoice(choice);
     }
 }
 

@@ -19,6 +19,7 @@ class QDockWidget;
 class QTabWidget;
 
 namespace residua::visualizers {
+struct ExportChoice;
 class PlotView;
 } // namespace residua::visualizers
 
@@ -88,8 +89,13 @@ public:
     void toggleFloating();
     /// The plot that a command without a pointer means.
     [[nodiscard]] visualizers::PlotView* plotInFront() const;
+    /// What exports are asked for with at first, of whichever plot.
+    void setExportChoice(const visualizers::ExportChoice& choice);
     /// Brings the stages of training to the front.
     void showSchedule();
+
+signals:
+    void exportChosen(const visualizers::ExportChoice& choice);
 
 protected:
     bool event(QEvent* event) override;

@@ -3,6 +3,7 @@
 
 #include "editor/block/block_text.h"
 #include "editor/canvas/paint_tools.h"
+#include "editor/canvas/words.h"
 
 #include <algorithm>
 #include <cctype>
@@ -284,7 +285,7 @@ std::string nameOf(const BlockScene& scene, const projects::PortRef& port)
 std::string carriedBy(const BlockScene& scene, const projects::PortRef& output)
 {
     const projects::Shape* shape = scene.shapeOf(output);
-    return shape != nullptr ? shape->text() : "its shape is not known yet";
+    return shape != nullptr ? shape->text() : translate("Canvas", "its shape is not known yet");
 }
 
 std::vector<std::string> wordsFor(const BlockScene& scene, const BlockHit& hit)
@@ -310,10 +311,11 @@ std::vector<std::string> wordsFor(const BlockScene& scene, const BlockHit& hit)
         }
         const auto wire = std::ranges::find(scene.wires(), ref, [](const BlockWire& each) { return each.wire.to; });
         const BlockPort* port = scene.port(ref, projects::PortSide::Input);
-        lines.push_back(wire != scene.wires().end()
-                            ? "reads " + nameOf(scene, wire->wire.from) + " " + carriedBy(scene, wire->wire.from)
-                        : port != nullptr && port->state == BlockPort::State::Spare ? "one more input"
-                                                                                    : "is not wired");
+        lines.push_back(
+            wire != scene.wires().end()                                 ? filled(translate("Canvas", "reads %1 %2"),
+                                                                                 {nameOf(scene, wire->wire.from), carriedBy(scene, wire->wire.from)})
+            : port != nullptr && port->state == BlockPort::State::Spare ? translate("Canvas", "one more input")
+                                                                        : translate("Canvas", "is not wired"));
         return lines;
     }
     std::vector<std::string> lines{node->name, node->kind + ": " + node->summary};
@@ -321,7 +323,7 @@ std::vector<std::string> wordsFor(const BlockScene& scene, const BlockHit& hit)
         lines.push_back(node->detail);
     }
     if (!node->weights.empty()) {
-        lines.push_back(node->weights + " parameters");
+        lines.push_back(filled(translate("Canvas", "%1 parameters"), {node->weights}));
     }
     return lines;
 }
@@ -350,14 +352,17 @@ void paintBlock(ImDrawList& list, const BlockPicture& picture)
     list.AddRectFilled({0, 0}, {picture.width, picture.height}, imColour(c.background));
     if (picture.scene.graph().empty()) {
         paintNote(list,
-                  "No block to show: select a layer, the stem or the head, or double-click one on the depth canvas",
+                  translate("Canvas",
+                            "No block to show: select a layer, the stem or the head, or double-click one on the "
+                            "depth canvas"),
                   picture.theme, picture.width, picture.height);
         return;
     }
     paintGround(list, picture);
     if (picture.scene.nodes().empty()) {
-        paintNote(list, "Empty. Press Tab, double-click here or drag from the palette to add a node", picture.theme,
-                  picture.width, picture.height);
+        paintNote(list,
+                  translate("Canvas", "Empty. Press Tab, double-click here or drag from the palette to add a node"),
+                  picture.theme, picture.width, picture.height);
         return;
     }
     paintWires(list, picture);

@@ -2,6 +2,7 @@
 #include "editor/depth/depth_canvas.h"
 
 #include "editor/canvas/paint_tools.h"
+#include "editor/canvas/words.h"
 #include "editor/depth/arc_picture.h"
 #include "editor/depth/depth_paint.h"
 #include "editor/depth/depth_scene.h"
@@ -296,7 +297,9 @@ std::optional<Chip> DepthCanvas::foldChip() const
     if (identicalRuns(project().network).empty()) {
         return std::nullopt;
     }
-    Chip chip = layoutChips({m_folded.empty() ? "Fold ×N" : "Unfold"}, ChipKind::Choice, {0, kFoldChipInset.y}).front();
+    Chip chip = layoutChips({m_folded.empty() ? translate("Canvas", "Fold ×N") : translate("Canvas", "Unfold")},
+                            ChipKind::Choice, {0, kFoldChipInset.y})
+                    .front();
     const float right = width() - kFoldChipInset.x;
     chip.rect = {right - chip.rect.width(), chip.rect.top, right, chip.rect.bottom};
     return chip;

@@ -2,6 +2,7 @@
 #include "editor/depth/depth_paint.h"
 
 #include "editor/canvas/paint_tools.h"
+#include "editor/canvas/words.h"
 #include "editor/shortcuts/arc_painter.h"
 #include "editor/shortcuts/weight_legend.h"
 #include "projects/depth/depth_names.h"
@@ -224,8 +225,8 @@ std::string titleOf(const DepthPicture& picture, const Arc& arc)
     if (modulesPerLayer(picture.project) == 1) {
         return name;
     }
-    return name + "  (" + moduleName(picture.project, arc.shortcut.source) + " to " +
-           moduleName(picture.project, arc.shortcut.target) + ")";
+    return filled(translate("Canvas", "%1  (%2 to %3)"), {name, moduleName(picture.project, arc.shortcut.source),
+                                                          moduleName(picture.project, arc.shortcut.target)});
 }
 
 std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
@@ -233,28 +234,29 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
     std::vector<std::string> lines{titleOf(picture, arc)};
     switch (arc.kind) {
     case projects::ShortcutKind::Stream:
-        lines.emplace_back("residual stream: the sum of all before it");
+        lines.push_back(translate("Canvas", "residual stream: the sum of all before it"));
         break;
     case projects::ShortcutKind::Fixed:
-        lines.emplace_back("fixed weight");
+        lines.push_back(translate("Canvas", "fixed weight"));
         break;
     case projects::ShortcutKind::Frozen:
-        lines.emplace_back("frozen");
+        lines.push_back(translate("Canvas", "frozen"));
         break;
     case projects::ShortcutKind::Pruned:
-        lines.emplace_back("pruned");
+        lines.push_back(translate("Canvas", "pruned"));
         break;
     case projects::ShortcutKind::Learned:
         break;
     }
     if (arc.count > 1) {
-        lines.emplace_back("unfold to see each");
+        lines.push_back(translate("Canvas", "unfold to see each"));
         return lines;
     }
     for (const DepthPort& port : picture.ports) {
         if (const auto weight = picture.weights.port(port.port).of(arc.shortcut); weight && port.shown) {
             const std::string name(nameOf(port.port));
-            const std::string what = picture.weights.areShares() ? "share of the row" : "weight";
+            const std::string what =
+                picture.weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "weight");
             lines.push_back((name.empty() ? what : name) + " " + shortNumber(*weight));
         }
     }
@@ -274,7 +276,8 @@ void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
     if (box != nullptr && box->folded()) {
         paintBadge(list,
                    {picture.view.toScreen({box->rect.right, box->rect.bottom}),
-                    {"layers " + box->title, std::to_string(box->inside) + " shortcuts inside"},
+                    {filled(translate("Canvas", "layers %1"), {box->title}),
+                     filled(translate("Canvas", "%1 shortcuts inside"), {std::to_string(box->inside)})},
                     imColour(coloursOf(picture).text)},
                    picture.theme, picture.width, picture.height);
     }
@@ -319,7 +322,7 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
     }
     if (picture.scene.layers() == 0) {
         centredText(list, kTitleSize, {picture.width / 2, row.bottom + 40}, picture.width, imColour(c.muted),
-                    "No layers yet: press Tab and type, for example, 4 mlp");
+                    translate("Canvas", "No layers yet: press Tab and type, for example, 4 mlp"));
     }
     const bool apart = std::ranges::count_if(picture.ports, &DepthPort::shown) > 1;
     paintLegend(list, picture.weights, picture.theme, picture.height, LiveMeasure::Mean,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth/depth_scene.h"
 
+#include "editor/canvas/words.h"
 #include "projects/depth/depth_names.h"
 
 #include <algorithm>
@@ -30,10 +31,10 @@ std::string noteFor(const projects::Topology& topology)
 {
     const auto* mix = std::get_if<DepthMix>(&topology.wiring);
     if (mix == nullptr) {
-        return "wired by " + topology.preset + ": no shortcuts of its own between layers";
+        return filled(translate("Canvas", "wired by %1: no shortcuts of its own between layers"), {topology.preset});
     }
     if (projects::splitsLayers(*mix) && mix->sites == projects::MixSites::Ffn) {
-        return "shortcuts run between the inputs of the FFNs: j is that of layer j + 1";
+        return translate("Canvas", "shortcuts run between the inputs of the FFNs: j is that of layer j + 1");
     }
     return {};
 }
@@ -104,7 +105,8 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
 {
     const std::int64_t each = modulesPerLayer(project);
     const bool halves = each == 2;
-    addBox({.title = "0", .subtitle = "stem", .graph = projects::GraphRef::stem(), .rect = {}}, kBoxWidth, 0);
+    addBox({.title = "0", .subtitle = translate("Canvas", "stem"), .graph = projects::GraphRef::stem(), .rect = {}},
+           kBoxWidth, 0);
     auto fold = folds.begin();
     std::int64_t layer = 0;
     for (const projects::StackSegment& segment : project.network.stack) {
@@ -132,12 +134,12 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
             LayerBox second = box;
             box.lastModule = box.module;
             box.title = moduleName(project, box.module);
-            box.subtitle = "attention";
+            box.subtitle = translate("Canvas", "attention");
             box.joinsNext = true;
             addBox(std::move(box), kHalfWidth, kGap);
             second.module = second.lastModule;
             second.title = moduleName(project, second.module);
-            second.subtitle = "ffn";
+            second.subtitle = translate("Canvas", "ffn");
             addBox(std::move(second), kHalfWidth, 0);
         }
     }
@@ -145,8 +147,9 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
             .lastLayer = m_layers + 1,
             .module = m_modules + 1,
             .lastModule = m_modules + 1,
-            .title = "head",
-            .subtitle = projects::isLanguage(project.data) ? "next token" : "output",
+            .title = translate("Canvas", "head"),
+            .subtitle =
+                projects::isLanguage(project.data) ? translate("Canvas", "next token") : translate("Canvas", "output"),
             .graph = projects::GraphRef::head(),
             .rect = {}},
            kBoxWidth, kGap);

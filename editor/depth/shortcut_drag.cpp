@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth/shortcut_drag.h"
 
+#include "editor/canvas/words.h"
 #include "projects/commands/shortcut_cost.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
@@ -24,18 +25,19 @@ DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Proje
     DragPreview drag{.source = m_source, .target = std::nullopt, .lines = {}};
     const LayerBox* from = scene.box(m_source);
     if (over == nullptr || over == from) {
-        drag.lines = {moduleName(project, m_source) + ": …", "drop on a later layer"};
+        drag.lines = {moduleName(project, m_source) + ": …", translate("Canvas", "drop on a later layer")};
         return drag;
     }
     drag.target = over->module;
     if (from->folded() || over->folded()) {
-        drag.lines = {from->title + " to " + over->title, "unfold both ends to add a shortcut"};
+        drag.lines = {filled(translate("Canvas", "%1 to %2"), {from->title, over->title}),
+                      translate("Canvas", "unfold both ends to add a shortcut")};
         return drag;
     }
     const projects::Shortcut shortcut{m_source, over->module};
     drag.lines = {nameOf(shortcut)};
     if (shortcut.source > shortcut.target) {
-        drag.lines.emplace_back("a shortcut runs forward in depth");
+        drag.lines.push_back(translate("Canvas", "a shortcut runs forward in depth"));
         return drag;
     }
     const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
@@ -43,12 +45,12 @@ DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Proje
         mix != nullptr ? addingOf(*mix, shortcut, modulesOf(project)) : projects::Adding::New; // refused by its cost
     if (adding == projects::Adding::Back) {
         drag.valid = true;
-        drag.lines.emplace_back("brings the pruned shortcut back");
+        drag.lines.push_back(translate("Canvas", "brings the pruned shortcut back"));
     } else if (adding == projects::Adding::Nothing) {
-        drag.lines.emplace_back("is there already");
+        drag.lines.push_back(translate("Canvas", "is there already"));
     } else {
         if (adding == projects::Adding::Weight) {
-            drag.lines.emplace_back("gets a learned weight of its own");
+            drag.lines.push_back(translate("Canvas", "gets a learned weight of its own"));
         }
         const projects::CostLines cost = costLines(project, m_sound, shortcut);
         drag.valid = cost.possible;

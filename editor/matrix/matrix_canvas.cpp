@@ -2,6 +2,7 @@
 #include "editor/matrix/matrix_canvas.h"
 
 #include "editor/canvas/paint_tools.h"
+#include "editor/canvas/words.h"
 #include "editor/matrix/matrix_paint.h"
 #include "editor/matrix/matrix_scene.h"
 #include "editor/shortcuts/shortcut_canvas.h"
@@ -178,9 +179,10 @@ std::vector<Chip> MatrixCanvas::measureChips() const
     }
     std::vector<std::string> labels;
     for (const LiveMeasure each : shown) {
-        labels.push_back(each == LiveMeasure::Mean     ? "mean"
-                         : each == LiveMeasure::Spread ? "spread"
-                                                       : "feature " + std::to_string(weights().feature()));
+        labels.push_back(each == LiveMeasure::Mean ? translate("Canvas", "mean")
+                         : each == LiveMeasure::Spread
+                             ? translate("Canvas", "spread")
+                             : filled(translate("Canvas", "feature %1"), {std::to_string(weights().feature())}));
     }
     const auto ports = portChips();
     auto chips = layoutChips(labels, ChipKind::Choice,

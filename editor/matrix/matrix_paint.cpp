@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/matrix/matrix_paint.h"
 
+#include "editor/canvas/words.h"
 #include "editor/shortcuts/weight_legend.h"
 #include "projects/depth/depth_names.h"
 
@@ -297,47 +298,49 @@ void paintAxes(ImDrawList& list, const MatrixPicture& picture)
     }
     const float middle =
         std::clamp((std::max(all.left, left) + std::min(all.right, picture.width)) / 2, left, picture.width);
-    centredText(list, kTextSize, {middle, top - 30}, 200, imColour(c.text), "source i");
-    const float end = left - 10 - textWidth(kTextSize, "target j") / 2; // as the numbers below it
-    centredText(list, kTextSize, {end, top - 12}, 60, imColour(c.text), "target j");
+    centredText(list, kTextSize, {middle, top - 30}, 200, imColour(c.text), translate("Canvas", "source i"));
+    const std::string target = translate("Canvas", "target j");
+    const float end = left - 10 - textWidth(kTextSize, target) / 2; // as the numbers below it
+    centredText(list, kTextSize, {end, top - 12}, 60, imColour(c.text), target);
 }
 
 std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& shortcut)
 {
     std::string name = nameOf(shortcut);
     if (modulesPerLayer(picture.project) > 1) {
-        name += "  (" + moduleName(picture.project, shortcut.source) + " to " +
-                moduleName(picture.project, shortcut.target) + ")";
+        name = filled(translate("Canvas", "%1  (%2 to %3)"), {name, moduleName(picture.project, shortcut.source),
+                                                              moduleName(picture.project, shortcut.target)});
     }
     const std::string port(nameOf(picture.port));
     std::vector<std::string> lines{port.empty() ? name : name + "  " + port};
     switch (picture.scene.cell(shortcut)) {
     case MatrixCell::Empty:
-        lines.emplace_back("not read: click or drag to add");
+        lines.push_back(translate("Canvas", "not read: click or drag to add"));
         break;
     case MatrixCell::Summed:
-        lines.emplace_back(isRunningSum(std::get<projects::DepthMix>(picture.project.topology.wiring))
-                               ? "read in the running sum: click to give it a learned weight"
-                               : "read inside the sum of the middle");
+        lines.push_back(isRunningSum(std::get<projects::DepthMix>(picture.project.topology.wiring))
+                            ? translate("Canvas", "read in the running sum: click to give it a learned weight")
+                            : translate("Canvas", "read inside the sum of the middle"));
         break;
     case MatrixCell::Pruned:
-        lines.emplace_back("pruned: click to bring it back");
+        lines.push_back(translate("Canvas", "pruned: click to bring it back"));
         break;
     case MatrixCell::Frozen:
-        lines.emplace_back("frozen");
+        lines.push_back(translate("Canvas", "frozen"));
         break;
     case MatrixCell::Fixed:
-        lines.emplace_back("fixed weight");
+        lines.push_back(translate("Canvas", "fixed weight"));
         break;
     case MatrixCell::Learned:
-        lines.emplace_back("learned weight");
+        lines.push_back(translate("Canvas", "learned weight"));
         break;
     case MatrixCell::Outside:
         break;
     }
-    constexpr const char* kMeasures[] = {"weight ", "spread ", "feature's weight "};
+    const std::string measures[] = {translate("Canvas", "weight %1"), translate("Canvas", "spread %1"),
+                                    translate("Canvas", "feature's weight %1")};
     if (const auto weight = picture.weights.port(picture.port, picture.measure).of(shortcut)) {
-        lines.push_back(kMeasures[static_cast<std::size_t>(picture.measure)] + shortNumber(*weight));
+        lines.push_back(filled(measures[static_cast<std::size_t>(picture.measure)], {shortNumber(*weight)}));
     }
     return lines;
 }

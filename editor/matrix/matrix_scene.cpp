@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/matrix/matrix_scene.h"
 
+#include "editor/canvas/words.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/depth/depth_names.h"
 
@@ -17,16 +18,17 @@ std::string noteFor(const projects::Project& project)
 {
     const std::int64_t depth = modulesOf(project);
     if (!std::holds_alternative<DepthMix>(project.topology.wiring)) {
-        return "“" + project.topology.preset +
-               "” wires depth without shortcuts of its own, so it has no matrix. "
-               "Choose ANCRe, DCA or another mix above the canvas to have one.";
+        return filled(translate("Canvas", "“%1” wires depth without shortcuts of its own, so it has no matrix. "
+                                          "Choose ANCRe, DCA or another mix above the canvas to have one."),
+                      {project.topology.preset});
     }
     if (depth == 0) {
-        return "No layers yet: press Tab and type, for example, 4 mlp";
+        return translate("Canvas", "No layers yet: press Tab and type, for example, 4 mlp");
     }
     if (depth > MatrixScene::kDeepest) {
-        return "The matrix shows up to " + std::to_string(MatrixScene::kDeepest) + " rows; this stack has " +
-               std::to_string(depth) + ". The depth canvas shows them all.";
+        return filled(
+            translate("Canvas", "The matrix shows up to %1 rows; this stack has %2. The depth canvas shows them all."),
+            {std::to_string(MatrixScene::kDeepest), std::to_string(depth)});
     }
     return {};
 }

@@ -2,6 +2,7 @@
 #include "editor/shortcuts/weight_legend.h"
 
 #include "editor/canvas/paint_tools.h"
+#include "editor/canvas/words.h"
 
 #include <string>
 
@@ -10,16 +11,18 @@ namespace {
 
 std::string wordsFor(const LiveWeights& weights, LiveMeasure measure)
 {
-    const std::string step = " at step " + std::to_string(weights.step(measure));
+    const std::string step = std::to_string(weights.step(measure));
     switch (measure) {
     case LiveMeasure::Spread:
-        return "spread" + step;
+        return filled(translate("Canvas", "spread at step %1"), {step});
     case LiveMeasure::Feature:
-        return "feature " + std::to_string(weights.feature()) + step;
+        return filled(translate("Canvas", "feature %1 at step %2"), {std::to_string(weights.feature()), step});
     case LiveMeasure::Mean:
         break;
     }
-    return (weights.areShares() ? "share of the row" : "mixing weight") + step;
+    return filled(weights.areShares() ? translate("Canvas", "share of the row at step %1")
+                                      : translate("Canvas", "mixing weight at step %1"),
+                  {step});
 }
 
 } // namespace
@@ -40,8 +43,8 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
     list.AddRectFilled({left - 8, top - 24}, {left + barWidth + 8, height - 8}, imColour(c.background, 0.85), 5);
     paintText(list, kTextSize, {left, top - 18}, imColour(c.text), wordsFor(weights, measure));
     if (colours == Colours::Ports) {
-        paintText(list, kTextSize, {left, top}, imColour(c.muted), "colour: the port, above");
-        paintText(list, kTextSize, {left, top + 16}, imColour(c.muted), "width: the weight");
+        paintText(list, kTextSize, {left, top}, imColour(c.muted), translate("Canvas", "colour: the port, above"));
+        paintText(list, kTextSize, {left, top + 16}, imColour(c.muted), translate("Canvas", "width: the weight"));
         return;
     }
     for (int i = 0; i < pieces; ++i) {

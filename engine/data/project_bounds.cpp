@@ -123,12 +123,15 @@ std::optional<projects::Shortcut> onlyShortcut(const Project& project)
     return *mix == expected ? std::optional(sources->shortcuts.front()) : std::nullopt;
 }
 
+constexpr const char* kOfFlow = "The theorem is of gradient flow: step times rate stands for its time.";
+
 template <class CaseBound>
 ProjectBound asProjectBound(const CaseBound& bound, const Project& project, std::span<const std::int64_t> steps)
 {
     const auto samples = static_cast<double>(std::get<projects::LinearRegression>(project.data.source).samples);
     ProjectBound result;
     result.premises = bound.premises;
+    result.caveat = kOfFlow;
     for (const std::int64_t step : steps) {
         result.losses.push_back(bound.atStep(step - 1, project.training.learningRate.peak / samples) / samples);
     }

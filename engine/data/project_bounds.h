@@ -31,8 +31,9 @@ enum class BoundKind {
 
 /// A theorem's bound on the loss of a project, in the units of the recorded loss.
 struct ProjectBound {
-    std::string name;  ///< "Theorem 3.3 (ANCRe)"
-    std::string claim; ///< one line for people
+    std::string name;   ///< "Theorem 3.3 (ANCRe)"
+    std::string claim;  ///< one line for people
+    std::string caveat; ///< what it leaves open between the theorem and a run, one sentence; empty: nothing
     BoundKind kind{};
     std::vector<theory::Premise> premises;
     std::vector<double> losses; ///< one per asked step

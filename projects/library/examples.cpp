@@ -63,9 +63,9 @@ void stackOf(Network& network, const std::string& preset, std::int64_t depth)
     network.stack = {{preset, depth}};
 }
 
-Topology topologyNamed(const std::string& name, std::int64_t depth)
+Topology topologyNamed(const std::string& name, const Network& network)
 {
-    const std::vector<TopologyPreset> presets = topologyPresets(depth);
+    const std::vector<TopologyPreset> presets = topologyPresets(network);
     return {name, std::ranges::find(presets, name, &TopologyPreset::name)->wiring};
 }
 
@@ -81,10 +81,7 @@ Project languageProject(const std::string& name, const std::string& topology)
     project.network.head = languageHead();
     project.network.tieHead = true;
     stackOf(project.network, "transformer", 8);
-    project.topology = topologyNamed(topology, 8);
-    if (auto& mix = std::get<DepthMix>(project.topology.wiring); mix.normalise != NormaliseOver::None) {
-        mix.temperature = 0.01; // of ANCRe's language models (appendix C)
-    }
+    project.topology = topologyNamed(topology, project.network);
     project.training.steps = 500;
     project.training.batch = 16;
     project.training.sequenceLength = 64;
@@ -151,6 +148,44 @@ SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std:
     return axis;
 }
 
+/// Three random starts.
+SweepAxis seedAxis()
+{
+    return axisOf("/seeds/init", "seed", {{"1", {"1"}}, {"2", {"2"}}, {"3", {"3"}}});
+}
+
+/// ANCRe's ablations on a small model: where shortcuts end (table 1), how they are normalised (table 4), and what is
+/// learned of them (table 5).
+Project ancreLanguage()
+{
+    Project project = languageProject("Learned shortcuts", "ancre-ingoing");
+    project.sweeps = {
+        {"ANCRe, table 1",
+         {axisOf("/topology/wiring/sites", "sites",
+                 {{"MHSA", {R"("mhsa")"}}, {"FFN", {R"("ffn")"}}, {"both", {R"("both")"}}}),
+          seedAxis()}},
+        {"ANCRe, table 4", {topologyAxis({"ancre-ingoing", "ancre-outgoing", "ancre-none"}), seedAxis()}},
+        {"ANCRe, table 5", {topologyAxis({"plain", "ancre-fixed", "ancre-cascaded", "ancre-ingoing"}), seedAxis()}},
+    };
+    return project;
+}
+
+/// DeepCrossAttention's ablation on a small model (table 7).
+Project grnLanguage()
+{
+    Project project = languageProject("GRN-v1", "grn-v1");
+    project.sweeps = {{"DCA, table 7", {topologyAxis({"plain", "grn-v1", "grn-v2", "grn-v3", "dca"}), seedAxis()}}};
+    return project;
+}
+
+Project dcaLanguage()
+{
+    Project project = languageProject("DeepCrossAttention", "plain");
+    stackOf(project.network, "transformer-qkv", 8);
+    project.topology = topologyNamed("dca", project.network);
+    return project;
+}
+
 /// Full-batch gradient descent on a 3-layer linear network (ANCRe, case study 3.1).
 Project linearAncre()
 {
@@ -161,7 +196,7 @@ Project linearAncre()
     project.data.validationFraction = 0;
     project.network.objective = Objective::HalfSquaredError;
     stackOf(project.network, "linear", 3);
-    project.topology = topologyNamed("ancre-ingoing", 3);
+    project.topology = topologyNamed("ancre-ingoing", project.network);
     project.initialisation.scale = 0.01; // small random starts, as in figure 2
     project.sweeps = {
         {"figure 2a",
@@ -230,7 +265,7 @@ Project lowRankRegression()
     };
     project.network.objective = Objective::MeanSquaredError;
     stackOf(project.network, "low-rank-linear", 10);
-    project.topology = topologyNamed("grn-v1", 10);
+    project.topology = topologyNamed("grn-v1", project.network);
     project.initialisation.scale = 0.25;
     project.training.steps = 1000;
     project.training.batch = 100;
@@ -295,7 +330,7 @@ Project booleanPolynomial()
     project.network.stem = linearGraph("d");
     project.network.head = linearGraph("out");
     stackOf(project.network, "mlp", 20);
-    project.topology = topologyNamed("plain", 20);
+    project.topology = topologyNamed("plain", project.network);
     project.initialisation = {.law = InitLaw::KaimingNormal, .scale = 1.0, .scaleResidualByDepth = true};
     project.training.steps = 1500;
     project.training.batch = 128;
@@ -336,7 +371,7 @@ std::vector<SweepAxis> initialisationAxes()
     for (const char* const method : {"baseline", "spectral", "lfai", "lfai_ws", "relu_svd", "exact"}) {
         methods.values.push_back({method, {"\"" + std::string(method) + "\""}});
     }
-    return {methods, axisOf("/seeds/init", "seed", {{"1", {"1"}}, {"2", {"2"}}, {"3", {"3"}}})};
+    return {methods, seedAxis()};
 }
 
 /// Four transformer layers whose weights are held in two factors (NLRA, section 4).
@@ -374,7 +409,7 @@ Project wideRelu()
             node.params["out"] = std::string("8*d");
         }
     }
-    project.topology = topologyNamed("plain", 4);
+    project.topology = topologyNamed("plain", project.network);
     project.network.rank = RankScale{0.1};
     project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 1, .lowRank = LowRankMethod::Exact};
     project.training.steps = 2000;
@@ -392,9 +427,10 @@ std::vector<Example> makeExamples()
          "Language model, 8 layers, the residual sum everyone uses: draw a shortcut into it",
          languageProject("Plain residual", "plain")},
         {"ancre-language", "Learned shortcuts", "The same language model with ANCRe: watch the shortcuts being learned",
-         languageProject("Learned shortcuts", "ancre-ingoing")},
-        {"grn-language", "GRN-v1", "The same language model with a weight on every earlier branch",
-         languageProject("GRN-v1", "grn-v1")},
+         ancreLanguage()},
+        {"grn-language", "GRN-v1", "The same language model with a weight on every earlier branch", grnLanguage()},
+        {"dca-language", "DeepCrossAttention",
+         "The same language model whose queries, keys and values read mixes of their own", dcaLanguage()},
         {"linear-ancre", "Linear network", "Three matrices, full batch: how topology alone changes convergence",
          linearAncre()},
         {"ancre-case-study", "ANCRe case study", "Where one shortcut sits: measured losses and the theorems' bounds",

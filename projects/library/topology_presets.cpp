@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char* kDca = "DeepCrossAttention, section 3.1";
 constexpr const char* kDcaTables = "DeepCrossAttention, tables 5 and 7";
+constexpr double kTemperature = 0.1;          ///< ANCRe's τ
+constexpr double kLanguageTemperature = 0.01; ///< and that of its language models (appendix C)
 
 /// GRN on the stack of branches: with weights of 1 it is the plain residual network, exactly.
 DepthMix grn(WeightKind weight, GateKind gate = GateKind::None)
@@ -39,10 +41,16 @@ DepthMix besideBranch(WeightKind weight, NormaliseOver normalise, MixInit init, 
     mix.sources = std::move(sources);
     mix.weight = weight;
     mix.normalise = normalise;
-    mix.temperature = normalise == NormaliseOver::None ? 1.0 : 0.1;
+    mix.temperature = normalise == NormaliseOver::None ? 1.0 : kTemperature;
     mix.init = init;
     mix.finalMix = false;
     return mix;
+}
+
+/// Whether its shortcuts have a softmax of ANCRe's.
+bool isAncre(const DepthMix& mix)
+{
+    return mix.feeds == MixFeeds::ResidualBesideBranch && mix.normalise != NormaliseOver::None;
 }
 
 /// Layers read mixes of full outputs, at first the newest alone.
@@ -246,18 +254,19 @@ std::vector<TopologyPreset> topologyPresets(std::int64_t depth)
 std::vector<TopologyPreset> topologyPresets(const Network& network)
 {
     std::vector<TopologyPreset> presets = topologyPresets(network.depth());
-    const auto splits = [&](const StackSegment& segment) {
+    const bool language = network.objective == Objective::NextToken;
+    const bool split = std::ranges::all_of(network.stack, [&](const StackSegment& segment) {
         const Block* const block = network.findBlock(segment.block);
         return block != nullptr && splitAtFfn(*block).ok();
-    };
-    if (std::ranges::all_of(network.stack, splits)) {
-        return presets;
-    }
+    });
     for (TopologyPreset& preset : presets) {
+        if (auto* const mix = std::get_if<DepthMix>(&preset.wiring); mix != nullptr && language && isAncre(*mix)) {
+            mix->temperature = kLanguageTemperature;
+        }
         std::visit(
-            [](auto& wiring) {
+            [split](auto& wiring) {
                 if constexpr (requires { wiring.sites; }) {
-                    wiring.sites = MixSites::Mhsa;
+                    wiring.sites = split ? wiring.sites : MixSites::Mhsa;
                 }
             },
             preset.wiring);

@@ -12,6 +12,7 @@
 #include "projects/model/text_forms.h"
 #include "projects/schema/fields.h"
 #include "projects/studies/member_name.h"
+#include "projects/transfer/retrofit.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
@@ -280,6 +281,10 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         Result<Topology> topology = topologyFrom(*text, project.network);
         if (!topology) {
             return topology.error();
+        }
+        // The blocks get the ports that it feeds; where one cannot have them, validation says why.
+        if (Result<Project> wired = rewired(project, *topology)) {
+            return wired;
         }
         Project changed = project;
         changed.topology = *std::move(topology);

@@ -101,6 +101,22 @@ private slots:
         QCOMPARE(clicked, (std::vector<float>{10, 50}));
     }
 
+    /// A double click opens another canvas over this one before its release.
+    void aButtonThatIsHeldWhileTheCanvasIsHiddenIsLetGo()
+    {
+        const QPointF at(10, 10);
+        m_input.take(QMouseEvent(QEvent::MouseButtonDblClick, at, at, Qt::LeftButton, Qt::LeftButton, Qt::NoModifier));
+        m_input.take(QEvent(QEvent::Hide));
+        drain([] {});
+        QVERIFY(!ImGui::IsMouseDown(ImGuiMouseButton_Left));
+        for (const auto type : {QEvent::MouseButtonPress, QEvent::MouseButtonRelease}) {
+            m_input.take(QMouseEvent(type, at, at, Qt::LeftButton, Qt::NoButton, Qt::NoModifier));
+        }
+        int clicks = 0;
+        drain([&] { clicks += ImGui::IsMouseClicked(ImGuiMouseButton_Left) ? 1 : 0; });
+        QCOMPARE(clicks, 1);
+    }
+
 private:
     void key(Qt::Key key, Qt::KeyboardModifiers modifiers)
     {

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a person does in the first minutes, and what stands in the way then: mouse and keyboard only.
 #include "app/help/help_window.h"
+#include "app/inspector/inspector.h"
 #include "app/outline/outline_model.h"
+#include "app/outline/outline_view.h"
+#include "app/sweeps/sweep_panel.h"
 #include "app/window/document_views.h"
 #include "app/window/screenshot.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
+#include "projects/model/text_forms.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
 
 #include <QAbstractItemView>
@@ -17,9 +22,14 @@
 #include <QFile>
 #include <QFrame>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSlider>
+#include <QTableView>
+#include <QWindow>
+
+#include <set>
 
 using namespace residua;
 using namespace residua::app;
@@ -48,13 +58,16 @@ private slots:
 
     void cleanup() { m_window.reset(); }
 
-    /// README.md, "Five minutes", in its order but for F, Delete and the sweep; the training is made short.
+    /// README.md, "Five minutes", in its order; the training is made short.
     void theFiveMinutesOfTheReadme()
     {
         openTheCard();
         wireByHand();
         runAndScrub();
         compare();
+        pruneAndFreeze();
+        wireQkv();
+        sweepAField();
         takeItAlong();
     }
 
@@ -305,7 +318,7 @@ private:
         QTRY_VERIFY(canvas().surface()->hasFocus());
     }
 
-    /// 4. ANCRe beside the first, DeepCrossAttention.
+    /// 4. "Choose ANCRe, ingoing in the toolbar … and run again: the new curve is drawn beside the first."
     void compare()
     {
         chooseTopology("ANCRe, ingoing");
@@ -314,12 +327,88 @@ private:
         awaitRuns(2);
         const auto& shown = m_window->workspace().shownRuns();
         QTRY_VERIFY(std::ranges::count_if(shown.runs(), &visualizers::ShownRuns::Run::overlaid) == 2);
+    }
+
+    [[nodiscard]] QPoint arc(const projects::Shortcut& shortcut) { return pointOf(canvas().canvas().locate(shortcut)); }
+
+    [[nodiscard]] projects::ShortcutState stateOf(const projects::Shortcut& shortcut) const
+    {
+        const auto found = mix().states.find(shortcut);
+        return found == mix().states.end() ? projects::ShortcutState::Learned : found->second;
+    }
+
+    /// "Select an arc and press Delete to prune it, F to freeze it."
+    void pruneAndFreeze()
+    {
+        const std::pair<projects::Shortcut, std::pair<Qt::Key, projects::ShortcutState>> wanted[] = {
+            {{0, 8}, {Qt::Key_Delete, projects::ShortcutState::Pruned}},
+            {{0, 7}, {Qt::Key_F, projects::ShortcutState::Frozen}}};
+        for (const auto& [shortcut, how] : wanted) {
+            settle(canvas(), [&] { return arc(shortcut); });
+            click(canvas(), arc(shortcut));
+            QTRY_VERIFY2(m_window->documents().selection().shortcuts == std::set{shortcut},
+                         projects::textOf(shortcut).c_str());
+            QTest::keyClick(canvas().surface(), how.first);
+            QTRY_COMPARE(stateOf(shortcut), how.second);
+        }
+    }
+
+    /// "Choose DeepCrossAttention: the block gets the inputs q, k and v that it feeds."
+    void wireQkv()
+    {
         chooseTopology("DeepCrossAttention");
         const std::string block = project().network.stack.front().block;
         const auto& nodes = std::ranges::find(project().network.blocks, block, &projects::Block::name)->graph.nodes;
         const auto inputs = std::ranges::count(nodes, std::string("input"), &projects::Node::kind);
         QVERIFY2(inputs >= 3, "q, k and v come apart");
-        m_window->actions().undo->trigger();
+        QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+        QTRY_COMPARE(project().topology.preset, std::string("ancre-ingoing"));
+    }
+
+    /// As the system tells a window of a click, so that menus open.
+    void rightClick(QWidget& widget)
+    {
+        QTest::mouseClick(m_window->windowHandle(), Qt::RightButton, {},
+                          widget.mapTo(m_window.get(), widget.rect().center()));
+    }
+
+    /// "Right-click a value in the inspector to sweep it, and see loss against cost."
+    void sweepAField()
+    {
+        auto& outline = m_window->workspace().view<OutlineView>();
+        const QModelIndex row = m_window->workspace().outlineModel().indexOf(SectionPlace{Section::Training});
+        outline.scrollTo(row);
+        QTest::mouseClick(outline.viewport(), Qt::LeftButton, {}, outline.visualRect(row).center());
+        QLineEdit* batch = nullptr;
+        const auto find = [&] {
+            const auto fields = m_window->workspace().view<Inspector>().findChildren<QLineEdit*>();
+            const auto found = std::ranges::find(fields, QString("Batch"), &QLineEdit::accessibleName);
+            batch = found == fields.end() ? nullptr : *found;
+            return batch != nullptr && batch->isVisible();
+        };
+        QTRY_VERIFY(find());
+        rightClick(*batch);
+        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        QVERIFY(menu);
+        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(menu->actions().front()).center());
+        auto& panel = m_window->workspace().view<SweepPanel>();
+        QTRY_VERIFY(panel.isVisible());
+        QTRY_COMPARE(project().sweeps.back().axes.back().field, std::string("/training/batch"));
+        auto* values = panel.findChild<QLineEdit*>(QStringLiteral("sweepValues1"));
+        QVERIFY(values);
+        values->setFocus();
+        values->selectAll();
+        QTest::keyClicks(values, "2, 8");
+        QTest::keyClick(values, Qt::Key_Return);
+        auto* queue = panel.findChild<QPushButton*>(QStringLiteral("queueSweep"));
+        const QAbstractItemModel& grid = *panel.findChild<QTableView*>(QStringLiteral("sweepGrid"))->model();
+        QTRY_COMPARE_WITH_TIMEOUT(grid.rowCount(), 2, kPatience);
+        QCOMPARE(queue->text(), SweepPanel::tr("Queue %n runs", nullptr, 2));
+        QTRY_VERIFY(queue->isEnabled());
+        QTest::mouseClick(queue, Qt::LeftButton);
+        awaitRuns(4);
+        auto& pareto = m_window->workspace().view<visualizers::ParetoView>();
+        QTRY_COMPARE_WITH_TIMEOUT(pareto.csv().split('\n', Qt::SkipEmptyParts).size(), 1 + 4, kPatience);
     }
 
     /// 5. "Save, and train the same project on a machine without a display."

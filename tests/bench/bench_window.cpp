@@ -186,12 +186,14 @@ public:
         std::get<projects::DepthMix>(project.topology.wiring).sources = projects::AllSources{};
         const std::filesystem::path path = newProject(project);
         openWindow({1440, 900});
-        auto* surface = qobject_cast<QOpenGLWidget*>(m_window->workspace().canvas().surface());
-        if (surface == nullptr) {
-            std::printf("no OpenGL: run it under xvfb-run\n");
-            return;
+        for (CanvasWidget* canvas : m_window->workspace().canvases()) {
+            auto* surface = qobject_cast<QOpenGLWidget*>(canvas->surface());
+            if (surface == nullptr) {
+                std::printf("no OpenGL: run it under xvfb-run\n");
+                return;
+            }
+            connect(surface, &QOpenGLWidget::frameSwapped, this, [this] { ++m_frames; });
         }
-        connect(surface, &QOpenGLWidget::frameSwapped, this, [this] { ++m_frames; });
         std::printf("%lld layers, every shortcut\n", static_cast<long long>(layers));
         const double opened = wall([&] {
             m_window->openProject(path);
@@ -199,19 +201,50 @@ public:
         });
         std::printf("  %-52s %9.0f ms   target 2000 ms\n", "open, until it is drawn", opened);
         std::printf("  %-52s %9.0f ms\n", "until its picture is whole", wall([&] { rest(); }));
-        std::vector<double> steps;
-        for (int i = 0; i < kZooms; ++i) {
-            steps.push_back(wall([&] { zoom(*surface, i < kZooms / 2 ? 120 : -120); }));
-        }
-        std::ranges::sort(steps);
-        std::printf("  %-52s %9.1f ms, the longest %.1f   target 50 ms\n", "a step of zoom", steps[steps.size() / 2],
-                    steps.back());
+        zooms("a step of zoom", *m_window->workspace().canvas().surface());
         rest();
+        std::printf("  %-52s %9.0f ms\n", "the matrix, until it is drawn", wall([&] {
+                        m_window->workspace().showCanvas(WorkspaceView::Matrix);
+                        awaitFrame();
+                    }));
+        zooms("a step of zoom over the matrix", *m_window->workspace().matrix().surface());
+        std::int64_t layer = 0;
+        steps("the next layer selected, shown in every panel", [&] {
+            m_window->documents().choose(LayersPlace{{++layer}});
+            awaitFrame();
+        });
+        steps("a shortcut selected, its row in the outline", [&] {
+            m_window->documents().choose(ShortcutsPlace{{{layer / 2, ++layer}}});
+            awaitFrame();
+        });
+        steps("a shortcut pruned, until cost and problems are shown", [&] {
+            ++layer;
+            m_window->documents().applyEdit(
+                projects::SetShortcutState{{layer / 2, layer}, projects::ShortcutState::Pruned});
+            awaitFrame();
+        });
         std::printf("  %-52s %9.0f MiB   target 500 MiB\n", "memory", mebibytes());
     }
 
 private:
-    static constexpr int kZooms = 20;
+    static constexpr int kSteps = 20;
+
+    template <class Step>
+    void steps(const char* what, const Step& step)
+    {
+        std::vector<double> times;
+        for (int i = 0; i < kSteps; ++i) {
+            times.push_back(wall(step));
+        }
+        std::ranges::sort(times);
+        std::printf("  %-52s %9.1f ms, the longest %.1f   target 50 ms\n", what, times[times.size() / 2], times.back());
+    }
+
+    void zooms(const char* what, QWidget& surface)
+    {
+        int notch = 0;
+        steps(what, [&] { zoom(surface, notch++ < kSteps / 2 ? 120 : -120); });
+    }
 
     template <class Action>
     static double wall(const Action& action)

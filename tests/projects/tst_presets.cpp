@@ -35,6 +35,8 @@ private slots:
     void topologiesHoldTogether();
     void examplesTrain_data();
     void examplesTrain();
+    void examplesAreWiredAsTheirPresets();
+    void ancreIsSharperInLanguageModels();
     void firstExampleIsTheLanguageModel();
 };
 
@@ -129,6 +131,29 @@ void TestPresets::examplesTrain()
 {
     QFETCH(QString, example);
     QCOMPARE(problemsOf(findExample(example.toStdString())->project), "");
+}
+
+/// An example is called by its topology's name, not "custom".
+void TestPresets::examplesAreWiredAsTheirPresets()
+{
+    for (const Example& example : examples()) {
+        const auto presets = topologyPresets(example.project.network);
+        const auto preset = std::ranges::find(presets, example.project.topology.preset, &TopologyPreset::name);
+        QVERIFY2(preset != presets.end(), example.name.c_str());
+        QVERIFY2(preset->wiring == example.project.topology.wiring, example.name.c_str());
+    }
+}
+
+void TestPresets::ancreIsSharperInLanguageModels()
+{
+    const auto temperatureIn = [](const char* example, const char* name) {
+        const auto presets = topologyPresets(findExample(example)->project.network);
+        return std::get<DepthMix>(std::ranges::find(presets, name, &TopologyPreset::name)->wiring).temperature;
+    };
+    QCOMPARE(temperatureIn("plain-language", "ancre-outgoing"), 0.01);
+    QCOMPARE(temperatureIn("linear-ancre", "ancre-outgoing"), 0.1);
+    QCOMPARE(temperatureIn("plain-language", "ancre-none"), 1.0);
+    QCOMPARE(temperatureIn("plain-language", "attention-residuals"), 1.0);
 }
 
 void TestPresets::firstExampleIsTheLanguageModel()

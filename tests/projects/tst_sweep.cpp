@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/check/validate.h"
 #include "projects/diff/diff.h"
 #include "projects/edit/edit.h"
 #include "projects/file/json.h"
@@ -241,7 +242,19 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 13);
+        QCOMPARE(sweeps, 17);
+    }
+
+    /// As where a person chooses it: the blocks come apart at the ports that it feeds.
+    void aTopologyBringsItsPorts()
+    {
+        const Project& plain = findExample("plain-language")->project;
+        const auto wired = withField(plain, "/topology", {"\"dca\""});
+        QVERIFY(wired.ok());
+        QVERIFY(!hasErrors(validate(*wired)));
+        QVERIFY(wired->network.blocks.front().graph != plain.network.blocks.front().graph);
+        const auto mixed = withField(plain, "/topology", {"\"grn-v1\""});
+        QVERIFY(mixed->network.blocks.front().graph == plain.network.blocks.front().graph);
     }
 
     void partsOfAGrid()

@@ -3,6 +3,7 @@
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/export_dialog.h"
 #include "visualizers/runs/loss_view.h"
 
@@ -157,20 +158,49 @@ private slots:
         LossView view(runs);
         view.resize(900, 600);
         view.show();
-        begin(runs, "a", {.name = "first", .bounds = {{"Theorem 0", "holds", {{1, 1e6}, {4, 1e5}}}}});
+        begin(runs, "a", {.name = "first", .bounds = {{"Theorem 0", "holds", {{1, 1e6}, {4, 1e5}}, "Of flow."}}});
         runs.add("a", {.steps = line(0)});
         QCOMPARE(legendOf(view).filter("Theorem 0").size(), 1);
         QVERIFY(view.findChild<QCustomPlot*>()->yAxis->range().upper < 10);
         QVERIFY(view.findChild<QCheckBox*>("bounds")->toolTip().contains("holds"));
         view.findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(1);
         QVERIFY(legendOf(view).filter("Theorem 0").isEmpty());
+        QVERIFY(!noteOf(view).contains("Of flow."));
         view.findChild<QComboBox*>("horizontalAxis")->setCurrentIndex(0);
         QCOMPARE(legendOf(view).filter("Theorem 0").size(), 1);
+        QVERIFY(noteOf(view).contains("Of flow.")); // on the figure, so in every picture of it
         view.findChild<QCheckBox*>("bounds")->setChecked(false);
         QVERIFY(legendOf(view).filter("Theorem 0").isEmpty());
     }
 
+    void aLongNoteBreaksItsLines()
+    {
+        CurvePlot plot(nullptr);
+        plot.resize(240, 200);
+        plot.setNote("The theorem is of gradient flow: step times rate stands for its time.");
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        QTRY_VERIFY(noteOf(plot).join(' ').contains('\n'));
+        QCOMPARE(noteOf(plot).join(' ').simplified(),
+                 QString("The theorem is of gradient flow: step times rate stands for its time."));
+    }
+
 private:
+    /// Texts that are drawn on the figure.
+    static QStringList noteOf(QWidget& view)
+    {
+        auto* plot = qobject_cast<QCustomPlot*>(&view);
+        plot = plot ? plot : view.findChild<QCustomPlot*>();
+        QStringList texts;
+        for (int i = 0; i < plot->itemCount(); ++i) {
+            const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
+            if (text && text->visible()) {
+                texts << text->text();
+            }
+        }
+        return texts;
+    }
+
     [[nodiscard]] QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
 
     QTemporaryDir m_folder;

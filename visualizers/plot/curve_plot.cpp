@@ -21,6 +21,7 @@ constexpr int kAxesHeight = 50;       ///< pixels: the numbers and the name belo
 constexpr double kLegendShare = 0.5;  ///< of the width that a name in the legend may take
 constexpr double kLegendHeight = 0.4; ///< of the plot's height that the legend may take
 constexpr int kNarrowestName = 80;    ///< pixels
+constexpr int kNotePadding = 6;       ///< pixels
 constexpr int kReadings = 12;         ///< runs beside the crosshair
 constexpr double kBeside = 10;        ///< pixels between the crosshair and what is read there
 constexpr int kSmooth = 20'000;       ///< points up to which lines are antialiased
@@ -55,7 +56,10 @@ void setRange(QCPAxis& axis, resources::AxisRange range)
 } // namespace
 
 CurvePlot::CurvePlot(QWidget* parent)
-    : QCustomPlot(parent), m_cursor(new QCPItemStraightLine(this)), m_values(new QCPItemText(this))
+    : QCustomPlot(parent),
+      m_noteItem(new QCPItemText(this)),
+      m_cursor(new QCPItemStraightLine(this)),
+      m_values(new QCPItemText(this))
 {
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
@@ -71,6 +75,14 @@ CurvePlot::CurvePlot(QWidget* parent)
         item->setLayer(QStringLiteral("overlay")); // above the curves
         item->setVisible(false);
     }
+    m_noteItem->setLayer(QStringLiteral("overlay"));
+    m_noteItem->setVisible(false);
+    m_noteItem->position->setType(QCPItemPosition::ptAxisRectRatio);
+    m_noteItem->position->setCoords(0, 1);
+    m_noteItem->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+    m_noteItem->setPadding(QMargins(kNotePadding, 2, kNotePadding, 2));
+    m_noteItem->setTextAlignment(Qt::AlignLeft);
+    connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::wrapNote);
     m_values->position->setTypeX(QCPItemPosition::ptAbsolute);
     m_values->position->setTypeY(QCPItemPosition::ptAbsolute);
     m_values->setPadding(QMargins(6, 4, 6, 4));
@@ -306,6 +318,10 @@ void CurvePlot::setTheme(resources::Theme theme)
     m_values->setBrush(toQColor(c.raised, 0.94));
     m_values->setPen(toQColor(c.border));
     m_values->setFont(font());
+    m_noteItem->setColor(toQColor(c.muted));
+    m_noteItem->setBrush(toQColor(c.surface, 0.8));
+    m_noteItem->setPen(Qt::NoPen);
+    m_noteItem->setFont(font());
     for (auto& [id, shown] : m_curves) {
         style(shown);
     }
@@ -316,6 +332,32 @@ void CurvePlot::setBands(std::vector<Band> bands)
 {
     m_bands = std::move(bands);
     replotSoon(*this);
+}
+
+void CurvePlot::setNote(const QString& note)
+{
+    m_note = note;
+    m_noteItem->setVisible(!note.isEmpty());
+    wrapNote();
+}
+
+/// An item of a plot breaks no lines by itself.
+void CurvePlot::wrapNote()
+{
+    const int room = axisRect()->width() - 2 * kNotePadding;
+    const QFontMetrics metrics(m_noteItem->font());
+    QString wrapped;
+    QString line;
+    for (const QString& word : m_note.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+        const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
+        if (!line.isEmpty() && metrics.horizontalAdvance(longer) > room) {
+            wrapped += line + QLatin1Char('\n');
+            line = word;
+        } else {
+            line = longer;
+        }
+    }
+    m_noteItem->setText(wrapped + line);
 }
 
 // Few, and their ends depend on the axis: made anew.

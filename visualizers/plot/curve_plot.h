@@ -57,6 +57,8 @@ public:
         QString name;
     };
     void setBands(std::vector<Band> bands);
+    /// A sentence at the lower left of the figure, in every picture of it; empty: none.
+    void setNote(const QString& note);
     [[nodiscard]] bool isEmpty() const;
 
 protected:
@@ -79,6 +81,7 @@ private:
     void setFullRange(Curve::Range x, Curve::Range y);
     void drawBands();
     void fitLegend();
+    void wrapNote();
     void crosshair(QPointF position);
     [[nodiscard]] QStringList readingsAt(double x) const;
     void hideCrosshair();
@@ -94,6 +97,8 @@ private:
     std::function<QString(double)> m_xText;
     std::vector<Band> m_bands;
     std::vector<QCPAbstractItem*> m_bandItems;
+    QString m_note;
+    QCPItemText* m_noteItem;
     QCPItemStraightLine* m_cursor;
     QCPItemText* m_values;
 };

@@ -15,23 +15,26 @@
 #include <QStandardPaths>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace residua::visualizers {
 namespace {
 
 constexpr int kWidth = 480;
 constexpr int kSmallest = 100;
 constexpr int kLargest = 8000;
+constexpr int kRowSpacing = 8;
+constexpr int kBeside = 6; ///< between a field and what stands beside it
 
-/// What the next export of this session proposes.
-struct Last {
-    QString folder = QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
-    int format = 0;
-    QSize shape = kExportShape;
-};
-Last& last()
+QString folderOf(const ExportChoice& choice)
 {
-    static Last kept;
-    return kept;
+    const QString pictures = QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
+    for (const QString& folder : {choice.folder, pictures}) {
+        if (!folder.isEmpty() && QDir(folder).exists()) {
+            return QDir::toNativeSeparators(folder);
+        }
+    }
+    return QDir::toNativeSeparators(QDir::homePath());
 }
 
 QSpinBox* pixels(const QString& name, int value, QWidget* parent)
@@ -45,20 +48,20 @@ QSpinBox* pixels(const QString& name, int value, QWidget* parent)
 
 } // namespace
 
-ExportDialog::ExportDialog(const QString& title, const QString& name, QWidget* parent)
+ExportDialog::ExportDialog(const QString& title, const QString& name, const ExportChoice& choice, QWidget* parent)
     : QDialog(parent),
-      m_folder(new QLineEdit(QDir::toNativeSeparators(last().folder), this)),
+      m_folder(new QLineEdit(folderOf(choice), this)),
       m_name(new QLineEdit(name, this)),
       m_format(new QComboBox(this)),
-      m_width(pixels(tr("Width"), last().shape.width(), this)),
-      m_height(pixels(tr("Height"), last().shape.height(), this)),
+      m_width(pixels(tr("Width"), choice.shape.width(), this)),
+      m_height(pixels(tr("Height"), choice.shape.height(), this)),
       m_note(new QLabel(this))
 {
     setObjectName(QStringLiteral("exportDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(title);
     setMinimumWidth(kWidth);
-    layOut();
+    layOut(choice.format);
     for (QLineEdit* line : {m_folder, m_name}) {
         connect(line, &QLineEdit::textChanged, this, &ExportDialog::update);
     }
@@ -66,7 +69,7 @@ ExportDialog::ExportDialog(const QString& title, const QString& name, QWidget* p
     update();
 }
 
-void ExportDialog::layOut()
+void ExportDialog::layOut(const QString& format)
 {
     m_folder->setObjectName(QStringLiteral("exportFolder"));
     m_name->setObjectName(QStringLiteral("exportName"));
@@ -77,21 +80,25 @@ void ExportDialog::layOut()
     m_format->addItem(tr("Vector picture (SVG)"), QStringLiteral("svg"));
     m_format->addItem(tr("Document (PDF)"), QStringLiteral("pdf"));
     m_format->addItem(tr("Numbers (CSV)"), QStringLiteral("csv"));
-    m_format->setCurrentIndex(last().format);
+    m_format->setCurrentIndex(std::max(m_format->findData(format), 0));
     m_note->setWordWrap(true);
     m_note->setObjectName(QStringLiteral("exportNote"));
     auto* browse = new QPushButton(tr("Browse…"), this);
+    browse->setAutoDefault(false);
     connect(browse, &QPushButton::clicked, this, &ExportDialog::browse);
     auto* folder = new QHBoxLayout;
+    folder->setSpacing(kBeside);
     folder->addWidget(m_folder, 1);
     folder->addWidget(browse);
     auto* size = new QHBoxLayout;
+    size->setSpacing(kBeside);
     size->addWidget(m_width);
     size->addWidget(new QLabel(QStringLiteral("×"), this));
     size->addWidget(m_height);
     size->addWidget(new QLabel(tr("pixels"), this));
     size->addStretch();
     auto* form = new QFormLayout;
+    form->setVerticalSpacing(kRowSpacing);
     form->addRow(tr("Folder"), folder);
     form->addRow(tr("Name"), m_name);
     form->addRow(tr("Format"), m_format);
@@ -107,6 +114,17 @@ void ExportDialog::layOut()
     column->addWidget(m_note);
     column->addStretch();
     column->addWidget(buttons);
+    QWidget* before = m_folder;
+    for (QWidget* next : std::initializer_list<QWidget*>{browse, m_name, m_format, m_width, m_height, buttons}) {
+        setTabOrder(before, next);
+        before = next;
+    }
+}
+
+ExportChoice ExportDialog::choice() const
+{
+    return {QDir::fromNativeSeparators(m_folder->text().trimmed()), suffix(),
+            QSize(m_width->value(), m_height->value())};
 }
 
 QString ExportDialog::suffix() const
@@ -148,9 +166,7 @@ void ExportDialog::update()
 
 void ExportDialog::choose()
 {
-    last() = {QDir::fromNativeSeparators(m_folder->text().trimmed()), m_format->currentIndex(),
-              QSize(m_width->value(), m_height->value())};
-    emit chosen(path(), last().shape);
+    emit chosen(path(), choice().shape);
 }
 
 void ExportDialog::refuse(const QString& reason)

@@ -16,13 +16,22 @@ namespace residua::visualizers {
 /// The shape that a plot has in a file, in pixels, whatever it has on the screen.
 inline constexpr QSize kExportShape{960, 600};
 
-/// Asks where a plot goes as a file, in which format and how large. Folder, format and size are those of the last
-/// export of this session. Not modal. GUI thread.
+/// What an export is asked for with at first: as the last one was.
+struct ExportChoice {
+    QString folder = {}; ///< empty, or gone: that of the user's pictures, or the home
+    QString format = QStringLiteral("png");
+    QSize shape = kExportShape;
+    bool operator==(const ExportChoice&) const = default;
+};
+
+/// Asks where a plot goes as a file, in which format and how large. Not modal. GUI thread.
 class ExportDialog : public QDialog {
     Q_OBJECT
 public:
     /// `name`: of the file, without its suffix.
-    ExportDialog(const QString& title, const QString& name, QWidget* parent = nullptr);
+    ExportDialog(const QString& title, const QString& name, const ExportChoice& choice, QWidget* parent = nullptr);
+
+    [[nodiscard]] ExportChoice choice() const;
 
     /// It could not be written.
     void refuse(const QString& reason);
@@ -31,7 +40,7 @@ signals:
     void chosen(const QString& path, QSize shape);
 
 private:
-    void layOut();
+    void layOut(const QString& format);
     void browse();
     void update();
     void choose();

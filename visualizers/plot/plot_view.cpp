@@ -72,8 +72,10 @@ void PlotView::askExport()
     static const QRegularExpression notInNames(QStringLiteral("[^\\w.-]+"));
     QString name = accessibleName().toLower();
     name.replace(notInNames, QStringLiteral("-"));
-    auto* dialog = new ExportDialog(tr("Export %1").arg(accessibleName()), name, this);
+    auto* dialog = new ExportDialog(tr("Export %1").arg(accessibleName()), name, m_exportChoice, this);
     connect(dialog, &ExportDialog::chosen, this, [this, dialog = QPointer(dialog)](const QString& path, QSize shape) {
+        m_exportChoice = dialog->choice();
+        emit exportChosen(m_exportChoice);
         exportTo(path, shape).then(this, [dialog](const Status& done) {
             if (dialog && done) {
                 dialog->close();

@@ -28,6 +28,13 @@ public:
     /// PNG, SVG, PDF or CSV, by the suffix of `path`, in this shape. Drawn now, encoded and written on another thread.
     QFuture<Status> exportTo(const QString& path, QSize shape = kExportShape);
 
+    /// What the next export is asked for with at first.
+    void setExportChoice(const ExportChoice& choice) { m_exportChoice = choice; }
+
+signals:
+    /// It is what other plots are asked for with at first, too.
+    void exportChosen(const ExportChoice& choice);
+
 public slots:
     /// Asks where to and how large, and says what went wrong.
     void askExport();
@@ -42,6 +49,8 @@ protected:
 private:
     /// Whatever the plot shows under the pointer goes.
     void leavePlot();
+
+    ExportChoice m_exportChoice;
 };
 
 } // namespace residua::visualizers

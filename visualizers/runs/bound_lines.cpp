@@ -27,6 +27,7 @@ void BoundLines::show(const std::vector<const ShownRuns::Run*>& runs, resources:
     }
     m_lines.clear();
     m_claims.clear();
+    m_caveats.clear();
     for (const ShownRuns::Run* run : runs) {
         for (const ShownRuns::Bound& bound : run->facts.bounds) {
             Line& line = m_lines.emplace_back();
@@ -46,6 +47,9 @@ void BoundLines::show(const std::vector<const ShownRuns::Run*>& runs, resources:
             const QString claim = bound.name + QStringLiteral(": ") + bound.claim;
             if (!m_claims.contains(claim)) {
                 m_claims << claim;
+            }
+            if (!bound.caveat.isEmpty() && !m_caveats.contains(bound.caveat)) {
+                m_caveats << bound.caveat;
             }
         }
     }

@@ -19,6 +19,8 @@ public:
     void show(const std::vector<const ShownRuns::Run*>& runs, resources::Theme theme);
     /// What they claim, a line each; empty where none is drawn.
     [[nodiscard]] QString claims() const { return m_claims.join(QLatin1Char('\n')); }
+    /// What lies between them and a run, each sentence once; empty: nothing.
+    [[nodiscard]] QString caveats() const { return m_caveats.join(QLatin1Char(' ')); }
 
 private:
     struct Line {
@@ -31,6 +33,7 @@ private:
     std::vector<std::pair<std::string, std::size_t>> m_shown; ///< runs, and how many bounds of each
     resources::Theme m_theme = resources::Theme::Light;
     QStringList m_claims;
+    QStringList m_caveats;
 };
 
 } // namespace residua::visualizers

@@ -4,12 +4,9 @@
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
 #include "visualizers/runs/run_csv.h"
+#include "visualizers/runs/run_plot_controls.h"
 
-#include <QCheckBox>
-#include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
-#include <QSlider>
 #include <QSplitter>
 #include <QVBoxLayout>
 
@@ -19,17 +16,10 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr int kSmoothingSteps = 20;
 constexpr double kRawAlpha = 0.5;
 constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seeds is drawn
 constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
-
-// 1 … about 1,000 points, even to the eye.
-double windowOf(int position)
-{
-    return std::pow(10.0, 3.0 * position / kSmoothingSteps);
-}
 
 /// "norms/0/00012" is column 12's.
 int columnOf(const std::string& name)
@@ -47,24 +37,19 @@ RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, S
       m_taker(std::move(taker)),
       m_shown(std::move(shown)),
       m_plot(new CurvePlot(this)),
-      m_controls(new QHBoxLayout),
-      m_axis(new PlotChoice(this)),
-      m_scale(new PlotChoice(this)),
-      m_smoothing(new QSlider(Qt::Horizontal, this)),
-      m_bounds(new QCheckBox(tr("bounds"), this)),
-      m_seeds(new QCheckBox(tr("seeds as a band"), this)),
+      m_controls(new RunPlotControls(this)),
       m_split(new QSplitter(Qt::Vertical, this)),
       m_empty(inviteOver(*m_plot, invitation)),
       m_seedPlot(*m_plot),
       m_boundLines(*m_plot)
 {
     layOut();
-    m_plot->xAxis->setLabel(xName());
+    m_plot->xAxis->setLabel(m_controls->axisName());
     m_plot->yAxis->setLabel(m_shown.label);
     m_plot->setXText([this](double x) {
         const QString number =
             xAxis() == XAxis::Step ? QString::number(std::floor(x), 'f', 0) : QString::number(x, 'g', 6);
-        return xName() + QLatin1Char(' ') + number;
+        return m_controls->axisName() + QLatin1Char(' ') + number;
     });
     connectControls();
     follow();
@@ -89,41 +74,13 @@ void RunPlot::follow()
 void RunPlot::layOut()
 {
     m_plot->setMinimumHeight(80);
-    m_axis->addItems({tr("by step"), tr("by tokens or samples"), tr("by FLOP"), tr("by time (s)")});
-    m_axis->setObjectName(QStringLiteral("horizontalAxis"));
-    m_axis->setAccessibleName(tr("Horizontal axis"));
-    m_scale->addItems({tr("linear"), tr("log y"), tr("log x"), tr("log x and y"), tr("symmetric log y")});
-    m_scale->setObjectName(QStringLiteral("scale"));
-    m_scale->setAccessibleName(tr("Scale"));
-    m_smoothing->setRange(0, kSmoothingSteps);
-    giveWay(*m_smoothing);
-    m_smoothing->setObjectName(QStringLiteral("smoothing"));
-    m_smoothing->setAccessibleName(tr("Smoothing"));
-    m_smoothing->setToolTip(tr("Moving average over 1 to 1,000 points; the recorded ones stay faint behind it"));
-
-    m_controls->setContentsMargins(8, 4, 8, 0);
-    m_controls->setSpacing(10);
-    m_controls->addWidget(m_axis);
-    m_controls->addWidget(m_scale);
-    m_controls->addWidget(new QLabel(tr("Smoothing"), this));
-    m_controls->addWidget(m_smoothing);
-    m_controls->addWidget(m_bounds);
-    m_controls->addWidget(m_seeds);
-    m_controls->addStretch(1);
-    m_bounds->setObjectName(QStringLiteral("bounds"));
-    m_bounds->setChecked(true);
-    m_bounds->hide();
-    m_seeds->setObjectName(QStringLiteral("seedsAsBand"));
-    m_seeds->setToolTip(tr("Runs that differ in their seeds alone: their mean, and one standard deviation around it"));
-    m_seeds->setChecked(true);
-    m_seeds->hide();
     m_split->addWidget(m_plot);
     m_split->setStretchFactor(0, 3);
     m_split->setChildrenCollapsible(false);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    column->addLayout(m_controls);
+    column->addWidget(m_controls);
     column->addWidget(m_split, 1);
 }
 
@@ -132,67 +89,40 @@ void RunPlot::connectControls()
     m_later.setSingleShot(true);
     m_later.setInterval(0);
     connect(&m_later, &QTimer::timeout, this, &RunPlot::refresh);
-    connect(m_scale, &QComboBox::currentIndexChanged, this, &RunPlot::setScale);
-    for (QCheckBox* box : {m_bounds, m_seeds}) {
-        connect(box, &QCheckBox::toggled, this, &RunPlot::refresh);
-    }
-    connect(m_smoothing, &QSlider::valueChanged, this, [this](int position) {
+    connect(m_controls, &RunPlotControls::scaleChosen, m_plot, [this](AxisScale x, AxisScale y) {
+        m_plot->setScaleX(x);
+        m_plot->setScaleY(y);
+    });
+    connect(m_controls, &RunPlotControls::partsChosen, this, &RunPlot::refresh);
+    connect(m_controls, &RunPlotControls::windowChosen, this, [this](double points) {
         for (auto& [key, run] : m_runs) {
-            run.curves.setWindow(windowOf(position));
+            run.curves.setWindow(points);
         }
         refresh();
     });
-    connect(m_axis, &QComboBox::currentIndexChanged, this, [this] {
-        m_plot->xAxis->setLabel(xName());
+    connect(m_controls, &RunPlotControls::axisChosen, this, [this](XAxis axis) {
+        m_plot->xAxis->setLabel(m_controls->axisName());
         for (auto& [key, run] : m_runs) {
-            run.curves.setAxis(xAxis());
+            run.curves.setAxis(axis);
         }
         refresh();
         m_plot->showAll();
     });
 }
 
-void RunPlot::setScale(int index)
-{
-    constexpr std::pair<AxisScale, AxisScale> kScales[] = {
-        {AxisScale::Linear, AxisScale::Linear},
-        {AxisScale::Linear, AxisScale::Logarithmic},
-        {AxisScale::Logarithmic, AxisScale::Linear},
-        {AxisScale::Logarithmic, AxisScale::Logarithmic},
-        {AxisScale::Linear, AxisScale::SymmetricLogarithmic},
-    };
-    m_plot->setScaleX(kScales[index].first);
-    m_plot->setScaleY(kScales[index].second);
-}
-
 void RunPlot::setSmoothing(int position)
 {
-    m_smoothing->setValue(position);
-}
-
-bool RunPlot::smooths() const
-{
-    return m_smoothing->value() > 0;
+    m_controls->setSmoothing(position);
 }
 
 XAxis RunPlot::xAxis() const
 {
-    return static_cast<XAxis>(m_axis->currentIndex());
-}
-
-QString RunPlot::xName() const
-{
-    return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds")}.at(m_axis->currentIndex());
+    return m_controls->axis();
 }
 
 void RunPlot::putFirst(QWidget* control)
 {
-    m_controls->insertWidget(0, control);
-    QWidget* before = control;
-    for (QWidget* next : std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_plot}) {
-        setTabOrder(before, next);
-        before = next;
-    }
+    m_controls->putFirst(control, m_plot);
 }
 
 void RunPlot::putBelow(QWidget* widget)
@@ -223,7 +153,7 @@ void RunPlot::begin(const std::string& key)
     Item& item = *m_runs.try_emplace(key, m_fields).first;
     RunCurves& curves = item.second.curves;
     curves.setAxis(xAxis());
-    curves.setWindow(windowOf(m_smoothing->value()));
+    curves.setWindow(m_controls->window());
     if (run.facts.flopPerUnit > 0) {
         curves.setFlops(run.facts.flopPerUnit, run.facts.flops);
     }
@@ -302,7 +232,7 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
     if (inBand(run)) {
         const CurvePlot::Look behind{.colour = resources::curveColour(about(run).colour, m_theme),
                                      .alpha = kBehindBand};
-        m_plot->setLook(lines[line].raw, smooths() ? CurvePlot::Look{.alpha = 0} : behind);
+        m_plot->setLook(lines[line].raw, m_controls->smooths() ? CurvePlot::Look{.alpha = 0} : behind);
         m_plot->setLook(lines[line].smooth, behind);
         return;
     }
@@ -321,9 +251,9 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
     faint.reading = byColumn() ? QString() : reading; // of columns, one number each
     full.name = line == last ? legendName(full.run, m_shown.title) : QString();
     full.width = 1.8;
-    m_plot->setLook(lines[line].raw, smooths() ? faint : full);
+    m_plot->setLook(lines[line].raw, m_controls->smooths() ? faint : full);
     full.reading = byColumn() ? reading : tr("smoothed");
-    m_plot->setLook(lines[line].smooth, smooths() ? full : CurvePlot::Look{.colour = full.colour});
+    m_plot->setLook(lines[line].smooth, m_controls->smooths() ? full : CurvePlot::Look{.colour = full.colour});
 }
 
 void RunPlot::remove(const std::string& key)
@@ -409,14 +339,14 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
 
 bool RunPlot::inBand(const Item& run) const
 {
-    if (!m_seeds->isChecked() || byColumn() || about(run).facts.study.empty()) {
+    if (!m_controls->seedsAsBand() || byColumn() || about(run).facts.study.empty()) {
         return false;
     }
     return std::ranges::count_if(
                m_runs, [&](const Item& other) { return about(other).facts.study == about(run).facts.study; }) > 1;
 }
 
-/// Theorems of gradient flow speak of continuous time, which steps stand for: the figure says so.
+/// What a theorem leaves open stands on the figure, so that it goes with every picture of it.
 void RunPlot::showBounds()
 {
     std::vector<const ShownRuns::Run*> bounded;
@@ -425,30 +355,28 @@ void RunPlot::showBounds()
             bounded.push_back(&run);
         }
     }
-    m_bounds->setVisible(!bounded.empty() && xAxis() == XAxis::Step);
-    if (!m_bounds->isChecked() || xAxis() != XAxis::Step) {
+    const bool byStep = xAxis() == XAxis::Step;
+    m_controls->offerBounds(!bounded.empty() && byStep);
+    if (!m_controls->bounds() || !byStep) {
         bounded.clear();
     }
     m_boundLines.show(bounded, m_theme);
-    const QString claims = m_boundLines.claims();
-    m_bounds->setToolTip(claims.isEmpty() ? tr("What theorems say of these losses")
-                                          : claims + QLatin1Char('\n') +
-                                                tr("Where a theorem is of gradient flow, step times rate stands for "
-                                                   "its time."));
+    m_controls->explainBounds(m_boundLines.claims());
+    m_plot->setNote(m_boundLines.caveats());
 }
 
 void RunPlot::showSeeds()
 {
     std::vector<SeedPlot::Study> bands = studies();
-    m_seeds->setVisible(!bands.empty());
-    if (!m_seeds->isChecked()) {
+    m_controls->offerSeeds(!bands.empty());
+    if (!m_controls->seedsAsBand()) {
         bands.clear();
     }
     std::vector<SeedPlot::Number> numbers{{m_shown.name, m_shown.title, false}};
     if (!m_shown.beside.empty()) {
         numbers.push_back({m_shown.beside, m_shown.besideTitle, true});
     }
-    m_seedPlot.show(bands, numbers, xAxis(), windowOf(m_smoothing->value()), m_theme);
+    m_seedPlot.show(bands, numbers, xAxis(), m_controls->window(), m_theme);
 }
 
 void RunPlot::refresh()
@@ -485,7 +413,7 @@ CsvText RunPlot::csvText() const
     }
     columns << QStringLiteral("step");
     if (xAxis() != XAxis::Step) {
-        columns << xName();
+        columns << m_controls->axisName();
     }
     columns << (byColumn() ? m_shown.label : m_shown.title) << tr("smoothed");
     if (!m_shown.beside.empty()) {

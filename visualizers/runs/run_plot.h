@@ -18,14 +18,12 @@
 #include <utility>
 #include <vector>
 
-class QCheckBox;
-class QComboBox;
-class QHBoxLayout;
 class QLabel;
-class QSlider;
 class QSplitter;
 
 namespace residua::visualizers {
+
+class RunPlotControls;
 
 /// A recorded number of the overlaid runs as curves, with the choices above them: by step, units, FLOP or time; the
 /// scales; a moving average with the recorded points faint behind it; runs that differ in their seeds alone as their
@@ -87,7 +85,6 @@ private:
     void refresh();
     void layOut();
     void connectControls();
-    void setScale(int index);
     void draw(Item& run);
     void undraw(Drawn& run);
     void style(const Item& run) const;
@@ -101,9 +98,7 @@ private:
     [[nodiscard]] std::vector<SeedPlot::Study> studies() const;
     /// Whether this run is a part of a band that is drawn.
     [[nodiscard]] bool inBand(const Item& run) const;
-    [[nodiscard]] bool smooths() const;
     [[nodiscard]] XAxis xAxis() const;
-    [[nodiscard]] QString xName() const;
     /// The first run that has stages; nullptr: none has.
     [[nodiscard]] const ShownRuns::Run* staged() const;
     [[nodiscard]] const ShownRuns::Run& about(const Item& run) const { return *m_shownRuns.find(run.first); }
@@ -114,12 +109,7 @@ private:
     Taker m_taker;
     Shown m_shown;
     CurvePlot* m_plot;
-    QHBoxLayout* m_controls;
-    QComboBox* m_axis;
-    QComboBox* m_scale;
-    QSlider* m_smoothing;
-    QCheckBox* m_bounds; ///< theorems' bounds are drawn
-    QCheckBox* m_seeds;  ///< runs that differ in their seeds alone are drawn as one band
+    RunPlotControls* m_controls;
     QSplitter* m_split;
     QLabel* m_empty;
     QTimer m_later;                      ///< goes on with the averages once what waits is done

@@ -37,6 +37,7 @@ public:
         QString name;
         QString claim; ///< one line for people
         std::vector<engine::MetricPoint> points;
+        QString caveat = {}; ///< of the theorem against a run, one sentence; empty: none
     };
     /// What views need to know of a run beside its numbers.
     struct Facts {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/data/project_bounds.h"
+#include "engine/theory/theory.h"
+#include "projects/model/project.h"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::report {
+
+/// A low-rank linear model as DeepCrossAttention §4 speaks of it.
+struct LowRankModel {
+    std::int64_t dimension = 0;
+    std::int64_t rank = 0;                                  ///< r*, collective
+    std::int64_t layers = 0;                                ///< T
+    std::optional<engine::theory::TargetSpectrum> spectrum; ///< of the target less the identity
+    std::string withoutSpectrum;                            ///< why there is none
+    std::optional<engine::LowRankTask> task;                ///< where the target itself is known
+    engine::theory::Statement statement = engine::theory::Statement::Proved;
+};
+
+/// Errors: as for engine::lowRankTask. The cube of the dimension in time.
+[[nodiscard]] Result<LowRankModel> lowRankModelOf(const projects::Project& project);
+
+/// One number for each kind of network; NaN where there is none.
+struct TheoryRow {
+    std::string name;        ///< for people, with the theorem's number
+    std::string key;         ///< for programs
+    double plainChain = NAN; ///< the layers without any shortcut
+    double resNet = NAN;
+    double v1 = NAN;
+    double v2 = NAN;
+    double v3 = NAN;
+
+    /// In the order of kTheoryColumns.
+    [[nodiscard]] std::array<double, 5> values() const { return {plainChain, resNet, v1, v2, v3}; }
+};
+inline constexpr std::array<const char*, 5> kTheoryColumns{"no shortcuts", "ResNet", "GRN-v1", "GRN-v2", "GRN-v3"};
+
+/// What the theorems say of a model: excess risk, thresholds 4.1 to 4.3, gains G1 to G3, proposition 4.4, model sizes.
+struct TheoryTable {
+    std::string about; ///< the model in one line
+    std::vector<TheoryRow> rows;
+    std::vector<std::string> notes; ///< what is not there, and why
+};
+[[nodiscard]] TheoryTable theoryTable(const LowRankModel& model);
+
+/// Figure 5, left: lower bounds of the gains at the collective ranks 1 to d − 1. Errors: no spectrum, or d < 2.
+[[nodiscard]] Result<std::vector<engine::theory::PerGrn>> gainCurves(const LowRankModel& model);
+
+} // namespace residua::report

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What theorems say of the open project, in the window.
+#include "app/report/low_rank_theory.h"
+#include "projects/library/presets.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+#include "visualizers/theory/theory_view.h"
+
+#include <QLabel>
+#include <QTableWidget>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestTheory : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void cleanup() { m_window.reset(); }
+
+    void theTableIsThatOfTheTerminal()
+    {
+        openWindow(projects::findExample("low-rank-regression")->project);
+        const auto model = report::lowRankModelOf(project());
+        QVERIFY(model.ok());
+        const report::TheoryTable wanted = report::theoryTable(*model);
+        auto* table = view().findChild<QTableWidget*>(QStringLiteral("theoryTable"));
+        QTRY_COMPARE_WITH_TIMEOUT(table->rowCount(), static_cast<int>(wanted.rows.size()), kPatience);
+        QVERIFY(table->isVisible());
+        QCOMPARE(table->item(0, 0)->text(), QString::fromStdString(wanted.rows[0].name));
+        QCOMPARE(table->item(0, 2)->text(), QString::number(wanted.rows[0].resNet, 'g', 6));
+        QCOMPARE(table->horizontalHeaderItem(5)->text(), QString("GRN-v3"));
+        const auto gains = report::gainCurves(*model);
+        const qsizetype drawn = gains ? static_cast<qsizetype>(gains->size()) : 0;
+        QCOMPARE(view().csv().split('\n', Qt::SkipEmptyParts).size(), 1 + drawn);
+    }
+
+    void anotherProjectIsToldWhyThereIsNone()
+    {
+        openWindow(quickExample());
+        auto* table = view().findChild<QTableWidget*>(QStringLiteral("theoryTable"));
+        const auto reason = [this] {
+            for (const QLabel* label : view().findChildren<QLabel*>()) {
+                if (label->isVisible() && label->text().contains("low-rank linear models")) {
+                    return true;
+                }
+            }
+            return false;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(reason(), kPatience);
+        QVERIFY(!table->isVisible());
+    }
+
+private:
+    [[nodiscard]] visualizers::TheoryView& view() const
+    {
+        return m_window->workspace().view<visualizers::TheoryView>();
+    }
+
+    void openWindow(const projects::Project& project)
+    {
+        const auto path = newProject(project);
+        QVERIFY(!path.empty());
+        WindowHarness::openWindow();
+        m_window->openProject(path);
+        m_window->workspace().showPanelOf(view());
+        QTRY_VERIFY(view().isVisible());
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestTheory)
+#include "tst_theory.moc"

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a translator says is what panels and canvases write.
+#include "app/properties/property.h"
+#include "editor/canvas/words.h"
+#include "editor/depth/depth_scene.h"
+#include "editor/matrix/matrix_scene.h"
+#include "projects/library/presets.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QDockWidget>
+#include <QTranslator>
+
+#include <imgui.h>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+/// Every text in brackets.
+class Brackets : public QTranslator {
+public:
+    [[nodiscard]] bool isEmpty() const override { return false; }
+    [[nodiscard]] QString translate(const char*, const char* text, const char*, int) const override
+    {
+        return QLatin1Char('[') + QString::fromUtf8(text) + QLatin1Char(']');
+    }
+};
+
+} // namespace
+
+class TestTranslation : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { QVERIFY(QCoreApplication::installTranslator(&m_brackets)); }
+    void cleanupTestCase() { QCoreApplication::removeTranslator(&m_brackets); }
+
+    void cleanup() { m_window.reset(); }
+
+    void placesAreFilledWhereverTheyStand()
+    {
+        QCOMPARE(editor::filled("%2 of %1", {"%2", "b"}), std::string("b of %2"));
+        QCOMPARE(editor::filled("none", {"a"}), std::string("none"));
+    }
+
+    void fieldsAreTranslated()
+    {
+        const auto properties = propertiesOf(quickExample(), SectionPlace{Section::Training});
+        const auto batch = std::ranges::find(properties, std::string("/training/batch"), &Property::key);
+        QVERIFY(batch != properties.end());
+        QCOMPARE(batch->title, QString("[Batch]"));
+        QCOMPARE(batch->unit, QString("[examples]"));
+        QVERIFY(batch->help.startsWith('['));
+    }
+
+    /// The window's canvases have told their context where words come from.
+    void canvasesAreTranslated()
+    {
+        const auto path = newProject(quickExample());
+        QVERIFY(!path.empty());
+        openWindow();
+        m_window->openProject(path);
+        QVERIFY(ImGui::GetCurrentContext() != nullptr);
+        editor::DepthScene scene;
+        scene.rebuild(project(), {}, {});
+        QCOMPARE(scene.box(0)->subtitle, std::string("[stem]"));
+        projects::Project gated = project();
+        const auto presets = projects::topologyPresets(gated.network);
+        gated.topology = {"rezero",
+                          std::ranges::find(presets, std::string("rezero"), &projects::TopologyPreset::name)->wiring};
+        editor::MatrixScene matrix;
+        matrix.rebuild(gated);
+        QVERIFY(matrix.note().starts_with("[“rezero” wires depth"));
+        QCOMPARE(m_window->workspace().docks().front()->windowTitle(), QString("[Outline]"));
+    }
+
+private:
+    Brackets m_brackets;
+};
+
+RESIDUA_TEST_IN(QApplication, TestTranslation)
+#include "tst_translation.moc"

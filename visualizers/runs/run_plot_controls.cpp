@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/runs/run_plot_controls.h"
+
+#include "visualizers/plot/plot_controls.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSlider>
+
+#include <cmath>
+#include <utility>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr int kSmoothingSteps = 20;
+
+} // namespace
+
+RunPlotControls::RunPlotControls(QWidget* parent)
+    : QWidget(parent),
+      m_row(new QHBoxLayout(this)),
+      m_axis(new PlotChoice(this)),
+      m_scale(new PlotChoice(this)),
+      m_smoothing(new QSlider(Qt::Horizontal, this)),
+      m_bounds(new QCheckBox(tr("bounds"), this)),
+      m_seeds(new QCheckBox(tr("seeds as a band"), this))
+{
+    layOut();
+    connect(m_axis, &QComboBox::currentIndexChanged, this, [this] { emit axisChosen(axis()); });
+    connect(m_scale, &QComboBox::currentIndexChanged, this, &RunPlotControls::chooseScale);
+    connect(m_smoothing, &QSlider::valueChanged, this, [this] { emit windowChosen(window()); });
+    for (QCheckBox* box : {m_bounds, m_seeds}) {
+        connect(box, &QCheckBox::toggled, this, &RunPlotControls::partsChosen);
+    }
+}
+
+void RunPlotControls::layOut()
+{
+    m_axis->addItems({tr("by step"), tr("by tokens or samples"), tr("by FLOP"), tr("by time (s)")});
+    m_axis->setObjectName(QStringLiteral("horizontalAxis"));
+    m_axis->setAccessibleName(tr("Horizontal axis"));
+    m_scale->addItems({tr("linear"), tr("log y"), tr("log x"), tr("log x and y"), tr("symmetric log y")});
+    m_scale->setObjectName(QStringLiteral("scale"));
+    m_scale->setAccessibleName(tr("Scale"));
+    m_smoothing->setRange(0, kSmoothingSteps);
+    giveWay(*m_smoothing);
+    m_smoothing->setObjectName(QStringLiteral("smoothing"));
+    m_smoothing->setAccessibleName(tr("Smoothing"));
+    m_smoothing->setToolTip(tr("Moving average over 1 to 1,000 points; the recorded ones stay faint behind it"));
+    m_bounds->setObjectName(QStringLiteral("bounds"));
+    m_bounds->setChecked(true);
+    m_bounds->hide();
+    m_seeds->setObjectName(QStringLiteral("seedsAsBand"));
+    m_seeds->setToolTip(tr("Runs that differ in their seeds alone: their mean, and one standard deviation around it"));
+    m_seeds->setChecked(true);
+    m_seeds->hide();
+
+    m_row->setContentsMargins(8, 4, 8, 0);
+    m_row->setSpacing(10);
+    m_row->addWidget(m_axis);
+    m_row->addWidget(m_scale);
+    m_row->addWidget(new QLabel(tr("Smoothing"), this));
+    m_row->addWidget(m_smoothing);
+    m_row->addWidget(m_bounds);
+    m_row->addWidget(m_seeds);
+    m_row->addStretch(1);
+}
+
+XAxis RunPlotControls::axis() const
+{
+    return static_cast<XAxis>(m_axis->currentIndex());
+}
+
+QString RunPlotControls::axisName() const
+{
+    return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds")}.at(m_axis->currentIndex());
+}
+
+/// Even to the eye.
+double RunPlotControls::window() const
+{
+    return std::pow(10.0, 3.0 * m_smoothing->value() / kSmoothingSteps);
+}
+
+bool RunPlotControls::smooths() const
+{
+    return m_smoothing->value() > 0;
+}
+
+void RunPlotControls::setSmoothing(int position)
+{
+    m_smoothing->setValue(position);
+}
+
+void RunPlotControls::chooseScale(int index)
+{
+    constexpr std::pair<AxisScale, AxisScale> kScales[] = {
+        {AxisScale::Linear, AxisScale::Linear},
+        {AxisScale::Linear, AxisScale::Logarithmic},
+        {AxisScale::Logarithmic, AxisScale::Linear},
+        {AxisScale::Logarithmic, AxisScale::Logarithmic},
+        {AxisScale::Linear, AxisScale::SymmetricLogarithmic},
+    };
+    emit scaleChosen(kScales[index].first, kScales[index].second);
+}
+
+bool RunPlotControls::bounds() const
+{
+    return m_bounds->isChecked();
+}
+
+void RunPlotControls::offerBounds(bool offered)
+{
+    m_bounds->setVisible(offered);
+}
+
+void RunPlotControls::explainBounds(const QString& claims)
+{
+    m_bounds->setToolTip(claims.isEmpty() ? tr("What theorems say of these losses") : claims);
+}
+
+bool RunPlotControls::seedsAsBand() const
+{
+    return m_seeds->isChecked();
+}
+
+void RunPlotControls::offerSeeds(bool offered)
+{
+    m_seeds->setVisible(offered);
+}
+
+void RunPlotControls::putFirst(QWidget* control, QWidget* after)
+{
+    m_row->insertWidget(0, control);
+    QWidget* before = control;
+    for (QWidget* next : std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_bounds, m_seeds, after}) {
+        setTabOrder(before, next);
+        before = next;
+    }
+}
+
+} // namespace residua::visualizers

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "visualizers/plot/curve_plot.h"
+#include "visualizers/runs/run_curves.h"
+
+#include <QWidget>
+
+class QCheckBox;
+class QComboBox;
+class QHBoxLayout;
+class QSlider;
+
+namespace residua::visualizers {
+
+/// The choices above the curves of runs: the horizontal axis, the scales, the smoothing, and what is drawn beside the
+/// curves where there is such a thing. GUI thread.
+class RunPlotControls : public QWidget {
+    Q_OBJECT
+public:
+    explicit RunPlotControls(QWidget* parent);
+
+    [[nodiscard]] XAxis axis() const;
+    /// For people: "step", "seconds".
+    [[nodiscard]] QString axisName() const;
+    /// How many points an average takes in: 1 to about 1,000.
+    [[nodiscard]] double window() const;
+    [[nodiscard]] bool smooths() const;
+    /// From none, 0, to a mean over about 1,000 points.
+    void setSmoothing(int position);
+
+    /// Whether theorems' bounds are to be drawn, where they are offered.
+    [[nodiscard]] bool bounds() const;
+    void offerBounds(bool offered);
+    /// A line for each claim.
+    void explainBounds(const QString& claims);
+    /// Whether runs that differ in their seeds alone are to be drawn as one band.
+    [[nodiscard]] bool seedsAsBand() const;
+    void offerSeeds(bool offered);
+
+    /// Puts a control before all others; Tab goes from it through the others to `after`.
+    void putFirst(QWidget* control, QWidget* after);
+
+signals:
+    void axisChosen(XAxis axis);
+    void scaleChosen(AxisScale x, AxisScale y);
+    void windowChosen(double points);
+    /// Bounds or bands are to be drawn, or no longer.
+    void partsChosen();
+
+private:
+    void layOut();
+    void chooseScale(int index);
+
+    QHBoxLayout* m_row;
+    QComboBox* m_axis;
+    QComboBox* m_scale;
+    QSlider* m_smoothing;
+    QCheckBox* m_bounds;
+    QCheckBox* m_seeds;
+};
+
+} // namespace residua::visualizers
