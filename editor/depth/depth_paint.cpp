@@ -46,6 +46,38 @@ void paintChain(ImDrawList& list, const DepthPicture& picture)
     }
 }
 
+// Streams, gates and the like, where the wiring is no mix of the stack.
+void paintLanes(ImDrawList& list, const DepthPicture& picture)
+{
+    const ThemeColours& c = coloursOf(picture);
+    const float zoom = picture.view.zoom();
+    for (const DepthLanes::Stroke& stroke : picture.scene.lanes().strokes) {
+        const Point from = picture.view.toScreen(stroke.from);
+        const Point to = picture.view.toScreen(stroke.to);
+        if (std::max(from.x, to.x) < 0 || std::min(from.x, to.x) > picture.width) {
+            continue;
+        }
+        const ImU32 colour =
+            stroke.colour ? imColour(resources::curveColour(*stroke.colour, picture.theme)) : imColour(c.muted, 0.8);
+        list.AddLine(vec(from), vec(to), colour, std::max(stroke.width * std::min(zoom, 1.0F), 1.0F));
+        if (stroke.arrow) {
+            const float head = 5 * std::min(zoom, 1.0F);
+            list.AddTriangleFilled(vec(to), {to.x - head * 0.6F, to.y - head}, {to.x + head * 0.6F, to.y - head},
+                                   colour);
+        }
+    }
+    for (const DepthLanes::Mark& mark : picture.scene.lanes().marks) {
+        const Point at = picture.view.toScreen(mark.at);
+        const float half = textWidth(kTextSize, mark.text) / 2 + 5;
+        if (2 * half > DepthScene::kBoxWidth * zoom || at.x < -half || at.x > picture.width + half) {
+            continue;
+        }
+        list.AddRectFilled({at.x - half, at.y - 9}, {at.x + half, at.y + 9}, imColour(c.surface), 9);
+        list.AddRect({at.x - half, at.y - 9}, {at.x + half, at.y + 9}, imColour(c.border), 9);
+        centredText(list, kTextSize, at, 2 * half, imColour(c.text), mark.text);
+    }
+}
+
 // The number of a folded run's layers, on its lower edge; a click unfolds it.
 void paintFoldMark(ImDrawList& list, const DepthPicture& picture, const LayerBox& box)
 {
@@ -310,6 +342,9 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
     paintArcs(list, picture);
     if (picture.scene.chained() && DepthScene::kPitch * picture.view.zoom() >= kSmallestBoxPitch) {
         paintChain(list, picture);
+    }
+    if (DepthScene::kPitch * picture.view.zoom() >= kSmallestBoxPitch) {
+        paintLanes(list, picture);
     }
     paintBoxes(list, picture);
     paintTicks(list, picture);

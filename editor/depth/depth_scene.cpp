@@ -27,10 +27,15 @@ constexpr float kFoldMarkWidth = 42;
 constexpr float kFoldMarkHeight = 18;
 constexpr std::size_t kMostArcs = 1'000'000; // each is kept once for every strip that it passes
 
-std::string noteFor(const projects::Topology& topology)
+std::string noteFor(const projects::Topology& topology, std::int64_t depth)
 {
     const auto* mix = std::get_if<DepthMix>(&topology.wiring);
     if (mix == nullptr) {
+        const auto presets = projects::topologyPresets(depth);
+        const auto named = std::ranges::find(presets, topology.preset, &projects::TopologyPreset::name);
+        if (named != presets.end() && named->wiring.index() == topology.wiring.index()) {
+            return filled(translate("Canvas", "%1: %2"), {named->title, named->summary});
+        }
         return filled(translate("Canvas", "wired by %1: no shortcuts of its own between layers"), {topology.preset});
     }
     if (projects::splitsLayers(*mix) && mix->sites == projects::MixSites::Ffn) {
@@ -80,13 +85,17 @@ void DepthScene::rebuild(const projects::Project& project, const std::vector<pro
     m_members.clear();
     m_layers = project.network.depth();
     m_modules = modulesOf(project);
-    m_note = noteFor(project.topology);
+    m_note = noteFor(project.topology, m_layers);
     m_chained = true;
     addBoxes(project, folds);
     if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
         m_chained = mix->feeds == projects::MixFeeds::ResidualBesideBranch;
         addArcs(*mix);
     }
+    std::vector<Rect> row;
+    std::ranges::transform(m_boxes, std::back_inserter(row), &LayerBox::rect);
+    m_lanes = lanesOf(project.topology.wiring, row);
+    m_chained = m_chained && m_lanes.chained;
     addBrackets(groups);
     place();
     index();
@@ -309,6 +318,7 @@ Rect DepthScene::bounds() const
     for (const Arc& arc : m_arcs) {
         area.top = std::min(area.top, -arc.height);
     }
+    area.top = std::min(area.top, -m_lanes.height);
     for (const GroupBracket& bracket : m_brackets) {
         area.bottom = std::max(area.bottom, bracket.rect.bottom);
     }

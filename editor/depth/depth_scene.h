@@ -4,6 +4,7 @@
 #include "editor/canvas/arc_shape.h"
 #include "editor/canvas/folds.h"
 #include "editor/canvas/geometry.h"
+#include "editor/depth/depth_lanes.h"
 #include "projects/commands/shortcut_edits.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
@@ -99,6 +100,8 @@ public:
     [[nodiscard]] std::int64_t modules() const { return m_modules; }
     /// Whether layers read the one before them directly (their own wire along the row).
     [[nodiscard]] bool chained() const { return m_chained; }
+    /// What is drawn above the row of a wiring that is no mix.
+    [[nodiscard]] const DepthLanes& lanes() const { return m_lanes; }
     /// A line below the row that says how depth is wired where the arcs do not show it; else empty.
     [[nodiscard]] const std::string& note() const { return m_note; }
     [[nodiscard]] Rect bounds() const;
@@ -144,6 +147,7 @@ private:
     std::int64_t m_layers = 0;
     std::int64_t m_modules = 0;
     bool m_chained = false;
+    DepthLanes m_lanes;
     std::string m_note;
 };
 

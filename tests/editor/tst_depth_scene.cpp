@@ -63,6 +63,40 @@ DepthScene depthOf(const Project& project)
 class TestDepthScene : public QObject {
     Q_OBJECT
 private slots:
+    /// A wiring that is no mix has a picture of its own.
+    void everyWiringHasItsPicture()
+    {
+        const auto sceneOf = [](const char* preset) {
+            Project project = projectOf(4, {});
+            const auto presets = residua::projects::topologyPresets(4);
+            project.topology = {
+                preset,
+                std::ranges::find(presets, std::string(preset), &residua::projects::TopologyPreset::name)->wiring};
+            DepthScene scene;
+            scene.rebuild(project);
+            return scene;
+        };
+        const DepthScene streams = sceneOf("mhc");
+        const auto lanes = [](const DepthScene& scene) {
+            return std::ranges::count_if(scene.lanes().strokes,
+                                         [](const auto& stroke) { return stroke.colour.has_value(); });
+        };
+        QCOMPARE(lanes(streams), 4);
+        QVERIFY(!streams.chained());
+        QCOMPARE(streams.bounds().top, -streams.lanes().height);
+        const auto ties = streams.lanes().strokes.size() - 4;
+        QCOMPARE(ties, std::size_t(2 * 4 + 2)); // each layer reads and writes, the stem writes, the head reads
+        const DepthScene dense = sceneOf("densenet");
+        QVERIFY(dense.lanes().strokes[1].width > dense.lanes().strokes[0].width);
+        for (const char* gated : {"highway", "rezero", "laurel-rw", "laurel-lr", "laurel-pa", "laurel-rw-lr-pa"}) {
+            QCOMPARE(sceneOf(gated).lanes().marks.size(), std::size_t(4));
+            QVERIFY(sceneOf(gated).chained());
+        }
+        QCOMPARE(lanes(sceneOf("value-residual")), 1);
+        QVERIFY(sceneOf("value-residual").note().find("first layer") != std::string::npos);
+        QVERIFY(sceneOf("grn-v1").lanes().strokes.empty());
+    }
+
     void plainSumIsDrawnAsAStream()
     {
         const DepthScene scene = depthOf(projectOf(3, DepthMix{}));
@@ -322,6 +356,7 @@ private slots:
     {
         const DepthScene scene = depthOf(projectOf(residua::projects::kMaxLayers, allLearned()));
         QVERIFY(scene.arcs().empty());
+        QVERIFY(scene.lanes().strokes.empty());
         QCOMPARE(scene.note(), std::string("8394753 shortcuts are too many to be drawn"));
         QCOMPARE(scene.boxes().size(), static_cast<std::size_t>(residua::projects::kMaxLayers + 2));
     }

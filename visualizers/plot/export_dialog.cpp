@@ -24,7 +24,7 @@ constexpr int kWidth = 480;
 constexpr int kSmallest = 100;
 constexpr int kLargest = 8000;
 constexpr int kRowSpacing = 8;
-constexpr int kBeside = 6; ///< between a field and what stands beside it
+constexpr int kFieldGap = 6; ///< between a field and what stands beside it
 
 QString folderOf(const ExportChoice& choice)
 {
@@ -87,11 +87,11 @@ void ExportDialog::layOut(const QString& format)
     browse->setAutoDefault(false);
     connect(browse, &QPushButton::clicked, this, &ExportDialog::browse);
     auto* folder = new QHBoxLayout;
-    folder->setSpacing(kBeside);
+    folder->setSpacing(kFieldGap);
     folder->addWidget(m_folder, 1);
     folder->addWidget(browse);
     auto* size = new QHBoxLayout;
-    size->setSpacing(kBeside);
+    size->setSpacing(kFieldGap);
     size->addWidget(m_width);
     size->addWidget(new QLabel(QStringLiteral("×"), this));
     size->addWidget(m_height);

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "editor/depth/depth_lanes.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace residua::editor {
+namespace {
+
+using projects::BranchGateKind;
+
+constexpr float kFirstLane = 16; ///< above the row
+constexpr float kNextLane = 7;
+constexpr std::int64_t kMostLanes = 8;
+constexpr float kRead = 0.3F; ///< of a box's width from its left: where it is read into
+constexpr float kWritten = 0.7F;
+constexpr float kLaneMargin = 10; ///< above the highest lane
+constexpr float kBypass = 12;     ///< above a box, and beside it
+constexpr float kWidest = 10;     ///< a concatenation at its end
+constexpr float kThinnest = 1.5F;
+
+float middle(const Rect& box)
+{
+    return box.centre().x;
+}
+
+/// From the stem over all layers to the head.
+class Lanes {
+public:
+    explicit Lanes(std::span<const Rect> boxes) : m_boxes(boxes) {}
+
+    DepthLanes streams(std::int64_t count)
+    {
+        const std::int64_t drawn = std::clamp<std::int64_t>(count, 1, kMostLanes);
+        for (std::int64_t lane = 0; lane < drawn; ++lane) {
+            const float y = -kFirstLane - kNextLane * static_cast<float>(lane);
+            m_lanes.strokes.push_back(
+                {{middle(m_boxes.front()), y}, {middle(m_boxes.back()), y}, 2, static_cast<std::size_t>(lane)});
+        }
+        tieAll(kFirstLane + kNextLane * static_cast<float>(drawn - 1));
+        return finished(drawn);
+    }
+
+    DepthLanes concatenation()
+    {
+        const auto spans = static_cast<float>(m_boxes.size() - 1);
+        for (std::size_t i = 0; i + 1 < m_boxes.size(); ++i) {
+            const float width = kThinnest + (kWidest - kThinnest) * static_cast<float>(i) / spans;
+            m_lanes.strokes.push_back(
+                {{middle(m_boxes[i]), -kFirstLane}, {middle(m_boxes[i + 1]), -kFirstLane}, width, std::size_t{0}});
+        }
+        tieAll(kFirstLane);
+        return finished(1);
+    }
+
+    DepthLanes firstValues()
+    {
+        if (m_boxes.size() < 4) {
+            return {}; // no layer after the first
+        }
+        const float from = middle(m_boxes[1]);
+        m_lanes.strokes.push_back(
+            {{from, -kFirstLane}, {readAt(m_boxes[m_boxes.size() - 2]), -kFirstLane}, 2, std::size_t{0}});
+        m_lanes.strokes.push_back({{from, 0}, {from, -kFirstLane}});
+        for (std::size_t i = 2; i + 1 < m_boxes.size(); ++i) {
+            m_lanes.strokes.push_back(
+                {{readAt(m_boxes[i]), -kFirstLane}, {readAt(m_boxes[i]), 0}, kThinnest, {}, true});
+        }
+        m_lanes.marks.push_back({{from, -kFirstLane}, "v"});
+        DepthLanes done = finished(1);
+        done.chained = true;
+        return done;
+    }
+
+    DepthLanes gates(const std::string& text)
+    {
+        for (std::size_t i = 1; i + 1 < m_boxes.size(); ++i) {
+            const Rect& box = m_boxes[i];
+            const float row = box.centre().y;
+            const Point up{box.left - kBypass, -kBypass};
+            const Point down{box.right + kBypass, -kBypass};
+            m_lanes.strokes.push_back({{up.x, row}, up});
+            m_lanes.strokes.push_back({up, down});
+            m_lanes.strokes.push_back({down, {down.x, row}, kThinnest, {}, true});
+            m_lanes.marks.push_back({{box.centre().x, -kBypass}, text});
+        }
+        m_lanes.height = kBypass + kLaneMargin;
+        return std::move(m_lanes);
+    }
+
+private:
+    static float readAt(const Rect& box) { return box.left + box.width() * kRead; }
+
+    /// Every layer reads the lanes and writes to them; the stem writes, the head reads.
+    void tieAll(float height)
+    {
+        for (std::size_t i = 0; i < m_boxes.size(); ++i) {
+            const bool stem = i == 0;
+            const bool head = i + 1 == m_boxes.size();
+            const Rect& box = m_boxes[i];
+            if (!stem) {
+                const float x = head ? middle(box) : readAt(box);
+                m_lanes.strokes.push_back({{x, -height}, {x, 0}, kThinnest, {}, true});
+            }
+            if (!head) {
+                const float x = stem ? middle(box) : box.left + box.width() * kWritten;
+                m_lanes.strokes.push_back({{x, 0}, {x, -height}});
+            }
+        }
+    }
+
+    DepthLanes finished(std::int64_t lanes)
+    {
+        m_lanes.height = kFirstLane + kNextLane * static_cast<float>(lanes - 1) + kLaneMargin;
+        m_lanes.chained = false;
+        return std::move(m_lanes);
+    }
+
+    std::span<const Rect> m_boxes;
+    DepthLanes m_lanes;
+};
+
+/// As the papers write them: T and 1 − T, α on the branch, β on the residual, A and B of low rank.
+const char* symbolOf(BranchGateKind kind)
+{
+    switch (kind) {
+    case BranchGateKind::Highway:
+        return "T";
+    case BranchGateKind::ReZero:
+        return "α";
+    case BranchGateKind::LaurelRw:
+        return "α β";
+    case BranchGateKind::LaurelLr:
+    case BranchGateKind::LaurelPa:
+        return "A B";
+    case BranchGateKind::LaurelRwLr:
+    case BranchGateKind::LaurelRwLrPa:
+        return "α β  A B";
+    case BranchGateKind::ValueResidual:
+        break;
+    }
+    return "";
+}
+
+DepthLanes lanesFor(const projects::DepthMix&, std::span<const Rect>)
+{
+    return {};
+}
+
+DepthLanes lanesFor(const projects::MultiStream& wiring, std::span<const Rect> boxes)
+{
+    return Lanes(boxes).streams(wiring.streams);
+}
+
+DepthLanes lanesFor(const projects::Concatenation&, std::span<const Rect> boxes)
+{
+    return Lanes(boxes).concatenation();
+}
+
+DepthLanes lanesFor(const projects::BranchGate& wiring, std::span<const Rect> boxes)
+{
+    return wiring.gate == BranchGateKind::ValueResidual ? Lanes(boxes).firstValues()
+                                                        : Lanes(boxes).gates(symbolOf(wiring.gate));
+}
+
+} // namespace
+
+DepthLanes lanesOf(const projects::Wiring& wiring, std::span<const Rect> boxes)
+{
+    if (boxes.size() < 3) {
+        return {}; // no layers
+    }
+    return std::visit([boxes](const auto& value) { return lanesFor(value, boxes); }, wiring);
+}
+
+} // namespace residua::editor
