@@ -113,15 +113,9 @@ double medianOf(std::vector<double> values)
     return values[values.size() / 2];
 }
 
-/// `layers` of 12 layers' worth of the axis, in every step as many.
-void compare(const char* name, projects::DropAxis axis, double layers, const Options& options)
+/// Steps of `partial`, which has the share `flop` of the FLOP, against those of the whole network, by turns.
+void report(const char* name, double flop, const projects::Project& partial, const Options& options)
 {
-    projects::StageSchedule schedule;
-    schedule.axis = axis;
-    schedule.sampling = projects::DropSampling::FixedSize;
-    schedule.stages = {{0, layers, {}}};
-    const projects::Project partial = projectOf(options, schedule);
-    const double flop = projects::expectedFlopShare(partial, *projects::costOf(partial));
     engine::Trainer whole = trainerOf(projectOf(options, {}), options);
     engine::Trainer part = trainerOf(partial, options);
     std::vector<double> ratios;
@@ -136,6 +130,31 @@ void compare(const char* name, projects::DropAxis axis, double layers, const Opt
     std::printf(
         "residua %s: %.1f %% of the FLOP in %.1f %% of the time: %.1f %% of what is saved is saved on the clock\n",
         name, 100 * flop, 100 * time, 100 * (1 - time) / (1 - flop));
+}
+
+/// `layers` of 12 layers' worth of the axis, in every step as many.
+void compare(const char* name, projects::DropAxis axis, double layers, const Options& options)
+{
+    projects::StageSchedule schedule;
+    schedule.axis = axis;
+    schedule.sampling = projects::DropSampling::FixedSize;
+    schedule.stages = {{0, layers, {}}};
+    const projects::Project partial = projectOf(options, schedule);
+    const double flop = projects::expectedFlopShare(partial, *projects::costOf(partial));
+    report(name, flop, partial, options);
+}
+
+/// What a network saves whose MLPs have no more than half of the features: no part can be left out for less.
+void halfAsWide(const Options& options)
+{
+    projects::Project half = projectOf(options, {});
+    const double flop = projects::costOf(half)->total.trainFlops;
+    for (projects::Node& node : half.network.blocks.front().graph.nodes) {
+        if (node.name == "gate" || node.name == "up") {
+            node.params["out"] = "(" + std::get<std::string>(node.params["out"]) + ")/2";
+        }
+    }
+    report("MLPs of half the width", projects::costOf(half)->total.trainFlops / flop, half, options);
 }
 
 void border(const char* preset, const Options& options)
@@ -167,6 +186,7 @@ int main(int argc, char** argv)
     }
     compare("half of the heads", projects::DropAxis::Heads, 6, options);
     compare("half of each MLP", projects::DropAxis::Mlp, 6, options);
+    halfAsWide(options);
     border("raptr 6-12", options);
     border("lemon 6-12", options);
     return 0;
