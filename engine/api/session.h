@@ -122,6 +122,17 @@ struct FactoriseRequest {
     std::filesystem::path newRun;
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
+/// Writes the network of a checkpoint as PyTorch code that needs nothing of this program: `folder` with model.py,
+/// weights.safetensors, config.json, check.py, which compares it with outputs recorded here, and README.md. Computed on
+/// the host. Refused, by name and before anything is written, where a part of the network has no counterpart.
+struct ExportRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step; ///< default: the last checkpoint
+    std::filesystem::path folder;     ///< must not exist, or be empty
+};
 /// What the network of a checkpoint does without each of its layers (row_curves.h, kStability).
 struct StabilityRequest {
     QueryTag tag{};
@@ -146,9 +157,9 @@ struct LowRankWeightsRequest {
     std::optional<projects::LowRankInputs> inputs; ///< instead of the document's
 };
 
-using Command =
-    std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices, SampleRequest,
-                 EvaluateRequest, RetrofitRequest, FactoriseRequest, StabilityRequest, LowRankWeightsRequest>;
+using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
+                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ExportRequest,
+                             StabilityRequest, LowRankWeightsRequest>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -242,6 +253,15 @@ struct FactoriseReady {
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and of the fits
 };
+struct ExportReady {
+    QueryTag tag{};
+    std::filesystem::path folder;
+    std::int64_t step = 0;          ///< of the checkpoint that was used
+    std::int64_t layers = 0;        ///< that are there
+    std::int64_t parameters = 0;    ///< numbers
+    std::int64_t leftOut = 0;       ///< numbers of the checkpoint that are not there: nothing reads them
+    std::vector<std::string> notes; ///< as SampleReady's
+};
 struct StabilityReady {
     QueryTag tag{};
     std::vector<Matrix> matrices; ///< kStability and kStabilityGap
@@ -275,8 +295,8 @@ struct QueryFailed {
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, StabilityReady,
-                           LowRankWeightsReady, QueryFailed>;
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ExportReady,
+                           StabilityReady, LowRankWeightsReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

@@ -19,6 +19,7 @@ public:
     [[nodiscard]] static std::unique_ptr<Query> make(const StabilityRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const RetrofitRequest& request);       ///< retrofit.cpp
     [[nodiscard]] static std::unique_ptr<Query> make(const FactoriseRequest& request);      ///< factorise.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const ExportRequest& request);         ///< export.cpp
     [[nodiscard]] static std::unique_ptr<Query> make(const LowRankWeightsRequest& request); ///< low_rank_weights.cpp
 
     [[nodiscard]] virtual QueryTag tag() const = 0;

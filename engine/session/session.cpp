@@ -72,6 +72,7 @@ private:
             answer(m_evaluation);
             answer(m_retrofit);
             answer(m_factorise);
+            answer(m_export);
             answer(m_stability);
             answer(m_lowRankWeights);
             if (m_run && m_run->ended()) {
@@ -89,7 +90,8 @@ private:
         std::deque<Command> commands;
         {
             std::unique_lock lock(m_mutex);
-            const bool asked = m_sample || m_evaluation || m_retrofit || m_factorise || m_stability || m_lowRankWeights;
+            const bool asked =
+                m_sample || m_evaluation || m_retrofit || m_factorise || m_export || m_stability || m_lowRankWeights;
             const bool idle = !(m_run && m_run->running()) && !asked;
             if (idle) {
                 m_wake.wait(lock, [this] { return m_quit || !m_commands.empty(); });
@@ -225,6 +227,7 @@ private:
     void carryOut(const EvaluateRequest& request) { replace(m_evaluation, request); }
     void carryOut(const RetrofitRequest& request) { replace(m_retrofit, request); }
     void carryOut(const FactoriseRequest& request) { replace(m_factorise, request); }
+    void carryOut(const ExportRequest& request) { replace(m_export, request); }
     void carryOut(const StabilityRequest& request) { replace(m_stability, request); }
     void carryOut(const LowRankWeightsRequest& request) { replace(m_lowRankWeights, request); }
 
@@ -239,6 +242,7 @@ private:
     std::unique_ptr<Query> m_evaluation;
     std::unique_ptr<Query> m_retrofit;
     std::unique_ptr<Query> m_factorise;
+    std::unique_ptr<Query> m_export;
     std::unique_ptr<Query> m_stability;
     std::unique_ptr<Query> m_lowRankWeights;
     std::thread m_thread; ///< last: it starts when all else is there

@@ -94,6 +94,41 @@ private slots:
         QCOMPARE(run({"eval", path("alone"), "--project", path("moved")}).code, 0);
     }
 
+    void exportsPyTorchCode()
+    {
+        projects::Document document = tinyProject();
+        document.project.training.precision = projects::Precision::Bf16;
+        QVERIFY(projects::saveProject(path("exported").toStdString(), document).ok());
+        const QString one = path("exported/runs/one");
+        QCOMPARE(run({"train", path("exported"), "--steps", "2", "--run", one}).code, 0);
+        const QString folder = path("exported/code");
+        Ran ran = run({"export", one, "--to", "pytorch", "-o", folder, "--json"});
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        const QJsonObject answer = QJsonDocument::fromJson(ran.output.toUtf8()).object();
+        QCOMPARE(answer["step"].toInt(), 2);
+        QCOMPARE(answer["folder"].toString(), folder);
+        QCOMPARE(answer["layers"].toInt(), static_cast<int>(document.project.network.depth()));
+        QVERIFY(answer["parameters"].toInt() > 0 && answer["leftOut"].toInt() == 0);
+        QCOMPARE(QDir(folder).entryList(QDir::Files), QStringList({"README.md", "check.py", "config.json", "model.py",
+                                                                   "recorded.safetensors", "weights.safetensors"}));
+        QFile readme(folder + "/README.md");
+        QVERIFY(readme.open(QIODevice::ReadOnly));
+        QVERIFY(readme.readAll().contains("Training used bf16; the code computes in fp32"));
+
+        ran = run({"export", one, "--to", "pytorch", "-o", folder});
+        QCOMPARE(ran.code, 3);
+        QVERIFY2(ran.errors.contains("exists"), qPrintable(ran.errors));
+        ran = run({"export", one, "--to", "pytoch", "-o", path("exported/other")});
+        QCOMPARE(ran.code, 1);
+        QVERIFY2(ran.errors.contains("got \"pytoch\", expected pytorch"), qPrintable(ran.errors));
+        ran = run({"export", one, "--to", "pytorch"});
+        QCOMPARE(ran.code, 1);
+        QVERIFY2(ran.errors.contains("-o FOLDER"), qPrintable(ran.errors));
+        QCOMPARE(run({"export", one, "--to", "pytorch", "-o", path("exported/other"), "--from", "1"}).code, 3);
+        QCOMPARE(QDir(path("exported")).entryList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot),
+                 QStringList({"code", "runs"}));
+    }
+
     void listsWhyARunFailed()
     {
         const QString failed = path("listed/broken");

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/computing.h"
+#include "app/cli/engine_link.h"
+#include "app/cli/project_argument.h"
+#include "app/cli/run_argument.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <variant>
+
+namespace residua::cli {
+namespace {
+
+constexpr engine::QueryTag kExport{1};
+
+Exit runExport(const Arguments& arguments, const Console& console)
+{
+    const std::string format = arguments.text("to");
+    if (format != "pytorch") {
+        return console.fail(Exit::Usage,
+                            {"--to", format.empty() ? "missing, expected --to pytorch"
+                                                    : "got \"" + shortened(format) + "\", expected pytorch"});
+    }
+    if (!arguments.has("output")) {
+        return console.fail(Exit::Usage, {"--output", "missing, expected -o FOLDER, which does not exist yet"});
+    }
+    const Result<std::filesystem::path> run = absolutePath(arguments.positional(0));
+    const Result<std::filesystem::path> folder = absolutePath(arguments.text("output"));
+    if (!run || !folder) {
+        return console.fail(Exit::Usage, run ? folder.error() : run.error());
+    }
+    engine::ExportRequest request;
+    request.tag = kExport;
+    request.runDirectory = *run;
+    request.folder = *folder;
+    setSource(request, arguments);
+    if (arguments.has("from")) {
+        request.step = arguments.integer("from", 0);
+    }
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;
+    if (!answer) {
+        return console.fail(Exit::Quit, {"", "interrupted: nothing is written"});
+    }
+    if (ready == nullptr) {
+        const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
+        return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});
+    }
+    remarkNotes(ready->notes, console);
+    const std::string left =
+        ready->leftOut > 0 ? "; " + grouped(ready->leftOut) + " parameters that nothing reads are left out" : "";
+    console.line("wrote " + ready->folder.string() + ": the network after step " + grouped(ready->step) + ", " +
+                 grouped(ready->layers) + (ready->layers == 1 ? " layer, " : " layers, ") + grouped(ready->parameters) +
+                 " parameters" + left);
+    console.line("python " + (ready->folder / "check.py").string() + " compares it with what is recorded here");
+    console.value({{"folder", ready->folder.string()},
+                   {"format", "pytorch"},
+                   {"step", ready->step},
+                   {"layers", ready->layers},
+                   {"parameters", ready->parameters},
+                   {"leftOut", ready->leftOut},
+                   {"notes", ready->notes}});
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> exportCommands()
+{
+    return {
+        {"export",
+         "write a checkpoint's network as PyTorch code that needs nothing of this program",
+         "residua-cli export my-project/runs/first --to pytorch -o my-project/pytorch",
+         {{{"RUN", "a run's directory"}},
+          {{"to", OptionKind::Text, "FORMAT", "pytorch: model.py, its weights, and check.py, which compares"},
+           {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
+           {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
+           projectOption(),
+           otherDataOption(),
+           threadsOption()}},
+         &runExport,
+         Yields::Files},
+    };
+}
+
+} // namespace residua::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/network/network.h"
+#include "projects/base/result.h"
+#include "projects/check/sound_project.h"
+#include "projects/pytorch/pytorch_code.h"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace residua::engine {
+
+/// A network to be written as PyTorch code.
+struct PyTorchSource {
+    const projects::SoundProject& project;
+    CompiledNetwork& network;  ///< of that project, on the host, computing in its parameters' precision
+    const DeviceBatch& sample; ///< what the outputs are recorded on
+    projects::ExportedRun run; ///< its counts of parameters are filled in
+};
+
+/// What has been written.
+struct PyTorchFolder {
+    std::int64_t layers = 0;
+    std::int64_t parameters = 0; ///< numbers in weights.safetensors
+    std::int64_t leftOut = 0;    ///< of the network, and not there: nothing reads them, or their layers had not begun
+};
+
+/// Writes the folder: model.py, weights.safetensors, config.json, recorded.safetensors (the sample with the output, the
+/// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. It must not exist; on error
+/// nothing of it remains. Refused, by name, where a part of the network has no counterpart. Gradients of the network's
+/// parameters are overwritten.
+[[nodiscard]] Result<PyTorchFolder> writePyTorchFolder(const std::filesystem::path& folder, PyTorchSource source);
+
+} // namespace residua::engine

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/pytorch/graph_writer.h"
+
+#include "projects/model/places.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::projects {
+
+Result<GraphCode> GraphWriter::write()
+{
+    PythonText bodies;
+    bodies.indent();
+    for (const GraphMethod& method : m_made.methods) {
+        if (const Status written = writeMethod(method, bodies); !written) {
+            return written.error();
+        }
+    }
+    PythonText text;
+    text.line("class " + m_made.name + "(nn.Module):");
+    text.indent();
+    text.docstring(m_made.doc);
+    if (!m_init.empty() || m_made.takesFactor) {
+        text.line();
+        text.line(m_made.takesFactor ? "def __init__(self, factor):" : "def __init__(self):");
+        text.indent();
+        text.line("super().__init__()");
+        if (m_made.takesFactor) {
+            text.line("self.factor = factor");
+        }
+        for (const std::string& line : m_init) {
+            text.line(line);
+        }
+    }
+    return GraphCode{text.text() + bodies.text(), std::move(m_names)};
+}
+
+Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
+{
+    m_method = &method;
+    m_graph = resolveGraph(m_project, m_made.ref, method.graph);
+    if (!m_graph.errors.empty()) {
+        return m_graph.errors.begin()->second;
+    }
+    m_values.clear();
+    m_body.clear();
+    std::set<std::string> taken(method.arguments.begin(), method.arguments.end());
+    taken.insert({"table", "first", "share", "values"});
+    const std::set<std::string> helpers = helperNames();
+    taken.insert(helpers.begin(), helpers.end());
+    m_variables.emplace(std::move(taken));
+    const std::optional<PortRef> result = resultOf();
+    if (!result) {
+        return Error{placeOf(m_made.ref), "the graph has no output node"};
+    }
+    const std::set<NodeId> live = nodesBehind(result->node);
+    for (const ResolvedNode& node : m_graph.nodes) {
+        const bool isKept = m_made.kept && *m_made.kept == node.id;
+        if (!live.contains(node.id) && !isKept) {
+            continue;
+        }
+        if (const Status added = add(node); !added) {
+            return added.error();
+        }
+        if (!live.contains(node.id)) {
+            m_body.pop_back(); // its parameters alone are wanted
+        }
+    }
+    writeBody(m_values.at(*result), text);
+    return Done{};
+}
+
+void GraphWriter::writeBody(std::string value, PythonText& text)
+{
+    std::vector<std::string> arguments{"self"};
+    arguments.insert(arguments.end(), m_method->arguments.begin(), m_method->arguments.end());
+    if (m_made.tied) {
+        arguments.emplace_back("table");
+    }
+    if (m_made.mixesValues) {
+        arguments.insert(arguments.end(), {"first", "share"});
+    }
+    text.line();
+    text.line("def " + m_method->name + "(" + joined(arguments) + "):");
+    text.indent();
+    if (!m_method->doc.empty()) {
+        text.docstring({m_method->doc});
+    }
+    // What is named only to be returned needs no name.
+    const std::string last = value + " = ";
+    if (!m_body.empty() && m_body.back().starts_with(last)) {
+        value = m_body.back().substr(last.size());
+        m_body.pop_back();
+    }
+    for (const std::string& line : m_body) {
+        text.line(line);
+    }
+    if (m_made.takesFactor) {
+        value = "self.factor * (" + value + ")";
+    }
+    text.line("return " + value + (m_made.mixesValues ? ", values" : ""));
+    text.outdent();
+}
+
+std::optional<PortRef> GraphWriter::resultOf() const
+{
+    std::optional<PortRef> result;
+    for (const Node& node : m_method->graph.nodes) {
+        if (roleOf(node) != NodeRole::GraphOutput) {
+            continue;
+        }
+        const auto resolved = std::ranges::find(m_graph.nodes, node.id, &ResolvedNode::id);
+        if (resolved != m_graph.nodes.end() && (!result || graphPortOf(node) == "output")) {
+            result = resolved->feeds.front();
+        }
+    }
+    return result;
+}
+
+std::set<NodeId> GraphWriter::nodesBehind(NodeId last) const
+{
+    std::set<NodeId> live{last};
+    for (auto node = m_graph.nodes.rbegin(); node != m_graph.nodes.rend(); ++node) {
+        if (live.contains(node->id)) {
+            for (const PortRef& feed : node->feeds) {
+                live.insert(feed.node);
+            }
+        }
+    }
+    return live;
+}
+
+Status GraphWriter::add(const ResolvedNode& node)
+{
+    m_node = m_method->graph.find(node.id);
+    if (node.kind->traits.role == NodeRole::GraphInput) {
+        m_values[{node.id, "out"}] = m_method->argumentOf.at(graphPortOf(*m_node));
+        return Done{};
+    }
+    if (node.kind->traits.role == NodeRole::GraphOutput) {
+        return Done{};
+    }
+    const Emit emit = emitterOf(node.kind->key);
+    const Status added = emit ? (this->*emit)(node)
+                              : Status(Error{"", "the export to PyTorch does not know nodes of kind " + node.kind->key +
+                                                     "; leave it out, or go on training here"});
+    return added ? added : Status(Error{placeOf(m_made.ref, *m_node), added.error().message});
+}
+
+Result<GraphCode> codeOf(const Project& project, const GraphClass& made, HelperCode& helpers)
+{
+    return GraphWriter(project, made, helpers).write();
+}
+
+} // namespace residua::projects

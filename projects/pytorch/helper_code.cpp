@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/pytorch/helper_code.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+struct HelperText {
+    Helper helper;
+    const char* name;
+    const char* text;
+};
+
+constexpr HelperText kHelpers[] = {
+    {Helper::LowRankLinear, "LowRankLinear", R"(class LowRankLinear(nn.Module):
+    """y = u·(v·x) (+ b): a linear map of low rank, whose matrix u·v is never formed."""
+
+    def __init__(self, inputs, outputs, rank, bias=False):
+        super().__init__()
+        self.v = nn.Parameter(torch.randn(rank, inputs) / math.sqrt(inputs))
+        self.u = nn.Parameter(torch.randn(outputs, rank) / math.sqrt(rank))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+
+    def forward(self, x):
+        return F.linear(F.linear(x, self.v), self.u, self.bias)
+)"},
+    {Helper::LowRankConv2d, "LowRankConv2d", R"(class LowRankConv2d(nn.Module):
+    """A convolution to `rank` channels, then u at each pixel: the weight u·v is never formed."""
+
+    def __init__(self, inputs, outputs, kernel, rank, stride=1, padding=0, bias=False):
+        super().__init__()
+        self.stride, self.padding = stride, padding
+        self.v = nn.Parameter(torch.randn(rank, inputs, kernel, kernel) / (kernel * math.sqrt(inputs)))
+        self.u = nn.Parameter(torch.randn(outputs, rank) / math.sqrt(rank))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+
+    def forward(self, x):
+        inner = F.conv2d(x, self.v, stride=self.stride, padding=self.padding)
+        return F.conv2d(inner, self.u[:, :, None, None], self.bias)
+)"},
+    {Helper::Scale, "Scale", R"(class Scale(nn.Module):
+    """Multiplies by learned factors, one for all features or one for each."""
+
+    def __init__(self, factors, start):
+        super().__init__()
+        self.factor = nn.Parameter(torch.full((factors,), start))
+
+    def forward(self, x):
+        return self.factor * x
+)"},
+    {Helper::Sinusoids, "sinusoids", R"(def sinusoids(x, base):
+    """For [batch, time, d], at position p: sin(p / base^(2i/d)) and its cosine as features 2i and 2i + 1."""
+    time, width = x.shape[-2:]
+    powers = torch.arange(0, width, 2, dtype=torch.float64) / width
+    angles = torch.outer(torch.arange(time, dtype=torch.float64), base**-powers)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width].to(x)
+)"},
+    {Helper::Rotate, "rotate", R"(def rotate(x, base):
+    """Rotary positions: features i and i + e/2 of [batch, heads, time, e] turned by p · base^(-2i/e) at position p."""
+    time, width = x.shape[-2:]
+    powers = torch.arange(0, width, 2, dtype=torch.float64) / width
+    angles = torch.outer(torch.arange(time, dtype=torch.float64), base**-powers)
+    cosine, sine = angles.cos().to(x), angles.sin().to(x)
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
+)"},
+    {Helper::OpenRelu, "open_relu", R"(def open_relu(x):
+    """ReLU with a derivative of 1 at 0, so that a gate that starts there can learn."""
+    return torch.where(x >= 0, x, torch.zeros_like(x))
+)"},
+    {Helper::Sinkhorn, "sinkhorn", R"(def sinkhorn(logits, iterations):
+    """exp(logits) [n, n, ...] with rows and columns divided by their sums in turn: nearly doubly stochastic."""
+    m = torch.exp(logits - logits.amax((0, 1), keepdim=True).detach())
+    for _ in range(iterations):
+        m = m / m.sum(1, keepdim=True)
+        m = m / m.sum(0, keepdim=True)
+    return m
+)"},
+    {Helper::TokenWeights, "TokenWeights", R"(class TokenWeights(nn.Module):
+    """GELU(RMSNorm(x) W1) W2 + b: the weights of one reader for each token, made from the newest entry x."""
+
+    def __init__(self, width, hidden, weights):
+        super().__init__()
+        self.hidden = nn.Parameter(torch.randn(hidden, width) / math.sqrt(width))
+        self.mix = nn.Parameter(torch.zeros(weights, hidden))
+        self.bias = nn.Parameter(torch.zeros(weights))
+
+    def forward(self, x):
+        normal = F.rms_norm(x, x.shape[-1:], eps=1e-6)
+        return F.linear(F.gelu(F.linear(normal, self.hidden)), self.mix, self.bias)
+)"},
+    {Helper::BetweenFeedForwards, "between_feed_forwards", R"(def between_feed_forwards(layers):
+    """Steps from one feed-forward input u to the next: f(u) + a(u + f(u)), where a is the next layer's attention. The
+    last step is the feed-forward half alone.
+    """
+
+    def step(layer, following):
+        def branch(u):
+            f = layer.feed_forward(u)
+            return f + following.attend(u + f)
+
+        return branch
+
+    rest = layers[1:]
+    return [step(layer, following) for layer, following in zip(layers, rest)] + [layers[-1].feed_forward]
+)"},
+};
+
+constexpr const char* kProjections[] = {"q", "k", "v", "out"};
+
+/// The class of one kind of attention.
+class AttentionWriter {
+public:
+    AttentionWriter(const AttentionTraits& traits, const std::string& name) : m_traits(traits), m_name(name) {}
+
+    std::string write()
+    {
+        m_text.line("class " + m_name + "(nn.Module):");
+        m_text.indent();
+        m_text.docstring(words());
+        m_text.line();
+        writeInit();
+        m_text.line();
+        writeSplit();
+        m_text.line();
+        writeForward();
+        return m_text.text();
+    }
+
+private:
+    [[nodiscard]] std::vector<std::string> words() const
+    {
+        std::string text = "Multi-head attention, softmax(q kᵀ / √e) v in each head of e features";
+        text += m_traits.causal ? ": a token sees itself and earlier ones." : ".";
+        std::vector<std::string> result{text};
+        if (m_traits.mixesValues) {
+            result.emplace_back("Value residual: the values are λ1 · those of the first layer + λ2 · its own. Returns "
+                                "what it makes, and its own values.");
+        }
+        return result;
+    }
+
+    [[nodiscard]] std::string projection(std::size_t which, const std::string& in, const std::string& out) const
+    {
+        const std::string sizes = in + ", " + out;
+        const std::string bias = m_traits.bias ? "True" : "False";
+        return std::string("self.") + kProjections[which] +
+               (m_traits.factored[which] ? " = LowRankLinear(" + sizes + ", " + kProjections[which] + "_rank" +
+                                               (m_traits.bias ? ", bias=True)" : ")")
+                                         : " = nn.Linear(" + sizes + ", bias=" + bias + ")");
+    }
+
+    void writeInit()
+    {
+        std::string arguments = "self, width, heads, ";
+        arguments += m_traits.sharesHeads ? "kv_heads, head_dim" : "head_dim";
+        for (std::size_t i = 0; i < 4; ++i) {
+            arguments += m_traits.factored[i] ? std::string(", ") + kProjections[i] + "_rank" : "";
+        }
+        arguments += m_traits.rope ? ", rope_base" : "";
+        arguments += m_traits.dropout ? ", dropout" : "";
+        m_text.line("def __init__(" + arguments + "):");
+        m_text.indent();
+        m_text.line("super().__init__()");
+        m_text.line("self.heads, self.head_dim = heads, head_dim");
+        if (m_traits.sharesHeads) {
+            m_text.line("self.kv_heads = kv_heads");
+        }
+        if (m_traits.rope) {
+            m_text.line("self.rope_base = rope_base");
+        }
+        if (m_traits.dropout) {
+            m_text.line("self.dropout = dropout");
+        }
+        const std::string inner = "heads * head_dim";
+        const std::string shared = m_traits.sharesHeads ? "kv_heads * head_dim" : inner;
+        m_text.line(projection(0, "width", inner));
+        m_text.line(projection(1, "width", shared));
+        m_text.line(projection(2, "width", shared));
+        m_text.line(projection(3, inner, "width"));
+        if (m_traits.qkNorm) {
+            m_text.line("self.q_norm = nn.RMSNorm(head_dim, eps=1e-6)");
+            m_text.line("self.k_norm = nn.RMSNorm(head_dim, eps=1e-6)");
+        }
+        m_text.outdent();
+    }
+
+    void writeSplit()
+    {
+        m_text.line("def split(self, x, heads):");
+        m_text.indent();
+        m_text.docstring({"[batch, time, heads · e] to [batch, heads, time, e]."});
+        m_text.line("return x.unflatten(-1, (heads, self.head_dim)).transpose(1, 2)");
+        m_text.outdent();
+    }
+
+    void writeForward()
+    {
+        const std::string shared = m_traits.sharesHeads ? "self.kv_heads" : "self.heads";
+        m_text.line(m_traits.mixesValues ? "def forward(self, q, k, v, first, share):" : "def forward(self, q, k, v):");
+        m_text.indent();
+        m_text.line("q = self.split(self.q(q), self.heads)");
+        m_text.line("k = self.split(self.k(k), " + shared + ")");
+        m_text.line(std::string(m_traits.mixesValues ? "own" : "v") + " = self.split(self.v(v), " + shared + ")");
+        if (m_traits.mixesValues) {
+            m_text.line("v = own if first is None else share[0] * first + share[1] * own");
+        }
+        if (m_traits.qkNorm) {
+            m_text.line("q, k = self.q_norm(q), self.k_norm(k)");
+        }
+        if (m_traits.rope) {
+            m_text.line("q, k = rotate(q, self.rope_base), rotate(k, self.rope_base)");
+        }
+        std::string arguments = "q, k, v";
+        if (m_traits.dropout) {
+            m_text.line("dropout = self.dropout if self.training else 0.0");
+            arguments += ", dropout_p=dropout";
+        }
+        arguments += m_traits.causal ? ", is_causal=True" : "";
+        arguments += m_traits.sharesHeads ? ", enable_gqa=True" : "";
+        m_text.line("mixed = F.scaled_dot_product_attention(" + arguments + ")");
+        const std::string made = "self.out(mixed.transpose(1, 2).flatten(2))";
+        m_text.line("return " + made + (m_traits.mixesValues ? ", own" : ""));
+        m_text.outdent();
+    }
+
+    const AttentionTraits& m_traits;
+    const std::string& m_name;
+    PythonText m_text;
+};
+
+} // namespace
+
+std::string HelperCode::attention(const AttentionTraits& traits)
+{
+    const auto found = std::ranges::find(m_attentions, traits, &std::pair<AttentionTraits, std::string>::first);
+    if (found != m_attentions.end()) {
+        return found->second;
+    }
+    if (traits.rope) {
+        use(Helper::Rotate);
+    }
+    if (std::ranges::count(traits.factored, true) > 0) {
+        use(Helper::LowRankLinear);
+    }
+    m_attentions.emplace_back(traits, m_names.classOf("Attention"));
+    return m_attentions.back().second;
+}
+
+std::string HelperCode::text() const
+{
+    std::string text;
+    for (const HelperText& helper : kHelpers) {
+        if (m_used.contains(helper.helper)) {
+            text += std::string("\n\n") + helper.text;
+        }
+    }
+    for (const auto& [traits, name] : m_attentions) {
+        text += "\n\n" + AttentionWriter(traits, name).write();
+    }
+    return text;
+}
+
+std::set<std::string> helperNames()
+{
+    std::set<std::string> names;
+    for (const HelperText& helper : kHelpers) {
+        names.insert(helper.name);
+    }
+    return names;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/pytorch/python_text.h"
+
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::projects {
+
+/// Private to pytorch: what several classes of the module use, written into it where something does.
+enum class Helper {
+    LowRankLinear,
+    LowRankConv2d,
+    Scale,
+    Sinusoids,
+    Rotate,
+    OpenRelu,
+    Sinkhorn,
+    TokenWeights,
+    BetweenFeedForwards,
+};
+
+/// What an attention has, all else being numbers.
+struct AttentionTraits {
+    bool causal = true;
+    bool rope = false;
+    bool qkNorm = false;
+    bool bias = false;
+    bool dropout = false;
+    bool sharesHeads = false;          ///< fewer key-value heads than heads
+    bool mixesValues = false;          ///< with those of the first layer
+    std::array<bool, 4> factored = {}; ///< of q, k, v and out
+    auto operator<=>(const AttentionTraits&) const = default;
+};
+
+class HelperCode {
+public:
+    explicit HelperCode(PythonNames names) : m_names(std::move(names)) {}
+
+    /// Names at the module's top.
+    [[nodiscard]] PythonNames& names() { return m_names; }
+    void use(Helper helper) { m_used.insert(helper); }
+    [[nodiscard]] bool uses(Helper helper) const { return m_used.contains(helper); }
+    /// The class of attentions of these traits.
+    [[nodiscard]] std::string attention(const AttentionTraits& traits);
+    /// The text of all that is used.
+    [[nodiscard]] std::string text() const;
+
+private:
+    PythonNames m_names;
+    std::set<Helper> m_used;
+    std::vector<std::pair<AttentionTraits, std::string>> m_attentions;
+};
+
+/// Every name that a helper has.
+[[nodiscard]] std::set<std::string> helperNames();
+
+} // namespace residua::projects

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Depth mixes: the stack and its loop over the layers.
+#include "projects/pytorch/mix_writer.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+
+TopologyCode MixWriter::write()
+{
+    writeTables();
+    beginTopology(m_setting, m_code.text, wordsOf(m_mix, m_plan));
+    writeInit();
+    if (!m_ofTokens) {
+        writeWeights();
+    }
+    if (m_gated) {
+        writeGates();
+    }
+    if (m_mix.tsallis.weight != 0) {
+        writeRegulariser();
+    }
+    out().line();
+    writeMix();
+    writeForward();
+    return std::move(m_code);
+}
+
+std::string MixWriter::parts(const char* reader, const char* source) const
+{
+    return std::string(reader) + (isSingle() ? ", " : ", _, ") + source;
+}
+
+bool MixWriter::hasMiddle() const
+{
+    return std::ranges::any_of(m_plan.readers, [](const DepthReader& r) { return r.middle.has_value(); });
+}
+
+std::string MixWriter::mixesOf(const std::string& j) const
+{
+    return m_mixes == 1     ? "1"
+           : m_mix.finalMix ? "(" + written(m_mixes) + " if " + j + " <= " + written(m_plan.modules) + " else 1)"
+                            : written(m_mixes);
+}
+
+std::string MixWriter::shortcutsIn(ShortcutState state) const
+{
+    std::set<Shortcut> found;
+    for (const DepthTerm& term : m_plan.terms) {
+        const Shortcut shortcut{term.source, m_plan.readers[term.reader].target};
+        if (hasState(m_mix, shortcut, state)) {
+            found.insert(shortcut);
+        }
+    }
+    std::vector<std::string> parts;
+    for (const Shortcut& shortcut : found) {
+        parts.push_back("(" + written(shortcut.source) + ", " + written(shortcut.target) + ")");
+    }
+    return joined(parts);
+}
+
+bool MixWriter::hasFrozen() const
+{
+    return !shortcutsIn(ShortcutState::Frozen).empty() && (m_gated || m_mix.weight != WeightKind::Fixed);
+}
+
+std::string MixWriter::called(const std::string& reader) const
+{
+    const std::string stack = hasMiddle() ? "{**stack, 1: middle} if " + reader + " in MIDDLE else stack" : "stack";
+    return "self.mix(" + reader + ", " + stack + mixArguments() + ")";
+}
+
+void MixWriter::growMiddle(const std::string& reader)
+{
+    if (!hasMiddle()) {
+        return;
+    }
+    out().line("while summed < MIDDLE.get(" + reader + ", 0):");
+    out().indent();
+    out().line("summed += 1");
+    if (m_setting.lacksLayers()) {
+        out().line("middle = middle + stack.get(summed, 0)");
+    } else {
+        out().line("middle = middle + stack[summed]");
+    }
+    out().outdent();
+}
+
+void MixWriter::writeForward()
+{
+    beginForward(m_setting, out());
+    out().line("stack = {0: x}");
+    if (!m_ofTokens) {
+        out().line(gatesEntries() ? "weights, gates = self.weights(), self.gates()" : "weights = self.weights()");
+    }
+    if (hasMiddle()) {
+        out().line("middle, summed = 0, 0");
+    }
+    besides() ? writeBeside() : writeOnMix();
+    out().outdent();
+}
+
+void MixWriter::beginLoop(bool goesOn)
+{
+    if (goesOn) {
+        out().line("for j in range(1, " + finalReader() + "):");
+    } else {
+        out().line("for j, layer in enumerate(layers, start=1):");
+    }
+    out().indent();
+}
+
+void MixWriter::writeOnMix()
+{
+    const bool goesOn = m_setting.lacksLayers() && isFull();
+    const std::string residual = isSingle() ? "read" : m_mix.ports == MixPorts::QkvResidual ? "read[-1]" : "read[0]";
+    const std::string read = isSingle() ? "read" : "*read";
+    beginLoop(goesOn);
+    growMiddle("j");
+    const bool passes = std::ranges::any_of(m_plan.readers, &DepthReader::passes);
+    if (passes) {
+        out().line("read = " + called("j") + " if SOURCES[j] else " + (isSingle() ? "x" : "[x] * " + written(m_mixes)));
+    } else {
+        out().line("read = " + called("j"));
+    }
+    if (isFull()) {
+        out().line("x = " + residual +
+                   (goesOn ? " + layers[j - 1](" + read + ") if j <= len(layers) else " + residual
+                           : " + layer(" + read + ")"));
+        out().line("stack[j] = x");
+    } else if (m_mix.blockLayers > 1) {
+        out().line("branch = layer(" + read + ")");
+        out().line("b = (j + " + written(m_mix.blockLayers - 1) + ") // " + written(m_mix.blockLayers));
+        out().line("stack[b] = stack[b] + branch if b in stack else branch");
+    } else {
+        out().line("stack[j] = layer(" + read + ")");
+    }
+    out().outdent();
+    writeResult(residual);
+}
+
+void MixWriter::writeResult(const std::string& residual)
+{
+    const bool mixes = m_mix.finalMix && !m_plan.readers.back().passes;
+    if (mixes) {
+        growMiddle(finalReader());
+        out().line("return " + called(finalReader()) + (isSingle() ? "" : "[0]"));
+    } else if (isFull() || besides()) {
+        out().line("return x");
+    } else if (m_setting.lacksLayers()) {
+        const std::string last = written(m_plan.modules);
+        growMiddle(last);
+        out().line("read = " + called(last));
+        out().line("return " + residual);
+    } else {
+        const std::string branch = m_mix.blockLayers > 1 ? "branch" : "stack[" + written(m_plan.modules) + "]";
+        out().line("return " + residual + " + " + branch);
+    }
+}
+
+void MixWriter::writeBeside()
+{
+    const bool goesOn = m_setting.lacksLayers();
+    const bool families = hasTwoFamilies(m_mix);
+    if (families) {
+        out().line("before = 0");
+    }
+    beginLoop(goesOn);
+    growMiddle("j");
+    out().line(goesOn ? "branch = layers[j - 1](x) if j <= len(layers) else torch.zeros_like(x)" : "branch = layer(x)");
+    std::vector<std::string> passing;
+    for (const DepthReader& reader : m_plan.readers) {
+        if (reader.passes) {
+            passing.push_back(written(reader.target));
+        }
+    }
+    const std::string arriving = families ? "before + branch" : "branch";
+    const std::string mixed = "x = " + arriving + " + " + called("j");
+    if (passing.empty()) {
+        out().line(mixed);
+    } else {
+        const std::string newest = isFull() ? "x" : "stack[max(stack)]";
+        out().line(passing.size() == 1 ? "if j == " + passing[0] + ":" : "if j in (" + joined(passing) + "):");
+        out().indent();
+        out().line("x = " + newest + " + branch");
+        out().outdent();
+        out().line("else:");
+        out().indent();
+        out().line(mixed);
+        out().outdent();
+    }
+    if (families) {
+        out().line("before = branch");
+    }
+    if (isFull()) {
+        out().line("stack[j] = x");
+    } else if (goesOn) {
+        out().line("if j <= len(layers):");
+        out().indent();
+        out().line("stack[j] = branch");
+        out().outdent();
+    } else {
+        out().line("stack[j] = branch");
+    }
+    out().outdent();
+    writeResult("x");
+}
+
+TopologyCode codeOf(const TopologySetting& setting, const DepthMix& mix)
+{
+    return isRunningSum(mix) ? codeOfSum(setting, mix) : MixWriter(setting, mix).write();
+}
+
+} // namespace residua::projects

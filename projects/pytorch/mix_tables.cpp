@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tables of a depth mix, and its parameters.
+#include "projects/pytorch/mix_writer.h"
+
+#include <algorithm>
+#include <set>
+
+namespace residua::projects {
+namespace {
+
+/// "(3 if j <= 4 else 1)" as the only argument of a call.
+std::string withoutBrackets(const std::string& text)
+{
+    return text.starts_with('(') ? text.substr(1, text.size() - 2) : text;
+}
+
+/// range(0, 5), range(1, 8, 2) or a tuple.
+std::string sequenceText(const std::vector<std::int64_t>& values)
+{
+    const std::int64_t step = values.size() > 1 ? values[1] - values[0] : 1;
+    bool even = values.size() > 2 || step == 1;
+    for (std::size_t i = 1; i < values.size(); ++i) {
+        even = even && values[i] - values[i - 1] == step;
+    }
+    if (values.empty()) {
+        return "()";
+    }
+    if (even) {
+        const std::string first = values.front() == 0 && step == 1 ? "" : written(values.front()) + ", ";
+        return "range(" + first + written(values.back() + 1) + (step == 1 ? ")" : ", " + written(step) + ")");
+    }
+    std::string text = "(";
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        text += (i == 0 ? "" : ", ") + written(values[i]);
+    }
+    return text + (values.size() == 1 ? ",)" : ")");
+}
+
+} // namespace
+
+void MixWriter::writeTables()
+{
+    out().comment("The entries of the stack that each reader weighs, by the reader's number: the layers, and " +
+                  std::string(m_mix.finalMix ? "as " + finalReader() + " the final output." : "no other."));
+    const auto readsAll = [](const DepthReader& reader) {
+        return static_cast<std::int64_t>(reader.sources.size()) == reader.target;
+    };
+    if (std::ranges::all_of(m_plan.readers, readsAll)) {
+        out().line("SOURCES = {j: range(j) for j in range(1, " +
+                   written(static_cast<std::int64_t>(m_plan.readers.size()) + 1) + ")}");
+    } else {
+        out().line("SOURCES = {");
+        out().indent();
+        for (const DepthReader& reader : m_plan.readers) {
+            out().line(written(reader.target) + ": " + sequenceText(reader.sources) + ",");
+        }
+        out().outdent();
+        out().line("}");
+    }
+    if (hasMiddle()) {
+        out().comment("For these readers entry 1 stands for the sum of the entries from 1 to that one.");
+        out().line("MIDDLE = {");
+        out().indent();
+        for (const DepthReader& reader : m_plan.readers) {
+            if (reader.middle) {
+                out().line(written(reader.target) + ": " + written(reader.middle->last) + ",");
+            }
+        }
+        out().outdent();
+        out().line("}");
+    }
+    if (!m_ofTokens) {
+        out().comment(isSingle() ? "Every weight: its reader and its source."
+                                 : "Every weight: its reader, which of the reader's mixes it is in, and its source.");
+        out().line(isSingle() ? "TERMS = [(j, i) for j in SOURCES for i in SOURCES[j]]"
+                              : "TERMS = [(j, o, i) for j in SOURCES for o in range(" + withoutBrackets(mixesOf("j")) +
+                                    ") for i in SOURCES[j]]");
+    }
+    if (hasFrozen()) {
+        out().comment("Shortcuts i:j whose weights keep their values.");
+        out().line("FROZEN = {" + shortcutsIn(ShortcutState::Frozen) + "}");
+    }
+    if (m_mix.weight == WeightKind::Fixed && isLearned()) {
+        out().comment("Shortcuts i:j whose weights are learned; all others are fixed.");
+        out().line("LEARNED = {" + shortcutsIn(ShortcutState::Learned) + "}");
+    }
+    out().line();
+    out().line();
+}
+
+std::string MixWriter::startText() const
+{
+    switch (m_mix.init) {
+    case MixInit::Ones:
+        return "[1.0 for _ in TERMS]";
+    case MixInit::Zero:
+        return "[0.0 for _ in TERMS]";
+    case MixInit::Cascaded:
+        return "[float(i == SOURCES[j][-1]) for " + parts("j", "i") + " in TERMS]";
+    case MixInit::Reciprocal:
+        break;
+    }
+    return "[1 / j for " + parts("j", "_") + " in TERMS]";
+}
+
+void MixWriter::writeInit()
+{
+    out().line();
+    out().line("def __init__(self):");
+    out().indent();
+    out().line("super().__init__()");
+    const std::string d = written(m_setting.width());
+    if (m_mix.weight == WeightKind::PerToken) {
+        writePerceptrons();
+    } else if (m_mix.weight == WeightKind::DepthAttention) {
+        std::int64_t rows = 0;
+        for (const DepthReader& reader : m_plan.readers) {
+            rows += reader.outputs;
+        }
+        out().line("self.query = nn.Parameter(torch.zeros(" + written(rows) + ", " + d + "))");
+        out().line("self.norm = nn.Parameter(torch.ones(" + written(rows) + ", " + d + "))");
+        named("query");
+        named("norm");
+    } else {
+        writeCoefficient();
+    }
+    if (m_gated) {
+        std::int64_t rows = 0;
+        for (const DepthReader& reader : m_plan.readers) {
+            rows += m_mix.gate.vectors == GateVectors::PerEntry ? reader.terms() : reader.outputs;
+        }
+        out().line("self.gate = nn.Parameter(torch.zeros(" + written(rows) + ", " + d + "))");
+        named("gate");
+    }
+    out().outdent();
+}
+
+void MixWriter::writeCoefficient()
+{
+    if (m_mix.weight != WeightKind::Fixed) {
+        const bool each = m_mix.weight == WeightKind::PerFeature;
+        out().line("start = torch.tensor(" + startText() + ")");
+        out().line("self.coefficient = nn.Parameter(start" +
+                   (each ? ".unsqueeze(1).repeat(1, " + written(m_setting.width()) + "))" : ")"));
+        named("coefficient");
+        if (hasFrozen()) {
+            out().line("frozen = torch.tensor([(i, j) in FROZEN for " + parts("j", "i") + " in TERMS])" +
+                       (each ? ".unsqueeze(1)" : ""));
+            out().line("self.register_buffer(\"frozen\", frozen, persistent=False)");
+        }
+    } else if (isLearned()) {
+        out().line("fixed = torch.tensor(" + startText() + ", dtype=torch.float64)");
+        out().line("learned = torch.tensor([t for t, (" + parts("j", "i") +
+                   ") in enumerate(TERMS) if (i, j) in LEARNED])");
+        out().line("self.register_buffer(\"fixed\", fixed, persistent=False)");
+        out().line("self.register_buffer(\"learned\", learned, persistent=False)");
+        out().line("self.coefficient = nn.Parameter(fixed[learned].float())");
+        named("coefficient");
+    } else {
+        out().line("fixed = torch.tensor(" + startText() + ", dtype=torch.float64)");
+        out().line("self.register_buffer(\"fixed\", fixed, persistent=False)");
+    }
+}
+
+void MixWriter::writePerceptrons()
+{
+    m_setting.helpers.use(Helper::TokenWeights);
+    out().comment("Hidden features of the small network that makes the weights of each reader.");
+    out().line("hidden = {");
+    out().indent();
+    for (const DepthReader& reader : m_plan.readers) {
+        if (reader.terms() > 0) {
+            const bool isFinal = reader.target > m_plan.modules;
+            out().line(written(reader.target) + ": " + written(perTokenHidden(m_mix, reader.terms(), isFinal)) + ",");
+            const std::string j = written(reader.target);
+            for (const char* const name : {"hidden", "mix", "bias"}) {
+                m_code.names["topology." + j + "." + name] = "topology.readers." + j + "." + name;
+            }
+        }
+    }
+    out().outdent();
+    out().line("}");
+    out().line("self.readers = nn.ModuleDict(");
+    out().indent();
+    const std::string mixes = mixesOf("j") == "1" ? "" : mixesOf("j") + " * ";
+    out().line("{str(j): TokenWeights(" + written(m_setting.width()) + ", hidden[j], " + mixes +
+               "len(SOURCES[j])) for j in hidden}");
+    out().outdent();
+    out().line(")");
+}
+
+} // namespace residua::projects

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/pytorch/topology_code.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+[[nodiscard]] inline std::string written(std::int64_t number)
+{
+    return std::to_string(number);
+}
+
+/// Private to pytorch: the class of a depth mix. Who reads what is a table, SOURCES; the weights go by their kind.
+class MixWriter {
+public:
+    MixWriter(const TopologySetting& setting, const DepthMix& mix)
+        : m_setting(setting),
+          m_mix(mix),
+          m_plan(planOf(mix, setting.layers)),
+          m_mixes(static_cast<std::int64_t>(m_plan.ports.size())),
+          m_learned(learnedTerms(mix, m_plan)),
+          m_ofTokens(mix.weight == WeightKind::DepthAttention || mix.weight == WeightKind::PerToken),
+          m_gated(mix.gate.kind != GateKind::None)
+    {
+    }
+
+    TopologyCode write();
+
+private:
+    [[nodiscard]] PythonText& out() { return m_code.text; }
+    [[nodiscard]] bool besides() const { return m_mix.feeds == MixFeeds::ResidualBesideBranch; }
+    [[nodiscard]] bool isFull() const { return m_mix.entry == StackEntry::Full; }
+    /// Whether each reader has one mix.
+    [[nodiscard]] bool isSingle() const { return m_mixes == 1; }
+    /// The names of a term's parts in a comprehension over TERMS.
+    [[nodiscard]] std::string parts(const char* reader, const char* source) const;
+    [[nodiscard]] bool gatesEntries() const { return m_gated && m_mix.gate.vectors == GateVectors::PerEntry; }
+    [[nodiscard]] bool hasMiddle() const;
+    [[nodiscard]] bool isLearned() const { return m_mix.weight != WeightKind::Fixed || !m_learned.empty(); }
+    [[nodiscard]] std::string finalReader() const { return written(m_plan.modules + 1); }
+    /// How many mixes reader j has.
+    [[nodiscard]] std::string mixesOf(const std::string& j) const;
+    /// Of the shortcuts that the document says so of and that are read: "(0, 2), (1, 2)".
+    [[nodiscard]] std::string shortcutsIn(ShortcutState state) const;
+    [[nodiscard]] bool hasFrozen() const;
+
+    // ---- Tables ----
+
+    void writeTables();
+
+    // ---- Parameters ----
+
+    [[nodiscard]] std::string startText() const;
+
+    void named(const std::string& name) { m_code.names["topology." + name] = "topology." + name; }
+
+    void writeInit();
+
+    void writeCoefficient();
+
+    void writePerceptrons();
+
+    // ---- Weights ----
+
+    void writeWeights();
+
+    /// On a grid of readers and entries with −∞ where there is no shortcut.
+    void writeSoftmaxOverReaders();
+
+    [[nodiscard]] std::int64_t highestTarget() const;
+
+    void writeGates();
+
+    void writeRegulariser();
+
+    // ---- One reader's mixes ----
+
+    /// The end of a comprehension over sources, and what its sum begins with.
+    [[nodiscard]] std::string present() const { return m_setting.lacksLayers() ? " if i in stack" : ""; }
+    [[nodiscard]] std::string sumOf(const std::string& terms) const;
+    [[nodiscard]] std::string mixArguments() const;
+
+    void writeMix();
+
+    void writeTokenMix();
+
+    void writeAttention();
+
+    void writeGatedMix();
+
+    // ---- The stack ----
+
+    [[nodiscard]] std::string called(const std::string& reader) const;
+    void growMiddle(const std::string& reader);
+
+    void writeForward();
+
+    /// The loop over layers. Where the last ones are not there, what full outputs and the residual beside a branch are
+    /// goes on through them.
+    void beginLoop(bool goesOn);
+
+    void writeOnMix();
+
+    void writeResult(const std::string& residual);
+
+    void writeBeside();
+
+    const TopologySetting& m_setting;
+    const DepthMix& m_mix;
+    const DepthPlan m_plan;
+    const std::int64_t m_mixes; ///< of a layer
+    const std::vector<std::size_t> m_learned;
+    const bool m_ofTokens; ///< weights are made for each token
+    const bool m_gated;
+    TopologyCode m_code;
+};
+
+} // namespace residua::projects

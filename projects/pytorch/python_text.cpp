@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/pytorch/python_text.h"
+
+#include "projects/base/text.h"
+#include "projects/base/utf8.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace residua::projects {
+namespace {
+
+constexpr std::size_t kLineLength = 100;
+constexpr std::size_t kLeastRoom = 40;
+constexpr std::size_t kIndent = 4;
+
+/// Characters of UTF-8, as a reader counts them.
+std::size_t lengthOf(std::string_view text)
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t room)
+{
+    std::vector<std::string> lines;
+    std::string line;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string_view word = text.substr(at, end - at);
+        at = end + 1;
+        if (!line.empty() && lengthOf(line) + 1 + lengthOf(word) > room) {
+            lines.push_back(std::move(line));
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + std::string(word);
+    }
+    if (!line.empty()) {
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+bool isLetter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool isDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/// Words of the language, and what a module that imports torch calls its own.
+const std::set<std::string>& reservedWords()
+{
+    static const std::set<std::string> words{
+        "False", "None",  "True",   "and",      "as",        "assert",  "async", "await", "break",  "class", "continue",
+        "def",   "del",   "elif",   "else",     "except",    "finally", "for",   "from",  "global", "if",    "import",
+        "in",    "is",    "lambda", "nonlocal", "not",       "or",      "pass",  "raise", "return", "try",   "while",
+        "with",  "yield", "F",      "math",     "nn",        "self",    "torch", "sum",   "range",  "len",   "str",
+        "super", "list",  "dict",   "zip",      "enumerate", "l",       "O",     "I"};
+    return words;
+}
+
+} // namespace
+
+std::size_t PythonText::room() const
+{
+    const std::size_t margin = kIndent * static_cast<std::size_t>(m_depth);
+    return margin + kLeastRoom > kLineLength ? kLeastRoom : kLineLength - margin;
+}
+
+void PythonText::line(std::string_view text)
+{
+    if (!text.empty()) {
+        m_text.append(kIndent * static_cast<std::size_t>(m_depth), ' ').append(text);
+    }
+    m_text += '\n';
+}
+
+void PythonText::lines(std::string_view text)
+{
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        line(text.substr(0, end));
+        text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    }
+}
+
+void PythonText::docstring(const std::vector<std::string>& paragraphs)
+{
+    constexpr std::size_t kQuotes = 6;
+    if (paragraphs.size() == 1 && lengthOf(paragraphs[0]) + kQuotes <= room()) {
+        line("\"\"\"" + paragraphs[0] + "\"\"\"");
+        return;
+    }
+    for (std::size_t p = 0; p < paragraphs.size(); ++p) {
+        if (p > 0) {
+            line();
+        }
+        std::vector<std::string> rows = wrapped(paragraphs[p], room() - kQuotes / 2);
+        if (p == 0 && !rows.empty()) {
+            rows[0].insert(0, "\"\"\"");
+        }
+        for (const std::string& row : rows) {
+            line(row);
+        }
+    }
+    line("\"\"\"");
+}
+
+void PythonText::comment(const std::string& text)
+{
+    for (const std::string& row : wrapped(text, room() - 2)) {
+        line("# " + row);
+    }
+}
+
+std::string PythonNames::free(std::string base, std::string_view between)
+{
+    base += reservedWords().contains(base) ? "_" : "";
+    std::string name = base;
+    for (int i = 2; m_taken.contains(name); ++i) {
+        name = base + std::string(between) + std::to_string(i);
+    }
+    m_taken.insert(name);
+    return name;
+}
+
+std::string PythonNames::of(std::string_view name)
+{
+    std::string result;
+    for (const char c : name) {
+        const bool fits = isLetter(c) || isDigit(c);
+        if (fits) {
+            result += c;
+        } else if (!result.empty() && result.back() != '_') {
+            result += '_';
+        }
+    }
+    while (result.ends_with('_')) {
+        result.pop_back();
+    }
+    if (result.empty() || isDigit(result.front())) {
+        result.insert(0, result.empty() ? "node" : "n");
+    }
+    return free(std::move(result), "_");
+}
+
+std::string PythonNames::classOf(std::string_view name)
+{
+    std::string result;
+    bool begins = true;
+    for (const char c : name) {
+        if (isLetter(c) || isDigit(c)) {
+            const bool raises = begins && c >= 'a' && c <= 'z';
+            result += raises ? static_cast<char>(c - 'a' + 'A') : c;
+        }
+        begins = !isLetter(c);
+    }
+    if (result.empty() || isDigit(result.front())) {
+        result.insert(0, "Block");
+    }
+    return free(std::move(result), "");
+}
+
+const std::set<std::string>& moduleAttributes()
+{
+    static const std::set<std::string> names{"T_destination",
+                                             "add_module",
+                                             "apply",
+                                             "bfloat16",
+                                             "buffers",
+                                             "call_super_init",
+                                             "children",
+                                             "compile",
+                                             "cpu",
+                                             "cuda",
+                                             "double",
+                                             "dump_patches",
+                                             "eval",
+                                             "extra_repr",
+                                             "float",
+                                             "forward",
+                                             "get_buffer",
+                                             "get_extra_state",
+                                             "get_parameter",
+                                             "get_submodule",
+                                             "half",
+                                             "ipu",
+                                             "load_state_dict",
+                                             "modules",
+                                             "mtia",
+                                             "named_buffers",
+                                             "named_children",
+                                             "named_modules",
+                                             "named_parameters",
+                                             "parameters",
+                                             "register_backward_hook",
+                                             "register_buffer",
+                                             "register_forward_hook",
+                                             "register_forward_pre_hook",
+                                             "register_full_backward_hook",
+                                             "register_full_backward_pre_hook",
+                                             "register_load_state_dict_post_hook",
+                                             "register_load_state_dict_pre_hook",
+                                             "register_module",
+                                             "register_parameter",
+                                             "register_state_dict_post_hook",
+                                             "register_state_dict_pre_hook",
+                                             "requires_grad_",
+                                             "set_extra_state",
+                                             "set_submodule",
+                                             "share_memory",
+                                             "state_dict",
+                                             "to",
+                                             "to_empty",
+                                             "train",
+                                             "training",
+                                             "type",
+                                             "xpu",
+                                             "zero_grad"};
+    return names;
+}
+
+std::string pythonReal(double value)
+{
+    if (std::isinf(value) || std::isnan(value)) {
+        return std::isnan(value) ? "math.nan" : value > 0 ? "math.inf" : "-math.inf";
+    }
+    const std::string text = numberText(value);
+    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+std::string pythonString(std::string_view text)
+{
+    std::string result = "\"";
+    for (const char c : asUtf8(text)) {
+        if (c == '"' || c == '\\') {
+            result += '\\';
+        }
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+            char escape[8];
+            std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned>(c));
+            result += escape;
+        } else {
+            result += c;
+        }
+    }
+    return result + "\"";
+}
+
+std::string plainText(std::string_view text)
+{
+    std::string result;
+    for (const char c : asUtf8(text)) {
+        const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+        result += control ? ' ' : c == '"' || c == '\\' ? '\'' : c;
+    }
+    return result;
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between)
+{
+    std::string result;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        result += (i == 0 ? "" : std::string(between)) + parts[i];
+    }
+    return result;
+}
+
+} // namespace residua::projects

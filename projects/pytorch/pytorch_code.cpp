@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/pytorch/pytorch_code.h"
+
+#include "projects/nodes/ffn_site.h"
+#include "projects/nodes/resolved_graph.h"
+#include "projects/pytorch/graph_code.h"
+#include "projects/pytorch/topology_code.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+constexpr const char* kLoader = R"(def read_safetensors(path):
+    """The tensors of a safetensors file by name: a length, a header in JSON, then the numbers."""
+    types = {
+        "F64": torch.float64,
+        "F32": torch.float32,
+        "BF16": torch.bfloat16,
+        "I64": torch.int64,
+    }
+    data = bytearray(Path(path).read_bytes())
+    start = 8 + int.from_bytes(data[:8], "little")
+    tensors = {}
+    for name, entry in json.loads(data[8:start]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            numbers = torch.frombuffer(data[start + first : start + last] or bytearray(8), dtype=types[entry["dtype"]])
+            tensors[name] = numbers[: math.prod(entry["shape"])].reshape(entry["shape"])
+    return tensors
+
+
+def load(folder="."):
+    """The network with the weights of the folder, ready to evaluate; train() makes it ready to train."""
+    weights = read_safetensors(Path(folder) / "weights.safetensors")
+    network = Network()
+    if weights:
+        network = network.to(next(iter(weights.values())).dtype)
+    network.load_state_dict(weights)
+    return network.eval()
+)";
+
+/// Names at the top of the module, which no class of a block may have.
+std::set<std::string> topNames()
+{
+    std::set<std::string> names = helperNames();
+    names.insert({"Network", "Topology", "Stem", "Head", "Path", "SOURCES", "TERMS", "FROZEN", "LEARNED", "MIDDLE",
+                  "load", "read_safetensors", "json"});
+    return names;
+}
+
+class NetworkWriter {
+public:
+    NetworkWriter(const Project& project, const std::vector<ExportedLayer>& layers)
+        : m_project(project), m_helpers(PythonNames(topNames())), m_layers(layers)
+    {
+        m_layers.resize(static_cast<std::size_t>(project.network.depth()));
+        const auto absent = std::ranges::find(m_layers, false, &ExportedLayer::runs);
+        m_present = absent - m_layers.begin();
+    }
+
+    Result<PyTorchCode> write()
+    {
+        const bool hasHoles = std::any_of(m_layers.begin() + m_present, m_layers.end(),
+                                          [](const ExportedLayer& layer) { return layer.runs; });
+        if (m_present == 0 || hasHoles) {
+            return Error{"schedule",
+                         "leaves out layers before the last that runs; expected the first ones of the stack"};
+        }
+        m_tied = tiedNodes(m_project.network);
+        for (const auto part : {&NetworkWriter::addStem, &NetworkWriter::addBlocks, &NetworkWriter::addHead}) {
+            if (const Status added = (this->*part)(); !added) {
+                return added.error();
+            }
+        }
+        const TopologySetting setting{m_project, m_project.network.depth(), m_present, m_helpers};
+        m_topology = codeOf(setting);
+        m_code.names.insert(m_topology.names.begin(), m_topology.names.end());
+        writeNetwork();
+        m_code.layers = m_present;
+        m_code.model = moduleText();
+        return std::move(m_code);
+    }
+
+private:
+    /// The document's graph as the engine compiles it.
+    [[nodiscard]] Graph prepared(Graph graph) const
+    {
+        const auto* const mix = std::get_if<DepthMix>(&m_project.topology.wiring);
+        for (Node& node : graph.nodes) {
+            if (mix && mix->separateNorms) {
+                node.params.erase(kShareParam);
+            }
+        }
+        return graph;
+    }
+
+    Status add(const GraphClass& made, const std::vector<std::string>& prefixes,
+               const std::vector<std::string>& pythonPrefixes)
+    {
+        const Result<GraphCode> code = codeOf(m_project, made, m_helpers);
+        if (!code) {
+            return code.error();
+        }
+        m_graphs += "\n\n" + code->text;
+        for (std::size_t i = 0; i < prefixes.size(); ++i) {
+            for (const auto& [ours, theirs] : code->names) {
+                m_code.names[prefixes[i] + ours] = pythonPrefixes[i] + theirs;
+            }
+        }
+        return Done{};
+    }
+
+    [[nodiscard]] std::string entering() const { return isLanguage(m_project.data) ? "tokens" : "x"; }
+
+    Status addStem()
+    {
+        GraphClass made{.name = "Stem",
+                        .ref = GraphRef::stem(),
+                        .doc = {"What makes the stack's input: " +
+                                std::string(isLanguage(m_project.data) ? "tokens [batch, time] to " : "vectors to ") +
+                                "values of " + std::to_string(m_project.network.width) + " features."},
+                        .methods = {}};
+        made.methods.push_back({"forward", "", prepared(m_project.network.stem), {entering()}, {}});
+        mapPorts(made.methods.back());
+        if (m_tied) {
+            made.kept = m_tied->embedding;
+            m_table = m_project.network.stem.find(m_tied->embedding)->name;
+        }
+        return add(made, {"stem."}, {"stem."});
+    }
+
+    Status addHead()
+    {
+        GraphClass made{.name = "Head",
+                        .ref = GraphRef::head(),
+                        .doc = {"What leaves the stack as the network's output."},
+                        .methods = {}};
+        if (m_tied) {
+            made.tied = m_tied->linear;
+            made.doc.emplace_back("Its last linear map takes the stem's embedding table as its weight.");
+        }
+        made.methods.push_back({"forward", "", prepared(m_project.network.head), {"x"}, {}});
+        mapPorts(made.methods.back());
+        return add(made, {"head."}, {"head."});
+    }
+
+    /// Every port is fed the same.
+    static void mapPorts(GraphMethod& method)
+    {
+        for (const Node& node : method.graph.nodes) {
+            if (roleOf(node) == NodeRole::GraphInput) {
+                method.argumentOf[graphPortOf(node)] = method.arguments.front();
+            }
+        }
+    }
+
+    [[nodiscard]] bool scales() const
+    {
+        return std::any_of(m_layers.begin(), m_layers.begin() + m_present,
+                           [](const ExportedLayer& layer) { return layer.factor != 1; });
+    }
+
+    Status addBlocks()
+    {
+        std::map<std::string, std::vector<std::string>> layersOf;
+        std::vector<std::string> order;
+        for (std::int64_t layer = 1; layer <= m_present; ++layer) {
+            const std::string& name = m_project.network.blockOfLayer(layer)->name;
+            if (layersOf[name].empty()) {
+                order.push_back(name);
+            }
+            layersOf[name].push_back("layers." + std::to_string(layer) + ".");
+        }
+        for (const std::string& name : order) {
+            if (const Status added = addBlock(*m_project.network.findBlock(name), layersOf[name]); !added) {
+                return added;
+            }
+        }
+        return Done{};
+    }
+
+    Status addBlock(const Block& block, const std::vector<std::string>& prefixes)
+    {
+        const Wiring& wiring = m_project.topology.wiring;
+        const auto* const gate = std::get_if<BranchGate>(&wiring);
+        GraphClass made{.name = m_helpers.names().classOf(block.name),
+                        .ref = GraphRef::block(block.name),
+                        .doc = {"The branch of a layer of the block " + plainText(block.name) +
+                                ". What is added to it, and what it reads, the topology says."},
+                        .methods = {}};
+        made.takesFactor = scales();
+        made.mixesValues = gate && gate->gate == BranchGateKind::ValueResidual;
+        if (splitsLayers(wiring)) {
+            const Result<BlockHalves> halves = splitAtFfn(block);
+            if (!halves) {
+                return halves.error();
+            }
+            made.methods.push_back({"attend", "a(x), the first half.", prepared(halves->attention), {}, {}});
+            made.methods.push_back({"feed_forward",
+                                    "f(x), the second half, which reads h + a(h).",
+                                    prepared(halves->feedForward),
+                                    {},
+                                    {}});
+        } else {
+            made.methods.push_back({"forward", "", prepared(block.graph), {}, {}});
+        }
+        for (GraphMethod& method : made.methods) {
+            method.arguments = layerArguments(wiring);
+            method.argumentOf = layerArgumentOf(wiring);
+            for (const Node& node : method.graph.nodes) {
+                if (roleOf(node) == NodeRole::GraphInput) {
+                    method.argumentOf.try_emplace(graphPortOf(node), method.arguments.front());
+                }
+            }
+        }
+        m_classOf[block.name] = made.name;
+        return add(made, prefixes, prefixes);
+    }
+
+    // ---- Network ----
+
+    void writeNetwork()
+    {
+        const Network& network = m_project.network;
+        PythonText& out = m_network;
+        out.line("class Network(nn.Module):");
+        out.indent();
+        out.docstring({"A stem, " + std::to_string(m_present) + (m_present == 1 ? " layer" : " layers") + " of " +
+                       std::to_string(network.width) + " features wired by the topology, and a head."});
+        out.line();
+        out.line("def __init__(self):");
+        out.indent();
+        out.line("super().__init__()");
+        out.line("self.stem = Stem()");
+        writeLayers();
+        out.line("self.topology = Topology()");
+        out.line("self.head = Head()");
+        out.outdent();
+        out.line();
+        out.line("def forward(self, " + entering() + "):");
+        out.indent();
+        out.line("x = self.stem(" + entering() + ")");
+        if (sitesOf(m_project.topology.wiring) == MixSites::Both) {
+            out.line("halves = [half for layer in self.layers.values() for half in (layer.attend, "
+                     "layer.feed_forward)]");
+            out.line("x = self.topology(x, halves)");
+        } else {
+            out.line("x = self.topology(x, list(self.layers.values()))");
+        }
+        const bool tied = m_tied.has_value();
+        out.line("return self.head(x" + (tied ? ", self." + m_code.names.at("stem." + m_table + ".weight") : "") + ")");
+        out.outdent();
+        writeLoss();
+    }
+
+    void writeLayers()
+    {
+        const std::string numbers = "range(1, " + std::to_string(m_present + 1) + ")";
+        if (scales()) {
+            std::vector<std::string> factors;
+            for (std::int64_t l = 0; l < m_present; ++l) {
+                factors.push_back(pythonReal(m_layers[static_cast<std::size_t>(l)].factor));
+            }
+            m_network.comment("What each layer's branch is multiplied by.");
+            m_network.line("factors = [" + joined(factors) + "]");
+        }
+        if (m_classOf.size() == 1) {
+            const std::string& block = m_classOf.begin()->second;
+            m_network.line(scales()
+                               ? "self.layers = nn.ModuleDict({str(j): " + block +
+                                     "(factor) for j, factor in enumerate(factors, start=1)})"
+                               : "self.layers = nn.ModuleDict({str(j): " + block + "() for j in " + numbers + "})");
+            return;
+        }
+        std::string blocks;
+        std::int64_t left = m_present;
+        for (const StackSegment& segment : m_project.network.stack) {
+            const std::int64_t count = std::clamp<std::int64_t>(segment.repeat, 0, left);
+            left -= count;
+            if (count > 0) {
+                blocks += (blocks.empty() ? "[" : " + [") + m_classOf.at(segment.block) + "]" +
+                          (count > 1 ? " * " + std::to_string(count) : "");
+            }
+        }
+        m_network.line("blocks = " + blocks);
+        m_network.line(scales() ? "made = [block(factor) for block, factor in zip(blocks, factors)]"
+                                : "made = [block() for block in blocks]");
+        m_network.line("self.layers = nn.ModuleDict({str(j): layer for j, layer in enumerate(made, start=1)})");
+    }
+
+    [[nodiscard]] bool decaysProducts() const
+    {
+        const bool any = m_helpers.uses(Helper::LowRankLinear) || m_helpers.uses(Helper::LowRankConv2d);
+        return any && m_project.training.factorDecay == FactorDecay::Product;
+    }
+
+    void writeLoss()
+    {
+        const bool regularised = m_topology.regularises || decaysProducts();
+        const bool language = m_project.network.objective == Objective::NextToken;
+        const std::string targets = language ? "targets" : "target";
+        PythonText& out = m_network;
+        out.line();
+        out.line("def loss(self, " + entering() + ", " + targets + "):");
+        out.indent();
+        std::string words;
+        std::string value;
+        switch (m_project.network.objective) {
+        case Objective::NextToken:
+            words = "The mean cross-entropy of each next token, in nats";
+            value = "F.cross_entropy(output.flatten(0, -2), targets.flatten())";
+            break;
+        case Objective::HalfSquaredError:
+            words = "½ Σ (output - target)² over the outputs, as a mean over the batch";
+            value = "0.5 * (output - target).square().sum() / output.shape[0]";
+            break;
+        case Objective::MeanSquaredError:
+            words = "(output - target)² as a mean over batch and outputs";
+            value = "(output - target).square().mean()";
+            break;
+        }
+        out.docstring({words + (regularised ? "; in training with its regularisers." : ".")});
+        out.line("output = self(" + entering() + ")");
+        if (regularised) {
+            out.line("loss = " + value);
+            out.line("return loss + self.regulariser() if self.training else loss");
+        } else {
+            out.line("return " + value);
+        }
+        out.outdent();
+        if (regularised) {
+            writeRegulariser();
+        }
+    }
+
+    void writeRegulariser()
+    {
+        PythonText& out = m_network;
+        out.line();
+        out.line("def regulariser(self):");
+        out.indent();
+        const std::string entropy = m_topology.regularises ? "self.topology.regulariser()" : "";
+        if (!decaysProducts()) {
+            out.line("return " + entropy);
+            out.outdent();
+            return;
+        }
+        out.docstring({std::string("Frobenius decay, λ/2 Σ ‖u v‖² over the weights of low rank") +
+                       (entropy.empty() ? "." : ", and the topology's own.")});
+        std::vector<std::string> kinds;
+        for (const auto& [helper, name] :
+             {std::pair(Helper::LowRankLinear, "LowRankLinear"), std::pair(Helper::LowRankConv2d, "LowRankConv2d")}) {
+            if (m_helpers.uses(helper)) {
+                kinds.emplace_back(name);
+            }
+        }
+        out.line("low_rank = [m for m in self.modules() if isinstance(m, " +
+                 (kinds.size() == 1 ? kinds[0] : "(" + joined(kinds) + ")") + ")]");
+        out.line("squares = [((m.u.t() @ m.u) * (m.v.flatten(1) @ m.v.flatten(1).t())).sum() for m in low_rank]");
+        out.line("return " + pythonReal(m_project.training.frobeniusDecay / 2) + " * sum(squares)" +
+                 (entropy.empty() ? "" : " + " + entropy));
+        out.outdent();
+    }
+
+    [[nodiscard]] std::string moduleText() const
+    {
+        std::string body = m_helpers.text() + m_graphs + "\n\n" + m_topology.text.text() + "\n\n" + m_network.text() +
+                           "\n\n" + kLoader;
+        PythonText head;
+        head.docstring({"The network of the project " + plainText(m_project.name) + ".",
+                        "Written by Residua. It needs PyTorch 2.5 or newer and nothing else: network = load(folder)."});
+        head.line();
+        head.line("import json");
+        head.line("import math");
+        head.line("from pathlib import Path");
+        head.line();
+        head.line("import torch");
+        const bool functional = body.find("F.") != std::string::npos;
+        if (functional) {
+            head.line("import torch.nn.functional as F");
+        }
+        head.line("from torch import nn");
+        return head.text() + body;
+    }
+
+    const Project& m_project;
+    HelperCode m_helpers;
+    std::vector<ExportedLayer> m_layers;
+    std::int64_t m_present = 0;
+    std::optional<TiedNodes> m_tied;
+    std::string m_table;                          ///< the name of the embedding that the head shares
+    std::map<std::string, std::string> m_classOf; ///< of each block
+    std::string m_graphs;
+    TopologyCode m_topology;
+    PythonText m_network;
+    PyTorchCode m_code;
+};
+
+} // namespace
+
+Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project, const std::vector<ExportedLayer>& layers)
+{
+    return NetworkWriter(*project, layers).write();
+}
+
+} // namespace residua::projects

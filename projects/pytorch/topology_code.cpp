@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/pytorch/topology_code.h"
+
+#include "projects/depth/mix_port.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace residua::projects {
+
+TopologyCode codeOf(const TopologySetting& setting)
+{
+    return std::visit([&](const auto& wiring) { return codeOf(setting, wiring); }, setting.project.topology.wiring);
+}
+
+std::vector<std::string> layerArguments(const Wiring& wiring)
+{
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    if (!mix || mix->ports == MixPorts::Input) {
+        return {"x"};
+    }
+    std::vector<std::string> arguments;
+    for (const MixPort port : portsOf(mix->ports)) {
+        arguments.emplace_back(nameOf(port));
+    }
+    return arguments;
+}
+
+std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring)
+{
+    const std::vector<std::string> arguments = layerArguments(wiring);
+    std::map<std::string, std::string> result;
+    for (const char* const port : {"input", "q", "k", "v", "residual"}) {
+        const bool isFed = std::ranges::find(arguments, port) != arguments.end();
+        result[port] = isFed ? port : arguments.front(); // without one of its own, a residual port reads the query's
+    }
+    return result;
+}
+
+void beginTopology(const TopologySetting& setting, PythonText& text, const std::vector<std::string>& words)
+{
+    const Topology& topology = setting.project.topology;
+    const std::vector<TopologyPreset> presets = topologyPresets(setting.project.network);
+    const auto preset = std::ranges::find(presets, topology.preset, &TopologyPreset::name);
+    std::string title = "A wiring of its own.";
+    if (preset != presets.end()) {
+        title = preset->wiring == topology.wiring ? plainText(preset->title) + ": " + plainText(preset->summary) +
+                                                        " (" + plainText(preset->source) + ")."
+                                                  : "A wiring of its own, from " + plainText(preset->title) + ".";
+    }
+    std::vector<std::string> paragraphs{title};
+    paragraphs.insert(paragraphs.end(), words.begin(), words.end());
+    switch (sitesOf(topology.wiring)) {
+    case MixSites::Mhsa:
+        break;
+    case MixSites::Both:
+        paragraphs.emplace_back("What is called a layer here is half of one: 2j - 1 is the attention of layer j, 2j "
+                                "its feed-forward half.");
+        break;
+    case MixSites::Ffn:
+        paragraphs.emplace_back("What is called a layer here goes from one feed-forward input to the next: the "
+                                "feed-forward half of layer j and the attention of layer j + 1.");
+        break;
+    }
+    if (setting.lacksLayers()) {
+        paragraphs.push_back("Of " + std::to_string(setting.layers) + " layers the first " +
+                             std::to_string(setting.present) + " are there; the others had not begun to train.");
+    }
+    text.line("class Topology(nn.Module):");
+    text.indent();
+    text.docstring(paragraphs);
+}
+
+void beginForward(const TopologySetting& setting, PythonText& text)
+{
+    text.line();
+    text.line("def forward(self, x, layers):");
+    text.indent();
+    if (sitesOf(setting.project.topology.wiring) == MixSites::Ffn) {
+        text.line("x = x + layers[0].attend(x)");
+        text.line("layers = between_feed_forwards(layers)");
+        setting.helpers.use(Helper::BetweenFeedForwards);
+    }
+}
+
+} // namespace residua::projects

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the exported code says. That it computes the same is tests/engine/tst_pytorch_folder.
+#include "projects/cost/cost.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/expression.h"
+#include "projects/pytorch/graph_code.h"
+#include "projects/pytorch/python_text.h"
+#include "projects/pytorch/pytorch_code.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <set>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+Project example(const std::string& name)
+{
+    return findExample(name)->project;
+}
+
+Result<PyTorchCode> codeOf(const Project& project, const std::vector<ExportedLayer>& layers = {})
+{
+    const Result<SoundProject> sound = soundProject(project);
+    return sound ? pyTorchCodeOf(*sound, layers) : Result<PyTorchCode>(sound.error());
+}
+
+bool contains(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+class TestPyTorchCode : public QObject {
+    Q_OBJECT
+
+private slots:
+    void formulas_data();
+    void formulas();
+    void names_data();
+    void names();
+    void textCannotEndADocstring();
+    void everyExampleIsWritten();
+    void topologiesSayWhatTheyCompute_data();
+    void topologiesSayWhatTheyCompute();
+    void onlyWhatIsUsedIsThere();
+    void parametersKeepTheirNames();
+    void absentLayersAreLeftOut();
+    void layersAfterAnAbsentOneAreRefused();
+    void theReadmeSaysWhatIsLost();
+};
+
+void TestPyTorchCode::formulas_data()
+{
+    QTest::addColumn<QString>("formula");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* formula, const char* expected) { QTest::newRow(formula) << formula << expected; };
+    row("x + y*2", "a + b * 2.0");
+    row("(x + y)*2", "(a + b) * 2.0");
+    row("x - (y - x)", "a - (b - a)");
+    row("x - y - x", "a - b - a");
+    row("x/(y*x)", "a / (b * a)");
+    row("-x^2", "-a ** 2.0");
+    row("(-x)^2", "(-a) ** 2.0");
+    row("(x^y)^x", "(a ** b) ** a");
+    row("x^y^x", "a ** b ** a");
+    row("x*-y", "a * -b");
+    row("x^-y", "a ** -b");
+    row("mean(x*x)", "(a * a).mean(-1, keepdim=True)");
+    row("max(x, 1, y)", "torch.maximum(torch.maximum(a, a.new_tensor(1.0)), b)");
+    row("min(-1, x)", "torch.minimum(a.new_tensor(-1.0), a)");
+    row("gelu(x) + exp(1)*y", "F.gelu(a) + 2.718281828459045 * b");
+    row("sqrt(abs(x))", "torch.sqrt(torch.abs(a))");
+    row("floor(x)", "");
+}
+
+void TestPyTorchCode::formulas()
+{
+    QFETCH(const QString, formula);
+    QFETCH(const QString, expected);
+    const Result<Expression> parsed = parseExpression(formula.toStdString());
+    QVERIFY(parsed);
+    const Result<std::string> text = pythonFormula(*parsed, {{"x", "a"}, {"y", "b"}});
+    QCOMPARE(text.ok(), !expected.isEmpty());
+    if (text) {
+        QCOMPARE(QString::fromStdString(*text), expected);
+    } else {
+        QVERIFY(contains(text.error().message, "floor"));
+    }
+}
+
+void TestPyTorchCode::names_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("variable");
+    QTest::addColumn<QString>("type");
+    QTest::newRow("plain") << "up"
+                           << "up"
+                           << "Up";
+    QTest::newRow("words") << "attn out"
+                           << "attn_out"
+                           << "AttnOut";
+    QTest::newRow("dashes") << "transformer-qkv"
+                            << "transformer_qkv"
+                            << "TransformerQkv";
+    QTest::newRow("a keyword") << "if"
+                               << "if_"
+                               << "If";
+    QTest::newRow("a digit first") << "2nd"
+                                   << "n2nd"
+                                   << "Block2Nd";
+    QTest::newRow("no letters") << "\u4e2d"
+                                << "node"
+                                << "Block";
+    QTest::newRow("taken") << "taken"
+                           << "taken_2"
+                           << "Taken2";
+    QTest::newRow("punctuation") << "a.b(c)\"\n"
+                                 << "a_b_c"
+                                 << "ABC";
+}
+
+void TestPyTorchCode::names()
+{
+    QFETCH(const QString, name);
+    QFETCH(const QString, variable);
+    QFETCH(const QString, type);
+    PythonNames names({"taken", "Taken"});
+    QCOMPARE(QString::fromStdString(names.of(name.toStdString())), variable);
+    QCOMPARE(QString::fromStdString(names.classOf(name.toStdString())), type);
+    QVERIFY(names.of(name.toStdString()) != variable.toStdString()); // each name once
+}
+
+void TestPyTorchCode::textCannotEndADocstring()
+{
+    Project project = example("plain-language");
+    project.name = "a \"\"\"\nimport os\\";
+    const Result<PyTorchCode> code = codeOf(project);
+    QVERIFY(code);
+    QVERIFY(code->model.starts_with("\"\"\"The network of the project a ''' import os'."));
+}
+
+void TestPyTorchCode::everyExampleIsWritten()
+{
+    for (const Example& each : examples()) {
+        const Result<PyTorchCode> code = codeOf(each.project);
+        QVERIFY2(code.ok(), each.name.c_str());
+        QCOMPARE(code->layers, each.project.network.depth());
+        for (const char* const part : {"class Stem(nn.Module):", "class Topology(nn.Module):", "class Head(nn.Module):",
+                                       "class Network(nn.Module):", "def load("}) {
+            QVERIFY2(contains(code->model, part), part);
+        }
+        QVERIFY(code->model == codeOf(each.project)->model);
+        QVERIFY(!contains(code->model, "\t") && !contains(code->model, " \n") && !contains(code->model, "\n\n\n\n"));
+    }
+}
+
+void TestPyTorchCode::topologiesSayWhatTheyCompute_data()
+{
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<QStringList>("expected");
+    const auto row = [](const char* preset, const QStringList& expected) {
+        QTest::newRow(preset) << preset << expected;
+    };
+    row("plain", {"x_j = x_{j-1} + f_j(x_{j-1}).", "x = x + layer(x)"});
+    row("grn-v1", {"m_j = \u03a3_i w_ij e_i", "The final output is a mix too.", "SOURCES = {j: range(j)"});
+    row("grn-v3", {"w_ij = c_ij + ReLU(<v_j, e_i>) for each token", "open_relu(s)"});
+    row("ancre-ingoing", {"x_j = f_j(x_{j-1}) + \u03a3_i w_ij e_i", "over the sources k of reader j, \u03c4 = 0.1"});
+    row("ancre-outgoing", {"over the readers k of entry i", "softmax(dim=0)"});
+    row("rezero", {"x_j = x_{j-1} + \u03b1_j f_j(x_{j-1})"});
+    row("highway", {"x_j = t f_j(x_{j-1}) + (1 - t) x_{j-1}"});
+    row("mhc", {"nearly doubly stochastic", "sinkhorn(carry, 20)"});
+    row("densenet", {"side by side, projected back"});
+    row("attention-residuals", {"w_ij = softmax over i of <q_j, RMSNorm(e_i) * g_j>"});
+}
+
+void TestPyTorchCode::topologiesSayWhatTheyCompute()
+{
+    QFETCH(const QString, preset);
+    QFETCH(const QStringList, expected);
+    Project project = example("plain-language");
+    const std::vector<TopologyPreset> presets = topologyPresets(project.network);
+    const auto found = std::ranges::find(presets, preset.toStdString(), &TopologyPreset::name);
+    project.topology = {found->name, found->wiring};
+    const Result<PyTorchCode> code = codeOf(project);
+    QVERIFY2(code.ok(), code.ok() ? "" : code.error().text().c_str());
+    QString words = QString::fromStdString(code->model).simplified();
+    for (const QString& part : expected) {
+        QVERIFY2(words.contains(part), qPrintable(part));
+    }
+}
+
+void TestPyTorchCode::onlyWhatIsUsedIsThere()
+{
+    const std::string linear = codeOf(example("linear-ancre"))->model;
+    for (const char* const part : {"Attention", "rotate", "LowRankLinear", "sinkhorn", "class Scale", "regulariser"}) {
+        QVERIFY2(!contains(linear, part), part);
+    }
+    const std::string thin = codeOf(example("low-rank-language"))->model;
+    QVERIFY(contains(thin, "class LowRankLinear") && contains(thin, "q_rank="));
+    QVERIFY(!contains(thin, "LowRankConv2d"));
+}
+
+void TestPyTorchCode::parametersKeepTheirNames()
+{
+    const auto names = codeOf(example("grn-language"))->names;
+    QCOMPARE(names.at("stem.embedding.weight"), std::string("stem.embedding.weight"));
+    QCOMPARE(names.at("layers.8.norm_ffn.weight"), std::string("layers.8.norm_ffn.weight"));
+    QCOMPARE(names.at("topology.coefficient"), std::string("topology.coefficient"));
+    std::set<std::string> theirs;
+    for (const auto& [ours, name] : names) {
+        theirs.insert(name);
+    }
+    QCOMPARE(theirs.size(), names.size());
+}
+
+void TestPyTorchCode::absentLayersAreLeftOut()
+{
+    const Project project = example("grn-language");
+    std::vector<ExportedLayer> layers(8);
+    layers[5].factor = 0.25;
+    layers[6].runs = layers[7].runs = false;
+    const Result<PyTorchCode> code = codeOf(project, layers);
+    QVERIFY(code);
+    QCOMPARE(code->layers, 6);
+    QVERIFY(code->names.contains("layers.6.up.weight") && !code->names.contains("layers.7.up.weight"));
+    QVERIFY(contains(code->model, "factors = [1.0, 1.0, 1.0, 1.0, 1.0, 0.25]"));
+    QVERIFY(contains(code->model, "if i in stack"));
+    const std::string readme = pyTorchReadme(*soundProject(project), *code, {"first", 3, 10, 5, 7});
+    QVERIFY(contains(readme, "2 of its 8 layers had not begun"));
+    QVERIFY(contains(readme, "7 parameters of the checkpoint"));
+}
+
+void TestPyTorchCode::layersAfterAnAbsentOneAreRefused()
+{
+    std::vector<ExportedLayer> layers(8);
+    layers[2].runs = false;
+    const Result<PyTorchCode> code = codeOf(example("grn-language"), layers);
+    QVERIFY(!code && contains(code.error().message, "expected the first ones of the stack"));
+}
+
+void TestPyTorchCode::theReadmeSaysWhatIsLost()
+{
+    Project project = example("staged-language");
+    const Result<SoundProject> sound = soundProject(project);
+    const Result<PyTorchCode> code = pyTorchCodeOf(*sound);
+    const std::string readme = pyTorchReadme(*sound, *code, {"first", 3, 10, 1, 0});
+    for (const char* const part :
+         {"The optimiser's state", "learning rate's schedule", "leaves out parts of the network",
+          "residua-cli resume RUN", "python check.py", "1 parameter, 12 layers"}) {
+        QVERIFY2(contains(readme, part), part);
+    }
+    const std::string config = pyTorchConfig(*sound, *code, {"first", 3, 10, 1, 0});
+    QVERIFY(contains(config, "\"layers\": 12") && contains(config, "\"step\": 3"));
+}
+
+RESIDUA_TEST(TestPyTorchCode)
+#include "tst_pytorch_code.moc"
