@@ -145,6 +145,7 @@ QWidget* SweepPanel::makeForm()
         }
     });
     auto* scroll = new QScrollArea;
+    scroll->setAccessibleName(tr("Fields of the sweep"));
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFrameShape(QFrame::NoFrame);
@@ -171,6 +172,7 @@ QWidget* SweepPanel::makeGrid()
     m_total->setObjectName(QStringLiteral("sweepTotal"));
     m_queue = new QPushButton(page);
     m_queue->setObjectName(QStringLiteral("queueSweep"));
+    m_queue->setText(tr("Queue %n runs", nullptr, 0)); // until the grid is worked out
     auto* bottom = new QVBoxLayout;
     bottom->setContentsMargins(8, 2, 8, 6);
     bottom->addWidget(m_total);
