@@ -198,6 +198,27 @@ void showFigure(const FigureTable& figure, const Console& console)
     console.value({{"title", figure.title}, {"points", points}});
 }
 
+/// spectral,lfai-ws,exact. Errors, placed at --methods, name what is not known.
+Result<std::vector<LowRankMethod>> lowRankMethodsFrom(const std::string& list)
+{
+    std::vector<LowRankMethod> methods;
+    std::istringstream names(list);
+    for (std::string name; std::getline(names, name, ',');) {
+        const auto method = engine::lowRankMethodFrom(name);
+        if (!method) {
+            return Error{"--methods", "got \"" + shortened(name) +
+                                          "\", expected some of baseline, spectral, lfai, lfai-ws, relu-svd, exact"};
+        }
+        if (std::ranges::find(methods, *method) == methods.end()) {
+            methods.push_back(*method);
+        }
+    }
+    if (methods.empty()) {
+        return Error{"--methods", "names none, expected spectral,lfai-ws,exact or the like"};
+    }
+    return methods;
+}
+
 Result<FigureTable> figureOf(const Arguments& arguments)
 {
     const Result<std::vector<LowRankMethod>> methods =
@@ -219,26 +240,6 @@ Result<FigureTable> figureOf(const Arguments& arguments)
 }
 
 } // namespace
-
-Result<std::vector<LowRankMethod>> lowRankMethodsFrom(const std::string& list)
-{
-    std::vector<LowRankMethod> methods;
-    std::istringstream names(list);
-    for (std::string name; std::getline(names, name, ',');) {
-        const auto method = engine::lowRankMethodFrom(name);
-        if (!method) {
-            return Error{"--methods", "got \"" + shortened(name) +
-                                          "\", expected some of baseline, spectral, lfai, lfai-ws, relu-svd, exact"};
-        }
-        if (std::ranges::find(methods, *method) == methods.end()) {
-            methods.push_back(*method);
-        }
-    }
-    if (methods.empty()) {
-        return Error{"--methods", "names none, expected spectral,lfai-ws,exact or the like"};
-    }
-    return methods;
-}
 
 Exit runLowRankFigure(const Arguments& arguments, const Console& console)
 {

@@ -3,7 +3,6 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/console.h"
-#include "engine/lowrank/low_rank_fit.h"
 
 #include <vector>
 
@@ -13,8 +12,5 @@ namespace residua::cli {
 /// reach beside the bound.
 [[nodiscard]] Exit runLowRankFigure(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> lowRankFigureOptions();
-
-/// spectral,lfai-ws,exact. Errors, placed at --methods, name what is not known.
-[[nodiscard]] Result<std::vector<engine::LowRankMethod>> lowRankMethodsFrom(const std::string& list);
 
 } // namespace residua::cli

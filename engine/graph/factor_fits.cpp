@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/factor_fits.h"
 
-#include "engine/graph/fit_cache.h"
-#include "engine/lowrank/low_rank_fit.h"
+#include "engine/graph/kept_fit.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -41,42 +40,6 @@ Nonlinearity followingOf(const std::string& activation)
            : activation == "silu" ? Nonlinearity::Silu
            : activation == "gelu" ? Nonlinearity::Gelu
                                   : Nonlinearity::Identity;
-}
-
-LowRankMethod methodOf(projects::LowRankMethod method)
-{
-    switch (method) {
-    case projects::LowRankMethod::Baseline:
-        return LowRankMethod::Baseline;
-    case projects::LowRankMethod::Spectral:
-        return LowRankMethod::Spectral;
-    case projects::LowRankMethod::Lfai:
-        return LowRankMethod::Lfai;
-    case projects::LowRankMethod::LfaiWs:
-        return LowRankMethod::LfaiWarmStart;
-    case projects::LowRankMethod::ReluSvd:
-        return LowRankMethod::ReluSvd;
-    case projects::LowRankMethod::Exact:
-        break;
-    }
-    return LowRankMethod::Exact;
-}
-
-LowRankProblem problemOf(const FactorFit& fit, LowRankMethod method)
-{
-    LowRankProblem problem;
-    problem.out = fit.whole.size(0);
-    problem.in = fit.whole.size(1);
-    problem.rank = fit.u.size(1);
-    problem.weight = numbersOf(fit.whole);
-    problem.follows = followingOf(fit.follows);
-    problem.covariance = numbersOf(fit.inputMoments);
-    problem.seed = fit.seed;
-    if (method == LowRankMethod::Lfai) { // the one that starts from the draw
-        problem.drawnLeft = numbersOf(fit.u);
-        problem.drawnRight = numbersOf(fit.v);
-    }
-    return problem;
 }
 
 /// The fits on their way, shared by the threads that work on them.
@@ -137,33 +100,17 @@ public:
 private:
     Result<LowRankFit> solve(std::size_t index)
     {
-        const LowRankProblem problem = problemOf(m_fits[index], m_method);
+        const LowRankProblem problem = problemOf(m_fits[index]);
         // Without an activation the spectral start is the optimum over isotropic inputs (Eckart and Young).
         const bool needsNoSearch = problem.follows == Nonlinearity::Identity && problem.covariance.empty();
         const LowRankMethod method = needsNoSearch ? LowRankMethod::Spectral : m_method;
-        const std::filesystem::path file = m_cache.empty() ? m_cache : m_cache / fitFileName(problem, method);
-        if (!file.empty()) {
-            Result<std::optional<LowRankFit>> kept = readFit(file, problem);
-            if (kept && *kept) {
-                return std::move(**kept);
-            }
-            if (!kept) {
-                fault(kept.error().text() + ": fitted again");
-            }
-        }
         LowRankWatch watch;
         watch.stop = m_stop.get_token();
         watch.progress = [this, index](const LowRankProgress& progress) {
             const std::scoped_lock lock(m_mutex);
             m_shares[index] = progress.fraction;
         };
-        Result<LowRankFit> fit = fitLowRank(problem, method, watch);
-        if (fit && !file.empty()) {
-            if (const Status written = writeFit(file, problem, *fit); !written) {
-                fault(written.error().text() + ": the fit is not kept for another time");
-            }
-        }
-        return fit;
+        return fitKept(problem, method, m_cache, watch, [this](std::string text) { fault(std::move(text)); });
     }
 
     void fault(std::string text)
@@ -185,11 +132,6 @@ private:
     std::optional<Error> m_error;
     std::size_t m_finished = 0;
 };
-
-void write(const at::Tensor& to, const std::vector<double>& values)
-{
-    to.copy_(at::from_blob(const_cast<double*>(values.data()), to.sizes(), at::kDouble));
-}
 
 std::string counted(std::size_t count)
 {
@@ -233,13 +175,77 @@ Error givenUp()
     return {"initialisation", "was given up"};
 }
 
-Result<std::vector<std::string>> fitAll(const std::vector<FactorFit>& fits, projects::LowRankMethod method,
-                                        const std::filesystem::path& cache, const PreparationWatch& watch)
+LowRankProblem problemOf(const FactorFit& fit)
+{
+    LowRankProblem problem;
+    problem.out = fit.whole.size(0);
+    problem.in = fit.whole.size(1);
+    problem.rank = fit.u.size(1);
+    problem.weight = numbersOf(fit.whole);
+    problem.follows = followingOf(fit.follows);
+    problem.covariance = numbersOf(fit.inputMoments);
+    problem.seed = fit.seed;
+    problem.drawnLeft = numbersOf(fit.u);
+    problem.drawnRight = numbersOf(fit.v);
+    return problem;
+}
+
+LowRankMethod solverOf(projects::LowRankMethod method)
+{
+    switch (method) {
+    case projects::LowRankMethod::Baseline:
+        return LowRankMethod::Baseline;
+    case projects::LowRankMethod::Spectral:
+        return LowRankMethod::Spectral;
+    case projects::LowRankMethod::Lfai:
+        return LowRankMethod::Lfai;
+    case projects::LowRankMethod::LfaiWs:
+        return LowRankMethod::LfaiWarmStart;
+    case projects::LowRankMethod::ReluSvd:
+        return LowRankMethod::ReluSvd;
+    case projects::LowRankMethod::Exact:
+        break;
+    }
+    return LowRankMethod::Exact;
+}
+
+GapFit gapOf(const LowRankFit& fit)
+{
+    const LowRankMeasures& measures = fit.measures;
+    return {.state = GapFit::State::Fitted,
+            .functionError = measures.functionError,
+            .fullFunction = measures.fullFunction,
+            .weightError = measures.weightError,
+            .meanCorrelation = measures.meanCorrelation,
+            .spectralGapBound = measures.spectralGapBound,
+            .seconds = measures.seconds,
+            .converged = fit.converged,
+            .note = fit.note};
+}
+
+GapWeight gapWeightOf(const FactorFit& fit)
+{
+    return {fit.name, fit.whole.size(0), fit.whole.size(1), fit.u.size(1),
+            std::string(nameOf(followingOf(fit.follows)))};
+}
+
+void writeFactors(const FactorFit& fit, const std::vector<double>& left, const std::vector<double>& right)
+{
+    const at::NoGradGuard noGrad;
+    const auto write = [](const at::Tensor& to, const std::vector<double>& values) {
+        to.copy_(at::from_blob(const_cast<double*>(values.data()), to.sizes(), at::kDouble));
+    };
+    write(fit.u, left);
+    write(fit.v, right);
+}
+
+Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, projects::LowRankMethod method,
+                          const std::filesystem::path& cache, const PreparationWatch& watch)
 {
     if (fits.empty()) {
-        return std::vector<std::string>();
+        return FitsReport{};
     }
-    const LowRankMethod wanted = methodOf(method);
+    const LowRankMethod wanted = solverOf(method);
     Work work(fits, wanted, cache);
     const std::size_t count = std::min(fits.size(), static_cast<std::size_t>(std::max(at::get_num_threads(), 1)));
     std::vector<std::jthread> threads;
@@ -254,12 +260,20 @@ Result<std::vector<std::string>> fitAll(const std::vector<FactorFit>& fits, proj
     if (work.error()) {
         return *work.error();
     }
-    const at::NoGradGuard noGrad;
+    FitsReport report;
+    report.gap.methods = {method};
+    report.gap.outputs = {std::nullopt};
     for (std::size_t i = 0; i < fits.size(); ++i) {
-        write(fits[i].u, work.done()[i]->left);
-        write(fits[i].v, work.done()[i]->right);
+        const LowRankFit& fit = *work.done()[i];
+        writeFactors(fits[i], fit.left, fit.right);
+        report.gap.weights.push_back(gapWeightOf(fits[i]));
+        report.gap.fits.push_back(gapOf(fit));
+        if (fits[i].inputMoments.defined()) {
+            report.gap.inputs = projects::LowRankInputs::Data;
+        }
     }
-    return notesOf(fits, wanted, work, work.takeCacheFaults());
+    report.notes = notesOf(fits, wanted, work, work.takeCacheFaults());
+    return report;
 }
 
 } // namespace residua::engine

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/gap.h"
 #include "engine/data/preparation.h"
+#include "engine/lowrank/low_rank_fit.h"
 #include "projects/base/result.h"
 #include "projects/model/training_plan.h"
 
@@ -34,14 +36,27 @@ struct FactorFit {
     std::uint64_t seed = 0;
 };
 
+/// What the solvers take for it: the fit of one weight, which of them may start from its draw.
+[[nodiscard]] LowRankProblem problemOf(const FactorFit& fit);
+[[nodiscard]] LowRankMethod solverOf(projects::LowRankMethod method);
+/// What a fit has left, for people.
+[[nodiscard]] GapFit gapOf(const LowRankFit& fit);
+[[nodiscard]] GapWeight gapWeightOf(const FactorFit& fit);
+/// Puts factors in the place of those that the fit is for.
+void writeFactors(const FactorFit& fit, const std::vector<double>& left, const std::vector<double>& right);
+
+/// What fitAll() has to tell.
+struct FitsReport {
+    std::vector<std::string> notes; ///< for the user
+    Gap gap;                        ///< what the fits have left, by the one method
+};
+
 /// Fits all of them side by side, on as many threads as LibTorch computes with; the bits are the same for any number.
 /// What `cache` holds of the same problems is read instead, and what it lacks is kept there (fit_cache.h); empty: no
-/// cache. Returns what is to be told to the user. An error where `watch`, asked all the time, gives it up (the fits end
+/// cache. An error where `watch`, asked all the time, gives it up (the fits end
 /// within one of their iterations), or where a fit ends in an error; nothing is written then.
-[[nodiscard]] Result<std::vector<std::string>> fitAll(const std::vector<FactorFit>& fits,
-                                                      projects::LowRankMethod method,
-                                                      const std::filesystem::path& cache,
-                                                      const PreparationWatch& watch);
+[[nodiscard]] Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, projects::LowRankMethod method,
+                                        const std::filesystem::path& cache, const PreparationWatch& watch);
 
 /// "was given up", of the initialisation.
 [[nodiscard]] Error givenUp();

@@ -3,12 +3,15 @@
 
 #include "engine/files/crc32c.h"
 #include "engine/files/safetensors.h"
+#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <span>
+#include <sstream>
 #include <system_error>
 
 namespace residua::engine {
@@ -19,6 +22,7 @@ constexpr const char* kFormatKey = "format";
 constexpr const char* kSumKey = "crc32c";
 constexpr const char* kNoteKey = "note";
 constexpr const char* kConvergedKey = "converged";
+constexpr const char* kMeasuresKey = "measures";
 
 /// Two hashes of 64 bits, FNV-1a from different starts.
 class Digest {
@@ -74,6 +78,34 @@ std::string textOf(const std::map<std::string, std::string>& metadata, const cha
     return found == metadata.end() ? std::string() : found->second;
 }
 
+/// To the last digit, a number and a space each; the bound last, where there is one.
+std::string measuresText(const LowRankMeasures& measures)
+{
+    std::string text;
+    for (const double number : {measures.functionError, measures.fullFunction, measures.relativeFunctionError,
+                                measures.weightError, measures.meanCorrelation, measures.seconds}) {
+        text += numberText(number) + " ";
+    }
+    return measures.spectralGapBound ? text + numberText(*measures.spectralGapBound) : text;
+}
+
+std::optional<LowRankMeasures> measuresFrom(const std::string& text)
+{
+    std::istringstream words(text);
+    LowRankMeasures measures;
+    std::string word;
+    for (double* const number : {&measures.functionError, &measures.fullFunction, &measures.relativeFunctionError,
+                                 &measures.weightError, &measures.meanCorrelation, &measures.seconds}) {
+        const std::optional<double> read = words >> word ? numberFrom<double>(word) : std::nullopt;
+        if (!read) {
+            return std::nullopt;
+        }
+        *number = *read;
+    }
+    measures.spectralGapBound = words >> word ? numberFrom<double>(word) : std::nullopt;
+    return measures;
+}
+
 /// Empty where the file has no such tensor.
 std::vector<double> numbersOf(const SafetensorsFile& file, const char* name, std::int64_t rows, std::int64_t columns)
 {
@@ -111,8 +143,12 @@ std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
     digest.number(problem.lfai.learningRate);
     digest.number(problem.seed);
     digest.number(static_cast<int>(problem.follows));
-    for (const auto* const numbers : {&problem.weight, &problem.covariance, &problem.drawnLeft, &problem.drawnRight}) {
+    for (const auto* const numbers : {&problem.weight, &problem.covariance}) {
         digest.numbers(*numbers);
+    }
+    if (method == LowRankMethod::Lfai || method == LowRankMethod::Baseline) { // the others start elsewhere
+        digest.numbers(problem.drawnLeft);
+        digest.numbers(problem.drawnRight);
     }
     return std::string(nameOf(method)) + "-" + digest.text() + ".safetensors";
 }
@@ -136,6 +172,11 @@ Result<std::optional<LowRankFit>> readFit(const std::filesystem::path& file, con
     if (!sound) {
         return Error{file.string(), "is damaged, or holds another fit than its name says"};
     }
+    const std::optional<LowRankMeasures> measures = measuresFrom(textOf(metadata, kMeasuresKey));
+    if (!measures) {
+        return std::optional<LowRankFit>(); // kept before fits kept what they had left
+    }
+    fit.measures = *measures;
     fit.note = textOf(metadata, kNoteKey);
     fit.converged = textOf(metadata, kConvergedKey) == "true";
     return std::optional(std::move(fit));
@@ -154,6 +195,7 @@ Status writeFit(const std::filesystem::path& file, const LowRankProblem& problem
         {{kFormatKey, kFormat},
          {kSumKey, sumOf(fit.left, fit.right)},
          {kNoteKey, fit.note},
+         {kMeasuresKey, measuresText(fit.measures)},
          {kConvergedKey, fit.converged ? "true" : "false"}});
 }
 

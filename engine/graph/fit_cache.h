@@ -17,7 +17,7 @@ namespace residua::engine {
 [[nodiscard]] std::filesystem::path userFitCache();
 
 /// The name of the file of a problem's fit: of a digest of all that the fit depends on, which is the weight, the rank,
-/// what follows, the covariance, the seed, the draws, the course and the method.
+/// what follows, the covariance, the seed, the course, the method and, where it starts from them, the draws.
 [[nodiscard]] std::string fitFileName(const LowRankProblem& problem, LowRankMethod method);
 
 /// The fit that the file holds; nullopt where there is none. Errors where it is damaged or holds another problem's.

@@ -182,7 +182,7 @@ void InitPlan::hold(const std::string& name, const at::Tensor& elements)
 Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(const std::string& name)>& wanted)
 {
     const at::NoGradGuard noGrad;
-    m_notes.clear();
+    m_fitted = {};
     std::vector<const FactoredWeight*> fitted;
     for (const FactoredWeight& weight : m_factored) {
         const bool isWanted = !wanted || wanted(m_parameters[weight.u].name) || wanted(m_parameters[weight.v].name);
@@ -232,11 +232,11 @@ Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, c
                       .seed = streamKey(m_seed, weight->name)};
         fits.push_back(std::move(fit));
     }
-    Result<std::vector<std::string>> notes = fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch);
-    if (!notes) {
-        return notes.error();
+    Result<FitsReport> fitted = fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch);
+    if (!fitted) {
+        return fitted.error();
     }
-    m_notes = std::move(*notes);
+    m_fitted = std::move(*fitted);
     return Done{};
 }
 

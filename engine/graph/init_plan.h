@@ -87,7 +87,9 @@ public:
     /// The start of a whole weight, in double on the host.
     [[nodiscard]] at::Tensor wholeOf(const FactoredWeight& weight) const;
     /// What is to be told of the fits of the last fill().
-    [[nodiscard]] const std::vector<std::string>& notes() const { return m_notes; }
+    [[nodiscard]] const std::vector<std::string>& notes() const { return m_fitted.notes; }
+    /// What they have left; without weights where nothing was fitted.
+    [[nodiscard]] const Gap& gap() const { return m_fitted.gap; }
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] std::vector<NamedParameter>& all() { return m_parameters; }
@@ -112,7 +114,7 @@ private:
     std::set<std::string> m_names;
     std::vector<FactoredWeight> m_factored;
     FitSetting m_fits;
-    std::vector<std::string> m_notes;
+    FitsReport m_fitted;
 };
 
 } // namespace residua::engine

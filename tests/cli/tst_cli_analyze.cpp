@@ -39,7 +39,7 @@ private slots:
         QCOMPARE(run({"factorise", whole, "--rank", "2", "--inputs", "noise", "-o", thin}).code, 1);
         const Ran odd = run({"factorise", whole, "--rank", "2", "--method", "best", "-o", thin});
         QCOMPARE(odd.code, 1);
-        QVERIFY2(odd.errors.contains("expected one of baseline, spectral, lfai, lfai_ws, relu_svd, exact"),
+        QVERIFY2(odd.errors.contains("expected one of baseline, spectral, lfai, lfai-ws, relu-svd, exact"),
                  qPrintable(odd.errors));
         QCOMPARE(run({"factorise", whole, "--rank", "1000", "-o", thin}).code, 3);
         QVERIFY(!QDir(thin).exists());
@@ -213,8 +213,13 @@ private slots:
             curved = curved || (weight["follows"].toString() != "identity" && exact < spectral);
         }
         QVERIFY(curved);
+        const QJsonObject outputs =
+            json(run(words + QStringList{"--rank-scale", "0.25", "--json"})).object()["outputGap"].toObject();
+        for (const char* const method : {"spectral", "relu-svd", "exact"}) {
+            QVERIFY2(outputs[method].toDouble() > 0, method);
+        }
         const QString table = run(words + QStringList{"--rank", "4", "--sort", "size"}).output;
-        QVERIFY2(table.contains("all weights: spectral"), qPrintable(table));
+        QVERIFY2(table.contains("output gap") && table.contains("all weights"), qPrintable(table));
         const QString csv = run(words + QStringList{"--rank", "4", "-o", "-"}).output;
         QVERIFY(csv.startsWith("weight,out,in,rank,follows,method,relative_function_error,"));
         QCOMPARE(csv.count('\n'), 1 + 3 * weights.size());

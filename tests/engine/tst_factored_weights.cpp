@@ -434,7 +434,12 @@ private Q_SLOTS:
         changed([](auto& p) { p.seed = 1; });
         changed([](auto& p) { p.covariance = {1, 0, 0, 0, 1, 0, 0, 0, 1}; });
         changed([](auto& p) { p.lfai.epochs = 7; });
-        changed([](auto& p) { p.drawnLeft = {1, 2}; });
+        engine::LowRankProblem drawn = problem;
+        drawn.drawnLeft = {1, 2};
+        for (const auto* const of : {&problem, &drawn}) { // the one that starts from the draw
+            names.push_back(engine::fitFileName(*of, engine::LowRankMethod::Lfai));
+        }
+        QCOMPARE(engine::fitFileName(drawn, engine::LowRankMethod::Exact), names.front());
         const std::set<std::string> different(names.begin(), names.end());
         QCOMPARE(different.size(), names.size());
         QCOMPARE(engine::fitFileName(problem, engine::LowRankMethod::Exact), names.front());
