@@ -84,7 +84,7 @@ public:
 
 private:
     void fillChoices();
-    [[nodiscard]] QHBoxLayout* controls();
+    [[nodiscard]] static QHBoxLayout* rowOf(std::initializer_list<QWidget*> controls);
     void layOut();
     void connectControls();
     void choose(std::size_t weight);
@@ -159,18 +159,16 @@ void GapView::Impl::fillChoices()
     progress->setFixedWidth(kProgressWidth);
 }
 
-QHBoxLayout* GapView::Impl::controls()
+/// Flush left, the rest empty.
+QHBoxLayout* GapView::Impl::rowOf(std::initializer_list<QWidget*> controls)
 {
     auto* row = new QHBoxLayout;
     row->setContentsMargins(8, 4, 8, 0);
     row->setSpacing(8);
-    for (QWidget* control :
-         std::initializer_list<QWidget*>{subject, rank, choice, compute, progress, measure, sorting}) {
+    for (QWidget* control : controls) {
         row->addWidget(control);
     }
     row->addStretch(1);
-    row->addWidget(seeds);
-    row->addWidget(train);
     return row;
 }
 
@@ -206,7 +204,11 @@ void GapView::Impl::layOut()
     auto* column = new QVBoxLayout(m_view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    column->addLayout(controls());
+    QHBoxLayout* shown = rowOf({measure, sorting});
+    shown->addWidget(seeds);
+    shown->addWidget(train);
+    column->addLayout(rowOf({subject, rank, choice, compute, progress}));
+    column->addLayout(shown);
     column->addWidget(split, 1);
     column->addWidget(state);
 }
