@@ -8,7 +8,7 @@
 
 namespace residua::cli {
 
-/// `analyze theory --figure N`: figures 1, 3 and 4 of the paper on low-rank initialisation, each with what the solvers
+/// `analyze theory --figure N`: figures 1 to 4 of the paper on low-rank initialisation, each with what the solvers
 /// reach beside the bound.
 [[nodiscard]] Exit runLowRankFigure(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> lowRankFigureOptions();

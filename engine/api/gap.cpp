@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/gap.h"
 
+#include "engine/api/gap_features.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
 
@@ -28,7 +29,8 @@ GapTotal totalOf(const Gap& gap, std::size_t method)
     double full = 0;
     for (std::size_t weight = 0; weight < gap.weights.size(); ++weight) {
         const GapFit& fit = gap.fit(weight, method);
-        if (fit.state == GapFit::State::Fitted) {
+        // Errors of attention matrices are of another kind.
+        if (fit.state == GapFit::State::Fitted && !isOfFeatures(gap.weights[weight])) {
             ++total.weights;
             error += fit.functionError;
             full += fit.fullFunction;

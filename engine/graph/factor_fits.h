@@ -3,6 +3,8 @@
 
 #include "engine/api/gap.h"
 #include "engine/data/preparation.h"
+#include "engine/graph/feature_fits.h"
+#include "engine/graph/fit_cache.h"
 #include "engine/lowrank/low_rank_fit.h"
 #include "projects/base/result.h"
 #include "projects/model/training_plan.h"
@@ -10,7 +12,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,10 +20,13 @@ namespace residua::engine {
 
 /// What the fits of a network depend on beside its document.
 struct FitSetting {
-    std::filesystem::path cache; ///< a folder of earlier fits; empty: none
+    FitCache cache = {};
     /// The second moments of what a weight reads, [in, in] in double on the host, by its whole name; one that is not
     /// here reads standard normal inputs.
-    std::map<std::string, at::Tensor> inputMoments;
+    std::map<std::string, at::Tensor> inputMoments = {};
+    /// What attentions by features read; one that is not here reads standard normal inputs.
+    InputsByAttention attentionInputs = {};
+    std::int64_t attentionLength = kFitLength; ///< tokens of a sequence where they do
 };
 
 /// The fit of one weight's factors (engine/lowrank).
@@ -52,13 +56,10 @@ struct FitsReport {
 };
 
 /// Fits all of them side by side, on as many threads as LibTorch computes with; the bits are the same for any number.
-/// What `cache` holds of the same problems is read instead, and what it lacks is kept there (fit_cache.h); empty: no
-/// cache. An error where `watch`, asked all the time, gives it up (the fits end
-/// within one of their iterations), or where a fit ends in an error; nothing is written then.
+/// What `cache` holds of the same problems is read instead, and what it lacks is kept there (fit_cache.h); no folder:
+/// no cache. An error where `watch`, asked all the time, gives it up (the fits end within one of their iterations), or
+/// where a fit ends in an error; nothing is written then.
 [[nodiscard]] Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, projects::LowRankMethod method,
-                                        const std::filesystem::path& cache, const PreparationWatch& watch);
-
-/// "was given up", of the initialisation.
-[[nodiscard]] Error givenUp();
+                                        const FitCache& cache, const PreparationWatch& watch);
 
 } // namespace residua::engine

@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/kept_fit.h"
 
-#include "engine/graph/fit_cache.h"
-
-#include <optional>
+#include <string>
 #include <utility>
 
 namespace residua::engine {
 
-Result<LowRankFit> fitKept(const LowRankProblem& problem, LowRankMethod method, const std::filesystem::path& folder,
-                           const LowRankWatch& watch, const std::function<void(std::string)>& fault)
+Result<LowRankFit> fitKept(const LowRankProblem& problem, LowRankMethod method, CachedFits& cache,
+                           const LowRankWatch& watch)
 {
-    if (folder.empty() || method == LowRankMethod::Baseline) { // a draw is no work
+    if (method == LowRankMethod::Baseline) { // a draw is no work
         return fitLowRank(problem, method, watch);
     }
-    const std::filesystem::path file = folder / fitFileName(problem, method);
-    Result<std::optional<LowRankFit>> kept = readFit(file, problem);
-    if (kept && *kept) {
-        return std::move(**kept);
-    }
-    if (!kept) {
-        fault(kept.error().text() + ": fitted again");
+    const std::string name = fitFileName(problem, method);
+    if (auto kept = cache.kept(name, problem)) {
+        return *std::move(kept);
     }
     Result<LowRankFit> fit = fitLowRank(problem, method, watch);
     if (fit) {
-        if (const Status written = writeFit(file, problem, *fit); !written) {
-            fault(written.error().text() + ": the fit is not kept for another time");
-        }
+        cache.keep(name, problem, *fit);
+    }
+    return fit;
+}
+
+Result<AttentionFit> fitKept(const AttentionProblem& problem, CachedFits& cache, const LowRankWatch& watch)
+{
+    const std::string name = fitFileName(problem);
+    if (auto kept = cache.kept(name, problem)) {
+        return *std::move(kept);
+    }
+    Result<AttentionFit> fit = fitAttention(problem, watch);
+    if (fit) {
+        cache.keep(name, problem, *fit);
     }
     return fit;
 }

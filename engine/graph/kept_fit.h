@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/graph/fit_cache.h"
+#include "engine/lowrank/attention_fit.h"
 #include "engine/lowrank/low_rank_fit.h"
 #include "projects/base/result.h"
 
-#include <filesystem>
-#include <functional>
-#include <string>
-
 namespace residua::engine {
 
-/// As fitLowRank, but a fit of the same problem that `folder` keeps (fit_cache.h) is read instead, and one that it
-/// lacks is kept there; an empty `folder` keeps none. What is wrong with the folder is told to `fault`, and is no
-/// error. Any thread.
-[[nodiscard]] Result<LowRankFit> fitKept(const LowRankProblem& problem, LowRankMethod method,
-                                         const std::filesystem::path& folder, const LowRankWatch& watch,
-                                         const std::function<void(std::string)>& fault);
+/// As fitLowRank and fitAttention, but a fit of the same problem that `cache` keeps is read instead, and one that it
+/// lacks is kept there. Any thread.
+[[nodiscard]] Result<LowRankFit> fitKept(const LowRankProblem& problem, LowRankMethod method, CachedFits& cache,
+                                         const LowRankWatch& watch);
+[[nodiscard]] Result<AttentionFit> fitKept(const AttentionProblem& problem, CachedFits& cache,
+                                           const LowRankWatch& watch);
 
 } // namespace residua::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How far weights in factors are from the full ones, by method: of weights that are drawn as the document says, or that
 // a run has learned. The fits have threads of their own, so that a run beside them goes on.
+#include "engine/api/gap_features.h"
 #include "engine/graph/factor_fits.h"
 #include "engine/graph/fit_cache.h"
 #include "engine/graph/kept_fit.h"
@@ -19,9 +20,11 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -33,6 +36,13 @@ using projects::LowRankInputs;
 using projects::Project;
 
 constexpr std::chrono::milliseconds kTell{100};
+
+/// Features have one search, Adam on samples, for every method that has one; by the others they stay as they start.
+bool searchesFeatures(projects::LowRankMethod method)
+{
+    return method == projects::LowRankMethod::Lfai || method == projects::LowRankMethod::LfaiWs ||
+           method == projects::LowRankMethod::Exact;
+}
 
 /// Weights by methods, fitted on threads of their own from construction on. Destruction stops them.
 class GapFits {
@@ -56,23 +66,16 @@ public:
         const std::scoped_lock lock(m_mutex);
         return std::exchange(m_ended, {});
     }
-    [[nodiscard]] std::vector<std::string> takeFaults()
-    {
-        const std::scoped_lock lock(m_mutex);
-        return std::exchange(m_faults, {});
-    }
+    /// What is wrong with the cache; empty where nothing is.
+    [[nodiscard]] std::string faults() const { return m_cache.faults(); }
 
 private:
     void run(int threads, const std::stop_token& stop)
     {
         LayerFitsWatch watch;
         watch.stop = stop;
-        watch.fit = [this, cache = userFitCache()](const LowRankProblem& problem, LowRankMethod method,
-                                                   const LowRankWatch& fitting) {
-            return fitKept(problem, method, cache, fitting, [this](std::string fault) {
-                const std::scoped_lock lock(m_mutex);
-                m_faults.push_back(std::move(fault));
-            });
+        watch.fit = [this](const LowRankProblem& problem, LowRankMethod method, const LowRankWatch& fitting) {
+            return fitKept(problem, method, m_cache, fitting);
         };
         watch.finished = [this](std::size_t weight, std::size_t method, const Result<LowRankFit>& fit) {
             const std::scoped_lock lock(m_mutex);
@@ -85,7 +88,7 @@ private:
     std::vector<LowRankMethod> m_methods;
     std::mutex m_mutex; ///< of what follows
     std::vector<Fit> m_ended;
-    std::vector<std::string> m_faults;
+    CachedFits m_cache{userFitCache()};
     std::jthread m_thread; ///< last: it uses the others
 };
 
@@ -117,10 +120,15 @@ private:
         if (const Status done = (this->*kStages[stage])(); !done) {
             return QueryFailed{m_request.tag, done.error()};
         }
-        if (kStages[stage] == &GapQuery::takeFits && m_gap.done() < m_gap.fits.size()) {
+        const std::size_t factorFits = m_weights.size() * m_gap.methods.size();
+        if (kStages[stage] == &GapQuery::takeFits && m_gap.done() < factorFits) {
+            return std::nullopt;
+        }
+        if (kStages[stage] == &GapQuery::fitFeatures && m_attention < attentions().size()) { // head by head
             return std::nullopt;
         }
         if (kStages[stage] == &GapQuery::measureOutput && ++m_method < m_gap.methods.size()) {
+            m_stage = stage - 2; // the next method's factors
             return std::nullopt;
         }
         if (stage + 1 == kStageCount) {
@@ -158,7 +166,7 @@ private:
         m_gap.inputs = m_request.inputs.value_or(project.initialisation.lowRankInputs);
         m_gap.methods = m_request.methods;
         m_gap.outputs.resize(m_gap.methods.size());
-        project.initialisation.lowRank = projects::LowRankMethod::Baseline; // the factors' own draw, no fit
+        project = unfitted(std::move(project));
         if (const Status sound = checkProject(project); !sound) {
             return sound.error();
         }
@@ -186,7 +194,7 @@ private:
                 return !ofRun() || m_checkpoint->model.tensors().contains(weight.name);
             });
         }
-        if (m_weights.empty()) {
+        if (m_weights.empty() && attentions().empty()) {
             return Error{"network", ofRun()
                                         ? "the run holds no weight whole that is of lower rank here: expected a rank "
                                           "for a run of full rank, or the project of a factored run"
@@ -241,6 +249,7 @@ private:
             return Error{"data", "there is no example whose inputs the weights could be fitted to"};
         }
         WeightInputs inputs;
+        inputs.setLength(fitLengthOf(m_project));
         Pass pass = passAfter(m_gap.step);
         pass.weightInputs = &inputs;
         const at::NoGradGuard noGrad;
@@ -251,6 +260,7 @@ private:
                 m_moments.emplace(parameter.name, of);
             }
         }
+        m_attentionInputs = inputs.sequences();
         return Done{};
     }
 
@@ -291,7 +301,17 @@ private:
             fit.whole = at::Tensor(); // the problem holds its numbers
             m_fits.push_back(std::move(fit));
         }
-        m_gap.fits.resize(m_weights.size() * m_gap.methods.size());
+        for (const AttentionFeatures& attention : attentions()) {
+            const NamedParameter& features = m_network->parameters()[attention.parameter];
+            const at::IntArrayRef sizes = features.tensor.sizes();
+            m_gap.weights.push_back({features.name, sizes[0] * sizes[1], sizes[2], sizes[1], kSoftmaxFollows});
+            m_startFeatures.push_back(features.tensor.detach().clone());
+        }
+        if (!attentions().empty()) {
+            m_network->initPlan()->setFits(
+                {.attentionInputs = m_attentionInputs, .attentionLength = fitLengthOf(m_project)});
+        }
+        m_gap.fits.resize(m_gap.weights.size() * m_gap.methods.size());
         m_factors.resize(m_gap.fits.size());
         std::vector<LowRankMethod> methods;
         std::ranges::transform(m_gap.methods, std::back_inserter(methods), &solverOf);
@@ -313,25 +333,103 @@ private:
             }
             m_told = true;
         }
-        const std::vector<std::string> faults = m_fitting->takeFaults();
-        if (!faults.empty() && std::exchange(m_faulty, true) == false) {
-            m_gap.notes.push_back("cache of fits: " + faults.front());
+        if (const std::string faults = m_fitting->faults(); !faults.empty() && !std::exchange(m_faulty, true)) {
+            m_gap.notes.push_back(faults);
         }
+        return Done{};
+    }
+
+    /// Of the next method, into the network.
+    Status placeFactors()
+    {
+        m_fitting.reset();
+        m_isWhole = true;
+        for (std::size_t weight = 0; weight < m_fits.size(); ++weight) {
+            if (m_gap.fit(weight, m_method).state != GapFit::State::Fitted) {
+                m_isWhole = false;
+                continue;
+            }
+            const LowRankFit& fit = m_factors[weight * m_gap.methods.size() + m_method];
+            writeFactors(m_fits[weight], fit.left, fit.right);
+        }
+        m_attention = 0;
+        m_head = 0;
+        return Done{};
+    }
+
+    [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const
+    {
+        return m_network->initPlan()->attentions();
+    }
+
+    /// The features of one head, for the queries and keys that the method's factors give: as they are drawn or learned,
+    /// or fitted from there by a method that searches on samples or without.
+    Status fitFeatures()
+    {
+        if (m_attention == attentions().size()) {
+            return Done{};
+        }
+        const AttentionFeatures& attention = attentions()[m_attention];
+        const at::NoGradGuard noGrad;
+        const at::Tensor features = m_network->parameters()[attention.parameter].tensor;
+        if (m_head == 0) {
+            features.copy_(m_startFeatures[m_attention]);
+            m_problems = m_network->initPlan()->problemsOf(attention);
+        }
+        const AttentionProblem& problem = m_problems[m_head];
+        GapFit& gap = m_gap.fit(m_weights.size() + m_attention, m_method);
+        if (const Status fitted = fitHead(problem, gap, features.select(0, std::int64_t(m_head))); !fitted) {
+            gap.state = GapFit::State::Failed;
+            gap.note = fitted.error().text();
+            m_isWhole = false;
+            m_head = m_problems.size();
+        } else if (++m_head == m_problems.size()) {
+            gap.state = GapFit::State::Fitted;
+            gap.meanCorrelation /= double(m_problems.size());
+        }
+        if (m_head == m_problems.size()) {
+            m_head = 0;
+            ++m_attention;
+            m_told = true;
+        }
+        return Done{};
+    }
+
+    Status fitHead(const AttentionProblem& problem, GapFit& gap, const at::Tensor& features)
+    {
+        AttentionError left;
+        if (searchesFeatures(m_gap.methods[m_method])) {
+            Result<AttentionFit> fit = fitKept(problem, m_cache, {});
+            if (!fit) {
+                return fit.error();
+            }
+            features.copy_(at::from_blob(fit->features.data(), features.sizes(), at::kDouble));
+            left = fit->after;
+            gap.seconds += fit->seconds;
+            gap.converged = gap.converged && fit->converged;
+            gap.note = fit->converged ? gap.note : "of a head: " + fit->note;
+            for (std::size_t i = 0; i < problem.start.size(); ++i) {
+                gap.weightError += std::pow(fit->features[i] - problem.start[i], 2);
+            }
+        } else {
+            const Result<AttentionError> measured = measureAttention(problem, problem.start);
+            if (!measured) {
+                return measured.error();
+            }
+            left = *measured;
+        }
+        gap.functionError += left.error;
+        gap.fullFunction += left.full;
+        const double norms = std::sqrt(left.own * left.full);
+        gap.meanCorrelation += norms > 0 ? (left.own + left.full - left.error) / (2 * norms) : 0;
         return Done{};
     }
 
     /// By one method: of the network with its factors. Unknown where a fit of it has failed.
     Status measureOutput()
     {
-        m_fitting.reset();
-        const auto factorsOf = [this](std::size_t weight) -> const LowRankFit& {
-            return m_factors[weight * m_gap.methods.size() + m_method];
-        };
-        for (std::size_t weight = 0; weight < m_fits.size(); ++weight) {
-            if (m_gap.fit(weight, m_method).state != GapFit::State::Fitted) {
-                return Done{};
-            }
-            writeFactors(m_fits[weight], factorsOf(weight).left, factorsOf(weight).right);
+        if (!m_isWhole) {
+            return Done{};
         }
         const Result<at::Tensor> output = outputOf(*m_network);
         if (!output) {
@@ -362,13 +460,21 @@ private:
     std::map<std::string, at::Tensor> m_moments; ///< by the whole weight's name
     at::Tensor m_fullOutput;
     std::vector<FactorFit> m_fits; ///< of each weight, without the whole one
+    InputsByAttention m_attentionInputs;
+    std::vector<at::Tensor> m_startFeatures;  ///< of each attention by features, as they are drawn or learned
+    std::vector<AttentionProblem> m_problems; ///< of the heads of the attention that is fitted now
+    std::size_t m_attention = 0;
+    std::size_t m_head = 0;
+    bool m_isWhole = true; ///< all fits of the method are there
+    CachedFits m_cache{userFitCache()};
     std::unique_ptr<GapFits> m_fitting;
     std::vector<LowRankFit> m_factors; ///< as Gap::fits
     std::size_t m_method = 0;          ///< whose outputs are compared next
 };
 
-const GapQuery::Stage GapQuery::kStages[] = {&GapQuery::open,      &GapQuery::compile,  &GapQuery::runFull,
-                                             &GapQuery::startFits, &GapQuery::takeFits, &GapQuery::measureOutput};
+const GapQuery::Stage GapQuery::kStages[] = {&GapQuery::open,        &GapQuery::compile,      &GapQuery::runFull,
+                                             &GapQuery::startFits,   &GapQuery::takeFits,     &GapQuery::placeFactors,
+                                             &GapQuery::fitFeatures, &GapQuery::measureOutput};
 const std::size_t GapQuery::kStageCount = std::size(kStages);
 
 } // namespace

@@ -110,6 +110,50 @@ private Q_SLOTS:
         QVERIFY(std::ranges::all_of(parts, [](const GapProgress& part) { return part.tag == kTag; }));
     }
 
+    /// An attention by features has a line of its own, whose error the fit lowers, with weights in factors or without.
+    void tellsFeaturesOfAttentions_data()
+    {
+        QTest::addColumn<bool>("inFactors");
+        QTest::newRow("with weights in factors") << true;
+        QTest::newRow("alone") << false;
+    }
+    void tellsFeaturesOfAttentions()
+    {
+        QFETCH(bool, inFactors);
+        GapRequest request{.tag = kTag, .project = thinLanguage()};
+        // By these two methods the factors of queries and keys are the same, and so is the softmax to be met.
+        request.methods = {LowRankMethod::Spectral, LowRankMethod::Lfai};
+        request.inputs = inFactors ? projects::LowRankInputs::Gaussian : projects::LowRankInputs::Data;
+        if (!inFactors) {
+            request.project.network.rank = projects::FullRank{};
+        }
+        for (projects::Node& node : request.project.network.blocks.front().graph.nodes) {
+            if (node.kind == "attention") {
+                node.params["weights"] = std::string("performer");
+                node.params["features"] = std::int64_t{6};
+                node.params["dropout"] = 0.0;
+            }
+        }
+        const auto gap = ask(request);
+        QVERIFY2(gap.ok(), gap ? "" : gap.error().text().c_str());
+        const std::size_t factored = inFactors ? 2 * 7 : 0;
+        QCOMPARE(gap->weights.size(), factored + 2);
+        QCOMPARE(gap->done(), gap->weights.size() * 2);
+        for (std::size_t weight = factored; weight < gap->weights.size(); ++weight) {
+            QVERIFY(gap->weights[weight].name.ends_with(".features"));
+            QCOMPARE(gap->weights[weight].follows, std::string("softmax"));
+            QCOMPARE(gap->weights[weight].rank, std::int64_t{6});
+            const GapFit& drawn = gap->fit(weight, 0);
+            const GapFit& fitted = gap->fit(weight, 1);
+            QVERIFY(fitted.functionError > 0 && fitted.functionError < drawn.functionError);
+            QVERIFY(drawn.weightError == 0 && fitted.weightError > 0);
+            QVERIFY(drawn.meanCorrelation < fitted.meanCorrelation && fitted.meanCorrelation <= 1);
+        }
+        QCOMPARE(totalOf(*gap, 1).weights, factored);
+        QVERIFY(gap->outputs[0] && gap->outputs[1]);
+        QVERIFY(inFactors || *gap->outputs[1] < *gap->outputs[0]);
+    }
+
     /// At full rank nothing is left, of a weight or of the outputs.
     void fullRankLeavesNothing()
     {
