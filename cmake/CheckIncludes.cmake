@@ -20,7 +20,7 @@ set(RESIDUA_FOLDER_ORDER_projects
 set(RESIDUA_FOLDER_ORDER_engine
   api theory files runs results data lowrank runtime ops graph depth network observe train transfer session)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
-set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap)
+set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap)
 
 # Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.
 set(RESIDUA_FAMILY_HEADERS

@@ -2,11 +2,11 @@
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
 #include "app/cli/engine_link.h"
+#include "app/cli/low_rank_arguments.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
-#include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <nlohmann/json.hpp>
@@ -23,15 +23,6 @@ namespace {
 
 constexpr engine::QueryTag kQuery{1};
 constexpr double kMostTokens = 1e7; ///< they are held in memory until the last is there
-
-Exit unanswered(const std::optional<engine::Event>& answer, const Console& console)
-{
-    if (!answer) {
-        return console.fail(Exit::Quit, {"", "interrupted: there is no answer"});
-    }
-    const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
-    return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});
-}
 
 template <class Request>
 void setRun(Request& request, const Arguments& arguments)
@@ -147,17 +138,47 @@ void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
                    {"notes", ready.notes}});
 }
 
-Exit runRetrofit(const Arguments& arguments, const Console& console)
+/// What the commands that make a run of another have in common: both places as absolute paths, and the steps.
+template <class Request>
+Status setCopy(Request& request, const Arguments& arguments)
 {
-    engine::RetrofitRequest request;
     setRun(request, arguments);
     const std::string output = arguments.text("output");
     const Result<std::filesystem::path> run = absolutePath(request.runDirectory);
     const Result<std::filesystem::path> newRun = output.empty() ? run : absolutePath(output);
     if (!run || !newRun) {
-        return console.fail(Exit::Usage, run ? newRun.error() : run.error());
+        return run ? newRun.error() : run.error();
     }
     request.runDirectory = *run;
+    if (!output.empty()) {
+        request.newRun = *newRun;
+    }
+    if (arguments.has("steps")) {
+        request.steps = arguments.integer("steps", 0);
+    }
+    return Done{};
+}
+
+/// Asks, and shows what was answered.
+template <class Ready, class Request>
+Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const Console& console),
+                const Arguments& arguments, const Console& console)
+{
+    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    const auto* const ready = answer ? std::get_if<Ready>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console);
+    }
+    show(*ready, console);
+    return Exit::Ok;
+}
+
+Exit runRetrofit(const Arguments& arguments, const Console& console)
+{
+    engine::RetrofitRequest request;
+    if (const Status set = setCopy(request, arguments); !set) {
+        return console.fail(Exit::Usage, set.error());
+    }
     const Result<engine::RunReader> reader = engine::RunReader::open(request.runDirectory);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
     if (!project) {
@@ -171,48 +192,7 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, {"--topology", topology.error().message});
     }
     request.topology = *topology;
-    if (arguments.has("steps")) {
-        request.steps = arguments.integer("steps", 0);
-    }
-    if (!output.empty()) {
-        request.newRun = *newRun;
-    }
-    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
-    const auto* const ready = answer ? std::get_if<engine::RetrofitReady>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console);
-    }
-    showRetrofit(*ready, console);
-    return Exit::Ok;
-}
-
-/// --rank or --rank-scale; an error where there is none, or both.
-Result<projects::WeightRank> rankOf(const Arguments& arguments)
-{
-    if (arguments.has("rank") == arguments.has("rank-scale")) {
-        return Error{"", "expected --rank-scale S, a share of each weight's smaller side, or --rank N"};
-    }
-    if (arguments.has("rank")) {
-        return projects::WeightRank(projects::FixedRank{arguments.integer("rank", 1)});
-    }
-    const double scale = arguments.real("rank-scale", 1);
-    return scale > 0 ? Result<projects::WeightRank>(projects::WeightRank(projects::RankScale{scale}))
-                     : Result<projects::WeightRank>(Error{"--rank-scale", "got 0, expected more than 0 and at most 1"});
-}
-
-/// By the names in files; "-" stands for "_". Baseline is left to the engine, which says why not.
-Result<projects::LowRankMethod> methodFrom(std::string name)
-{
-    std::ranges::replace(name, '-', '_');
-    std::string known;
-    for (int i = 0; i <= static_cast<int>(projects::LowRankMethod::Exact); ++i) {
-        const auto method = static_cast<projects::LowRankMethod>(i);
-        if (projects::keyOf(method) == name) {
-            return method;
-        }
-        known += (known.empty() ? "" : ", ") + projects::keyOf(method);
-    }
-    return Error{"--method", "there is no \"" + name + "\", expected one of " + known};
+    return askAndShow(request, &showRetrofit, arguments, console);
 }
 
 void showFactorise(const engine::FactoriseReady& ready, const Console& console)
@@ -250,39 +230,23 @@ void showFactorise(const engine::FactoriseReady& ready, const Console& console)
 Exit runFactorise(const Arguments& arguments, const Console& console)
 {
     engine::FactoriseRequest request;
-    setRun(request, arguments);
-    const Result<projects::WeightRank> rank = rankOf(arguments);
-    const Result<projects::LowRankMethod> method = methodFrom(arguments.text("method", "exact"));
-    const std::string inputs = arguments.text("inputs", "data");
-    if (!rank || !method) {
-        return console.fail(Exit::Usage, rank ? method.error() : rank.error());
+    const auto rank = rankFrom(arguments);
+    const auto method = methodFrom(arguments.text("method", "exact"));
+    const auto inputs = inputsFrom(arguments);
+    if (!rank || !method || !inputs) {
+        return console.fail(Exit::Usage, !rank ? rank.error() : !method ? method.error() : inputs.error());
     }
-    if (inputs != "data" && inputs != "gaussian") {
-        return console.fail(Exit::Usage, {"--inputs", "got \"" + inputs + "\", expected data or gaussian"});
+    if (!*rank) {
+        return console.fail(Exit::Usage,
+                            {"", "expected --rank-scale S, a share of each weight's smaller side, or --rank N"});
     }
-    request.rank = *rank;
+    if (const Status set = setCopy(request, arguments); !set) {
+        return console.fail(Exit::Usage, set.error());
+    }
+    request.rank = **rank;
     request.method = *method;
-    request.inputs = inputs == "data" ? projects::LowRankInputs::Data : projects::LowRankInputs::Gaussian;
-    const std::string output = arguments.text("output");
-    const Result<std::filesystem::path> run = absolutePath(request.runDirectory);
-    const Result<std::filesystem::path> newRun = output.empty() ? run : absolutePath(output);
-    if (!run || !newRun) {
-        return console.fail(Exit::Usage, run ? newRun.error() : run.error());
-    }
-    request.runDirectory = *run;
-    if (!output.empty()) {
-        request.newRun = *newRun;
-    }
-    if (arguments.has("steps")) {
-        request.steps = arguments.integer("steps", 0);
-    }
-    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
-    const auto* const ready = answer ? std::get_if<engine::FactoriseReady>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console);
-    }
-    showFactorise(*ready, console);
-    return Exit::Ok;
+    request.inputs = inputs->value_or(request.inputs);
+    return askAndShow(request, &showFactorise, arguments, console);
 }
 
 const PositionalSpec kRunDirectory{"RUN", "a run's directory"};

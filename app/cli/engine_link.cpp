@@ -115,14 +115,21 @@ std::optional<engine::Event> EngineLink::takeEvent()
     return event;
 }
 
-std::optional<engine::Event> ask(const engine::Command& question, int threads)
+std::optional<engine::Event> ask(const engine::Command& question, int threads,
+                                 const std::function<void(const engine::GapProgress&)>& news)
 {
     EngineLink link(threads);
     link.post(question);
     while (true) {
         Heard heard = link.next();
         if (auto* const event = std::get_if<engine::Event>(&heard)) {
-            return std::move(*event);
+            const auto* const part = std::get_if<engine::GapProgress>(event);
+            if (part == nullptr) {
+                return std::move(*event);
+            }
+            if (news) {
+                news(*part);
+            }
         }
         if (const auto* const signal = std::get_if<Signal>(&heard); signal && *signal != Signal::Checkpoint) {
             return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,7 +53,9 @@ private:
     std::unique_ptr<engine::Session> m_session;
 };
 
-/// Asks an engine of its own one question, and waits for the answer; nothing after an interrupt.
-[[nodiscard]] std::optional<engine::Event> ask(const engine::Command& question, int threads = 0);
+/// Asks an engine of its own one question, and waits for the answer; nothing after an interrupt. `news` is given the
+/// events that are a part of the answer and not the end of it.
+[[nodiscard]] std::optional<engine::Event> ask(const engine::Command& question, int threads = 0,
+                                               const std::function<void(const engine::GapProgress&)>& news = {});
 
 } // namespace residua::cli

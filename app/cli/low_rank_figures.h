@@ -3,18 +3,14 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/console.h"
-#include "engine/lowrank/low_rank_fit.h"
 
 #include <vector>
 
 namespace residua::cli {
 
-/// `analyze theory --figure N`: figures 1, 3 and 4 of the paper on low-rank initialisation, each with what the solvers
+/// `analyze theory --figure N`: figures 1 to 4 of the paper on low-rank initialisation, each with what the solvers
 /// reach beside the bound.
 [[nodiscard]] Exit runLowRankFigure(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> lowRankFigureOptions();
-
-/// spectral,lfai-ws,exact. Errors, placed at --methods, name what is not known.
-[[nodiscard]] Result<std::vector<engine::LowRankMethod>> lowRankMethodsFrom(const std::string& list);
 
 } // namespace residua::cli

@@ -5,7 +5,9 @@
 #include "app/cli/console.h"
 #include "engine/api/session.h"
 
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace residua::cli {
@@ -34,6 +36,16 @@ inline void remarkNotes(const std::vector<std::string>& notes, const Console& co
     for (const std::string& note : notes) {
         console.remark("note: " + note);
     }
+}
+
+/// What there is to say where a question got no answer of its own.
+inline Exit unanswered(const std::optional<engine::Event>& answer, const Console& console)
+{
+    if (!answer) {
+        return console.fail(Exit::Quit, {"", "interrupted: there is no answer"});
+    }
+    const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
+    return console.fail(Exit::RunFailed, failed != nullptr ? failed->error : Error{"engine", "unexpected answer"});
 }
 
 } // namespace residua::cli

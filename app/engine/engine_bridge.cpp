@@ -62,6 +62,14 @@ engine::RunId EngineBridge::resumeRun(engine::ResumeRun command)
     return m_run;
 }
 
+template <class Request>
+engine::QueryTag EngineBridge::ask(Request request)
+{
+    request.tag = m_lastTag = next(m_lastTag);
+    m_session->post(std::move(request));
+    return m_lastTag;
+}
+
 void EngineBridge::pause()
 {
     m_session->post(engine::Pause{m_run});
@@ -84,22 +92,32 @@ void EngineBridge::stop()
 
 void EngineBridge::listDevices()
 {
-    m_devicesTag = m_lastTag = next(m_lastTag);
-    m_session->post(engine::ListDevices{m_devicesTag});
+    m_devicesTag = ask(engine::ListDevices{});
 }
 
 engine::QueryTag EngineBridge::sample(engine::SampleRequest request)
 {
-    request.tag = m_lastTag = next(m_lastTag);
-    m_session->post(std::move(request));
-    return m_lastTag;
+    return ask(std::move(request));
 }
 
 engine::QueryTag EngineBridge::retrofit(engine::RetrofitRequest request)
 {
-    request.tag = m_lastTag = next(m_lastTag);
-    m_session->post(std::move(request));
-    return m_lastTag;
+    return ask(std::move(request));
+}
+
+engine::QueryTag EngineBridge::factorise(engine::FactoriseRequest request)
+{
+    return ask(std::move(request));
+}
+
+engine::QueryTag EngineBridge::gap(engine::GapRequest request)
+{
+    return ask(std::move(request));
+}
+
+void EngineBridge::giveUp(engine::QueryTag question)
+{
+    m_session->post(engine::GiveUp{question});
 }
 
 void EngineBridge::receive(engine::Event event)
@@ -167,6 +185,9 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::CheckpointWritten& value) { emit checkpointWritten(value); },
                    [this](const engine::SampleReady& value) { emit sampleReady(value); },
                    [this](const engine::RetrofitReady& value) { emit retrofitReady(value); },
+                   [this](const engine::FactoriseReady& value) { emit factoriseReady(value); },
+                   [this](const engine::GapProgress& value) { emit gapProgressed(value); },
+                   [this](const engine::GapReady& value) { emit gapReady(value); },
                    [this](const engine::QueryFailed& value) { emit queryFailed(value); },
                    [](const auto&) {}, // what the window does not follow, or did not ask for
                },

@@ -32,6 +32,10 @@ public:
     /// A newer question of a kind takes the place of an older one. The tag of its answer.
     engine::QueryTag sample(engine::SampleRequest request);
     engine::QueryTag retrofit(engine::RetrofitRequest request);
+    engine::QueryTag factorise(engine::FactoriseRequest request);
+    engine::QueryTag gap(engine::GapRequest request);
+    /// queryFailed() answers it, unless it has been answered.
+    void giveUp(engine::QueryTag question);
     /// Time that the engine's thread has spent in handing events over, since the start.
     [[nodiscard]] double secondsHandingOver() const { return 1e-9 * static_cast<double>(m_handingOver.load()); }
 
@@ -45,10 +49,15 @@ signals:
     void checkpointWritten(const residua::engine::CheckpointWritten& event);
     void sampleReady(const residua::engine::SampleReady& event);
     void retrofitReady(const residua::engine::RetrofitReady& event);
+    void factoriseReady(const residua::engine::FactoriseReady& event);
+    void gapProgressed(const residua::engine::GapProgress& event);
+    void gapReady(const residua::engine::GapReady& event);
     void queryFailed(const residua::engine::QueryFailed& event);
     void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
 
 private:
+    template <class Request>
+    engine::QueryTag ask(Request request);
     void receive(engine::Event event); ///< engine thread
     void deliver();                    ///< GUI thread
     void dispatch(const engine::Event& event);

@@ -29,6 +29,7 @@ svg .band{fill:var(--muted);opacity:.1}svg .grid{stroke:var(--grid)}svg .axis{st
 .curve{fill:none;stroke-width:1.8}.faint{stroke-width:1;opacity:.3}.dashed{stroke-dasharray:5 3}
 figcaption{margin-bottom:6px}input[type=range]{width:100%}
 .scale{display:flex;gap:8px;align-items:center;color:var(--muted);font-size:13px;margin-top:8px}.scale i{height:8px;width:160px;border-radius:2px}
+i.bar{display:inline-block;height:8px;border-radius:2px;background:var(--c0)}
 table{border-collapse:collapse;width:100%;font-size:14px}td,th{text-align:left;padding:4px 10px 4px 0;border-bottom:1px solid var(--grid);vertical-align:top}
 th{color:var(--muted);font-weight:500}td.n{font-variant-numeric:tabular-nums;white-space:nowrap}
 pre{font:12px/1.45 'JetBrains Mono',monospace;white-space:pre-wrap;margin:8px 0 0}

@@ -2,6 +2,7 @@
 #include "app/report/report.h"
 
 #include "app/report/bound_figures.h"
+#include "app/report/gap_section.h"
 #include "app/report/html_heatmap.h"
 #include "app/report/html_text.h"
 #include "app/report/page_style.h"
@@ -131,6 +132,7 @@ private:
     /// FLOP of the first `step` steps, without what they leave out; NaN where the shapes do not tell.
     [[nodiscard]] double flopsAt(std::int64_t step) const;
     void transitions();
+    void gap();
     void heatmaps();
     void events();
     void document();
@@ -160,6 +162,7 @@ std::string RunPage::html()
         figure(std::move(spec));
     }
     transitions();
+    gap();
     heatmaps();
     events();
     document();
@@ -351,6 +354,15 @@ void RunPage::transitions()
         m_out << "</tr>";
     }
     m_out << "</table></div>";
+}
+
+void RunPage::gap()
+{
+    if (const auto gap = m_run.gap(); gap && *gap) {
+        m_out << gapSection(**gap);
+    } else if (!gap) {
+        m_leftOut.push_back(gap.error().text());
+    }
 }
 
 /// Of the shape of the last: another was another network's.

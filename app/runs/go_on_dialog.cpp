@@ -5,12 +5,14 @@
 #include "engine/results/run_reader.h"
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
+#include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/transfer/retrofit.h"
 
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -27,12 +29,22 @@ namespace residua::app {
 namespace {
 
 constexpr int kWidth = 460;
+constexpr double kLeastShare = 0.001;
+constexpr double kShareStep = 0.05;
 
 QString titleOf(GoOnKind kind)
 {
-    return kind == GoOnKind::Resume ? GoOnDialog::tr("Resume a run")
-           : kind == GoOnKind::Fork ? GoOnDialog::tr("Fork a run")
-                                    : GoOnDialog::tr("Retrofit a run");
+    switch (kind) {
+    case GoOnKind::Resume:
+        return GoOnDialog::tr("Resume a run");
+    case GoOnKind::Fork:
+        return GoOnDialog::tr("Fork a run");
+    case GoOnKind::Retrofit:
+        return GoOnDialog::tr("Retrofit a run");
+    case GoOnKind::Factorise:
+        break;
+    }
+    return GoOnDialog::tr("Factorise a run");
 }
 
 QString explanationOf(GoOnKind kind, const QString& run)
@@ -44,18 +56,36 @@ QString explanationOf(GoOnKind kind, const QString& run)
     case GoOnKind::Fork:
         return GoOnDialog::tr("A copy of %1 up to a checkpoint goes on as a run of its own.").arg(run);
     case GoOnKind::Retrofit:
+        return GoOnDialog::tr("A copy of %1 goes on with its depth wired otherwise. It computes the same at first: "
+                              "weights that stay keep their values and the optimiser's state of them.")
+            .arg(run);
+    case GoOnKind::Factorise:
         break;
     }
-    return GoOnDialog::tr("A copy of %1 goes on with its depth wired otherwise. It computes the same at first: weights "
-                          "that stay keep their values and the optimiser's state of them.")
+    return GoOnDialog::tr("A copy of %1 goes on with the weights of its blocks as products of two thin matrices that "
+                          "approximate what it has learned. Its loss before and after is told.")
         .arg(run);
 }
 
 QString goText(GoOnKind kind)
 {
-    return kind == GoOnKind::Resume ? GoOnDialog::tr("Resume")
-           : kind == GoOnKind::Fork ? GoOnDialog::tr("Fork and train")
-                                    : GoOnDialog::tr("Retrofit and train");
+    switch (kind) {
+    case GoOnKind::Resume:
+        return GoOnDialog::tr("Resume");
+    case GoOnKind::Fork:
+        return GoOnDialog::tr("Fork and train");
+    case GoOnKind::Retrofit:
+        return GoOnDialog::tr("Retrofit and train");
+    case GoOnKind::Factorise:
+        break;
+    }
+    return GoOnDialog::tr("Factorise and train");
+}
+
+/// Whether the copy is made by the engine, which may refuse, and changes the project.
+bool changesProject(GoOnKind kind)
+{
+    return kind == GoOnKind::Retrofit || kind == GoOnKind::Factorise;
 }
 
 QString wordsOf(const Error& error)
@@ -90,6 +120,9 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wire
       m_step(new QComboBox(this)),
       m_steps(new QSpinBox(this)),
       m_topology(new QComboBox(this)),
+      m_rank(new QDoubleSpinBox(this)),
+      m_method(new QComboBox(this)),
+      m_inputs(new QComboBox(this)),
       m_cost(new QLabel(this)),
       m_otherData(new QCheckBox(tr("Go on though the data are not those it was trained on"), this)),
       m_reason(new QLabel(this))
@@ -113,12 +146,7 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wire
     auto* form = new QFormLayout;
     form->addRow(tr("From checkpoint"), m_step);
     form->addRow(tr("Steps in all"), m_steps);
-    if (kind == GoOnKind::Retrofit) {
-        form->addRow(tr("Topology"), m_topology);
-        form->addRow(QString(), m_cost);
-    }
-    m_topology->setVisible(kind == GoOnKind::Retrofit);
-    m_cost->setVisible(kind == GoOnKind::Retrofit);
+    addRows(*form);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_go = buttons->addButton(goText(kind), QDialogButtonBox::AcceptRole);
     m_go->setObjectName(QStringLiteral("goOn"));
@@ -134,8 +162,50 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, projects::Topology wire
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     fillCheckpoints();
     fillTopologies(wired);
+    fillFactors();
     connectFields();
     update();
+}
+
+void GoOnDialog::addRows(QFormLayout& form)
+{
+    const bool retrofits = m_kind == GoOnKind::Retrofit;
+    const bool factorises = m_kind == GoOnKind::Factorise;
+    if (retrofits) {
+        form.addRow(tr("Topology"), m_topology);
+    }
+    if (factorises) {
+        form.addRow(tr("Rank scale"), m_rank);
+        form.addRow(tr("Method"), m_method);
+        form.addRow(tr("Fitted to"), m_inputs);
+    }
+    if (changesProject(m_kind)) {
+        form.addRow(QString(), m_cost);
+    }
+    m_topology->setVisible(retrofits);
+    for (QWidget* field : std::initializer_list<QWidget*>{m_rank, m_method, m_inputs}) {
+        field->setVisible(factorises);
+    }
+    m_cost->setVisible(changesProject(m_kind));
+}
+
+void GoOnDialog::fillFactors()
+{
+    m_rank->setObjectName(QStringLiteral("goOnRank"));
+    m_rank->setRange(kLeastShare, 1);
+    m_rank->setSingleStep(kShareStep);
+    m_rank->setDecimals(3);
+    m_rank->setValue(GoOnRequest{}.rankShare);
+    m_rank->setToolTip(tr("The rank of each weight as a share of its smaller side"));
+    m_method->setObjectName(QStringLiteral("goOnMethod"));
+    for (const projects::LowRankMethod method :
+         {projects::LowRankMethod::Exact, projects::LowRankMethod::Spectral, projects::LowRankMethod::ReluSvd,
+          projects::LowRankMethod::LfaiWs, projects::LowRankMethod::Lfai}) {
+        m_method->addItem(QString::fromStdString(projects::titleOf(method)), static_cast<int>(method));
+    }
+    m_inputs->setObjectName(QStringLiteral("goOnInputs"));
+    m_inputs->addItem(tr("what each layer reads of the data"), static_cast<int>(projects::LowRankInputs::Data));
+    m_inputs->addItem(tr("standard normal inputs"), static_cast<int>(projects::LowRankInputs::Gaussian));
 }
 
 void GoOnDialog::fillCheckpoints()
@@ -178,6 +248,7 @@ void GoOnDialog::connectFields()
     connect(m_step, &QComboBox::currentIndexChanged, this, &GoOnDialog::update);
     connect(m_steps, &QSpinBox::valueChanged, this, &GoOnDialog::update);
     connect(m_topology, &QComboBox::currentTextChanged, this, &GoOnDialog::update);
+    connect(m_rank, &QDoubleSpinBox::valueChanged, this, &GoOnDialog::update);
 }
 
 std::int64_t GoOnDialog::step() const
@@ -194,11 +265,26 @@ Result<projects::Topology> GoOnDialog::topology() const
     return projects::topologyFrom(text.trimmed().toStdString(), m_source.project.network);
 }
 
-QString GoOnDialog::costText(const projects::Topology& topology) const
+Result<projects::Project> GoOnDialog::changed() const
 {
-    const auto wired = projects::rewired(m_source.project, topology);
+    projects::Project after = m_source.project;
+    if (m_kind == GoOnKind::Retrofit) {
+        const auto chosen = topology();
+        return chosen ? projects::rewired(after, *chosen) : Result<projects::Project>(chosen.error());
+    }
+    if (m_kind == GoOnKind::Factorise) {
+        if (!std::holds_alternative<projects::FullRank>(after.network.rank)) {
+            return Error{"", tr("The run's weights are in factors already.").toStdString()};
+        }
+        after.network.rank = projects::RankScale{m_rank->value()};
+    }
+    return after;
+}
+
+QString GoOnDialog::costText(const projects::Project& wanted) const
+{
     const auto before = projects::costOf(m_source.project);
-    const auto after = wired ? projects::costOf(*wired) : Result<projects::CostReport>(wired.error());
+    const auto after = projects::costOf(wanted);
     if (!before || !after) {
         return {};
     }
@@ -215,13 +301,11 @@ void GoOnDialog::update()
     if (m_steps->value() <= step()) {
         reason = tr("The checkpoint is of step %1: more steps in all are needed to go on.").arg(formatWhole(step()));
     }
-    if (m_kind == GoOnKind::Retrofit) {
-        const auto chosen = topology();
-        const auto wired =
-            chosen ? projects::rewired(m_source.project, *chosen) : Result<projects::Project>(chosen.error());
-        m_cost->setText(wired ? costText(*chosen) : QString());
-        if (reason.isEmpty() && !wired) {
-            reason = wordsOf(wired.error());
+    if (changesProject(m_kind)) {
+        const Result<projects::Project> after = changed();
+        m_cost->setText(after ? costText(*after) : QString());
+        if (reason.isEmpty() && !after) {
+            reason = wordsOf(after.error());
         }
     }
     m_go->setEnabled(reason.isEmpty());
@@ -253,6 +337,11 @@ void GoOnDialog::choose()
         }
         request.topology = *chosen;
         m_go->setText(tr("Comparing outputs…"));
+    } else if (m_kind == GoOnKind::Factorise) {
+        request.rankShare = m_rank->value();
+        request.method = static_cast<projects::LowRankMethod>(m_method->currentData().toInt());
+        request.inputs = static_cast<projects::LowRankInputs>(m_inputs->currentData().toInt());
+        m_go->setText(tr("Fitting…"));
     }
     m_reason->hide();
     m_go->setEnabled(false); // until it is carried out or refused

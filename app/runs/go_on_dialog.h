@@ -14,6 +14,8 @@
 
 class QCheckBox;
 class QComboBox;
+class QDoubleSpinBox;
+class QFormLayout;
 class QLabel;
 class QPushButton;
 class QSpinBox;
@@ -29,8 +31,9 @@ struct GoOnSource {
 /// Blocking; any thread.
 [[nodiscard]] Result<GoOnSource> readGoOnSource(const std::string& runDirectory);
 
-/// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, with what
-/// that changes in cost. It stays open until the request is carried out, to say what stands in its way. Not modal.
+/// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, or for
+/// factors of which rank and how they are found, with what that changes in cost. It stays open until the request is
+/// carried out, to say what stands in its way. Not modal.
 class GoOnDialog : public QDialog {
     Q_OBJECT
 public:
@@ -47,19 +50,26 @@ signals:
 private:
     void fillCheckpoints();
     void fillTopologies(const projects::Topology& wired);
+    void fillFactors();
+    void addRows(QFormLayout& form);
     void connectFields();
     void update();
     void choose();
     [[nodiscard]] std::int64_t step() const;
     [[nodiscard]] Result<projects::Topology> topology() const;
-    [[nodiscard]] QString costText(const projects::Topology& topology) const;
+    /// The run's project as it would be trained; the run's own where nothing of it changes.
+    [[nodiscard]] Result<projects::Project> changed() const;
+    [[nodiscard]] QString costText(const projects::Project& wanted) const;
 
     GoOnKind m_kind;
     GoOnSource m_source;
     std::vector<projects::Topology> m_topologies; ///< of the list
     QComboBox* m_step;
     QSpinBox* m_steps;
-    QComboBox* m_topology; ///< a retrofit's
+    QComboBox* m_topology;  ///< a retrofit's
+    QDoubleSpinBox* m_rank; ///< this and the next two: of factors
+    QComboBox* m_method;
+    QComboBox* m_inputs;
     QLabel* m_cost;
     QCheckBox* m_otherData;
     QLabel* m_reason;

@@ -3,6 +3,7 @@
 
 #include "engine/api/session.h"
 #include "projects/model/topology.h"
+#include "projects/model/training_plan.h"
 
 #include <cstdint>
 #include <string>
@@ -10,9 +11,10 @@
 namespace residua::app {
 
 enum class GoOnKind {
-    Resume,   ///< the run itself, from a checkpoint
-    Fork,     ///< a copy of it up to a checkpoint
-    Retrofit, ///< a copy that is wired otherwise and computes the same at first
+    Resume,    ///< the run itself, from a checkpoint
+    Fork,      ///< a copy of it up to a checkpoint
+    Retrofit,  ///< a copy that is wired otherwise and computes the same at first
+    Factorise, ///< a copy whose weights are products of two thin matrices near to what it has learned
 };
 
 /// How a run is to go on.
@@ -23,6 +25,10 @@ struct GoOnRequest {
     std::int64_t steps = 0;
     engine::OtherData otherData = engine::OtherData::Refuse;
     projects::Topology topology = {}; ///< of a retrofit
+    /// Of factors.
+    double rankShare = 0.25;
+    projects::LowRankMethod method = projects::LowRankMethod::Exact;
+    projects::LowRankInputs inputs = projects::LowRankInputs::Data;
 };
 
 } // namespace residua::app

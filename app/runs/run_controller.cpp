@@ -31,6 +31,19 @@ std::string folderName(const std::string& name)
     return folder.isEmpty() ? "project" : folder.toStdString();
 }
 
+/// What the engine needs to know to make a copy of a run.
+template <class Request>
+Request questionFrom(const GoOnRequest& request, const std::filesystem::path& project)
+{
+    Request question;
+    question.runDirectory = request.run;
+    question.projectDirectory = project;
+    question.otherData = request.otherData;
+    question.step = request.step;
+    question.steps = request.steps;
+    return question;
+}
+
 } // namespace
 
 double RunProgress::secondsLeft(std::int64_t unitsPerStep) const
@@ -71,23 +84,32 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     connect(&engine, &EngineBridge::runPaused, this, [this] { setPhase(RunPhase::Paused); });
     connect(&engine, &EngineBridge::runContinued, this, [this] { setPhase(RunPhase::Running); });
     connect(&engine, &EngineBridge::runEnded, this, &RunController::onEnded);
-    connect(&engine, &EngineBridge::retrofitReady, this, [this](const engine::RetrofitReady& event) {
-        if (event.tag == m_retrofit) {
-            emit retrofitted(event);
-            resumeCopy(event.runDirectory);
-        }
-    });
-    connect(&engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
-        if (event.tag == m_retrofit) {
-            emit retrofitRefused(QString::fromStdString(event.error.text()));
-        }
-    });
+    followCopies();
     connect(&m_queue, &RunQueue::failed, this,
             [this](const Error& error) { emit refused(QString::fromStdString(error.text())); });
     connect(&m_queue, &RunQueue::takenUp, this, [this](int count) {
         m_held = true; // nobody asked for them today
         emit queueChanged();
         emit queueTakenUp(count);
+    });
+}
+
+void RunController::followCopies()
+{
+    const auto take = [this](const auto& made, auto told) {
+        if (made.tag == m_copy) {
+            (this->*told)(made);
+            resumeCopy(made.runDirectory);
+        }
+    };
+    connect(&m_engine, &EngineBridge::retrofitReady, this,
+            [take](const engine::RetrofitReady& made) { take(made, &RunController::retrofitted); });
+    connect(&m_engine, &EngineBridge::factoriseReady, this,
+            [take](const engine::FactoriseReady& made) { take(made, &RunController::factorised); });
+    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
+        if (event.tag == m_copy) {
+            emit copyRefused(QString::fromStdString(event.error.text()));
+        }
     });
 }
 
@@ -270,15 +292,25 @@ void RunController::fork(const GoOnRequest& request)
 
 void RunController::retrofit(const GoOnRequest& request)
 {
-    m_goOn = request;
-    engine::RetrofitRequest question;
-    question.runDirectory = request.run;
-    question.projectDirectory = m_session.directory();
-    question.otherData = request.otherData;
-    question.step = request.step;
+    auto question = questionFrom<engine::RetrofitRequest>(request, m_session.directory());
     question.topology = request.topology;
-    question.steps = request.steps;
-    m_retrofit = m_engine.retrofit(std::move(question));
+    m_goOn = request;
+    m_copy = m_engine.retrofit(std::move(question));
+}
+
+void RunController::factorise(const GoOnRequest& request)
+{
+    auto question = questionFrom<engine::FactoriseRequest>(request, m_session.directory());
+    question.rank = projects::RankScale{request.rankShare};
+    question.method = request.method;
+    question.inputs = request.inputs;
+    m_goOn = request;
+    m_copy = m_engine.factorise(std::move(question));
+}
+
+void RunController::giveUpCopy()
+{
+    m_engine.giveUp(m_copy);
 }
 
 /// A copy that was made of a run, from its only checkpoint.

@@ -65,9 +65,12 @@ public:
     /// Copies a run up to a checkpoint, off this thread; trains the copy where nothing else trains.
     void fork(const std::filesystem::path& runDirectory, std::int64_t step);
     void fork(const GoOnRequest& request);
-    /// Makes a copy that is wired otherwise, in the engine's time; trains it where nothing else trains. retrofitted()
-    /// or retrofitRefused() follows.
+    /// Makes a copy that is wired otherwise, or whose weights are in factors, in the engine's time; trains it where
+    /// nothing else trains. retrofitted() or factorised() follows, or copyRefused().
     void retrofit(const GoOnRequest& request);
+    void factorise(const GoOnRequest& request);
+    /// The copy that is being made is no longer wanted; copyRefused() says so.
+    void giveUpCopy();
     /// Trains the document as it is now once what is before it has ended; at once where nothing trains.
     void enqueue();
     /// The same for projects that are made from the document, such as the members of a sweep.
@@ -90,7 +93,8 @@ signals:
     /// A copy of a run is there.
     void forked(const std::filesystem::path& runDirectory);
     void retrofitted(const residua::engine::RetrofitReady& made);
-    void retrofitRefused(const QString& reason);
+    void factorised(const residua::engine::FactoriseReady& made);
+    void copyRefused(const QString& reason);
     void started(const std::filesystem::path& runDirectory);
     void progressed(const residua::engine::Progress& progress);
     void ended(const residua::engine::RunEnded& event);
@@ -106,6 +110,7 @@ private:
     [[nodiscard]] bool launch(engine::ResumeRun command);
     void startNext();
     void endRun();
+    void followCopies();
     void resumeCopy(const std::filesystem::path& copy);
     [[nodiscard]] bool prepare();
     [[nodiscard]] bool givePlace();
@@ -123,8 +128,8 @@ private:
     std::string m_device = "cpu";
     RunQueue m_queue; ///< their directories are named when they start
     bool m_held = false;
-    engine::QueryTag m_retrofit{}; ///< the last that was asked for
-    GoOnRequest m_goOn;            ///< how the copy that is being made is to go on
+    engine::QueryTag m_copy{}; ///< the last retrofit or factorisation that was asked for
+    GoOnRequest m_goOn;        ///< how the copy that is being made is to go on
 };
 
 /// A folder below `parent` for a project of this name that does not exist yet.

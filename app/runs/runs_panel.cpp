@@ -57,6 +57,8 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
                          tr("Go on from one of its checkpoints as a run of its own"), this)),
       m_retrofit(panelAction("run:retrofit", {}, tr("Retrofit…"),
                              tr("Go on with the trained network wired otherwise, computing the same at first"), this)),
+      m_factorise(panelAction("run:factorise", {}, tr("Factorise…"),
+                              tr("Go on with the trained network, its weights products of two thin matrices"), this)),
       m_sample(panelAction("run:sample", {}, tr("Sample a text"), tr("Have the run's language model continue a text"),
                            this)),
       m_compare(panelAction("run:compare", QStringLiteral("graph"), tr("Compare"),
@@ -146,8 +148,8 @@ void RunsPanel::connectButtons()
     const auto show = withCurrent([this](const std::string& directory) { emit showRequested(directory); });
     connect(m_tree, &QTreeView::activated, this, show);
     connect(m_show, &QAction::triggered, this, show);
-    for (const auto& [action, kind] :
-         {std::pair(m_resume, GoOnKind::Resume), std::pair(m_retrofit, GoOnKind::Retrofit)}) {
+    for (const auto& [action, kind] : {std::pair(m_resume, GoOnKind::Resume), std::pair(m_retrofit, GoOnKind::Retrofit),
+                                       std::pair(m_factorise, GoOnKind::Factorise)}) {
         connect(action, &QAction::triggered, this,
                 withCurrent([this, how = kind](const std::string& directory) { emit goOnRequested(directory, how); }));
     }
@@ -283,6 +285,7 @@ void RunsPanel::updateState()
     const bool rests = run && run->status != engine::RunStatus::Running && run->status != engine::RunStatus::Paused;
     m_resume->setEnabled(rests);
     m_retrofit->setEnabled(rests);
+    m_factorise->setEnabled(rests);
 }
 
 } // namespace residua::app

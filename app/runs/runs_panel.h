@@ -37,7 +37,7 @@ public:
     /// What only the menu of a run has.
     [[nodiscard]] QList<QAction*> furtherCommands() const
     {
-        return {m_retrofit, m_sample, m_rename, m_report, m_reveal};
+        return {m_retrofit, m_factorise, m_sample, m_rename, m_report, m_reveal};
     }
     /// Makes this run the current one, where the filter lets it through.
     void select(const std::string& directory);
@@ -79,6 +79,7 @@ private:
     QAction* m_resume;
     QAction* m_fork;
     QAction* m_retrofit;
+    QAction* m_factorise;
     QAction* m_sample;
     QAction* m_compare;
     QAction* m_remove;

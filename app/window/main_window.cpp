@@ -17,6 +17,7 @@
 #include "app/window/canvas_menu.h"
 #include "app/window/document_views.h"
 #include "app/window/edit_commands.h"
+#include "app/window/gap_commands.h"
 #include "app/window/help_commands.h"
 #include "app/window/run_commands.h"
 #include "app/window/run_follower.h"
@@ -113,6 +114,8 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     auto* runCommands = new RunCommands(m_session, m_engine, m_runs, *m_workspace, this);
     connect(runCommands, &RunCommands::refused, this, &MainWindow::refuse);
     connect(runCommands, &RunCommands::noted, this, &MainWindow::note);
+    auto* gapCommands = new GapCommands(m_session, m_engine, m_runs, *m_documents, *m_workspace, this);
+    connect(gapCommands, &GapCommands::refused, this, &MainWindow::refuse);
     connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->schedule());
     new TheoryViews(m_session, m_workspace->view<visualizers::TheoryView>(), this);
     new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);

@@ -9,6 +9,7 @@
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
 #include "app/sweeps/sweep_panel.h"
+#include "visualizers/gap/gap_view.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
@@ -79,6 +80,11 @@ QWidget* makeTheory(const PanelModels&)
     return new visualizers::TheoryView;
 }
 
+QWidget* makeGap(const PanelModels& models)
+{
+    return new visualizers::GapView(models.shownRuns);
+}
+
 QWidget* makeRuns(const PanelModels& models)
 {
     return new RunsPanel(models.runs);
@@ -107,6 +113,7 @@ constexpr Panel kPanels[] = {
     {"norms", "metricsDock", QT_TRANSLATE_NOOP("Panels", "Norms and speed"), PanelArea::Curves, kBelow, makeMetrics},
     {"pareto", "paretoDock", QT_TRANSLATE_NOOP("Panels", "Pareto"), PanelArea::Curves, kBelow, makePareto},
     {"theory", "theoryDock", QT_TRANSLATE_NOOP("Panels", "Theory"), PanelArea::Curves, kBelow, makeTheory},
+    {"gap", "gapDock", QT_TRANSLATE_NOOP("Panels", "Low-rank gap"), PanelArea::Curves, kBelow, makeGap},
     {"coefficients", "heatmapDock", QT_TRANSLATE_NOOP("Panels", "Coefficients"), PanelArea::Tables, kBelow,
      makeHeatmap},
     {"runs", "runsDock", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::Tables, kBelow, makeRuns},

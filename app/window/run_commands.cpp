@@ -3,6 +3,7 @@
 
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
+#include "app/look/format.h"
 #include "app/runs/background.h"
 #include "app/runs/run_controller.h"
 #include "app/runs/runs_panel.h"
@@ -24,9 +25,10 @@ RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, R
 {
     connectSamples();
     connect(&workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
-    connect(&controller, &RunController::retrofitted, this, &RunCommands::tell);
-    connect(&controller, &RunController::retrofitRefused, this, [this](const QString& reason) {
-        if (m_dialog) {
+    connect(&controller, &RunController::retrofitted, this, &RunCommands::tellRetrofit);
+    connect(&controller, &RunController::factorised, this, &RunCommands::tellFactors);
+    connect(&controller, &RunController::copyRefused, this, [this](const QString& reason) {
+        if (m_dialog && m_dialog->isVisible()) {
             m_dialog->refuse(reason);
         } else {
             emit refused(reason);
@@ -96,6 +98,7 @@ void RunCommands::open(GoOnKind kind, GoOnSource source)
     }
     m_dialog = new GoOnDialog(kind, std::move(source), m_session.project().topology, m_window);
     connect(m_dialog, &GoOnDialog::chosen, this, &RunCommands::carryOut);
+    connect(m_dialog, &QDialog::rejected, &m_controller, &RunController::giveUpCopy);
     m_dialog->show();
 }
 
@@ -104,6 +107,9 @@ void RunCommands::carryOut(const GoOnRequest& request)
     switch (request.kind) {
     case GoOnKind::Retrofit:
         m_controller.retrofit(request); // the dialog stays: it may be refused
+        return;
+    case GoOnKind::Factorise:
+        m_controller.factorise(request);
         return;
     case GoOnKind::Resume:
         if (!m_controller.resume(request)) {
@@ -118,17 +124,35 @@ void RunCommands::carryOut(const GoOnRequest& request)
     m_dialog->close();
 }
 
-void RunCommands::tell(const engine::RetrofitReady& made)
+void RunCommands::tellRetrofit(const engine::RetrofitReady& made)
+{
+    done(tr("Retrofitted at step %1: %2 parameters kept, %3 new, %4 dropped; outputs differ by at most %5")
+             .arg(made.step)
+             .arg(made.kept.size())
+             .arg(made.added.size())
+             .arg(made.dropped.size())
+             .arg(QString::number(made.difference, 'g', 2)));
+}
+
+void RunCommands::tellFactors(const engine::FactoriseReady& made)
+{
+    done(tr("Factorised at step %1: %2 weights, %3 parameters before and %4 after; loss over %5 batches %6 before and "
+            "%7 after")
+             .arg(made.step)
+             .arg(made.weights.size())
+             .arg(formatCount(static_cast<double>(made.parametersBefore)),
+                  formatCount(static_cast<double>(made.parametersAfter)))
+             .arg(made.batches)
+             .arg(QString::number(made.lossBefore, 'g', 5), QString::number(made.lossAfter, 'g', 5)));
+}
+
+/// The copy is there.
+void RunCommands::done(const QString& text)
 {
     if (m_dialog) {
         m_dialog->close();
     }
-    emit noted(tr("Retrofitted at step %1: %2 parameters kept, %3 new, %4 dropped; outputs differ by at most %5")
-                   .arg(made.step)
-                   .arg(made.kept.size())
-                   .arg(made.added.size())
-                   .arg(made.dropped.size())
-                   .arg(QString::number(made.difference, 'g', 2)));
+    emit noted(text);
 }
 
 } // namespace residua::app

@@ -9,6 +9,7 @@
 #include <string>
 
 namespace residua::engine {
+struct FactoriseReady;
 struct RetrofitReady;
 } // namespace residua::engine
 
@@ -37,7 +38,9 @@ private:
     void ask(const std::string& run, GoOnKind kind);
     void open(GoOnKind kind, GoOnSource source);
     void carryOut(const GoOnRequest& request);
-    void tell(const engine::RetrofitReady& made);
+    void tellRetrofit(const engine::RetrofitReady& made);
+    void tellFactors(const engine::FactoriseReady& made);
+    void done(const QString& text);
 
     const DocumentSession& m_session;
     EngineBridge& m_engine;

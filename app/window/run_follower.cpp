@@ -4,6 +4,7 @@
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
 #include "app/runs/background.h"
+#include "app/runs/factor_start.h"
 #include "app/runs/run_archive.h"
 #include "app/runs/run_controller.h"
 #include "app/runs/runs_panel.h"
@@ -278,9 +279,10 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(directory, {QString::fromStdString(record->name), record->flopPerUnit, record->flops,
-                                  record->project.topology, record->project.network.depth(), startOf(directory),
-                                  record->bounds, textApartFromSeeds(record->project)});
+        m_shown.begin(directory,
+                      {QString::fromStdString(record->name), record->flopPerUnit, record->flops,
+                       record->project.topology, record->project.network.depth(), startOf(directory), record->bounds,
+                       textApartFromSeeds(record->project), startOfFactors(record->project)});
     }
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);

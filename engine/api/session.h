@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/gap.h"
 #include "engine/api/values.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
@@ -143,10 +144,11 @@ struct StabilityRequest {
     std::int64_t batches = 0; ///< of the validation split; 0: as many as a validation of the run has
 };
 
-/// The weights that a rank below the full one is about, whole, as fits of their factors take them (engine/lowrank): as
-/// a run's checkpoint has them or, without a run, as `project` draws them. Nothing is written. Refused where there is
-/// none.
-struct LowRankWeightsRequest {
+/// How far the weights that a rank below the full one is about are from the full ones when their factors are fitted, by
+/// each method: of those that a run's checkpoint has or, without a run, of those that `project` draws. The fits take
+/// the processor's threads beside a run, and the user's cache of fits. GapProgress tells them as they come, GapReady
+/// all. Nothing is written but the cache. Refused where there is no such weight.
+struct GapRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory; ///< empty: `project` itself
     projects::Project project;
@@ -155,11 +157,17 @@ struct LowRankWeightsRequest {
     std::optional<std::int64_t> step;              ///< of a run, default: the last checkpoint
     std::optional<projects::WeightRank> rank;      ///< instead of the network's in the document
     std::optional<projects::LowRankInputs> inputs; ///< instead of the document's
+    std::vector<projects::LowRankMethod> methods;  ///< one at least, each once
 };
 
-using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ExportRequest,
-                             StabilityRequest, LowRankWeightsRequest>;
+/// Gives a question up; a QueryFailed answers it. One that is answered already says nothing more.
+struct GiveUp {
+    QueryTag tag{};
+};
+
+using Command =
+    std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices, SampleRequest,
+                 EvaluateRequest, RetrofitRequest, FactoriseRequest, ExportRequest, StabilityRequest, GapRequest, GiveUp>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -270,24 +278,14 @@ struct StabilityReady {
     std::int64_t step = 0;          ///< of the checkpoint that was used
     std::vector<std::string> notes; ///< as SampleReady's
 };
-/// One weight, its matrices row-major.
-struct LowRankWeight {
-    std::string name; ///< "layers.1.up.weight"
-    std::int64_t out = 0;
-    std::int64_t in = 0;
-    std::int64_t rank = 0;
-    std::string follows;              ///< the activation that all its readers apply: "relu"; empty: none
-    std::vector<double> values;       ///< [out, in]
-    std::vector<double> inputMoments; ///< E[x·xᵀ] of what it reads, [in, in]; empty: standard normal
-    std::vector<double> drawnLeft;    ///< [out, rank], the factors' own draw by the document's law
-    std::vector<double> drawnRight;   ///< [rank, in]
-    std::uint64_t seed = 0;           ///< of its fit
-};
-struct LowRankWeightsReady {
+/// What is there of the answer to a GapRequest, some ten times a second while fits come.
+struct GapProgress {
     QueryTag tag{};
-    std::vector<LowRankWeight> weights; ///< in the network's order
-    std::int64_t step = 0;              ///< of the checkpoint; 0 for a draw
-    std::vector<std::string> notes;     ///< as SampleReady's
+    Gap gap;
+};
+struct GapReady {
+    QueryTag tag{};
+    Gap gap;
 };
 struct QueryFailed {
     QueryTag tag{};
@@ -295,8 +293,8 @@ struct QueryFailed {
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ExportReady,
-                           StabilityReady, LowRankWeightsReady, QueryFailed>;
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ExportReady, StabilityReady,
+                           GapProgress, GapReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

@@ -6,7 +6,6 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::size_t kLongest = std::size_t{1} << 18; // finding a key takes time in proportion to their number
 constexpr int kDeepest = 16;
 constexpr std::int64_t kLargest = 1'000'000'000'000'000;
 
@@ -45,11 +44,11 @@ bool nestsDeeperThan(std::string_view text, int levels)
     return false;
 }
 
-Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text)
+Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text, std::size_t longest)
 {
-    if (text.size() > kLongest) {
+    if (text.size() > longest) {
         return Error{path.string(),
-                     "has " + std::to_string(text.size()) + " bytes, expected at most " + std::to_string(kLongest)};
+                     "has " + std::to_string(text.size()) + " bytes, expected at most " + std::to_string(longest)};
     }
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
         return Error{path.string(), "is UTF-16, expected UTF-8: save it as UTF-8"};

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -17,9 +18,12 @@ namespace residua::engine {
 
 using RecordJson = nlohmann::ordered_json;
 
-/// The object in `text`, which came from the file at `path`. Refused, with what it is instead: more than 256 KiB,
-/// UTF-16, what is nested deeper than 16 levels, what is no JSON object.
-[[nodiscard]] Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text);
+inline constexpr std::size_t kLongestRecord = std::size_t{1} << 18; ///< finding a key takes time by their number
+
+/// The object in `text`, which came from the file at `path`. Refused, with what it is instead: more bytes than
+/// `longest`, UTF-16, what is nested deeper than 16 levels, what is no JSON object.
+[[nodiscard]] Result<RecordJson> parseRecord(const std::filesystem::path& path, std::string_view text,
+                                             std::size_t longest = kLongestRecord);
 
 /// Whether the brackets of `text` nest deeper than `levels`: what a recursive walk could not bear.
 [[nodiscard]] bool nestsDeeperThan(std::string_view text, int levels);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/attention.h"
 
+#include "engine/graph/feature_fits.h"
 #include "engine/graph/value_residual.h"
 #include "engine/graph/weight_inputs.h"
+#include "engine/ops/feature_attention.h"
 #include "engine/ops/joined_linear.h"
 #include "engine/ops/places.h"
 #include "engine/runtime/fixed_bits.h"
+#include "projects/nodes/attention_features.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
@@ -23,12 +26,36 @@ namespace {
 
 using projects::paramBool;
 using projects::paramDouble;
+using projects::paramInt;
 
 constexpr double kHeadNormEpsilon = 1e-6;
 
 struct Projection {
     Weight weight;
     at::Tensor bias; ///< [out], or undefined
+};
+
+/// What turns projected queries and keys into those that attend: heads, norms and positions. A value: tensors and
+/// tables are shared by its copies.
+struct HeadShape {
+    std::int64_t headDim = 1;
+    at::Tensor queryNorm; ///< undefined where there is none
+    at::Tensor keyNorm;
+    std::shared_ptr<RotaryTable> rotary; ///< null where there is none
+
+    /// [batch, time, heads · headDim] to [batch, time, heads, headDim].
+    [[nodiscard]] at::Tensor split(const at::Tensor& x) const { return x.view({x.size(0), x.size(1), -1, headDim}); }
+    [[nodiscard]] at::Tensor queries(const at::Tensor& x) const { return position(split(x), queryNorm); }
+    [[nodiscard]] at::Tensor keys(const at::Tensor& x) const { return position(split(x), keyNorm); }
+
+private:
+    [[nodiscard]] at::Tensor position(at::Tensor x, const at::Tensor& norm) const
+    {
+        if (norm.defined()) {
+            x = rmsNorm(x, norm, kHeadNormEpsilon);
+        }
+        return rotary ? engine::rotary(x, rotary->upTo(x.size(1))) : x;
+    }
 };
 
 struct AttentionOptions {
@@ -47,6 +74,7 @@ struct Heads {
     at::Tensor joined;               ///< undefined where they are not
     UnitRuns kept;                   ///< rows of each of the joined that run
     at::Tensor factors;              ///< [heads · headDim] of what the heads make; undefined: all 1
+    at::Tensor features;             ///< [kvHeads, r, headDim] of the weights' kernel; undefined: by softmax
 };
 
 /// softmax(q·kᵀ/√e)·v with weights dropped at random; [batch, heads, time, e], fewer heads in k and v where they are
@@ -67,7 +95,7 @@ at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Te
 
 class AttentionOperator final : public Operator, public ValueUser {
 public:
-    explicit AttentionOperator(const NodeContext& node) : m_compute(node.plan.compute())
+    explicit AttentionOperator(const NodeContext& node) : m_compute(node.plan.compute()), m_name(node.prefix())
     {
         const std::int64_t width = node.features();
         m_heads.sizes = projects::attentionSizesOf(node.params, width);
@@ -79,16 +107,21 @@ public:
         m_heads.key = projection(node, "k", kvHeads * headDim, width);
         m_heads.value = projection(node, "v", kvHeads * headDim, width);
         m_heads.out = projection(node, "out", width, heads * headDim);
+        m_shape.headDim = headDim;
         if (paramBool(node.params, "qk_norm")) {
-            m_queryNorm = node.parameter("q_norm.weight", {headDim}, Role::Gain);
-            m_keyNorm = node.parameter("k_norm.weight", {headDim}, Role::Gain);
+            m_shape.queryNorm = node.parameter("q_norm.weight", {headDim}, Role::Gain);
+            m_shape.keyNorm = node.parameter("k_norm.weight", {headDim}, Role::Gain);
         }
         if (paramBool(node.params, "rope")) {
-            m_rotary = node.rotaryTables.get(m_compute, headDim, paramDouble(node.params, "rope_base"));
+            m_shape.rotary = node.rotaryTables.get(m_compute, headDim, paramDouble(node.params, "rope_base"));
+        }
+        if (projects::usesFeatures(node.params)) {
+            m_heads.features = features(node);
         }
         const Projection* const made[] = {&m_heads.query, &m_heads.key, &m_heads.value};
         const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
-        const bool plain = !m_heads.query.bias.defined() && !m_queryNorm.defined() && heads == kvHeads;
+        const bool plain = !m_heads.query.bias.defined() && !m_shape.queryNorm.defined() && heads == kvHeads &&
+                           !m_heads.features.defined();
         if (plain && whole && m_compute.device.is_cpu()) {
             m_heads.weights = {m_heads.query.weight.whole, m_heads.key.weight.whole, m_heads.value.weight.whole};
             m_heads.joined = joinRows(m_heads.weights);
@@ -127,6 +160,9 @@ private:
         heads.sizes.kvHeads = static_cast<std::int64_t>(kept.units.size());
         heads.sizes.heads = m_heads.sizes.heads / count * heads.sizes.kvHeads;
         heads.out = {columnsAt(m_heads.out.weight, count, kept.units), m_heads.out.bias};
+        if (m_heads.features.defined()) {
+            heads.features = atUnits(m_heads.features, 0, count, kept.units);
+        }
         if (joins) {
             heads.weights = m_heads.weights;
             heads.joined = m_heads.joined;
@@ -151,6 +187,7 @@ private:
             pass.weightInputs->add(m_heads.query.weight.parameter(), in[0]);
             pass.weightInputs->add(m_heads.key.weight.parameter(), in[1]);
             pass.weightInputs->add(m_heads.value.weight.parameter(), in[2]);
+            pass.weightInputs->addSequences(m_name, in[0], in[1]);
         }
         const at::Tensor made = mixedValues(of, in, pass);
         if (pass.weightInputs != nullptr) {
@@ -171,19 +208,26 @@ private:
         if (joins(pass)) {
             return runJoined(of, in);
         }
-        const auto& [heads, kvHeads, headDim] = of.sizes;
-        const at::Tensor q = position(split(project(in[0], of.query), heads), m_queryNorm);
-        const at::Tensor k = position(split(project(in[1], of.key), kvHeads), m_keyNorm);
-        const at::Tensor own = split(project(in[2], of.value), kvHeads);
-        const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
+        const at::Tensor q = m_shape.queries(project(in[0], of.query)).transpose(1, 2);
+        const at::Tensor k = m_shape.keys(project(in[1], of.key)).transpose(1, 2);
+        const at::Tensor own = m_shape.split(project(in[2], of.value));
+        const at::Tensor v = (m_values ? m_values->use(m_layer, own) : own).transpose(1, 2);
+        return attend(of, q, k, v, pass).transpose(1, 2).flatten(2);
+    }
+
+    /// [batch, heads, time, headDim] each, in k and v as many heads as share them.
+    [[nodiscard]] at::Tensor attend(const Heads& of, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                    const Pass& pass) const
+    {
+        if (of.features.defined()) {
+            return featureAttention(q, k, v, of.features, m_options.causal);
+        }
         const double dropout = pass.training() ? m_options.dropout : 0.0;
-        const bool drops = dropout > 0 && q.is_cpu();
-        const at::Tensor mixed =
-            drops ? attendDropping(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), m_options.causal, dropout)
-                  : at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2),
-                                                     std::nullopt, dropout, m_options.causal, std::nullopt,
-                                                     /*enable_gqa=*/heads != kvHeads);
-        return mixed.transpose(1, 2).flatten(2);
+        if (dropout > 0 && q.is_cpu()) {
+            return attendDropping(q, k, v, m_options.causal, dropout);
+        }
+        return at::scaled_dot_product_attention(q, k, v, std::nullopt, dropout, m_options.causal, std::nullopt,
+                                                /*enable_gqa=*/of.sizes.heads != of.sizes.kvHeads);
     }
 
     /// The projections, the rotation and the attention as one function.
@@ -200,7 +244,7 @@ private:
         attention.kept = of.kept;
         attention.heads = of.sizes.heads;
         attention.causal = m_options.causal;
-        attention.angles = m_rotary ? &m_rotary->upTo(in[0].size(1)) : nullptr;
+        attention.angles = m_shape.rotary ? &m_shape.rotary->upTo(in[0].size(1)) : nullptr;
         return projectedAttention(attention);
     }
 
@@ -219,28 +263,33 @@ private:
         return linear(m_compute, x, by.weight, by.bias);
     }
 
-    /// [batch, time, heads · headDim] to [batch, time, heads, headDim].
-    [[nodiscard]] at::Tensor split(const at::Tensor& x, std::int64_t heads) const
+    /// The kernel's features, declared with what their fit needs.
+    [[nodiscard]] at::Tensor features(const NodeContext& node) const
     {
-        return x.view({x.size(0), x.size(1), heads, m_heads.sizes.headDim});
-    }
-
-    /// The head's norm and the rotation, where they are wanted.
-    [[nodiscard]] at::Tensor position(at::Tensor x, const at::Tensor& norm) const
-    {
-        if (norm.defined()) {
-            x = rmsNorm(x, norm, kHeadNormEpsilon);
-        }
-        return m_rotary ? rotary(x, m_rotary->upTo(x.size(1))) : x;
+        AttentionFeatures attention;
+        attention.node = m_name;
+        attention.width = node.features();
+        attention.causal = m_options.causal;
+        attention.fitted = projects::paramText(node.params, projects::kFeaturesStartParam) == projects::kFittedFeatures;
+        attention.headsOf = [compute = m_compute, shape = m_shape, query = m_heads.query,
+                             key = m_heads.key](const AttentionInputs& inputs) {
+            const auto made = [&](const at::Tensor& x, const Projection& by) {
+                return linear(compute, x.to(compute.parameterType), by.weight, by.bias);
+            };
+            return AttentionFeatures::Heads{shape.queries(made(inputs.forQueries, query)).transpose(1, 2),
+                                            shape.keys(made(inputs.forKeys, key)).transpose(1, 2)};
+        };
+        const std::int64_t count = paramInt(node.params, projects::kFeaturesParam);
+        return node.plan.addFeatures(m_name + "features", {m_heads.sizes.kvHeads, count, m_heads.sizes.headDim},
+                                     std::move(attention));
     }
 
     Compute m_compute;
+    std::string m_name; ///< of the node, with its prefix and a full stop
     AttentionOptions m_options;
     Heads m_heads;            ///< all of them
     std::uint64_t m_node = 0; ///< the node's number in its graph
-    at::Tensor m_queryNorm;
-    at::Tensor m_keyNorm;
-    std::shared_ptr<RotaryTable> m_rotary;
+    HeadShape m_shape;
     std::shared_ptr<ValueResidual> m_values; ///< null where the values are the attention's own
     std::size_t m_layer = 0;
 };

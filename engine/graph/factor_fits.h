@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/gap.h"
 #include "engine/data/preparation.h"
+#include "engine/graph/feature_fits.h"
+#include "engine/graph/fit_cache.h"
+#include "engine/lowrank/low_rank_fit.h"
 #include "projects/base/result.h"
 #include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,10 +20,13 @@ namespace residua::engine {
 
 /// What the fits of a network depend on beside its document.
 struct FitSetting {
-    std::filesystem::path cache; ///< a folder of earlier fits; empty: none
+    FitCache cache = {};
     /// The second moments of what a weight reads, [in, in] in double on the host, by its whole name; one that is not
     /// here reads standard normal inputs.
-    std::map<std::string, at::Tensor> inputMoments;
+    std::map<std::string, at::Tensor> inputMoments = {};
+    /// What attentions by features read; one that is not here reads standard normal inputs.
+    InputsByAttention attentionInputs = {};
+    std::int64_t attentionLength = kFitLength; ///< tokens of a sequence where they do
 };
 
 /// The fit of one weight's factors (engine/lowrank).
@@ -34,16 +40,26 @@ struct FactorFit {
     std::uint64_t seed = 0;
 };
 
-/// Fits all of them side by side, on as many threads as LibTorch computes with; the bits are the same for any number.
-/// What `cache` holds of the same problems is read instead, and what it lacks is kept there (fit_cache.h); empty: no
-/// cache. Returns what is to be told to the user. An error where `watch`, asked all the time, gives it up (the fits end
-/// within one of their iterations), or where a fit ends in an error; nothing is written then.
-[[nodiscard]] Result<std::vector<std::string>> fitAll(const std::vector<FactorFit>& fits,
-                                                      projects::LowRankMethod method,
-                                                      const std::filesystem::path& cache,
-                                                      const PreparationWatch& watch);
+/// What the solvers take for it: the fit of one weight, which of them may start from its draw.
+[[nodiscard]] LowRankProblem problemOf(const FactorFit& fit);
+[[nodiscard]] LowRankMethod solverOf(projects::LowRankMethod method);
+/// What a fit has left, for people.
+[[nodiscard]] GapFit gapOf(const LowRankFit& fit);
+[[nodiscard]] GapWeight gapWeightOf(const FactorFit& fit);
+/// Puts factors in the place of those that the fit is for.
+void writeFactors(const FactorFit& fit, const std::vector<double>& left, const std::vector<double>& right);
 
-/// "was given up", of the initialisation.
-[[nodiscard]] Error givenUp();
+/// What fitAll() has to tell.
+struct FitsReport {
+    std::vector<std::string> notes; ///< for the user
+    Gap gap;                        ///< what the fits have left, by the one method
+};
+
+/// Fits all of them side by side, on as many threads as LibTorch computes with; the bits are the same for any number.
+/// What `cache` holds of the same problems is read instead, and what it lacks is kept there (fit_cache.h); no folder:
+/// no cache. An error where `watch`, asked all the time, gives it up (the fits end within one of their iterations), or
+/// where a fit ends in an error; nothing is written then.
+[[nodiscard]] Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, projects::LowRankMethod method,
+                                        const FitCache& cache, const PreparationWatch& watch);
 
 } // namespace residua::engine

@@ -3,22 +3,32 @@
 
 #include "engine/files/crc32c.h"
 #include "engine/files/safetensors.h"
+#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <span>
+#include <sstream>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
 namespace residua::engine {
 namespace {
 
-constexpr const char* kFormat = "residua fit 1"; ///< a change of what any method finds is a change of this
+constexpr const char* kFormat = "residua fit 2"; ///< a change of what any method finds is a change of this
 constexpr const char* kFormatKey = "format";
 constexpr const char* kSumKey = "crc32c";
 constexpr const char* kNoteKey = "note";
 constexpr const char* kConvergedKey = "converged";
+constexpr const char* kMeasuresKey = "measures";
+constexpr const char* kTrue = "true";
+constexpr const char* kFalse = "false";
+constexpr const char* kEnding = ".safetensors";
 
 /// Two hashes of 64 bits, FNV-1a from different starts.
 class Digest {
@@ -57,39 +67,114 @@ private:
     std::array<std::uint64_t, 2> m_hashes{0xcbf29ce484222325, 0x9ae16a3b2f90404f};
 };
 
-StoredTensor stored(const std::vector<double>& values, std::int64_t rows, std::int64_t columns)
+using Metadata = std::map<std::string, std::string>;
+
+/// A matrix of a fit, row-major.
+template <class Values>
+struct Part {
+    const char* name;
+    Values* values;
+    std::int64_t rows;
+    std::int64_t columns;
+};
+using WrittenPart = Part<const std::vector<double>>;
+using ReadPart = Part<std::vector<double>>;
+
+template <class Parts>
+std::string sumOf(const Parts& parts)
 {
-    return {StoredType::F64, {rows, columns}, std::as_bytes(std::span(values))};
+    std::string text;
+    for (const auto& part : parts) {
+        text += (text.empty() ? "" : " ") + std::to_string(crc32c(std::as_bytes(std::span(*part.values))));
+    }
+    return text;
 }
 
-std::string sumOf(const std::vector<double>& left, const std::vector<double>& right)
-{
-    return std::to_string(crc32c(std::as_bytes(std::span(left)))) + " " +
-           std::to_string(crc32c(std::as_bytes(std::span(right))));
-}
-
-std::string textOf(const std::map<std::string, std::string>& metadata, const char* key)
+std::string textOf(const Metadata& metadata, const char* key)
 {
     const auto found = metadata.find(key);
     return found == metadata.end() ? std::string() : found->second;
 }
 
-/// Empty where the file has no such tensor.
-std::vector<double> numbersOf(const SafetensorsFile& file, const char* name, std::int64_t rows, std::int64_t columns)
+/// To the last digit, a number and a space each; the bound last, where there is one.
+std::string measuresText(const LowRankMeasures& measures)
 {
-    const auto found = file.tensors().find(name);
-    const std::vector<std::int64_t> shape{rows, columns};
-    if (found == file.tensors().end() || found->second.type != StoredType::F64 || found->second.shape != shape) {
-        return {};
+    std::string text;
+    for (const double number : {measures.functionError, measures.fullFunction, measures.relativeFunctionError,
+                                measures.weightError, measures.meanCorrelation, measures.seconds}) {
+        text += numberText(number) + " ";
     }
-    std::vector<double> values(static_cast<std::size_t>(rows * columns));
-    std::memcpy(values.data(), found->second.bytes.data(), found->second.bytes.size());
-    return values;
+    return measures.spectralGapBound ? text + numberText(*measures.spectralGapBound) : text;
+}
+
+std::optional<LowRankMeasures> measuresFrom(const std::string& text)
+{
+    std::istringstream words(text);
+    LowRankMeasures measures;
+    std::string word;
+    for (double* const number : {&measures.functionError, &measures.fullFunction, &measures.relativeFunctionError,
+                                 &measures.weightError, &measures.meanCorrelation, &measures.seconds}) {
+        const std::optional<double> read = words >> word ? numberFrom<double>(word) : std::nullopt;
+        if (!read) {
+            return std::nullopt;
+        }
+        *number = *read;
+    }
+    measures.spectralGapBound = words >> word ? numberFrom<double>(word) : std::nullopt;
+    return measures;
+}
+
+/// False where the file has no such tensor.
+bool readPart(const SafetensorsFile& file, const ReadPart& part)
+{
+    const auto found = file.tensors().find(part.name);
+    const std::vector<std::int64_t> shape{part.rows, part.columns};
+    if (found == file.tensors().end() || found->second.type != StoredType::F64 || found->second.shape != shape) {
+        return false;
+    }
+    part.values->resize(static_cast<std::size_t>(part.rows * part.columns));
+    std::memcpy(part.values->data(), found->second.bytes.data(), found->second.bytes.size());
+    return true;
+}
+
+/// The parts, and what stands beside them; nullopt where there is no file.
+Result<std::optional<Metadata>> readNumbers(const std::filesystem::path& file, const std::vector<ReadPart>& parts)
+{
+    std::error_code failed;
+    if (!std::filesystem::exists(file, failed)) {
+        return std::optional<Metadata>();
+    }
+    const Result<SafetensorsFile> opened = SafetensorsFile::open(file);
+    if (!opened) {
+        return opened.error();
+    }
+    const Metadata& metadata = opened->metadata();
+    const bool whole = std::ranges::all_of(parts, [&](const ReadPart& part) { return readPart(*opened, part); });
+    if (!whole || textOf(metadata, kFormatKey) != kFormat || textOf(metadata, kSumKey) != sumOf(parts)) {
+        return Error{file.string(), "is damaged, or holds another fit than its name says"};
+    }
+    return std::optional(metadata);
+}
+
+Status writeNumbers(const std::filesystem::path& file, const std::vector<WrittenPart>& parts, Metadata metadata)
+{
+    std::error_code failed;
+    std::filesystem::create_directories(file.parent_path(), failed);
+    if (failed) {
+        return Error{file.parent_path().string(), "cannot be made: " + failed.message()};
+    }
+    std::map<std::string, StoredTensor> tensors;
+    for (const WrittenPart& part : parts) {
+        tensors[part.name] = {StoredType::F64, {part.rows, part.columns}, std::as_bytes(std::span(*part.values))};
+    }
+    metadata.emplace(kFormatKey, kFormat);
+    metadata.emplace(kSumKey, sumOf(parts));
+    return writeSafetensors(file, tensors, metadata);
 }
 
 } // namespace
 
-std::filesystem::path userFitCache()
+FitCache userFitCache()
 {
     const char* const cache = std::getenv("XDG_CACHE_HOME");
     const char* const home = std::getenv("HOME");
@@ -98,7 +183,26 @@ std::filesystem::path userFitCache()
     const std::filesystem::path root = isCache  ? std::filesystem::path(cache)
                                        : isHome ? std::filesystem::path(home) / ".cache"
                                                 : "";
-    return root.empty() ? root : root / "residua" / "fits";
+    FitCache user;
+    if (!root.empty()) {
+        user.folder = root / "residua" / "fits";
+    }
+    const char* const said = std::getenv(kFitCacheVariable);
+    if (said == nullptr) {
+        return user;
+    }
+    constexpr std::uint64_t kMostMib = std::uint64_t{1} << 40U;
+    const auto mib = numberFrom<std::uint64_t>(said);
+    if (!mib || *mib > kMostMib) {
+        user.fault = std::string(kFitCacheVariable) + ": got \"" + std::string(said).substr(0, 40) +
+                     "\", expected a whole number of MiB; up to " + std::to_string(kFitCacheBytes >> 20U) + " are kept";
+        return user;
+    }
+    user.mostBytes = *mib << 20U;
+    if (*mib == 0) {
+        user.folder.clear();
+    }
+    return user;
 }
 
 std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
@@ -111,50 +215,158 @@ std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
     digest.number(problem.lfai.learningRate);
     digest.number(problem.seed);
     digest.number(static_cast<int>(problem.follows));
-    for (const auto* const numbers : {&problem.weight, &problem.covariance, &problem.drawnLeft, &problem.drawnRight}) {
+    for (const auto* const numbers : {&problem.weight, &problem.covariance}) {
         digest.numbers(*numbers);
     }
-    return std::string(nameOf(method)) + "-" + digest.text() + ".safetensors";
+    if (method == LowRankMethod::Lfai || method == LowRankMethod::Baseline) { // the others start elsewhere
+        digest.numbers(problem.drawnLeft);
+        digest.numbers(problem.drawnRight);
+    }
+    return std::string(nameOf(method)) + "-" + digest.text() + kEnding;
+}
+
+std::string fitFileName(const AttentionProblem& problem)
+{
+    Digest digest;
+    for (const std::int64_t number :
+         {problem.sequences, problem.group, problem.length, problem.width, problem.features, problem.course.batch,
+          problem.course.stepsPerEpoch, problem.course.epochs, std::int64_t{problem.causal}}) {
+        digest.number(number);
+    }
+    digest.number(problem.course.learningRate);
+    for (const auto* const numbers : {&problem.queries, &problem.keys, &problem.start}) {
+        digest.numbers(*numbers);
+    }
+    return "features-" + digest.text() + kEnding;
 }
 
 Result<std::optional<LowRankFit>> readFit(const std::filesystem::path& file, const LowRankProblem& problem)
 {
-    std::error_code failed;
-    if (!std::filesystem::exists(file, failed)) {
+    LowRankFit fit;
+    const Result<std::optional<Metadata>> metadata = readNumbers(
+        file, {{"left", &fit.left, problem.out, problem.rank}, {"right", &fit.right, problem.rank, problem.in}});
+    if (!metadata) {
+        return metadata.error();
+    }
+    if (!*metadata) {
         return std::optional<LowRankFit>();
     }
-    const Result<SafetensorsFile> opened = SafetensorsFile::open(file);
-    if (!opened) {
-        return opened.error();
+    const std::optional<LowRankMeasures> measures = measuresFrom(textOf(**metadata, kMeasuresKey));
+    if (!measures) {
+        return std::optional<LowRankFit>(); // kept before fits kept what they had left
     }
-    LowRankFit fit;
-    fit.left = numbersOf(*opened, "left", problem.out, problem.rank);
-    fit.right = numbersOf(*opened, "right", problem.rank, problem.in);
-    const auto& metadata = opened->metadata();
-    const bool sound = !fit.left.empty() && !fit.right.empty() && textOf(metadata, kFormatKey) == kFormat &&
-                       textOf(metadata, kSumKey) == sumOf(fit.left, fit.right);
-    if (!sound) {
-        return Error{file.string(), "is damaged, or holds another fit than its name says"};
+    fit.measures = *measures;
+    fit.note = textOf(**metadata, kNoteKey);
+    fit.converged = textOf(**metadata, kConvergedKey) == kTrue;
+    return std::optional(std::move(fit));
+}
+
+Result<std::optional<AttentionFit>> readFit(const std::filesystem::path& file, const AttentionProblem& problem)
+{
+    AttentionFit fit;
+    std::vector<double> measures;
+    const Result<std::optional<Metadata>> metadata = readNumbers(
+        file, {{"features", &fit.features, problem.features, problem.width}, {"measures", &measures, 1, 6}});
+    if (!metadata) {
+        return metadata.error();
     }
-    fit.note = textOf(metadata, kNoteKey);
-    fit.converged = textOf(metadata, kConvergedKey) == "true";
+    if (!*metadata) {
+        return std::optional<AttentionFit>();
+    }
+    fit.before = {measures[0], measures[2], measures[3]};
+    fit.after = {measures[1], measures[2], measures[4]};
+    fit.seconds = measures[5];
+    fit.note = textOf(**metadata, kNoteKey);
+    fit.converged = textOf(**metadata, kConvergedKey) == kTrue;
     return std::optional(std::move(fit));
 }
 
 Status writeFit(const std::filesystem::path& file, const LowRankProblem& problem, const LowRankFit& fit)
 {
-    std::error_code failed;
-    std::filesystem::create_directories(file.parent_path(), failed);
-    if (failed) {
-        return Error{file.parent_path().string(), "cannot be made: " + failed.message()};
+    return writeNumbers(
+        file, {{"left", &fit.left, problem.out, problem.rank}, {"right", &fit.right, problem.rank, problem.in}},
+        {{kNoteKey, fit.note},
+         {kMeasuresKey, measuresText(fit.measures)},
+         {kConvergedKey, fit.converged ? kTrue : kFalse}});
+}
+
+Status writeFit(const std::filesystem::path& file, const AttentionProblem& problem, const AttentionFit& fit)
+{
+    const std::vector<double> measures{fit.before.error, fit.after.error, fit.after.full,
+                                       fit.before.own,   fit.after.own,   fit.seconds};
+    return writeNumbers(file,
+                        {{"features", &fit.features, problem.features, problem.width}, {"measures", &measures, 1, 6}},
+                        {{kNoteKey, fit.note}, {kConvergedKey, fit.converged ? kTrue : kFalse}});
+}
+
+void trimFits(const std::filesystem::path& folder, std::uint64_t mostBytes)
+{
+    struct Kept {
+        std::filesystem::path path;
+        std::filesystem::file_time_type used;
+        std::uint64_t bytes = 0;
+    };
+    std::vector<Kept> all;
+    std::uint64_t sum = 0;
+    std::error_code failed; // another process may trim too: what is gone meanwhile is no error
+    std::filesystem::directory_iterator entries(folder, failed);
+    for (; !failed && entries != std::filesystem::directory_iterator(); entries.increment(failed)) {
+        std::error_code gone;
+        // What a process that was killed while it wrote has left has something after the ending.
+        const bool ours = entries->path().filename().string().find(kEnding) != std::string::npos;
+        if (!ours || !entries->is_regular_file(gone) || entries->is_symlink(gone)) {
+            continue;
+        }
+        Kept kept{entries->path(), entries->last_write_time(gone), 0};
+        const std::uintmax_t bytes = entries->file_size(gone);
+        if (!gone) {
+            kept.bytes = bytes;
+            sum += kept.bytes;
+            all.push_back(std::move(kept));
+        }
     }
-    return writeSafetensors(
-        file,
-        {{"left", stored(fit.left, problem.out, problem.rank)}, {"right", stored(fit.right, problem.rank, problem.in)}},
-        {{kFormatKey, kFormat},
-         {kSumKey, sumOf(fit.left, fit.right)},
-         {kNoteKey, fit.note},
-         {kConvergedKey, fit.converged ? "true" : "false"}});
+    std::ranges::sort(all, {}, [](const Kept& kept) { return std::tie(kept.used, kept.path); });
+    for (std::size_t i = 0; i < all.size() && sum > mostBytes; ++i) {
+        if (std::filesystem::remove(all[i].path, failed)) {
+            sum -= all[i].bytes;
+        }
+    }
+}
+
+CachedFits::CachedFits(FitCache cache) : m_cache(std::move(cache))
+{
+    if (!m_cache.fault.empty()) {
+        m_faults.push_back(m_cache.fault);
+    }
+}
+
+CachedFits::~CachedFits()
+{
+    if (!m_cache.folder.empty()) {
+        trimFits(m_cache.folder, m_cache.mostBytes);
+    }
+}
+
+std::string CachedFits::faults() const
+{
+    const std::scoped_lock lock(m_mutex);
+    if (m_faults.empty()) {
+        return {};
+    }
+    const std::size_t more = m_faults.size() - 1;
+    return "cache of fits: " + m_faults.front() + (more == 0 ? "" : " (and " + std::to_string(more) + " more)");
+}
+
+void CachedFits::use(const std::string& name) const
+{
+    std::error_code ignored; // a folder that is not ours to write is still read
+    std::filesystem::last_write_time(m_cache.folder / name, std::filesystem::file_time_type::clock::now(), ignored);
+}
+
+void CachedFits::fault(std::string text)
+{
+    const std::scoped_lock lock(m_mutex);
+    m_faults.push_back(std::move(text));
 }
 
 } // namespace residua::engine

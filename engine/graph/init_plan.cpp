@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/graph/init_plan.h"
 
+#include "engine/graph/draws.h"
+#include "engine/graph/fit_jobs.h"
 #include "engine/runtime/philox.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -28,49 +29,6 @@ using projects::InitLaw;
 
 constexpr double kTableScale = 0.02;
 constexpr double kDrawnShare = 0.05; ///< of the work, where weights are fitted besides
-constexpr std::int64_t kGrain = 4096;
-
-/// Fills in fours from the counters 0, 1, …; `make` turns four words into four numbers.
-template <class Make>
-at::Tensor fill(at::IntArrayRef shape, const Philox& random, const Make& make)
-{
-    at::Tensor result = at::empty(shape, at::kDouble);
-    double* const values = result.mutable_data_ptr<double>();
-    const std::int64_t count = result.numel();
-    at::parallel_for(0, (count + 3) / 4, kGrain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            double four[4];
-            make(random.at(static_cast<std::uint64_t>(i)), four);
-            for (std::int64_t k = 0; k < 4 && 4 * i + k < count; ++k) {
-                values[4 * i + k] = four[k];
-            }
-        }
-    });
-    return result;
-}
-
-/// Standard normal, by Box and Muller.
-at::Tensor normal(at::IntArrayRef shape, const Philox& random)
-{
-    return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
-        for (std::size_t pair = 0; pair < 2; ++pair) {
-            const double radius = std::sqrt(-2.0 * std::log(uniformInside(bits[2 * pair])));
-            const double angle = 2.0 * std::numbers::pi * uniformInside(bits[2 * pair + 1]);
-            out[2 * pair] = radius * std::cos(angle);
-            out[2 * pair + 1] = radius * std::sin(angle);
-        }
-    });
-}
-
-/// Uniform on (−1, 1).
-at::Tensor symmetric(at::IntArrayRef shape, const Philox& random)
-{
-    return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
-        for (std::size_t k = 0; k < 4; ++k) {
-            out[k] = 2.0 * uniformInside(bits[k]) - 1.0;
-        }
-    });
-}
 
 /// Normal and cut at two of its deviations, then widened to a variance of 1.
 at::Tensor truncatedNormal(at::IntArrayRef shape, const Philox& random)
@@ -78,17 +36,30 @@ at::Tensor truncatedNormal(at::IntArrayRef shape, const Philox& random)
     constexpr double kCut = 2;
     constexpr double kDeviation = 0.8796256610342398; // of the standard normal between -2 and 2
     const double mass = std::erf(kCut / std::numbers::sqrt2);
-    return at::erfinv(symmetric(shape, random) * mass) * (std::numbers::sqrt2 / kDeviation);
+    return at::erfinv(drawSymmetric(shape, random) * mass) * (std::numbers::sqrt2 / kDeviation);
 }
 
 /// Rows or columns, whichever are fewer, are orthonormal; uniform over such matrices.
 at::Tensor orthogonal(std::int64_t rows, std::int64_t columns, const Philox& random)
 {
     const bool tall = rows >= columns;
-    const at::Tensor start = tall ? normal({rows, columns}, random) : normal({columns, rows}, random);
+    const at::Tensor start = tall ? drawNormal({rows, columns}, random) : drawNormal({columns, rows}, random);
     const auto [q, r] = at::linalg_qr(start);
     const at::Tensor result = q * at::sign(r.diagonal());
     return tall ? result : result.t().contiguous();
+}
+
+/// Features [heads, r, e] of an attention's kernel: each e of a head orthogonal, of the lengths that as many
+/// independent rows of N(0, I) would have (Choromanski et al. 2020, section 2.4).
+at::Tensor orthogonalFeatures(at::IntArrayRef shape, const Philox& random)
+{
+    const std::int64_t e = shape[2];
+    const std::int64_t blocks = (shape[1] + e - 1) / e;
+    const at::Tensor drawn = drawNormal({2, shape[0], blocks, e, e}, random);
+    const auto [q, r] = at::linalg_qr(drawn[0]);
+    const at::Tensor directions = q * at::sign(r.diagonal(0, -2, -1)).unsqueeze(-2);
+    const at::Tensor lengths = drawn[1].norm(2, -1, true);
+    return (directions.transpose(-2, -1) * lengths).flatten(1, 2).narrow(1, 0, shape[1]).contiguous();
 }
 
 /// The law on a matrix [out, in, …]; further dimensions (a kernel's) count as inputs.
@@ -101,11 +72,11 @@ at::Tensor drawMatrix(at::IntArrayRef shape, const projects::Initialisation& ini
     const std::int64_t out = shape[0];
     switch (initialisation.law) {
     case InitLaw::Normal:
-        return normal(shape, random) * initialisation.scale;
+        return drawNormal(shape, random) * initialisation.scale;
     case InitLaw::XavierUniform:
-        return symmetric(shape, random) * (initialisation.scale * std::sqrt(6.0 / static_cast<double>(in + out)));
+        return drawSymmetric(shape, random) * (initialisation.scale * std::sqrt(6.0 / static_cast<double>(in + out)));
     case InitLaw::KaimingNormal:
-        return normal(shape, random) * (initialisation.scale * std::sqrt(2.0 / static_cast<double>(in)));
+        return drawNormal(shape, random) * (initialisation.scale * std::sqrt(2.0 / static_cast<double>(in)));
     case InitLaw::Orthogonal:
         return orthogonal(out, in, random).reshape(shape) * initialisation.scale;
     case InitLaw::TruncatedNormal:
@@ -130,7 +101,7 @@ InitPlan::InitPlan(const Compute& compute, const projects::Initialisation& initi
 
 at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Role role)
 {
-    const bool decays = role != Role::Gain && role != Role::Bias;
+    const bool decays = role != Role::Gain && role != Role::Bias && role != Role::Features;
     return add(name, shape, {.role = role, .values = {}, .follows = {}}, decays ? Decay::Yes : Decay::No);
 }
 
@@ -162,6 +133,13 @@ Weight InitPlan::addWeight(const std::string& name, at::IntArrayRef shape, Param
     return {{}, u, v};
 }
 
+at::Tensor InitPlan::addFeatures(const std::string& name, at::IntArrayRef shape, AttentionFeatures attention)
+{
+    attention.parameter = m_parameters.size();
+    m_attentions.push_back(std::move(attention));
+    return add(name, shape, Role::Features);
+}
+
 at::Tensor InitPlan::addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay)
 {
     return add(name, shape, {.role = Role::Given, .values = at::full({}, value, at::kDouble), .follows = {}}, decay);
@@ -182,7 +160,7 @@ void InitPlan::hold(const std::string& name, const at::Tensor& elements)
 Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(const std::string& name)>& wanted)
 {
     const at::NoGradGuard noGrad;
-    m_notes.clear();
+    m_fitted = {};
     std::vector<const FactoredWeight*> fitted;
     for (const FactoredWeight& weight : m_factored) {
         const bool isWanted = !wanted || wanted(m_parameters[weight.u].name) || wanted(m_parameters[weight.v].name);
@@ -194,7 +172,13 @@ Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(co
     for (const NamedParameter& parameter : m_parameters) {
         total += parameter.tensor.numel();
     }
-    const double drawn = fitted.empty() ? 1 : kDrawnShare;
+    std::vector<const AttentionFeatures*> attentions;
+    for (const AttentionFeatures& each : m_attentions) {
+        if (each.fitted && (!wanted || wanted(m_parameters[each.parameter].name))) {
+            attentions.push_back(&each);
+        }
+    }
+    const double drawn = fitted.empty() && attentions.empty() ? 1 : kDrawnShare;
     std::int64_t done = 0;
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
         at::Tensor& tensor = m_parameters[i].tensor;
@@ -209,8 +193,14 @@ Status InitPlan::fill(const PreparationWatch& watch, const std::function<bool(co
             return givenUp();
         }
     }
+    const double factors = fitted.empty() ? 0 : attentions.empty() ? 1 : 0.5; // of the rest
     const auto rest = [&](double share) { return !watch || watch(drawn + (1 - drawn) * share); };
-    return fitted.empty() ? Status(Done{}) : fitFactors(fitted, rest);
+    if (!fitted.empty()) {
+        if (Status made = fitFactors(fitted, [&](double share) { return rest(factors * share); }); !made) {
+            return made;
+        }
+    }
+    return fitFeatures(attentions, [&](double share) { return rest(factors + (1 - factors) * share); });
 }
 
 Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, const PreparationWatch& watch)
@@ -232,12 +222,36 @@ Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, c
                       .seed = streamKey(m_seed, weight->name)};
         fits.push_back(std::move(fit));
     }
-    Result<std::vector<std::string>> notes = fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch);
+    Result<FitsReport> fitted = fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch);
+    if (!fitted) {
+        return fitted.error();
+    }
+    m_fitted = std::move(*fitted);
+    return Done{};
+}
+
+Status InitPlan::fitFeatures(const std::vector<const AttentionFeatures*>& attentions, const PreparationWatch& watch)
+{
+    std::vector<FeatureFit> fits;
+    for (const AttentionFeatures* const each : attentions) {
+        const NamedParameter& features = m_parameters[each->parameter];
+        fits.push_back({features.name, features.tensor, problemsOf(*each)});
+    }
+    if (fits.empty()) {
+        return Done{};
+    }
+    const Result<std::vector<std::string>> notes = engine::fitFeatures(fits, m_fits.cache, watch);
     if (!notes) {
         return notes.error();
     }
-    m_notes = std::move(*notes);
+    m_fitted.notes.insert(m_fitted.notes.end(), notes->begin(), notes->end());
     return Done{};
+}
+
+std::vector<AttentionProblem> InitPlan::problemsOf(const AttentionFeatures& attention) const
+{
+    return attentionProblems(attention, m_parameters[attention.parameter].tensor, m_fits.attentionInputs,
+                             m_fits.attentionLength, m_seed);
 }
 
 at::Tensor InitPlan::wholeOf(const FactoredWeight& weight) const
@@ -260,14 +274,17 @@ at::Tensor InitPlan::valuesOf(const std::string& name, at::IntArrayRef shape, co
         return at::zeros({}, at::kDouble);
     case Role::Given:
         return start.values;
+    case Role::Features:
+        return orthogonalFeatures(shape, random);
     case Role::Table:
-        return normal(shape, random) * (m_initialisation.law == InitLaw::Normal ? m_initialisation.scale : kTableScale);
+        return drawNormal(shape, random) *
+               (m_initialisation.law == InitLaw::Normal ? m_initialisation.scale : kTableScale);
     case Role::Matrix:
     case Role::ResidualMatrix:
         break;
     }
     if (start.deviation > 0) {
-        return normal(shape, random) * start.deviation;
+        return drawNormal(shape, random) * start.deviation;
     }
     at::Tensor matrix = drawMatrix(shape, m_initialisation, random);
     if (start.role == Role::ResidualMatrix && m_initialisation.scaleResidualByDepth) {

@@ -3,6 +3,7 @@
 
 #include "engine/data/preparation.h"
 #include "engine/graph/factor_fits.h"
+#include "engine/graph/feature_fits.h"
 #include "engine/graph/named_parameter.h"
 #include "engine/ops/weight.h"
 #include "engine/runtime/compute.h"
@@ -25,7 +26,8 @@ enum class Role {
     Table, ///< an embedding: normal, with the document's scale under the normal law and 0.02 under the others; decays
     Gain,  ///< ones; does not decay
     Bias,  ///< zeros; does not decay
-    Given, ///< by values that no seed changes
+    Features, ///< [.., r, e] of an attention's kernel: rows of N(0, I), orthogonal among each e; does not decay
+    Given,    ///< by values that no seed changes
 };
 
 /// How a parameter starts.
@@ -69,6 +71,8 @@ public:
     /// instead.
     Weight addWeight(const std::string& name, at::IntArrayRef shape, ParameterStart start,
                      std::optional<std::int64_t> rank);
+    /// Declares the features of an attention, whose `parameter` this fills in.
+    at::Tensor addFeatures(const std::string& name, at::IntArrayRef shape, AttentionFeatures attention);
     /// One that starts from `value` everywhere, or from `values` (any type and device).
     at::Tensor addConstant(const std::string& name, at::IntArrayRef shape, double value, Decay decay);
     at::Tensor addValues(const std::string& name, const at::Tensor& values, Decay decay);
@@ -80,20 +84,26 @@ public:
 
     /// Writes the start of every parameter that `wanted` names, of all where it is empty. Under a method of its own
     /// (Initialisation::lowRank) the factors of a weight are fitted to the draw of the whole one; a weight of zeros has
-    /// a u of zeros and a v that is drawn, so that it can learn. An error where `watch`, told what share is done, gives
-    /// it up.
+    /// a u of zeros and a v that is drawn, so that it can learn. After them the features of attentions are fitted to
+    /// the softmax of the queries and keys that the weights then give. An error where `watch`, told what share is done,
+    /// gives it up.
     [[nodiscard]] Status fill(const PreparationWatch& watch = {},
                               const std::function<bool(const std::string& name)>& wanted = {});
     /// The start of a whole weight, in double on the host.
     [[nodiscard]] at::Tensor wholeOf(const FactoredWeight& weight) const;
     /// What is to be told of the fits of the last fill().
-    [[nodiscard]] const std::vector<std::string>& notes() const { return m_notes; }
+    [[nodiscard]] const std::vector<std::string>& notes() const { return m_fitted.notes; }
+    /// What they have left; without weights where nothing was fitted.
+    [[nodiscard]] const Gap& gap() const { return m_fitted.gap; }
 
     [[nodiscard]] const Compute& compute() const { return m_compute; }
     [[nodiscard]] std::vector<NamedParameter>& all() { return m_parameters; }
     /// Of each of all().
     [[nodiscard]] const std::vector<ParameterStart>& starts() const { return m_starts; }
     [[nodiscard]] const std::vector<FactoredWeight>& factored() const { return m_factored; }
+    [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const { return m_attentions; }
+    /// The fits of an attention's features, by the weights and features as they are now.
+    [[nodiscard]] std::vector<AttentionProblem> problemsOf(const AttentionFeatures& attention) const;
 
 private:
     /// Without the start's factor.
@@ -101,6 +111,8 @@ private:
                                       const ParameterStart& start) const;
     [[nodiscard]] at::Tensor valuesOf(std::size_t index) const;
     [[nodiscard]] Status fitFactors(const std::vector<const FactoredWeight*>& weights, const PreparationWatch& watch);
+    [[nodiscard]] Status fitFeatures(const std::vector<const AttentionFeatures*>& attentions,
+                                     const PreparationWatch& watch);
 
     Compute m_compute;
     projects::Initialisation m_initialisation;
@@ -111,8 +123,9 @@ private:
     std::vector<ParameterStart> m_starts;
     std::set<std::string> m_names;
     std::vector<FactoredWeight> m_factored;
+    std::vector<AttentionFeatures> m_attentions;
     FitSetting m_fits;
-    std::vector<std::string> m_notes;
+    FitsReport m_fitted;
 };
 
 } // namespace residua::engine

@@ -17,6 +17,29 @@ using Eigen::VectorXd;
 
 constexpr double kNothingLeft = 1e-15; ///< of the full function: below it a sum of so many rows is rounding
 
+/// Tells a search that will not get below the best of the others: what it is above it is more than kHope times what it
+/// has fallen over the last kLook iterations. It is left where it is, above the best, so what is found is never above
+/// the start of any.
+class Hope {
+public:
+    explicit Hope(std::optional<double> best) : m_best(best) {}
+    [[nodiscard]] bool has(double value)
+    {
+        m_past.push_back(value);
+        if (!m_best || m_past.size() <= kLook) {
+            return true;
+        }
+        const double fall = m_past[m_past.size() - 1 - kLook] - value;
+        return value - *m_best <= kHope * fall;
+    }
+
+private:
+    static constexpr std::size_t kLook = 10;
+    static constexpr double kHope = 5;
+    std::optional<double> m_best;
+    std::vector<double> m_past;
+};
+
 VectorXd joined(const Factors& factors)
 {
     VectorXd at(factors.left.size() + factors.right.size());
@@ -69,19 +92,20 @@ Result<Searched> ExactFit::search(const std::vector<NamedStart>& starts, const L
     Index rank = 0;
     for (std::size_t k = 0; k < starts.size(); ++k) {
         rank = starts[k].factors.left.cols();
+        Hope hope(best ? std::optional(best->value) : std::nullopt);
         const auto goOn = [&](int iteration, double value) {
             if (watch.progress) {
                 const double within = double(iteration) / options.iterations;
                 watch.progress({(double(k) + within) / double(starts.size()), value / m_fullFunction});
             }
-            return !watch.stop.stop_requested();
+            return !watch.stop.stop_requested() && hope.has(value);
         };
         if (watch.stop.stop_requested()) {
             return stoppedFit();
         }
         const auto objective = [&](const VectorXd& at, VectorXd& gradient) { return (*this)(at, gradient, rank); };
         LbfgsResult found = minimise(objective, joined(starts[k].factors), options, goOn);
-        if (found.stopped) {
+        if (watch.stop.stop_requested()) {
             return stoppedFit();
         }
         if (!best || found.value < best->value) {

@@ -21,9 +21,9 @@ struct NamedStart {
     Factors factors; ///< right: [rank, directions], in the weight's right singular directions
 };
 
-/// R(Y) over the factors, with its gradient: L-BFGS on the expectation itself from each start, the lowest kept.
-/// `rows` is U·Σ, [out, directions]: the weight in its own right singular directions, where it is small. Errors:
-/// stoppedFit().
+/// R(Y) over the factors, with its gradient: L-BFGS on the expectation itself from each start, the lowest kept. A
+/// search that falls too slowly to get below another's end is given up. `rows` is U·Σ, [out, directions]: the weight in
+/// its own right singular directions, where it is small. Errors: stoppedFit().
 class ExactFit {
 public:
     ExactFit(const Eigen::MatrixXd& rows, Nonlinearity follows);

@@ -60,7 +60,8 @@ private:
             };
         }
         try {
-            return fitLowRank(m_problems[problem], m_methods[method], watch);
+            return m_watch.fit ? m_watch.fit(m_problems[problem], m_methods[method], watch)
+                               : fitLowRank(m_problems[problem], m_methods[method], watch);
         } catch (const std::exception& failure) { // too little memory: it must not end the program from a thread
             return Error{"", std::string("the fit failed: ") + failure.what()};
         }

@@ -7,9 +7,11 @@
 
 namespace residua::engine {
 
-/// How the fits of several layers are watched. Both are called on the fitting threads, never two at once; either may be
-/// empty.
+/// How the fits of several layers are watched. `progress` and `finished` are called on the fitting threads, never two
+/// at once; any may be empty.
 struct LayerFitsWatch {
+    /// In place of fitLowRank, for fits that are kept; called on several threads at once.
+    std::function<Result<LowRankFit>(const LowRankProblem&, LowRankMethod, const LowRankWatch&)> fit;
     std::function<void(std::size_t problem, std::size_t method, const LowRankProgress&)> progress;
     std::function<void(std::size_t problem, std::size_t method, const Result<LowRankFit>&)> finished;
     std::stop_token stop;

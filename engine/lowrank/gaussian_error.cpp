@@ -91,10 +91,15 @@ double silu(double x)
     return x / (1 + std::exp(-x));
 }
 
-/// Nodes of the Gauss-Hermite rule for N(0, 1), and weight·H_l(node) for the normalised polynomials.
+/// silu(x) = x/2 + g(x) with g even, so of its Hermite coefficients those of the even degrees alone are worked out: the
+/// first is √s/2, and the other odd ones are 0.
+constexpr int kEvenDegrees = GaussianError::kDegrees / 2;
+
+/// The positive nodes of the Gauss-Hermite rule for N(0, 1), and for the normalised polynomials of even degree
+/// weight·H_l(node) of a node and its negative.
 struct HermiteRule {
     VectorXd nodes;
-    MatrixXd weighted; ///< [nodes, degrees]
+    MatrixXd weighted; ///< [nodes, even degrees]
 };
 
 HermiteRule makeHermiteRule()
@@ -109,8 +114,8 @@ HermiteRule makeHermiteRule()
     Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
     solver.computeFromTridiagonal(VectorXd::Zero(n), below, Eigen::EigenvaluesOnly);
     HermiteRule rule;
-    rule.nodes = solver.eigenvalues();
-    MatrixXd polynomials(n, n);
+    rule.nodes = solver.eigenvalues().tail(n / 2);
+    MatrixXd polynomials(n / 2, n);
     polynomials.col(0).setOnes();
     polynomials.col(1) = rule.nodes;
     for (int l = 2; l < n; ++l) {
@@ -119,7 +124,10 @@ HermiteRule makeHermiteRule()
             std::sqrt(double(l));
     }
     const VectorXd weights = polynomials.rowwise().squaredNorm().cwiseInverse();
-    rule.weighted = weights.asDiagonal() * polynomials.leftCols(GaussianError::kDegrees);
+    rule.weighted = MatrixXd(n / 2, kEvenDegrees);
+    for (int l = 0; l < kEvenDegrees; ++l) {
+        rule.weighted.col(l) = 2 * weights.cwiseProduct(polynomials.col(2 * l));
+    }
     return rule;
 }
 
@@ -129,17 +137,18 @@ const HermiteRule& hermiteRule()
     return rule;
 }
 
-/// a_l of each row, [degrees, rows]; with `slopes` also their derivatives by the standard deviation.
+/// a_l of the even degrees of each row, [even degrees, rows]; with `slopes` also their derivatives by the standard
+/// deviation.
 MatrixXd siluHermite(const VectorXd& deviations, MatrixXd* slopes = nullptr)
 {
     const HermiteRule& rule = hermiteRule();
     const ArrayXXd at = (rule.nodes * deviations.transpose()).array();
     const ArrayXXd sigmoid = (1 + (-at).exp()).inverse();
     if (slopes) {
-        const ArrayXXd slope = sigmoid * (1 + at * (1 - sigmoid));
+        const ArrayXXd slope = sigmoid - 0.5 + at * sigmoid * (1 - sigmoid);
         slopes->noalias() = rule.weighted.transpose() * (slope.colwise() * rule.nodes.array()).matrix();
     }
-    return rule.weighted.transpose() * (at * sigmoid).matrix();
+    return rule.weighted.transpose() * (at * (sigmoid - 0.5)).matrix();
 }
 
 RowTerms siluTerms(const Eigen::Ref<const VectorXd>& a, const Eigen::Ref<const VectorXd>& slope,
@@ -152,23 +161,22 @@ RowTerms siluTerms(const Eigen::Ref<const VectorXd>& a, const Eigen::Ref<const V
     double before = 0; // ρ^(l − 1)
     double byDeviation = 0;
     double byRho = 0;
-    for (int l = 0; l < GaussianError::kDegrees; ++l) {
-        terms.error += a[l] * a[l] + b[l] * b[l] - 2 * a[l] * b[l] * power;
-        byDeviation += 2 * slope[l] * (a[l] - b[l] * power);
-        byRho -= 2 * l * a[l] * b[l] * before;
-        before = power;
-        power *= rho;
+    for (int k = 0; k < kEvenDegrees; ++k) {
+        terms.error += a[k] * a[k] + b[k] * b[k] - 2 * a[k] * b[k] * power;
+        byDeviation += 2 * slope[k] * (a[k] - b[k] * power);
+        byRho -= 4 * k * a[k] * b[k] * before;
+        before = power * rho;
+        power = before * rho;
     }
-    terms.error = notNegative(terms.error);
+    // The degree 1: a linear map by ½.
+    terms.error = notNegative(terms.error + (own + full - 2 * rho * product) / 4);
+    terms.byOwn = 0.5;
+    terms.byFull = -0.5;
     constexpr double kTiny = 1e-18;
-    if (own <= kTiny || full <= 0) {
-        // Of a row that is 0 the first polynomial alone has a derivative: E[σ'(0)]·E[σ'(v)], by Stein b_1/√w.
-        terms.byOwn = own > kTiny ? byDeviation / std::sqrt(own) : 0;
-        terms.byFull = full > 0 ? -b[1] / std::sqrt(full) : 0;
-        return terms;
+    if (own > kTiny) { // of a row that is 0 the degree 1 alone has a derivative
+        terms.byOwn += byDeviation / std::sqrt(own) - (full > 0 ? byRho * rho / own : 0);
+        terms.byFull += full > 0 ? byRho / product : 0;
     }
-    terms.byOwn = byDeviation / std::sqrt(own) - byRho * rho / own;
-    terms.byFull = byRho / product;
     return terms;
 }
 
@@ -225,7 +233,7 @@ double GaussianError::fullFunction() const
     case Nonlinearity::Silu:
         break;
     }
-    return m_fullHermite.squaredNorm();
+    return m_fullHermite.squaredNorm() + m_full.sum() / 4;
 }
 
 double sqrtH(double rho)

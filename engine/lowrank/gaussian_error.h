@@ -15,7 +15,8 @@ namespace residua::engine::lowrank {
 ///   are left.
 /// - Silu: both functions in Hermite polynomials (lemma A.3), Σ_l (a_l² + b_l² − 2·a_l·b_l·ρ^l) with
 ///   a_l = E[σ(√s·z)·H_l(z)] by Gauss-Hermite quadrature. What the kDegrees terms leave out is below 1e-9 of E σ² for
-///   standard deviations up to 2, below 1e-5 up to 5 and below 1e-3 beyond.
+///   standard deviations up to 2, below 1e-5 up to 5 and below 1e-3 beyond. Of the odd degrees the first alone is not
+///   0.
 class GaussianError {
 public:
     static constexpr int kDegrees = 64;
@@ -40,7 +41,7 @@ public:
 private:
     Nonlinearity m_follows;
     Eigen::VectorXd m_full;
-    Eigen::MatrixXd m_fullHermite; ///< b_l for Silu: [degrees, rows]
+    Eigen::MatrixXd m_fullHermite; ///< b_l of the even degrees l for Silu: [kDegrees / 2, rows]
 };
 
 /// √h of definition 3.2, for ρ in [−1, 1].

@@ -2,6 +2,7 @@
 #include "engine/lowrank/lfai.h"
 
 #include "engine/data/random.h"
+#include "engine/lowrank/adam.h"
 
 #include <cmath>
 #include <numbers>
@@ -15,35 +16,6 @@ using Eigen::MatrixXd;
 /// An epoch that changes the error by less than this share of it ends the course.
 constexpr double kStandsStill = 1e-3;
 constexpr double kOfZeros = 0.9999;
-
-/// Adam (Kingma and Ba 2014) for one matrix.
-class Adam {
-public:
-    Adam(const MatrixXd& of, double rate)
-        : m_first(MatrixXd::Zero(of.rows(), of.cols())), m_second(m_first), m_rate(rate)
-    {
-    }
-    void step(MatrixXd& value, const MatrixXd& gradient)
-    {
-        constexpr double kFirst = 0.9;
-        constexpr double kSecond = 0.999;
-        constexpr double kEpsilon = 1e-8;
-        m_firstPower *= kFirst;
-        m_secondPower *= kSecond;
-        m_first = kFirst * m_first + (1 - kFirst) * gradient;
-        m_second = kSecond * m_second + (1 - kSecond) * gradient.cwiseAbs2();
-        const double rate = m_rate / (1 - m_firstPower);
-        const double correction = 1 / (1 - m_secondPower);
-        value.array() -= rate * m_first.array() / ((correction * m_second.array()).sqrt() + kEpsilon);
-    }
-
-private:
-    MatrixXd m_first;
-    MatrixXd m_second;
-    double m_rate;
-    double m_firstPower = 1;
-    double m_secondPower = 1;
-};
 
 /// N(0, 1), both halves of Box and Muller's pair.
 void drawGaussians(MatrixXd& values, RandomStream& draws)

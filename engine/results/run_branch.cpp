@@ -3,6 +3,7 @@
 
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
+#include "engine/runs/gap_record.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 
@@ -115,7 +116,9 @@ Result<fs::path> makeBranch(const RunBranch& branch,
         writer->event(event);
     }
     const fs::path directory = writer->directory();
-    Status written = putCheckpoint(directory);
+    const auto gap = reader->gap(); // a damaged one is not handed on
+    Status written = gap && *gap ? writeGap(directory, **gap) : Status(Done{});
+    written = written ? putCheckpoint(directory) : written;
     RunInfo info = writer->info();
     info.status = RunStatus::Stopped;
     written = written ? writer->flush() : written;

@@ -29,9 +29,10 @@ struct RunBranch {
     std::optional<std::pair<std::filesystem::path, DataFingerprint>> source;
 };
 
-/// Makes the branch: its parent's numbers up to the step (those of the wiring where it is the same), its project, where
-/// it comes from, and the checkpoint that `putCheckpoint` writes into it. It is stopped. Tells its directory. On error
-/// nothing of it remains. Refused where the parent has no checkpoint of the step.
+/// Makes the branch: its parent's numbers up to the step (those of the wiring where it is the same), the gap that its
+/// factors started with, its project, where it comes from, and the checkpoint that `putCheckpoint` writes into it. It
+/// is stopped. Tells its directory. On error nothing of it remains. Refused where the parent has no checkpoint of the
+/// step.
 [[nodiscard]] Result<std::filesystem::path>
 makeBranch(const RunBranch& branch, const std::function<Status(const std::filesystem::path& directory)>& putCheckpoint);
 

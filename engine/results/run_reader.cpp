@@ -4,6 +4,7 @@
 #include "engine/results/loss_measures.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
+#include "engine/runs/gap_record.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/utf8.h"
@@ -219,6 +220,11 @@ Result<projects::Project> RunReader::project() const
         return Error{path.string() + " · " + project.error().place, project.error().message};
     }
     return project;
+}
+
+Result<std::optional<Gap>> RunReader::gap() const
+{
+    return readGap(m_impl->directory);
 }
 
 std::vector<std::string> RunReader::metricNames() const

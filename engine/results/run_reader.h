@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/gap.h"
 #include "engine/api/values.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
@@ -41,6 +42,9 @@ public:
     [[nodiscard]] std::vector<RunEvent> events() const;
     /// What of the store could not be read until now, or made no sense and was left out. Each once, the first 30.
     [[nodiscard]] std::vector<Error> faults() const;
+    /// How far the factors that the run's weights started with were from the full ones, by its one method; nullopt
+    /// where none were fitted.
+    [[nodiscard]] Result<std::optional<Gap>> gap() const;
     /// Steps that have a complete checkpoint, ascending.
     [[nodiscard]] std::vector<std::int64_t> checkpoints() const;
 

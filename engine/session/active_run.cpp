@@ -5,6 +5,7 @@
 #include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/gap_record.h"
 #include "engine/runtime/device.h"
 #include "engine/session/failure.h"
 #include "engine/session/memory_report.h"
@@ -205,12 +206,16 @@ void ActiveRun::announce()
     for (const std::string& note : trainer().dataset().notes()) {
         m_sink(Notice{m_id, note});
     }
+    Status written = m_recorder.flush(RunStatus::Running);
     if (InitPlan* const plan = trainer().network().initPlan()) {
         for (const std::string& note : plan->notes()) {
             m_sink(Notice{m_id, note});
         }
+        if (written && !plan->gap().weights.empty()) { // fitted for this run, and not loaded
+            written = writeGap(m_recorder.directory(), plan->gap());
+        }
     }
-    if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
+    if (!written) {
         fail(written.error());
     }
     tellNotes();

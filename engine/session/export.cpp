@@ -31,45 +31,42 @@ private:
 
     Result<ExportReady> write()
     {
-        Result<OpenedRun> opened = openRun({m_request.runDirectory, m_request.projectDirectory, m_request.otherData});
+        Result<OpenedCheckpoint> opened =
+            openCheckpoint({m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
         if (!opened) {
             return opened.error();
         }
-        const Result<LoadedCheckpoint> checkpoint =
-            loadCheckpoint(m_request.runDirectory, m_request.step, &opened->notes);
-        if (!checkpoint) {
-            return checkpoint.error();
-        }
-        projects::Project project = opened->project;
+        const LoadedCheckpoint& checkpoint = opened->checkpoint;
+        projects::Project project = opened->run.project;
         if (project.training.precision == projects::Precision::Bf16) {
             project.training.precision = projects::Precision::Fp32; // as its parameters are
         }
         const Result<projects::SoundProject> sound = projects::soundProject(project);
-        const Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, opened->projectDirectory);
-        if (!sound || !dataset) {
-            return sound ? dataset.error() : sound.error();
+        if (!sound) {
+            return sound.error();
         }
+        const Dataset& dataset = *opened->dataset;
         const Result<std::unique_ptr<CompiledNetwork>> network =
-            CompiledNetwork::compile(project, (*dataset)->schema(), "cpu");
+            CompiledNetwork::compile(project, dataset.schema(), "cpu");
         if (!network) {
             return network.error();
         }
-        if (const Status loaded = loadParameters(checkpoint->model.tensors(), (*network)->parameters()); !loaded) {
+        if (const Status loaded = loadParameters(checkpoint.model.tensors(), (*network)->parameters()); !loaded) {
             return loaded.error();
         }
         Batch batch;
-        const Result<DeviceBatch> sample = sampleOf(**dataset, project, batch);
+        const Result<DeviceBatch> sample = sampleOf(dataset, project, batch);
         if (!sample) {
             return sample.error();
         }
         const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
         const Result<PyTorchFolder> folder = writePyTorchFolder(
-            m_request.folder, {*sound, **network, *sample, {name, checkpoint->state.step, opened->info.steps, 0, 0}});
+            m_request.folder, {*sound, **network, *sample, {name, checkpoint.state.step, opened->run.info.steps, 0, 0}});
         if (!folder) {
             return folder.error();
         }
-        return ExportReady{m_request.tag,      m_request.folder, checkpoint->state.step, folder->layers,
-                           folder->parameters, folder->leftOut,  opened->notes};
+        return ExportReady{m_request.tag,      m_request.folder, checkpoint.state.step, folder->layers,
+                           folder->parameters, folder->leftOut,  opened->run.notes};
     }
 
     /// A few examples of the validation split, or of the training split where there is no other.

@@ -6,6 +6,7 @@
 #include "engine/graph/weight_inputs.h"
 #include "engine/results/run_branch.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/gap_record.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/train/batches.h"
@@ -27,7 +28,6 @@ namespace residua::engine {
 namespace {
 
 using projects::LowRankInputs;
-using projects::LowRankMethod;
 using projects::Project;
 
 /// "layers.3." of "layers.3.up.weight".
@@ -70,21 +70,14 @@ private:
 
     Status open()
     {
-        Result<OpenedRun> opened = openRun({m_request.runDirectory, m_request.projectDirectory, m_request.otherData});
+        Result<OpenedCheckpoint> opened =
+            openCheckpoint({m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
         if (!opened) {
             return opened.error();
         }
-        Result<LoadedCheckpoint> checkpoint = loadCheckpoint(m_request.runDirectory, m_request.step, &opened->notes);
-        if (!checkpoint) {
-            return checkpoint.error();
-        }
-        Result<std::unique_ptr<Dataset>> dataset = Dataset::open(opened->project, opened->projectDirectory);
-        if (!dataset) {
-            return dataset.error();
-        }
-        m_opened = std::move(*opened);
-        m_checkpoint.emplace(std::move(*checkpoint));
-        m_dataset = std::move(*dataset);
+        m_opened = std::move(opened->run);
+        m_checkpoint.emplace(std::move(opened->checkpoint));
+        m_dataset = std::move(opened->dataset);
         return Done{};
     }
 
@@ -96,7 +89,7 @@ private:
             return Error{"steps", "got " + std::to_string(*m_request.steps) + ", expected more than the " +
                                       std::to_string(done) + " that are done"};
         }
-        if (m_request.method == LowRankMethod::Baseline) {
+        if (m_request.method == projects::LowRankMethod::Baseline) {
             return Error{"method", "baseline draws the factors and forgets what was learned; expected spectral, lfai, "
                                    "lfai_ws, relu_svd or exact"};
         }
@@ -130,7 +123,7 @@ private:
             return loaded;
         }
         Project drawn = m_after;
-        drawn.initialisation.lowRank = LowRankMethod::Baseline;
+        drawn.initialisation.lowRank = projects::LowRankMethod::Baseline;
         auto after = CompiledNetwork::compile(drawn, m_dataset->schema(), "cpu");
         if (!after) {
             return after.error();
@@ -166,7 +159,8 @@ private:
     /// All of them: by the method where the data are not looked at, else spectral, to be fitted layer by layer.
     Status startFactors()
     {
-        const bool looksAtData = m_request.inputs == LowRankInputs::Data && m_request.method != LowRankMethod::Spectral;
+        const bool looksAtData =
+            m_request.inputs == LowRankInputs::Data && m_request.method != projects::LowRankMethod::Spectral;
         std::vector<FactorFit> fits;
         for (const FactoredWeight& weight : m_weights) {
             addFit(weight, at::Tensor(), fits);
@@ -175,7 +169,7 @@ private:
                 m_layers.push_back(layer);
             }
         }
-        return fit(fits, looksAtData ? LowRankMethod::Spectral : m_request.method);
+        return fit(fits, looksAtData ? projects::LowRankMethod::Spectral : m_request.method);
     }
 
     /// The weights of one layer, to what the layers before it make now of the first training batch.
@@ -228,17 +222,36 @@ private:
                         .seed = streamKey(m_after.seeds.init, weight.name)});
     }
 
-    Status fit(const std::vector<FactorFit>& fits, LowRankMethod method)
+    Status fit(const std::vector<FactorFit>& fits, projects::LowRankMethod method)
     {
-        Result<std::vector<std::string>> notes = fitAll(fits, method, userFitCache(), {});
-        if (!notes) {
-            return notes.error();
+        Result<FitsReport> report = fitAll(fits, method, userFitCache(), {});
+        if (!report) {
+            return report.error();
         }
-        for (std::string& note : *notes) {
+        for (std::string& note : report->notes) {
             const std::string layer = m_layer > 0 ? m_layers[m_layer - 1] : "";
             m_ready.notes.push_back(layer.empty() ? std::move(note) : layer.substr(0, layer.size() - 1) + ": " + note);
         }
+        keep(report->gap);
         return Done{};
+    }
+
+    /// What the last fit of each weight has left.
+    void keep(const Gap& gap)
+    {
+        m_gap.methods = {m_request.method};
+        m_gap.outputs = {std::nullopt};
+        m_gap.step = m_checkpoint->state.step;
+        m_gap.inputs = m_layers.empty() ? LowRankInputs::Gaussian : LowRankInputs::Data;
+        for (std::size_t i = 0; i < gap.weights.size(); ++i) {
+            const auto found = std::ranges::find(m_gap.weights, gap.weights[i].name, &GapWeight::name);
+            if (found == m_gap.weights.end()) {
+                m_gap.weights.push_back(gap.weights[i]);
+                m_gap.fits.push_back(gap.fits[i]);
+            } else {
+                m_gap.fits[static_cast<std::size_t>(found - m_gap.weights.begin())] = gap.fits[i];
+            }
+        }
     }
 
     /// [out, in] in double.
@@ -319,6 +332,9 @@ private:
         if (!state) {
             return state.error();
         }
+        if (const Status written = writeGap(directory, m_gap); !written) {
+            return written;
+        }
         const HostTensors model = hostTensors(m_network->parameters());
         return writeCheckpoint(directory, m_checkpoint->state, model.stored(), state->stored(), {});
     }
@@ -335,6 +351,7 @@ private:
     std::vector<FactoredWeight> m_weights;
     std::vector<std::string> m_layers; ///< "layers.1.", in order; empty: nothing is fitted to the data
     std::size_t m_layer = 0;           ///< fitted so far
+    Gap m_gap;
 };
 
 } // namespace

@@ -17,15 +17,19 @@ public:
     [[nodiscard]] static std::unique_ptr<Query> make(const SampleRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const EvaluateRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const StabilityRequest& request);
-    [[nodiscard]] static std::unique_ptr<Query> make(const RetrofitRequest& request);       ///< retrofit.cpp
-    [[nodiscard]] static std::unique_ptr<Query> make(const FactoriseRequest& request);      ///< factorise.cpp
-    [[nodiscard]] static std::unique_ptr<Query> make(const ExportRequest& request);         ///< export.cpp
-    [[nodiscard]] static std::unique_ptr<Query> make(const LowRankWeightsRequest& request); ///< low_rank_weights.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const RetrofitRequest& request);  ///< retrofit.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const FactoriseRequest& request); ///< factorise.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const ExportRequest& request);    ///< export.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const GapRequest& request);       ///< gap.cpp
 
     [[nodiscard]] virtual QueryTag tag() const = 0;
     /// Does one piece (loads, a token, a batch). The answer once there is one: the request's Ready, or QueryFailed.
     /// Never throws.
     [[nodiscard]] std::optional<Event> advance();
+    /// What is there of the answer, where that is new and worth telling.
+    [[nodiscard]] virtual std::optional<Event> takeNews() { return std::nullopt; }
+    /// Whether nothing but other threads' work is missing: to advance again at once finds nothing.
+    [[nodiscard]] virtual bool waits() const { return false; }
 
 private:
     [[nodiscard]] virtual std::optional<Event> work() = 0;

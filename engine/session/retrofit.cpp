@@ -114,23 +114,16 @@ private:
 
     Status open()
     {
-        Result<OpenedRun> opened = openRun({m_request.runDirectory, m_request.projectDirectory, m_request.otherData});
+        Result<OpenedCheckpoint> opened =
+            openCheckpoint({m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
         if (!opened) {
             return opened.error();
         }
-        Result<LoadedCheckpoint> checkpoint = loadCheckpoint(m_request.runDirectory, m_request.step, &opened->notes);
-        if (!checkpoint) {
-            return checkpoint.error();
-        }
-        Result<std::unique_ptr<Dataset>> dataset = Dataset::open(opened->project, opened->projectDirectory);
-        if (!dataset) {
-            return dataset.error();
-        }
-        m_opened = std::move(*opened);
+        m_opened = std::move(opened->run);
         m_steps = m_request.steps.value_or(m_opened.info.steps);
         m_before = m_opened.project;
-        m_checkpoint.emplace(std::move(*checkpoint));
-        m_dataset = std::move(*dataset);
+        m_checkpoint.emplace(std::move(opened->checkpoint));
+        m_dataset = std::move(opened->dataset);
         return Done{};
     }
 

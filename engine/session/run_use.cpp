@@ -85,4 +85,21 @@ Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch)
     return checked ? Result<OpenedRun>(std::move(opened)) : Result<OpenedRun>(checked.error());
 }
 
+Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step)
+{
+    Result<OpenedRun> run = openRun(use);
+    if (!run) {
+        return run.error();
+    }
+    Result<LoadedCheckpoint> checkpoint = loadCheckpoint(use.run, step, &run->notes);
+    if (!checkpoint) {
+        return checkpoint.error();
+    }
+    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(run->project, run->projectDirectory);
+    if (!dataset) {
+        return dataset.error();
+    }
+    return OpenedCheckpoint{std::move(*run), std::move(*checkpoint), std::move(*dataset)};
+}
+
 } // namespace residua::engine

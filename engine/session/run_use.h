@@ -2,12 +2,16 @@
 #pragma once
 
 #include "engine/api/session.h"
+#include "engine/data/dataset.h"
 #include "engine/data/preparation.h"
+#include "engine/runs/checkpoint.h"
 #include "engine/runs/data_part.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +37,15 @@ struct OpenedRun {
 
 /// Refused where the data are not the run's, unless the use accepts that.
 [[nodiscard]] Result<OpenedRun> openRun(const RunUse& use, const PreparationWatch& watch = {});
+
+/// What a copy of a run is made from.
+struct OpenedCheckpoint {
+    OpenedRun run;
+    LoadedCheckpoint checkpoint;
+    std::unique_ptr<Dataset> dataset; ///< of the run's project
+};
+/// Of `step`; without one the newest that is intact. The run's notes tell of those that are not.
+[[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step);
 
 /// Refuses what does not validate, with its first error.
 [[nodiscard]] Status checkProject(const projects::Project& project);

@@ -8,6 +8,7 @@
 #include "engine/train/precision.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -23,6 +24,7 @@ namespace {
 /// What a query may take between two steps of a run: an answer within seconds, and the run goes on.
 constexpr std::chrono::milliseconds kQueryShare{100};
 constexpr std::chrono::seconds kPreparationNotices{1};
+constexpr std::chrono::milliseconds kLook{20}; ///< how often it is seen what other threads have found
 
 } // namespace
 
@@ -68,13 +70,9 @@ private:
             if (m_run && m_run->running()) {
                 m_run->advance();
             }
-            answer(m_sample);
-            answer(m_evaluation);
-            answer(m_retrofit);
-            answer(m_factorise);
-            answer(m_export);
-            answer(m_stability);
-            answer(m_lowRankWeights);
+            for (std::unique_ptr<Query>& query : m_queries) {
+                answer(query);
+            }
             if (m_run && m_run->ended()) {
                 m_run.reset();
             }
@@ -90,11 +88,14 @@ private:
         std::deque<Command> commands;
         {
             std::unique_lock lock(m_mutex);
-            const bool asked =
-                m_sample || m_evaluation || m_retrofit || m_factorise || m_export || m_stability || m_lowRankWeights;
-            const bool idle = !(m_run && m_run->running()) && !asked;
-            if (idle) {
-                m_wake.wait(lock, [this] { return m_quit || !m_commands.empty(); });
+            const auto called = [this] { return m_quit || !m_commands.empty(); };
+            const auto busy = [](const std::unique_ptr<Query>& query) { return query && !query->waits(); };
+            const auto asked = [](const std::unique_ptr<Query>& query) { return query != nullptr; };
+            const bool runs = m_run && m_run->running();
+            if (!runs && std::ranges::none_of(m_queries, asked)) {
+                m_wake.wait(lock, called);
+            } else if (!runs && std::ranges::none_of(m_queries, busy)) {
+                m_wake.wait_for(lock, kLook, called);
             }
             if (m_quit) {
                 return Next::Quit;
@@ -102,7 +103,15 @@ private:
             commands.swap(m_commands);
         }
         for (const Command& command : commands) {
-            std::visit([this](const auto& value) { carryOut(value); }, command);
+            std::visit(
+                [&]<class Asked>(const Asked& value) {
+                    if constexpr (requires { Query::make(value); }) {
+                        ask(m_queries[command.index()], value);
+                    } else {
+                        carryOut(value);
+                    }
+                },
+                command);
         }
         return Next::Work;
     }
@@ -111,15 +120,21 @@ private:
     {
         const auto enough = std::chrono::steady_clock::now() + kQueryShare;
         while (query && (std::chrono::steady_clock::now() < enough)) {
-            if (std::optional<Event> event = query->advance()) {
+            std::optional<Event> event = query->advance();
+            if (std::optional<Event> news = query->takeNews()) {
+                m_sink(std::move(*news));
+            }
+            if (event) {
                 query.reset();
                 m_sink(std::move(*event));
+            } else if (query->waits()) {
+                return;
             }
         }
     }
 
     template <class Request>
-    void replace(std::unique_ptr<Query>& query, const Request& request)
+    void ask(std::unique_ptr<Query>& query, const Request& request)
     {
         if (query) {
             m_sink(QueryFailed{query->tag(), Error{"query", "a newer one took its place"}});
@@ -223,13 +238,15 @@ private:
         }
         m_sink(DevicesListed{command.tag, std::move(devices)});
     }
-    void carryOut(const SampleRequest& request) { replace(m_sample, request); }
-    void carryOut(const EvaluateRequest& request) { replace(m_evaluation, request); }
-    void carryOut(const RetrofitRequest& request) { replace(m_retrofit, request); }
-    void carryOut(const FactoriseRequest& request) { replace(m_factorise, request); }
-    void carryOut(const ExportRequest& request) { replace(m_export, request); }
-    void carryOut(const StabilityRequest& request) { replace(m_stability, request); }
-    void carryOut(const LowRankWeightsRequest& request) { replace(m_lowRankWeights, request); }
+    void carryOut(const GiveUp& command)
+    {
+        for (std::unique_ptr<Query>& query : m_queries) {
+            if (query && query->tag() == command.tag) {
+                query.reset();
+                m_sink(QueryFailed{command.tag, Error{"query", "was given up"}});
+            }
+        }
+    }
 
     EventSink m_sink;
     std::mutex m_mutex; ///< guards m_commands and m_quit
@@ -238,13 +255,8 @@ private:
     bool m_quit = false;
     // The engine thread's own.
     std::unique_ptr<ActiveRun> m_run;
-    std::unique_ptr<Query> m_sample;
-    std::unique_ptr<Query> m_evaluation;
-    std::unique_ptr<Query> m_retrofit;
-    std::unique_ptr<Query> m_factorise;
-    std::unique_ptr<Query> m_export;
-    std::unique_ptr<Query> m_stability;
-    std::unique_ptr<Query> m_lowRankWeights;
+    /// The newest of each kind, at its request's place among the commands; null: none is asked.
+    std::array<std::unique_ptr<Query>, std::variant_size_v<Command>> m_queries;
     std::thread m_thread; ///< last: it starts when all else is there
 };
 

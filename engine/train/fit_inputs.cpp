@@ -6,7 +6,7 @@
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/precision.h"
-#include "projects/nodes/node_kinds.h"
+#include "projects/nodes/attention_features.h"
 
 #include <ATen/core/grad_mode.h>
 
@@ -15,8 +15,9 @@
 namespace residua::engine {
 namespace {
 
-Result<std::map<std::string, at::Tensor>> momentsOf(const projects::Project& project, const Dataset& dataset,
-                                                    const std::string& device)
+/// What the full network reads on the first batch of the training data, into `setting`.
+Status readInputs(const projects::Project& project, const Dataset& dataset, const std::string& device,
+                  FitSetting& setting)
 {
     const projects::Project full = fullRank(project);
     const Result<c10::Device> opened = openDevice(device);
@@ -36,17 +37,27 @@ Result<std::map<std::string, at::Tensor>> momentsOf(const projects::Project& pro
         return Error{"data", "there is no example to fit the factored weights to"};
     }
     WeightInputs inputs;
+    inputs.setLength(setting.attentionLength);
     Pass pass;
     pass.weightInputs = &inputs;
     const at::NoGradGuard noGrad;
     (void)(*network)->forward(upload(batch, dataset.schema(), *opened, parameterType(plan.precision)).input, pass);
-    std::map<std::string, at::Tensor> moments;
     for (const NamedParameter& parameter : (*network)->parameters()) {
         if (const at::Tensor of = inputs.momentsOf(parameter.tensor); of.defined()) {
-            moments.emplace(parameter.name, of);
+            setting.inputMoments.emplace(parameter.name, of);
         }
     }
-    return moments;
+    setting.attentionInputs = inputs.sequences();
+    return Done{};
+}
+
+template <class Change>
+void forEachNode(projects::Project& project, const Change& change)
+{
+    const auto all = [&](projects::Graph& graph) { std::ranges::for_each(graph.nodes, change); };
+    all(project.network.stem);
+    all(project.network.head);
+    std::ranges::for_each(project.network.blocks, all, &projects::Block::graph);
 }
 
 } // namespace
@@ -54,20 +65,34 @@ Result<std::map<std::string, at::Tensor>> momentsOf(const projects::Project& pro
 projects::Project fullRank(projects::Project project)
 {
     project.network.rank = projects::FullRank{};
-    const auto makeFull = [](projects::Graph& graph) {
-        for (projects::Node& node : graph.nodes) {
-            const projects::NodeKind* const kind = projects::findNodeKind(node.kind);
-            for (const projects::ParamSpec& spec : kind ? kind->params : std::vector<projects::ParamSpec>()) {
-                if (spec.type == projects::ParamType::Rank) {
-                    node.params.erase(spec.name);
-                }
+    forEachNode(project, [](projects::Node& node) {
+        const projects::NodeKind* const kind = projects::findNodeKind(node.kind);
+        for (const projects::ParamSpec& spec : kind ? kind->params : std::vector<projects::ParamSpec>()) {
+            if (spec.type == projects::ParamType::Rank) {
+                node.params.erase(spec.name);
             }
         }
-    };
-    makeFull(project.network.stem);
-    makeFull(project.network.head);
-    std::ranges::for_each(project.network.blocks, makeFull, &projects::Block::graph);
+        if (projects::roleOf(node) == projects::NodeRole::Attention) {
+            node.params.erase(projects::kWeightsParam);
+        }
+    });
     return project;
+}
+
+projects::Project unfitted(projects::Project project)
+{
+    project.initialisation.lowRank = projects::LowRankMethod::Baseline;
+    forEachNode(project, [](projects::Node& node) {
+        if (projects::roleOf(node) == projects::NodeRole::Attention) {
+            node.params[projects::kFeaturesStartParam] = std::string(projects::kDrawnFeatures);
+        }
+    });
+    return project;
+}
+
+std::int64_t fitLengthOf(const projects::Project& project)
+{
+    return projects::isLanguage(project.data) ? fitLength(project.training.sequenceLength) : kFitLength;
 }
 
 Status prepareFits(const projects::Project& project, const Dataset& dataset, const std::string& device,
@@ -75,17 +100,21 @@ Status prepareFits(const projects::Project& project, const Dataset& dataset, con
 {
     InitPlan* const plan = network.initPlan();
     const projects::Initialisation& initialisation = project.initialisation;
-    if (plan == nullptr || plan->factored().empty() || initialisation.lowRank == projects::LowRankMethod::Baseline) {
+    if (plan == nullptr) {
         return Done{};
     }
-    FitSetting setting{.cache = userFitCache(), .inputMoments = {}};
-    const bool looksAtInputs = initialisation.lowRank != projects::LowRankMethod::Spectral;
+    const bool fitsFactors = !plan->factored().empty() && initialisation.lowRank != projects::LowRankMethod::Baseline;
+    const bool fitsFeatures = std::ranges::any_of(plan->attentions(), &AttentionFeatures::fitted);
+    if (!fitsFactors && !fitsFeatures) {
+        return Done{};
+    }
+    FitSetting setting{.cache = userFitCache(), .attentionLength = fitLengthOf(project)};
+    const bool looksAtInputs =
+        fitsFeatures || (fitsFactors && initialisation.lowRank != projects::LowRankMethod::Spectral);
     if (initialisation.lowRankInputs == projects::LowRankInputs::Data && looksAtInputs) {
-        Result<std::map<std::string, at::Tensor>> moments = momentsOf(project, dataset, device);
-        if (!moments) {
-            return moments.error();
+        if (const Status read = readInputs(project, dataset, device, setting); !read) {
+            return read.error();
         }
-        setting.inputMoments = std::move(*moments);
     }
     plan->setFits(std::move(setting));
     return Done{};

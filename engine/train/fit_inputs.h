@@ -16,7 +16,13 @@ namespace residua::engine {
 [[nodiscard]] Status prepareFits(const projects::Project& project, const Dataset& dataset, const std::string& device,
                                  CompiledNetwork& network);
 
-/// The document with every weight of full rank.
+/// The document with every weight of full rank, and its attentions by softmax.
 [[nodiscard]] projects::Project fullRank(projects::Project project);
+
+/// The document whose factors and features start as they are drawn: nothing is fitted.
+[[nodiscard]] projects::Project unfitted(projects::Project project);
+
+/// How long the sequences are that the features of its attentions are fitted on.
+[[nodiscard]] std::int64_t fitLengthOf(const projects::Project& project);
 
 } // namespace residua::engine

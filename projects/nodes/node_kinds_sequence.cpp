@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Kinds that know of tokens and time.
+#include "projects/nodes/attention_features.h"
 #include "projects/nodes/node_kind_rules.h"
 
 namespace residua::projects {
@@ -8,6 +9,18 @@ namespace {
 double real(std::int64_t value)
 {
     return static_cast<double>(value);
+}
+
+ParamSpec choiceParam(std::string name, std::string title, const char* value, std::vector<std::string> choices,
+                      std::string help)
+{
+    return {.name = std::move(name),
+            .title = std::move(title),
+            .type = ParamType::Choice,
+            .defaultValue = std::string(value),
+            .unit = "",
+            .help = std::move(help),
+            .choices = std::move(choices)};
 }
 
 Status checkHeads(const ParamMap& p, std::int64_t width)
@@ -21,6 +34,10 @@ Status checkHeads(const ParamMap& p, std::int64_t width)
     if (heads % sizes.kvHeads != 0) {
         return Error{"", std::to_string(heads) + " heads are not a multiple of " + std::to_string(sizes.kvHeads) +
                              " key-value heads"};
+    }
+    if (usesFeatures(p) && paramDouble(p, "dropout") > 0) {
+        return Error{"", "parameter dropout: it leaves out single attention weights, which a performer never forms: "
+                         "expected 0, or weights by softmax"};
     }
     if (paramBool(p, "rope") && sizes.headDim % 2 != 0) {
         return Error{"",
@@ -56,10 +73,43 @@ std::vector<RankedWeight> projectionsOf(const ParamMap& p, Shapes in)
             {"out_rank", "out.weight", width, a}};
 }
 
+/// What attends, for one token, without the projections: parameters, FLOP and what is kept.
+///
+/// By softmax FLOP are 2·a for the scores and 2·a for the values per key, over T/2 keys where causal, else T. Kept: q
+/// and the heads' output (a each), k and v (m each), the log-sum per head.
+NodeCost softmaxCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_t context)
+{
+    const double a = real(sizes.heads) * real(sizes.headDim);
+    const double m = real(sizes.kvHeads) * real(sizes.headDim);
+    const double keys = real(context) / (paramBool(p, "causal") ? 2 : 1);
+    return {0, 4 * a * keys, 2 * a + 2 * m + real(sizes.heads)};
+}
+
+/// By r features, which each key-value head has of its own: 2·e·r FLOP for those of each query and key, 2·r·(e + 1) for
+/// each key's part of the sums (the values and a one, for the normalisation) and for each query's reading of them.
+/// Causal attention forms the pairs of tokens within a chunk too, 2·r + 2·(e + 1) each, and of the sums those before
+/// the chunk. Kept: queries, keys, values, features, pairs, sums, and the heads' output before and after its division.
+NodeCost featureCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_t context)
+{
+    const double heads = real(sizes.heads);
+    const double kvHeads = real(sizes.kvHeads);
+    const double e = real(sizes.headDim);
+    const double r = real(paramInt(p, kFeaturesParam));
+    const bool causal = paramBool(p, "causal");
+    const double time = real(std::max<std::int64_t>(context, 1));
+    const double chunk = causal ? std::min(real(kFeatureChunk), time) : time;
+    const double pairs = causal ? chunkPairs(context) : 0;
+    const double summed = causal ? 1 - chunk / time : 1; // the share of tokens with sums before them
+    const double flops = (heads + kvHeads) * 2 * r * (e + summed * (e + 1)) + heads * pairs * 2 * (r + e + 1);
+    const double sums = causal ? std::max(time / chunk - 1, 0.0) / time : 1 / time;
+    const double kept = (2 * heads + 2 * kvHeads) * e + heads + kvHeads + (heads + kvHeads) * r + heads * pairs +
+                        kvHeads * sums * r * (e + 1) + heads * e;
+    return {countOf(kvHeads * r * e), flops, kept};
+}
+
 /// With a = heads · headDim and m = kvHeads · headDim: parameters 2·d·a + 2·d·m, with biases a + 2m + d, with query
-/// and key norms 2 · headDim. FLOP: twice the projections, and 2·a for the scores and 2·a for the values per key, over
-/// T/2 keys where causal, else T. Kept: q and the heads' output (a each), k and v (m each), the log-sum per head, the
-/// output. A projection of rank r has r·(in + out) parameters, and its inner features are kept.
+/// and key norms 2 · headDim. FLOP: twice the projections, and what attends. Kept: what attends, and the output. A
+/// projection of rank r has r·(in + out) parameters, and its inner features are kept.
 NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const AttentionSizes sizes = attentionSizesOf(p, in[0].features());
@@ -74,9 +124,9 @@ NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t co
     }
     const double biases = paramBool(p, "bias") ? a + 2 * m + d : 0;
     const double norms = paramBool(p, "qk_norm") ? 2 * real(sizes.headDim) : 0;
-    const double keys = real(context) / (paramBool(p, "causal") ? 2 : 1);
-    return {countOf(projections + biases + norms), 2 * projections + biases + 4 * a * keys,
-            2 * a + 2 * m + real(sizes.heads) + elementsOf(out[0], context) + inner};
+    const NodeCost attends = usesFeatures(p) ? featureCost(p, sizes, context) : softmaxCost(p, sizes, context);
+    return {countOf(projections + biases + norms + real(attends.parameters)), 2 * projections + biases + attends.flops,
+            attends.activationElements + elementsOf(out[0], context) + inner};
 }
 
 ShapeRuleResult tokenEmbeddingShape(const ParamMap& p, Shapes in)
@@ -103,31 +153,39 @@ ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
 
 NodeKind attentionKind()
 {
-    return {
-        .key = "attention",
-        .title = "Attention",
-        .category = "Sequence",
-        .summary = "Multi-head attention with its query, key, value and output projections",
-        .traits = {.role = NodeRole::Attention, .keptForReaders = true, .multiplies = true},
-        .inputs = {"q", "k", "v"},
-        .outputs = {"out"},
-        .params = {integerParam("heads", "Heads", std::int64_t{4}, "heads",
-                                "Must divide the width, unless the features per head are given."),
-                   integerParam("head_dim", "Features per head", std::int64_t{0}, "features",
-                                "0: the width over the heads. Others make the inner width heads times that.", 0),
-                   integerParam("kv_heads", "Key-value heads", std::int64_t{0}, "heads",
-                                "Fewer than heads shares keys and values among them; 0 is as many.", 0),
-                   flagParam("causal", "Causal", true, "A token sees itself and earlier ones only."),
-                   flagParam("rope", "Rotary positions", true, "Rotates queries and keys by their position (LLaMA)."),
-                   realParam("rope_base", "Rotary base", 10000.0, "10000 in the LLaMA runs of ANCRe.", 1.0, 1e9),
-                   flagParam("qk_norm", "Query and key norm", false, "An RMS norm over each head's queries and keys."),
-                   flagParam("bias", "Bias", false, "Biases on the four projections."),
-                   realParam("dropout", "Dropout", 0.0, "On the attention weights, while training.", 0.0, 0.99),
-                   rankParam("q_rank", "Rank of queries"), rankParam("k_rank", "Rank of keys"),
-                   rankParam("v_rank", "Rank of values"), rankParam("out_rank", "Rank of the output")},
-        .shapeRule = attentionShape,
-        .costRule = attentionCost,
-        .weightsRule = projectionsOf};
+    return {.key = "attention",
+            .title = "Attention",
+            .category = "Sequence",
+            .summary = "Multi-head attention with its query, key, value and output projections",
+            .traits = {.role = NodeRole::Attention, .keptForReaders = true, .multiplies = true},
+            .inputs = {"q", "k", "v"},
+            .outputs = {"out"},
+            .params =
+                {integerParam("heads", "Heads", std::int64_t{4}, "heads",
+                              "Must divide the width, unless the features per head are given."),
+                 integerParam("head_dim", "Features per head", std::int64_t{0}, "features",
+                              "0: the width over the heads. Others make the inner width heads times that.", 0),
+                 integerParam("kv_heads", "Key-value heads", std::int64_t{0}, "heads",
+                              "Fewer than heads shares keys and values among them; 0 is as many.", 0),
+                 flagParam("causal", "Causal", true, "A token sees itself and earlier ones only."),
+                 flagParam("rope", "Rotary positions", true, "Rotates queries and keys by their position (LLaMA)."),
+                 realParam("rope_base", "Rotary base", 10000.0, "10000 in the LLaMA runs of ANCRe.", 1.0, 1e9),
+                 flagParam("qk_norm", "Query and key norm", false, "An RMS norm over each head's queries and keys."),
+                 flagParam("bias", "Bias", false, "Biases on the four projections."),
+                 realParam("dropout", "Dropout", 0.0, "On the attention weights, while training.", 0.0, 0.99),
+                 choiceParam(kWeightsParam, "Attention weights", kSoftmaxWeights, {kSoftmaxWeights, kPerformerWeights},
+                             "softmax, or its approximation by positive features (performer), linear in the length."),
+                 integerParam(kFeaturesParam, "Features", std::int64_t{64}, "features",
+                              "Of a performer, for each key-value head: more approximate the softmax more closely.", 1,
+                              1e6),
+                 choiceParam(kFeaturesStartParam, "Features start", kFittedFeatures, {kFittedFeatures, kDrawnFeatures},
+                             "Of a performer: fitted to the softmax's weights (appendix B of the paper on low-rank "
+                             "initialisation), or as they are drawn."),
+                 rankParam("q_rank", "Rank of queries"), rankParam("k_rank", "Rank of keys"),
+                 rankParam("v_rank", "Rank of values"), rankParam("out_rank", "Rank of the output")},
+            .shapeRule = attentionShape,
+            .costRule = attentionCost,
+            .weightsRule = projectionsOf};
 }
 
 } // namespace

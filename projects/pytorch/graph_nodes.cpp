@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each kind of node is in PyTorch.
+#include "projects/nodes/attention_features.h"
 #include "projects/pytorch/graph_writer.h"
 
 #include <algorithm>
@@ -281,6 +282,9 @@ Status GraphWriter::addScale(const ResolvedNode& node)
 
 Status GraphWriter::addAttention(const ResolvedNode& node)
 {
+    if (usesFeatures(node.params)) {
+        return Error{"", "attention by positive features (weights: performer) is not exported; expected softmax"};
+    }
     const std::int64_t width = node.in[0].features();
     const AttentionSizes sizes = attentionSizesOf(node.params, width);
     AttentionTraits traits;

@@ -95,9 +95,8 @@ struct Choices<InitLaw> {
 };
 template <>
 struct Choices<LowRankMethod> {
-    static constexpr Choice all[] = {
-        {"baseline", "as any weight"}, {"spectral", "spectral"}, {"lfai", "LFAI"},
-        {"lfai_ws", "LFAI-WS"},        {"relu_svd", "ReLU-SVD"}, {"exact", "exact gradient"}};
+    static constexpr Choice all[] = {{"baseline", "baseline"}, {"spectral", "spectral"}, {"lfai", "LFAI"},
+                                     {"lfai_ws", "LFAI-WS"},   {"relu_svd", "ReLU-SVD"}, {"exact", "exact gradient"}};
 };
 template <>
 struct Choices<LowRankInputs> {

@@ -50,6 +50,11 @@ std::string keyOf(LowRankMethod method)
     return std::string(nameOf(method));
 }
 
+std::string titleOf(LowRankMethod method)
+{
+    return std::string(choiceOf(method).title);
+}
+
 std::vector<std::string> methodKeys()
 {
     std::vector<std::string> keys{"depth_mix", "multi_stream", "concatenation"};

@@ -17,6 +17,9 @@ namespace residua::projects {
 [[nodiscard]] std::string keyOf(InitLaw law);
 [[nodiscard]] std::string keyOf(LowRankMethod method);
 
+/// What people call it: "LFAI-WS".
+[[nodiscard]] std::string titleOf(LowRankMethod method);
+
 /// Everything that keyOf can give, and the keys of topology presets, block presets and node kinds; some more than once.
 [[nodiscard]] std::vector<std::string> methodKeys();
 

@@ -10,6 +10,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
@@ -80,6 +81,37 @@ private slots:
         QCOMPARE(reader->info()->step, std::int64_t{6});
         QCOMPARE(reader->info()->status, engine::RunStatus::Finished);
         QVERIFY(!m_window->findChild<GoOnDialog*>() || !m_window->findChild<GoOnDialog*>()->isVisible());
+    }
+
+    /// With its cost beforehand, its losses afterwards; once in factors it is refused in the dialog.
+    void aTrainedNetworkIsFactorisedAndTrainsOn()
+    {
+        train();
+        GoOnDialog* dialog = ask("run:factorise");
+        dialog->findChild<QDoubleSpinBox*>(QStringLiteral("goOnRank"))->setValue(0.5);
+        dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(6);
+        bool saysCost = false;
+        for (const QLabel* label : dialog->findChildren<QLabel*>()) {
+            saysCost = saysCost || (label->isVisible() && label->text().contains("training FLOP"));
+        }
+        QVERIFY(saysCost);
+        QSignalSpy made(&m_window->runs(), &RunController::factorised);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOn");
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QCOMPARE(made.count(), 1);
+        const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
+        QVERIFY(reader.ok());
+        QVERIFY(reader->project()->network.rank == projects::WeightRank(projects::RankScale{0.5}));
+        QVERIFY(reader->project()->initialisation.lowRank == projects::LowRankMethod::Exact);
+        QCOMPARE(reader->info()->step, std::int64_t{6});
+        QVERIFY(reader->gap()->has_value());
+        emit m_window->workspace().view<RunsPanel>().goOnRequested(m_window->runs().runDirectory().string(),
+                                                                   GoOnKind::Factorise);
+        GoOnDialog* again = opened();
+        QVERIFY(again);
+        QVERIFY(!again->findChild<QPushButton*>(QStringLiteral("goOn"))->isEnabled());
+        QVERIFY(again->findChild<QLabel*>(QStringLiteral("goOnReason"))->text().contains("in factors already"));
     }
 
     /// In words, in the dialog, which stays for another choice.

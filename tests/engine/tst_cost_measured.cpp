@@ -155,12 +155,15 @@ constexpr const char* kDrawn = "plain with a shortcut";
 constexpr const char* kFactored = "plain, a rank of 16";
 constexpr const char* kPartlyFactored = "plain, attention in part";
 
+/// Plain with attention by features.
+constexpr const char* kPerformer = "plain, by features";
+
 /// A language model wide enough for its products to be what counts.
 Project languageUnder(const std::string& topology)
 {
     const bool drawn = topology == kDrawn;
-    const bool isFactored = topology == kFactored || topology == kPartlyFactored;
-    Project project = tinyLanguage("transformer", drawn || isFactored ? "plain" : topology, kDepth);
+    const bool isPlain = topology == kFactored || topology == kPartlyFactored || topology == kPerformer;
+    Project project = tinyLanguage("transformer", drawn || isPlain ? "plain" : topology, kDepth);
     if (topology == kFactored) {
         project.network.rank = projects::FixedRank{16};
     }
@@ -168,6 +171,10 @@ Project languageUnder(const std::string& topology)
         if (topology == kPartlyFactored && node.kind == "attention") {
             node.params["q_rank"] = 0.25;
             node.params["out_rank"] = std::int64_t{8};
+        }
+        if (topology == kPerformer && node.kind == "attention") {
+            node.params["weights"] = std::string("performer");
+            node.params["features"] = std::int64_t{48};
         }
     }
     if (drawn) {
@@ -201,6 +208,7 @@ private Q_SLOTS:
         QTest::newRow(kDrawn) << kDrawn;
         QTest::newRow(kFactored) << kFactored;
         QTest::newRow(kPartlyFactored) << kPartlyFactored;
+        QTest::newRow(kPerformer) << kPerformer;
     }
     /// In double precision, whose products all are LibTorch's own. What is said includes what is done element by
     /// element, which is little at this width: norms, activations, and mixing (below).

@@ -365,7 +365,7 @@ private Q_SLOTS:
         const Project project = factored(tinyLanguage("mlp", "plain", 2), projects::FixedRank{3}, LowRankMethod::Exact);
         const auto startedWith = [&](const std::filesystem::path& path) {
             auto network = *engine::CompiledNetwork::compile(project, examplesOf(project), "cpu");
-            network->initPlan()->setFits({.cache = path, .inputMoments = {}});
+            network->initPlan()->setFits({.cache = {path}});
             if (const Status started = network->initialise({}, {}); !started) {
                 throw std::runtime_error(started.error().text());
             }
@@ -384,11 +384,12 @@ private Q_SLOTS:
             files.push_back(entry.path());
         }
         QCOMPARE(files.size(), std::size_t{4});
-        const auto before = std::filesystem::last_write_time(files.front());
+        const std::filesystem::path second = folder.path().toStdString() + "/second name";
+        std::filesystem::create_hard_link(files.front(), second);
         const auto again = startedWith(cache);
         QVERIFY(same(*again));
-        QVERIFY(std::filesystem::last_write_time(files.front()) == before);
-        QCOMPARE(again->initPlan()->notes().size(), std::size_t{1}); // of what nothing follows
+        QCOMPARE(std::filesystem::hard_link_count(second), std::uintmax_t{2}); // it was not written again
+        QCOMPARE(again->initPlan()->notes().size(), std::size_t{1});           // of what nothing follows
 
         for (const auto& file : files) { // a byte of the numbers is turned over
             std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
@@ -434,7 +435,12 @@ private Q_SLOTS:
         changed([](auto& p) { p.seed = 1; });
         changed([](auto& p) { p.covariance = {1, 0, 0, 0, 1, 0, 0, 0, 1}; });
         changed([](auto& p) { p.lfai.epochs = 7; });
-        changed([](auto& p) { p.drawnLeft = {1, 2}; });
+        engine::LowRankProblem drawn = problem;
+        drawn.drawnLeft = {1, 2};
+        for (const auto* const of : {&problem, &drawn}) { // the one that starts from the draw
+            names.push_back(engine::fitFileName(*of, engine::LowRankMethod::Lfai));
+        }
+        QCOMPARE(engine::fitFileName(drawn, engine::LowRankMethod::Exact), names.front());
         const std::set<std::string> different(names.begin(), names.end());
         QCOMPARE(different.size(), names.size());
         QCOMPARE(engine::fitFileName(problem, engine::LowRankMethod::Exact), names.front());

@@ -86,6 +86,15 @@ private slots:
         const auto reader = RunReader::open(ready->runDirectory);
         QVERIFY(reader.ok());
         QVERIFY(reader->project()->network.rank == projects::WeightRank(projects::RankScale{0.25}));
+        const auto gap = reader->gap();
+        QVERIFY2(gap.ok() && gap->has_value(), gap ? "" : gap.error().text().c_str());
+        QCOMPARE((*gap)->weights.size(), ready->weights.size());
+        QVERIFY((*gap)->methods == std::vector{method});
+        QVERIFY((*gap)->inputs == inputs);
+        for (std::size_t i = 0; i < ready->weights.size(); ++i) {
+            QCOMPARE((*gap)->weights[i].name, ready->weights[i].name);
+            QVERIFY((*gap)->fits[i].relativeError() > 0 && (*gap)->fits[i].weightError > 0);
+        }
         // What is not in factors is there with its moments, byte for byte.
         const auto before = loadCheckpoint(directory("trained"), std::nullopt, nullptr);
         const auto after = loadCheckpoint(ready->runDirectory, std::nullopt, nullptr);

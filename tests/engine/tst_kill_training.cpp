@@ -24,6 +24,7 @@ constexpr int kKills = 40;        ///< of each test; RESIDUA_FUZZ_ROUNDS by hand
 constexpr int kLongestLife = 120; ///< milliseconds from the start of the training to the kill
 constexpr int kFirstMoments = 30; ///< milliseconds from the command to the kill: the run is being made
 constexpr const char* kChild = "--train-until-killed";
+constexpr const char* kFittingChild = "--fit-until-killed";
 
 projects::Project project()
 {
@@ -33,8 +34,24 @@ projects::Project project()
     return made;
 }
 
+/// One whose start takes a while: weights in factors that are fitted on samples, attention by fitted features.
+projects::Project fittedProject()
+{
+    projects::Project made = tests::quickLanguage(6);
+    made.network.rank = projects::FixedRank{4};
+    made.initialisation.lowRank = projects::LowRankMethod::LfaiWs;
+    for (projects::Node& node : made.network.blocks.front().graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["weights"] = std::string("performer");
+            node.params["features"] = std::int64_t{8};
+            node.params["dropout"] = 0.0;
+        }
+    }
+    return made;
+}
+
 /// Starts the run, or goes on with it, to its end.
-int trainUntilKilled(const std::filesystem::path& directory)
+int trainUntilKilled(const std::filesystem::path& directory, const projects::Project& project)
 {
     SessionProbe probe;
     std::puts("begins");
@@ -47,7 +64,7 @@ int trainUntilKilled(const std::filesystem::path& directory)
     } else {
         StartRun command;
         command.run = kRun;
-        command.project = project();
+        command.project = project;
         command.runDirectory = directory;
         probe.post(command);
     }
@@ -113,8 +130,50 @@ private slots:
             ++run;
         }
         // The one that was killed last, or a new one.
-        QCOMPARE(trainUntilKilled(root / std::to_string(run)), 0);
+        QCOMPARE(trainUntilKilled(root / std::to_string(run), project()), 0);
         QCOMPARE(tests::recordedLosses(root / std::to_string(run)), whole);
+    }
+
+    /// Killed while weights and features are fitted there is no run yet, and fits that were done are kept: started
+    /// again, it trains as one that was never killed, and never kept a fit.
+    void fittingBeginsAgain()
+    {
+        const QTemporaryDir folder;
+        const std::filesystem::path root = folder.path().toStdString();
+        qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((root / "other cache").string()));
+        const std::map<std::int64_t, double> whole = tests::lossesOf(fittedProject(), root / "whole");
+        const std::size_t all = filesIn(root / "other cache" / "residua" / "fits");
+        const std::filesystem::path fits = root / "cache" / "residua" / "fits";
+        qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((root / "cache").string()));
+        const std::filesystem::path directory = root / "killed";
+        std::size_t kept = 0;
+        for (int life = 0; life < 2; ++life) {
+            QProcess child;
+            child.start(QCoreApplication::applicationFilePath(),
+                        {kFittingChild, QString::fromStdString(directory.string())});
+            QVERIFY(QTest::qWaitFor([&] { return filesIn(fits) > kept; }, 60'000));
+            child.kill();
+            QVERIFY(child.waitForFinished(60'000));
+            QCOMPARE(child.exitStatus(), QProcess::CrashExit);
+            kept = filesIn(fits);
+            QVERIFY2(kept < all, "it was killed after its fits");
+            QVERIFY(!std::filesystem::exists(directory / "run.json"));
+        }
+        QCOMPARE(trainUntilKilled(directory, fittedProject()), 0);
+        QCOMPARE(tests::recordedLosses(directory), whole);
+        QCOMPARE(filesIn(fits), all);
+    }
+
+private:
+    /// Those that are complete.
+    static std::size_t filesIn(const std::filesystem::path& folder)
+    {
+        std::size_t count = 0;
+        std::error_code none;
+        for (std::filesystem::directory_iterator entry(folder, none), end; entry != end; entry.increment(none)) {
+            count += entry->path().extension() == ".safetensors" ? 1 : 0;
+        }
+        return count;
     }
 };
 
@@ -124,7 +183,10 @@ int main(int argc, char** argv)
 {
     const QCoreApplication application(argc, argv);
     if (argc == 3 && QByteArray(argv[1]) == kChild) {
-        return trainUntilKilled(argv[2]);
+        return trainUntilKilled(argv[2], project());
+    }
+    if (argc == 3 && QByteArray(argv[1]) == kFittingChild) {
+        return trainUntilKilled(argv[2], fittedProject());
     }
     TestKillTraining test;
     return QTest::qExec(&test, argc, argv);

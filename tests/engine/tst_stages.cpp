@@ -203,16 +203,20 @@ private Q_SLOTS:
         QTest::addColumn<QString>("block");
         QTest::addColumn<int>("kvHeads");
         QTest::addColumn<bool>("norm");
-        QTest::newRow("joined") << QString("transformer") << 0 << false;
-        QTest::newRow("norms on q and k") << QString("transformer") << 0 << true;
-        QTest::newRow("shared keys") << QString("transformer") << 2 << false;
-        QTest::newRow("biases") << QString("gpt") << 0 << false;
+        QTest::addColumn<bool>("performer");
+        QTest::newRow("joined") << QString("transformer") << 0 << false << false;
+        QTest::newRow("norms on q and k") << QString("transformer") << 0 << true << false;
+        QTest::newRow("shared keys") << QString("transformer") << 2 << false << false;
+        QTest::newRow("biases") << QString("gpt") << 0 << false << false;
+        QTest::newRow("by features") << QString("transformer") << 0 << false << true;
+        QTest::newRow("by features, shared keys") << QString("gpt") << 2 << true << true;
     }
     void keptHeadsAreTheOthersAtZero()
     {
         QFETCH(QString, block);
         QFETCH(int, kvHeads);
         QFETCH(bool, norm);
+        QFETCH(bool, performer);
         Project project = tinyLanguage(block.toStdString(), "plain", 2);
         projects::NodeId id{};
         for (projects::Node& node : project.network.blocks.front().graph.nodes) {
@@ -222,6 +226,8 @@ private Q_SLOTS:
                 node.params["kv_heads"] = std::int64_t{kvHeads};
                 node.params["qk_norm"] = norm;
                 node.params["bias"] = block == "gpt";
+                node.params["weights"] = std::string(performer ? "performer" : "softmax");
+                node.params["features"] = std::int64_t{5};
             }
         }
         const auto dropped = compiled(project);

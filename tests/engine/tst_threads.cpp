@@ -282,6 +282,9 @@ private Q_SLOTS:
         QTest::newRow("attention that drops") << "attention"
                                               << "dropout"
                                               << "0.2";
+        QTest::newRow("attention by features") << "attention"
+                                               << "weights"
+                                               << "performer";
         QTest::newRow("normed attention") << "attention"
                                           << "qk_norm"
                                           << "true";

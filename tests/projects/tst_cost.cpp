@@ -32,6 +32,7 @@ private slots:
     void node();
     void networkRank();
     void convolutionRank();
+    void performer();
     void meanPoolCountsItsInput();
     void topology_data();
     void topology();
@@ -114,6 +115,34 @@ void TestCost::networkRank()
     QCOMPARE(block.at(NodeId{2}).forwardFlops, 2.0 * static_cast<double>(attention) + keys);
     project.network.rank = RankScale{0.25};
     QCOMPARE(costOf(project)->nodes.at(GraphRef::block("test")).at(NodeId{3}).parameters, std::int64_t{32 * 256});
+}
+
+/// Of r features for each key-value head; linear in the length, but for the pairs of a chunk of 64 tokens where causal.
+void TestCost::performer()
+{
+    const Shape sequence{{kBatch, kTime, 32}};
+    const Shape in[] = {sequence, sequence, sequence};
+    const auto costWith = [&](std::int64_t context, std::map<std::string, ParamValue> given) {
+        given.insert({{"heads", std::int64_t{4}}, {"kv_heads", std::int64_t{2}}});
+        const auto params = evaluateParams(Node{NodeId{1}, "attention", "n", std::move(given)}, Sizes{});
+        const NodeKind* const kind = findNodeKind("attention");
+        return kind->costRule(*params, in, std::vector{sequence}, context);
+    };
+    const NodeCost softmax = costWith(256, {});
+    const NodeCost causal = costWith(256, {{"weights", std::string("performer")}, {"features", std::int64_t{16}}});
+    QCOMPARE(causal.parameters - softmax.parameters, std::int64_t{2 * 16 * 8});
+    const double projections = softmax.flops - 4.0 * 32 * 128;
+    const double features = 6 * 2.0 * 16 * 8;
+    const double sums = 6 * 2.0 * 16 * 9 * 0.75; // but the first of four chunks
+    const double pairs = 4 * 64 * 2.0 * (16 + 9);
+    QCOMPARE(causal.flops, projections + features + sums + pairs);
+    // Twice the length costs twice, but for the first chunk's sums.
+    const NodeCost longer = costWith(8192, {{"weights", std::string("performer")}, {"features", std::int64_t{16}}});
+    QVERIFY(longer.flops < 1.15 * causal.flops && longer.activationElements < 1.15 * causal.activationElements);
+    QVERIFY(costWith(8192, {}).flops > 10 * softmax.flops);
+    const NodeCost all =
+        costWith(256, {{"weights", std::string("performer")}, {"features", std::int64_t{16}}, {"causal", false}});
+    QCOMPARE(all.flops, projections + features + 6 * 2.0 * 16 * 9);
 }
 
 /// On the matrix C_out × (C_in · kernel²); groups leave a convolution full, whatever the network says.

@@ -52,6 +52,7 @@ private slots:
     void parametersKeepTheirNames();
     void absentLayersAreLeftOut();
     void layersAfterAnAbsentOneAreRefused();
+    void attentionByFeaturesIsRefusedByName();
     void theReadmeSaysWhatIsLost();
 };
 
@@ -242,6 +243,18 @@ void TestPyTorchCode::layersAfterAnAbsentOneAreRefused()
     layers[2].runs = false;
     const Result<PyTorchCode> code = codeOf(example("grn-language"), layers);
     QVERIFY(!code && contains(code.error().message, "expected the first ones of the stack"));
+}
+
+void TestPyTorchCode::attentionByFeaturesIsRefusedByName()
+{
+    Project project = example("plain-language");
+    for (Node& node : project.network.blocks.front().graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["weights"] = std::string("performer");
+        }
+    }
+    const Result<PyTorchCode> code = codeOf(project);
+    QVERIFY(!code && contains(code.error().message, "weights: performer"));
 }
 
 void TestPyTorchCode::theReadmeSaysWhatIsLost()

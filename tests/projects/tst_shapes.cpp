@@ -85,6 +85,16 @@ void TestShapes::language_data()
         "[block test · node a] 8 heads are not a multiple of 3 key-value heads");
     row("x input; a attention heads=128; y output; x > a.q; x > a.k; x > a.v; a > y",
         "[block test · node a] rotary positions need an even number of features per head, got 1");
+    row("x input; a attention weights=performer; y output; x > a.q; x > a.k; x > a.v; a > y", "[batch, time, 128]");
+    row("x input; a attention weights=linear; y output; x > a.q; x > a.k; x > a.v; a > y",
+        "[block test · node a] parameter weights: got linear, expected one of softmax, performer");
+    row("x input; a attention weights=performer features=0; y output; x > a.q; x > a.k; x > a.v; a > y",
+        "[block test · node a] parameter features: got 0, expected at least 1");
+    row("x input; a attention weights=performer features_start=random; y output; x > a.q; x > a.k; x > a.v; a > y",
+        "[block test · node a] parameter features_start: got random, expected one of fitted, drawn");
+    row("x input; a attention weights=performer dropout=0.1; y output; x > a.q; x > a.k; x > a.v; a > y",
+        "[block test · node a] parameter dropout: it leaves out single attention weights, which a performer never "
+        "forms: expected 0, or weights by softmax");
     row("x input; n linear out=64; a attention heads=4; y output; n > a.k; x > n; x > a.q; x > a.v; a > y",
         "[block test · wire n.out > a.k] width 64 does not match 128");
     row("x input; a attention; y output; x > a.q; x > a.v; a > y", "[block test · node a] input k is not wired");

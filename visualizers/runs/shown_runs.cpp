@@ -121,6 +121,13 @@ void ShownRuns::rename(const std::string& key, const QString& name)
     }
 }
 
+void ShownRuns::paint(const std::string& key, std::size_t colour)
+{
+    if (Run* run = known(key)) {
+        run->colour = colour;
+    }
+}
+
 void ShownRuns::begin(const std::string& key, const Facts& facts)
 {
     Run* run = known(key);

@@ -5,6 +5,7 @@
 #include "engine/results/stages.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/model/topology.h"
+#include "projects/model/training_plan.h"
 
 #include <QObject>
 #include <QString>
@@ -49,6 +50,7 @@ public:
         QString started = {};             ///< when, for people
         std::vector<Bound> bounds = {};   ///< by step
         std::string study = {};           ///< the same for runs that differ in their seeds alone; empty: not known
+        std::optional<projects::LowRankMethod> start = {}; ///< of its factors; nullopt: it has none
     };
     struct Run {
         std::string key;
@@ -79,6 +81,8 @@ public:
     /// What a shown run is called where others are too: its name, and when it started where another has the same.
     [[nodiscard]] QString labelOf(const std::string& key) const;
     void rename(const std::string& key, const QString& name);
+    /// The curves of an overlaid run are drawn in this colour from begin() on, as curveColour counts.
+    void paint(const std::string& key, std::size_t colour);
 
     // What is told of runs that are not shown counts for nothing.
 

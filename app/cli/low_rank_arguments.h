@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/arguments.h"
+#include "projects/model/project.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::cli {
+
+/// --rank N or --rank-scale S; nullopt without either. Errors: both, or a share of 0.
+[[nodiscard]] Result<std::optional<projects::WeightRank>> rankFrom(const Arguments& arguments);
+/// --inputs gaussian or data; nullopt without it. An error for any other word.
+[[nodiscard]] Result<std::optional<projects::LowRankInputs>> inputsFrom(const Arguments& arguments);
+/// A method by its name in files; "-" stands for "_". The error, placed at --method, lists the names.
+[[nodiscard]] Result<projects::LowRankMethod> methodFrom(const std::string& name);
+/// spectral,lfai-ws,exact: each once. Errors, placed at --methods.
+[[nodiscard]] Result<std::vector<projects::LowRankMethod>> methodsFrom(const std::string& list);
+
+} // namespace residua::cli

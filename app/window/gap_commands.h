@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "visualizers/gap/gap_rows.h"
+
+#include <QObject>
+
+#include <cstdint>
+
+namespace residua::visualizers {
+class GapView;
+} // namespace residua::visualizers
+
+namespace residua::app {
+
+class DocumentSession;
+class DocumentViews;
+class EngineBridge;
+class RunController;
+class Workspace;
+
+/// What the gap panel asks for: has the engine compute gaps, links weights and canvases, and queues runs from each
+/// start. GUI thread.
+class GapCommands : public QObject {
+    Q_OBJECT
+public:
+    GapCommands(DocumentSession& session, EngineBridge& engine, RunController& controller, DocumentViews& documents,
+                Workspace& workspace, QObject* parent);
+
+signals:
+    void refused(const QString& reason);
+
+private:
+    void connectEngine();
+    void compute();
+    void showRecorded(const std::string& run);
+    void begin(engine::GapRequest request);
+    void take(engine::QueryTag tag, const engine::Gap& gap);
+    void end(const QString& told);
+    void noticeEdit();
+    void openAnew();
+    void choose(const visualizers::WeightPlace& place);
+    void mark();
+    void train();
+
+    DocumentSession& m_session;
+    EngineBridge& m_engine;
+    RunController& m_controller;
+    DocumentViews& m_documents;
+    Workspace& m_workspace;
+    visualizers::GapView& m_view;
+    engine::QueryTag m_tag{};  ///< of the question under way; 0: none is
+    projects::Project m_drawn; ///< whose draw is shown, where that is so
+    bool m_showsDraw = false;
+    std::uint64_t m_asked = 0; ///< an answer to an older question is dropped
+};
+
+} // namespace residua::app

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/training_plan.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// How far weights in two factors are from the full ones ("Nonlinear Initialization Methods for Low-Rank Neural
+/// Networks"): plain values, any thread.
+namespace residua::engine {
+
+/// A weight that is held in factors, u [out, rank] and v [rank, in].
+struct GapWeight {
+    std::string name; ///< of the whole weight: "layers.1.up.weight"
+    std::int64_t out = 0;
+    std::int64_t in = 0;
+    std::int64_t rank = 0;
+    std::string follows; ///< the activation σ that all its readers apply: "relu"; "identity" where none is known
+    bool operator==(const GapWeight&) const = default;
+};
+
+/// What one method leaves of one weight. Expectations are over Gaussian inputs x, in closed form or by quadrature.
+struct GapFit {
+    enum class State { Pending, Fitted, Failed };
+    State state = State::Pending;
+    double functionError = 0;   ///< E‖σ(u·v·x) − σ(W·x)‖²
+    double fullFunction = 0;    ///< E‖σ(W·x)‖²
+    double weightError = 0;     ///< ‖u·v − W‖_F²
+    double meanCorrelation = 0; ///< over the outputs, of their values before σ
+    /// At least so much functionError the spectral start leaves above the best (theorem 3.5); under a ReLU alone.
+    std::optional<double> spectralGapBound;
+    double seconds = 0; ///< that the fit took when it was made
+    bool converged = true;
+    std::string note; ///< what is to be said of the fit, or why it failed; may be empty
+
+    /// functionError over fullFunction; 0 where both are.
+    [[nodiscard]] double relativeError() const { return fullFunction > 0 ? functionError / fullFunction : 0; }
+    /// The bound over fullFunction.
+    [[nodiscard]] std::optional<double> relativeBound() const;
+    bool operator==(const GapFit&) const = default;
+};
+
+/// Weights by methods.
+struct Gap {
+    std::vector<GapWeight> weights; ///< in the network's order
+    std::vector<projects::LowRankMethod> methods;
+    std::vector<GapFit> fits; ///< [weight·methods + method]
+    /// By method: ‖f(x) − F(x)‖² / ‖F(x)‖², the outputs f of the network with all these weights in factors and F of the
+    /// same with the full ones, on a batch of held data. nullopt: not known, or not yet.
+    std::vector<std::optional<double>> outputs;
+    /// What x is: standard normal, or normal with the second moments of what each weight reads of the data.
+    projects::LowRankInputs inputs = projects::LowRankInputs::Gaussian;
+    std::int64_t step = 0;          ///< of the checkpoint that the weights are from; 0: as they are drawn
+    std::vector<std::string> notes; ///< what a person should know
+
+    [[nodiscard]] const GapFit& fit(std::size_t weight, std::size_t method) const
+    {
+        return fits[weight * methods.size() + method];
+    }
+    [[nodiscard]] GapFit& fit(std::size_t weight, std::size_t method) { return fits[weight * methods.size() + method]; }
+    /// Fits that are no longer pending.
+    [[nodiscard]] std::size_t done() const;
+    bool operator==(const Gap&) const = default;
+};
+
+/// Over the weights that a method was fitted to.
+struct GapTotal {
+    double relativeError = 0; ///< Σ functionError over Σ fullFunction
+    double seconds = 0;
+    std::size_t weights = 0;
+};
+[[nodiscard]] GapTotal totalOf(const Gap& gap, std::size_t method);
+
+enum class GapOrder {
+    Layer, ///< as the network has them
+    Size,  ///< numbers of the full weight, the most first
+    Error, ///< of the first method, the largest first
+};
+/// The weights in this order.
+[[nodiscard]] std::vector<std::size_t> ordered(const Gap& gap, GapOrder order);
+
+/// lfai-ws: a method as the terminal and tables write it.
+[[nodiscard]] std::string wordOf(projects::LowRankMethod method);
+
+/// Every fit that is there as a line, in the order of `weights`.
+[[nodiscard]] std::string csvOf(const Gap& gap, const std::vector<std::size_t>& weights);
+
+} // namespace residua::engine

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/graph/draws.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::int64_t kGrain = 4096;
+
+/// Fills in fours from the counters 0, 1, …; `make` turns four words into four numbers.
+template <class Make>
+at::Tensor fill(at::IntArrayRef shape, const Philox& random, const Make& make)
+{
+    at::Tensor result = at::empty(shape, at::kDouble);
+    double* const values = result.mutable_data_ptr<double>();
+    const std::int64_t count = result.numel();
+    at::parallel_for(0, (count + 3) / 4, kGrain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            double four[4];
+            make(random.at(static_cast<std::uint64_t>(i)), four);
+            for (std::int64_t k = 0; k < 4 && 4 * i + k < count; ++k) {
+                values[4 * i + k] = four[k];
+            }
+        }
+    });
+    return result;
+}
+
+} // namespace
+
+at::Tensor drawNormal(at::IntArrayRef shape, const Philox& random)
+{
+    return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
+        for (std::size_t pair = 0; pair < 2; ++pair) {
+            const double radius = std::sqrt(-2.0 * std::log(uniformInside(bits[2 * pair])));
+            const double angle = 2.0 * std::numbers::pi * uniformInside(bits[2 * pair + 1]);
+            out[2 * pair] = radius * std::cos(angle);
+            out[2 * pair + 1] = radius * std::sin(angle);
+        }
+    });
+}
+
+at::Tensor drawSymmetric(at::IntArrayRef shape, const Philox& random)
+{
+    return fill(shape, random, [](const std::array<std::uint32_t, 4>& bits, double* out) {
+        for (std::size_t k = 0; k < 4; ++k) {
+            out[k] = 2.0 * uniformInside(bits[k]) - 1.0;
+        }
+    });
+}
+
+} // namespace residua::engine

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/runtime/philox.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace residua::engine {
+
+/// Numbers by the counters 0, 1, … of a stream, in double on the host: the same bits on any number of threads.
+
+/// Standard normal, by Box and Muller.
+[[nodiscard]] at::Tensor drawNormal(at::IntArrayRef shape, const Philox& random);
+/// Uniform on (−1, 1).
+[[nodiscard]] at::Tensor drawSymmetric(at::IntArrayRef shape, const Philox& random);
+
+} // namespace residua::engine

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runs/gap_record.h"
+
+#include "engine/files/json_record.h"
+#include "projects/base/whole_file.h"
+#include "projects/schema/method_keys.h"
+
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using projects::LowRankInputs;
+using projects::LowRankMethod;
+
+constexpr const char* kGapFile = "gap.json";
+constexpr const char* kRealInputs = "data";
+constexpr const char* kNormalInputs = "gaussian";
+constexpr std::size_t kLongestGap = std::size_t{1} << 24; ///< some 50,000 weights
+
+RecordJson jsonOf(const GapFit& fit)
+{
+    RecordJson json = {{"functionError", fit.functionError},
+                       {"fullFunction", fit.fullFunction},
+                       {"weightError", fit.weightError},
+                       {"meanCorrelation", fit.meanCorrelation},
+                       {"seconds", fit.seconds},
+                       {"converged", fit.converged},
+                       {"note", fit.note}};
+    if (fit.spectralGapBound) {
+        json["spectralGapBound"] = *fit.spectralGapBound;
+    }
+    return json;
+}
+
+/// The elements of the list `key`, each as `take` reads its fields; what is no list is the error.
+template <class Take>
+void eachOf(RecordFields& fields, const char* key, const Take& take)
+{
+    const RecordJson* const list = fields.find(key);
+    if (list == nullptr || !list->is_array()) {
+        fields.fail(key, "is no list");
+        return;
+    }
+    for (std::size_t i = 0; i < list->size() && !fields.error(); ++i) {
+        RecordFields element({}, (*list)[i]);
+        if ((*list)[i].is_object()) {
+            take(element);
+        } else {
+            element.fail("", "is no object");
+        }
+        if (element.error()) {
+            fields.fail(key, "entry " + std::to_string(i + 1) + element.error()->text());
+        }
+    }
+}
+
+GapFit fitFrom(RecordFields& fields)
+{
+    GapFit fit;
+    fit.state = GapFit::State::Fitted;
+    fit.functionError = fields.number("functionError");
+    fit.fullFunction = fields.number("fullFunction");
+    fit.weightError = fields.number("weightError");
+    fit.meanCorrelation = fields.number("meanCorrelation");
+    fit.seconds = fields.number("seconds");
+    fit.note = fields.text("note");
+    const RecordJson* const converged = fields.find("converged");
+    if (converged == nullptr || !converged->is_boolean()) {
+        fields.fail("converged", "is neither true nor false");
+    }
+    fit.converged = fields.error() ? false : converged->get<bool>();
+    if (fields.find("spectralGapBound") != nullptr) {
+        fit.spectralGapBound = fields.number("spectralGapBound");
+    }
+    return fit;
+}
+
+std::optional<LowRankMethod> methodNamed(const std::string& key)
+{
+    for (int i = 0; i <= static_cast<int>(LowRankMethod::Exact); ++i) {
+        if (projects::keyOf(static_cast<LowRankMethod>(i)) == key) {
+            return static_cast<LowRankMethod>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+Result<Gap> gapFrom(const RecordJson& json, const fs::path& path)
+{
+    RecordFields fields(path.string(), json);
+    Gap gap;
+    const std::optional<LowRankMethod> method = methodNamed(fields.text("method"));
+    const std::string inputs = fields.text("inputs");
+    if (!method) {
+        fields.fail("method", "is none that there is");
+    }
+    if (inputs != kRealInputs && inputs != kNormalInputs) {
+        fields.fail("inputs", "is \"" + inputs + "\", expected gaussian or data");
+    }
+    gap.inputs = inputs == kRealInputs ? LowRankInputs::Data : LowRankInputs::Gaussian;
+    gap.step = fields.count("step");
+    eachOf(fields, "weights", [&gap](RecordFields& element) {
+        gap.weights.push_back({element.text("name"), element.count("out"), element.count("in"), element.count("rank"),
+                               element.text("follows")});
+        gap.fits.push_back(fitFrom(element));
+    });
+    if (fields.error()) {
+        return *fields.error();
+    }
+    gap.methods = {*method};
+    gap.outputs = {std::nullopt};
+    return gap;
+}
+
+} // namespace
+
+Status writeGap(const fs::path& runDirectory, const Gap& gap)
+{
+    RecordJson weights = RecordJson::array();
+    for (std::size_t i = 0; i < gap.weights.size(); ++i) {
+        const GapWeight& weight = gap.weights[i];
+        RecordJson json = {{"name", weight.name},
+                           {"out", weight.out},
+                           {"in", weight.in},
+                           {"rank", weight.rank},
+                           {"follows", weight.follows}};
+        json.update(jsonOf(gap.fit(i, 0)));
+        weights.push_back(std::move(json));
+    }
+    const RecordJson json = {{"method", projects::keyOf(gap.methods.front())},
+                             {"inputs", gap.inputs == LowRankInputs::Data ? kRealInputs : kNormalInputs},
+                             {"step", gap.step},
+                             {"weights", std::move(weights)}};
+    const fs::path path = runDirectory / kGapFile;
+    std::error_code code;
+    if (fs::is_symlink(path, code)) {
+        fs::remove(path, code);
+    }
+    return writeFileAtomically(path, json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");
+}
+
+Result<std::optional<Gap>> readGap(const fs::path& runDirectory)
+{
+    const fs::path path = runDirectory / kGapFile;
+    std::error_code code;
+    if (!fs::exists(path, code)) {
+        return std::optional<Gap>();
+    }
+    const auto text = readFile(path);
+    if (!text) {
+        return text.error();
+    }
+    const auto json = parseRecord(path, *text, kLongestGap);
+    if (!json) {
+        return json.error();
+    }
+    Result<Gap> gap = gapFrom(*json, path);
+    return gap ? Result<std::optional<Gap>>(std::move(*gap)) : Result<std::optional<Gap>>(gap.error());
+}
+
+} // namespace residua::engine

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/gap/gap_bars.h"
+
+#include "projects/schema/method_keys.h"
+#include "resources/axis.h"
+#include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/short_ticker.h"
+
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr double kGroupWidth = 0.8; ///< of the distance between two weights
+constexpr double kMargin = 0.06;
+constexpr double kMarkAlpha = 0.16;
+constexpr double kSlant = -45; ///< degrees
+constexpr int kLabelPixels = 16;
+constexpr double kBoundSize = 9;
+constexpr int kLegendItem = 130; ///< pixels
+constexpr int kLegendRow = 26;
+constexpr double kMostLegend = 0.5; ///< of the height
+
+QString labelOf(GapMeasure measure)
+{
+    switch (measure) {
+    case GapMeasure::FunctionError:
+        return GapBars::tr("function error ÷ full");
+    case GapMeasure::WeightError:
+        return GapBars::tr("weight error");
+    case GapMeasure::Correlation:
+        return GapBars::tr("mean correlation");
+    case GapMeasure::Seconds:
+        break;
+    }
+    return GapBars::tr("seconds");
+}
+
+/// A short horizontal line.
+QCPScatterStyle dash(const QColor& colour)
+{
+    QPainterPath path(QPointF(-kBoundSize, 0));
+    path.lineTo(kBoundSize, 0);
+    QCPScatterStyle style(path, QPen(colour, 2));
+    style.setSize(kBoundSize);
+    return style;
+}
+
+} // namespace
+
+std::size_t colourOf(projects::LowRankMethod method)
+{
+    return static_cast<std::size_t>(method);
+}
+
+GapBars::GapBars(QWidget* parent) : QCustomPlot(parent), m_group(new QCPBarsGroup(this)), m_bound(addGraph())
+{
+    setAccessibleName(tr("Gap of each weight, by method"));
+    setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
+    setMouseTracking(true);
+    addLayer(QStringLiteral("marks"), layer(QStringLiteral("grid")), QCustomPlot::limBelow);
+    m_group->setSpacingType(QCPBarsGroup::stPlotCoords);
+    m_group->setSpacing(0);
+    yAxis->setTicker(shortTicker(yAxis->scaleType()));
+    xAxis->setSubTicks(false);
+    xAxis->grid()->setVisible(false);
+    m_bound->setLineStyle(QCPGraph::lsNone);
+    m_bound->setName(tr("the best is here or below (theorem 3.5)"));
+    axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignHCenter);
+    legend->setFillOrder(QCPLegend::foColumnsFirst);
+    setTheme(m_theme);
+}
+
+void GapBars::setGap(const engine::Gap& gap, const std::vector<std::size_t>& order, GapMeasure measure)
+{
+    m_gap = gap;
+    m_order = order;
+    m_measure = measure;
+    draw();
+}
+
+void GapBars::mark(const std::set<std::size_t>& weights)
+{
+    if (weights != m_marked) {
+        m_marked = weights;
+        drawMarks();
+        replotSoon(*this);
+    }
+}
+
+void GapBars::setTheme(resources::Theme theme)
+{
+    m_theme = theme;
+    applyTheme(*this, theme);
+    legend->setBorderPen(Qt::NoPen);
+    legend->setBrush(Qt::NoBrush);
+    draw();
+}
+
+void GapBars::resizeEvent(QResizeEvent* event)
+{
+    QCustomPlot::resizeEvent(event);
+    draw(); // labels and legend have other room
+}
+
+void GapBars::draw()
+{
+    drawBars();
+    drawBound();
+    drawMarks();
+    labelWeights();
+    xAxis->setRange(-0.6, std::max<double>(static_cast<double>(m_order.size()), 1) - 0.4);
+    yAxis->setLabel(labelOf(m_measure));
+    double highest = 0;
+    for (const engine::GapFit& fit : m_gap.fits) {
+        highest = std::max(highest, valueOf(fit, m_measure).value_or(0));
+    }
+    legend->setVisible(!m_gap.weights.empty());
+    const int columns = std::max(axisRect()->width() / kLegendItem, 1);
+    legend->setWrap(columns);
+    const int rows = (legend->itemCount() + columns - 1) / columns;
+    const double room =
+        legend->visible() ? static_cast<double>(rows * kLegendRow) / std::max(axisRect()->height(), 1) : 0;
+    const double high = resources::linearRange(0, highest, kMargin).high;
+    yAxis->setRange(0, high / (1 - std::min(room, kMostLegend))); // the bars end below the legend
+    replotSoon(*this);
+}
+
+void GapBars::drawBars()
+{
+    while (m_bars.size() > m_gap.methods.size()) {
+        removePlottable(m_bars.back());
+        m_bars.pop_back();
+    }
+    while (m_bars.size() < m_gap.methods.size()) {
+        m_bars.push_back(new QCPBars(xAxis, yAxis));
+        m_bars.back()->setBarsGroup(m_group);
+        m_bars.back()->setPen(Qt::NoPen);
+    }
+    for (std::size_t method = 0; method < m_bars.size(); ++method) {
+        QVector<double> places;
+        QVector<double> values;
+        for (std::size_t at = 0; at < m_order.size(); ++at) {
+            const std::optional<double> value = valueOf(m_gap.fit(m_order[at], method), m_measure);
+            if (value && std::isfinite(*value)) {
+                places << static_cast<double>(at);
+                values << *value;
+            }
+        }
+        QCPBars& bars = *m_bars[method];
+        bars.setName(QString::fromStdString(projects::titleOf(m_gap.methods[method])));
+        bars.setWidth(kGroupWidth / static_cast<double>(m_bars.size()));
+        bars.setBrush(toQColor(resources::curveColour(colourOf(m_gap.methods[method]), m_theme)));
+        bars.setData(places, values, true);
+    }
+}
+
+void GapBars::drawBound()
+{
+    QVector<double> places;
+    QVector<double> values;
+    for (std::size_t at = 0; m_measure == GapMeasure::FunctionError && at < m_order.size(); ++at) {
+        if (const std::optional<double> best = bestAtMost(m_gap, m_order[at])) {
+            places << static_cast<double>(at);
+            values << *best;
+        }
+    }
+    m_bound->setScatterStyle(dash(toQColor(resources::themeColours(m_theme).text)));
+    m_bound->setData(places, values, true);
+    m_bound->setLayer(QStringLiteral("axes"));
+    places.isEmpty() ? static_cast<void>(m_bound->removeFromLegend()) : static_cast<void>(m_bound->addToLegend());
+}
+
+void GapBars::drawMarks()
+{
+    for (QCPItemRect* mark : m_marks) {
+        removeItem(mark);
+    }
+    m_marks.clear();
+    const QColor colour = toQColor(resources::themeColours(m_theme).accent, kMarkAlpha);
+    for (std::size_t at = 0; at < m_order.size(); ++at) {
+        if (!m_marked.contains(m_order[at])) {
+            continue;
+        }
+        auto* mark = new QCPItemRect(this);
+        mark->setLayer(QStringLiteral("marks"));
+        mark->setPen(Qt::NoPen);
+        mark->setBrush(colour);
+        mark->topLeft->setTypeX(QCPItemPosition::ptPlotCoords);
+        mark->topLeft->setTypeY(QCPItemPosition::ptAxisRectRatio);
+        mark->bottomRight->setTypeX(QCPItemPosition::ptPlotCoords);
+        mark->bottomRight->setTypeY(QCPItemPosition::ptAxisRectRatio);
+        mark->topLeft->setCoords(static_cast<double>(at) - 0.5, 0);
+        mark->bottomRight->setCoords(static_cast<double>(at) + 0.5, 1);
+        m_marks.push_back(mark);
+    }
+}
+
+/// As many as can be read beside each other.
+void GapBars::labelWeights()
+{
+    const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+    const int room = std::max(axisRect()->width() / kLabelPixels, 1);
+    const auto every = std::max<std::size_t>(1, (m_order.size() + static_cast<std::size_t>(room) - 1) /
+                                                    static_cast<std::size_t>(room));
+    for (std::size_t at = 0; at < m_order.size(); at += every) {
+        ticker->addTick(static_cast<double>(at), QString::fromStdString(shortNameOf(m_gap.weights[m_order[at]].name)));
+    }
+    xAxis->setTickLabelRotation(kSlant);
+    xAxis->setTicker(ticker);
+}
+
+std::ptrdiff_t GapBars::placeAt(QPointF position) const
+{
+    if (!axisRect()->rect().contains(position.toPoint())) {
+        return -1;
+    }
+    const auto place = static_cast<std::ptrdiff_t>(std::lround(xAxis->pixelToCoord(position.x())));
+    return place >= 0 && place < static_cast<std::ptrdiff_t>(m_order.size()) ? place : -1;
+}
+
+QString GapBars::readingOf(std::size_t weight) const
+{
+    QStringList lines{QString::fromStdString(m_gap.weights[weight].name)};
+    for (std::size_t method = 0; method < m_gap.methods.size(); ++method) {
+        if (const std::optional<double> value = valueOf(m_gap.fit(weight, method), m_measure)) {
+            lines << QStringLiteral("%1  %2").arg(QString::fromStdString(projects::titleOf(m_gap.methods[method])),
+                                                  QString::fromStdString(resources::shortNumber(*value)));
+        }
+    }
+    if (const auto best = m_measure == GapMeasure::FunctionError ? bestAtMost(m_gap, weight) : std::nullopt) {
+        lines << tr("the best: at most %1").arg(QString::fromStdString(resources::shortNumber(*best)));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+void GapBars::mousePressEvent(QMouseEvent* event)
+{
+    const std::ptrdiff_t place = placeAt(event->position());
+    if (event->button() == Qt::LeftButton && place >= 0) {
+        emit weightClicked(m_order[static_cast<std::size_t>(place)]);
+    }
+    QCustomPlot::mousePressEvent(event);
+}
+
+void GapBars::mouseMoveEvent(QMouseEvent* event)
+{
+    const std::ptrdiff_t place = placeAt(event->position());
+    QToolTip::showText(event->globalPosition().toPoint(),
+                       place < 0 ? QString() : readingOf(m_order[static_cast<std::size_t>(place)]), this);
+    QCustomPlot::mouseMoveEvent(event);
+}
+
+} // namespace residua::visualizers

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/gap.h"
+#include "resources/colours.h"
+#include "visualizers/gap/gap_rows.h"
+
+#include <qcustomplot.h>
+
+#include <set>
+#include <vector>
+
+namespace residua::visualizers {
+
+/// A group of bars for each weight, one for each method. GUI thread.
+class GapBars final : public QCustomPlot {
+    Q_OBJECT
+public:
+    explicit GapBars(QWidget* parent);
+
+    void setGap(const engine::Gap& gap, const std::vector<std::size_t>& order, GapMeasure measure);
+    /// These weights stand before a ground of the accent's colour.
+    void mark(const std::set<std::size_t>& weights);
+    void setTheme(resources::Theme theme);
+    [[nodiscard]] bool isEmpty() const { return m_gap.weights.empty(); }
+
+signals:
+    void weightClicked(std::size_t weight);
+
+protected:
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void draw();
+    void drawBars();
+    void drawBound();
+    void drawMarks();
+    void labelWeights();
+    /// The place in the order that the pointer means; −1: none.
+    [[nodiscard]] std::ptrdiff_t placeAt(QPointF position) const;
+    [[nodiscard]] QString readingOf(std::size_t weight) const;
+
+    engine::Gap m_gap;
+    std::vector<std::size_t> m_order;
+    GapMeasure m_measure = GapMeasure::FunctionError;
+    std::set<std::size_t> m_marked;
+    std::vector<QCPItemRect*> m_marks;
+    QCPBarsGroup* m_group;
+    std::vector<QCPBars*> m_bars;
+    QCPGraph* m_bound;
+    resources::Theme m_theme = resources::Theme::Light;
+};
+
+/// The colour of a method, the same wherever it is drawn: as curveColour counts.
+[[nodiscard]] std::size_t colourOf(projects::LowRankMethod method);
+
+} // namespace residua::visualizers

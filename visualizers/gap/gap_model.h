@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/gap.h"
+#include "visualizers/gap/gap_rows.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace residua::visualizers {
+
+/// The fits of a gap as a table: the network as a whole by each method, then each weight by each method. GUI thread.
+class GapModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column {
+        Weight,
+        Size,
+        Rank,
+        Follows,
+        Method,
+        FunctionError,
+        WeightError,
+        Correlation,
+        Bound,
+        OutputGap,
+        Seconds,
+        Columns
+    };
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    /// The same weights and methods in the same order keep their rows, so that a selection stays.
+    void setGap(const engine::Gap& gap, const std::vector<std::size_t>& order);
+    [[nodiscard]] const GapRow& row(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
+    /// The first of a weight; −1 where it has none.
+    [[nodiscard]] int firstRowOf(std::size_t weight) const;
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    [[nodiscard]] QString textOf(const GapRow& row, int column) const;
+    [[nodiscard]] QString ofAll(std::size_t method, int column) const;
+    [[nodiscard]] QString ofWeight(std::size_t weight, const engine::GapFit& fit, int column) const;
+
+    engine::Gap m_gap;
+    std::vector<GapRow> m_rows;
+};
+
+} // namespace residua::visualizers

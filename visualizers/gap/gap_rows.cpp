@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/gap/gap_rows.h"
+
+#include "projects/base/number_from.h"
+
+#include <algorithm>
+
+namespace residua::visualizers {
+namespace {
+
+constexpr std::string_view kLayers = "layers.";
+constexpr std::string_view kWeight = ".weight";
+
+} // namespace
+
+WeightPlace placeOfWeight(const std::string& name)
+{
+    if (!name.starts_with(kLayers)) {
+        const std::size_t end = name.find('.');
+        return end == std::string::npos ? WeightPlace{}
+                                        : WeightPlace{0, name.substr(end + 1, name.find('.', end + 1) - end - 1)};
+    }
+    const std::size_t end = name.find('.', kLayers.size());
+    const auto layer = numberFrom<std::int64_t>(std::string_view(name).substr(kLayers.size(), end - kLayers.size()));
+    if (end == std::string::npos || !layer) {
+        return {};
+    }
+    return {*layer, name.substr(end + 1, name.find('.', end + 1) - end - 1)};
+}
+
+std::string shortNameOf(const std::string& name)
+{
+    std::string text = name;
+    if (text.ends_with(kWeight)) {
+        text.resize(text.size() - kWeight.size());
+    }
+    if (text.starts_with(kLayers)) {
+        text.erase(0, kLayers.size());
+        if (const std::size_t dot = text.find('.'); dot != std::string::npos) {
+            text[dot] = ' ';
+        }
+    }
+    return text;
+}
+
+std::optional<double> valueOf(const engine::GapFit& fit, GapMeasure measure)
+{
+    if (fit.state != engine::GapFit::State::Fitted) {
+        return std::nullopt;
+    }
+    switch (measure) {
+    case GapMeasure::FunctionError:
+        return fit.relativeError();
+    case GapMeasure::WeightError:
+        return fit.weightError;
+    case GapMeasure::Correlation:
+        return fit.meanCorrelation;
+    case GapMeasure::Seconds:
+        break;
+    }
+    return fit.seconds;
+}
+
+std::vector<GapRow> rowsOf(const engine::Gap& gap, const std::vector<std::size_t>& order)
+{
+    std::vector<GapRow> rows;
+    for (std::size_t method = 0; method < gap.methods.size(); ++method) {
+        rows.push_back({std::nullopt, method});
+    }
+    for (const std::size_t weight : order) {
+        for (std::size_t method = 0; method < gap.methods.size(); ++method) {
+            rows.push_back({weight, method});
+        }
+    }
+    return rows;
+}
+
+std::optional<double> bestAtMost(const engine::Gap& gap, std::size_t weight)
+{
+    const auto spectral = std::ranges::find(gap.methods, projects::LowRankMethod::Spectral);
+    if (spectral == gap.methods.end()) {
+        return std::nullopt;
+    }
+    const engine::GapFit& fit = gap.fit(weight, static_cast<std::size_t>(spectral - gap.methods.begin()));
+    const std::optional<double> bound = fit.relativeBound();
+    return fit.state == engine::GapFit::State::Fitted && bound ? std::optional(fit.relativeError() - *bound)
+                                                               : std::nullopt;
+}
+
+} // namespace residua::visualizers

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "visualizers/gap/gap_view.h"
+
+#include "projects/schema/method_keys.h"
+#include "visualizers/gap/gap_bars.h"
+#include "visualizers/gap/gap_model.h"
+#include "visualizers/gap/start_losses.h"
+#include "visualizers/plot/plot_controls.h"
+#include "visualizers/plot/plot_style.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QItemSelectionModel>
+#include <QLabel>
+#include <QMenu>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace residua::visualizers {
+namespace {
+
+using projects::LowRankMethod;
+
+constexpr LowRankMethod kMethods[] = {LowRankMethod::Baseline, LowRankMethod::Spectral, LowRankMethod::Lfai,
+                                      LowRankMethod::LfaiWs,   LowRankMethod::ReluSvd,  LowRankMethod::Exact};
+constexpr double kShares[] = {0.5, 0.25, 0.1, 0.05};
+constexpr int kSeeds = 3;
+constexpr int kMostSeeds = 20;
+constexpr int kRowHeight = 22;
+constexpr int kProgressWidth = 110;
+constexpr int kLeastPlot = 80;
+
+/// Within seconds for what fits into a window; the rest is chosen where it is wanted.
+bool isQuick(LowRankMethod method)
+{
+    return method == LowRankMethod::Spectral || method == LowRankMethod::ReluSvd || method == LowRankMethod::Exact;
+}
+
+} // namespace
+
+class GapView::Impl {
+public:
+    Impl(const ShownRuns& runs, GapView* view);
+
+    void show();
+    void showMarks();
+    void showState();
+    [[nodiscard]] std::vector<LowRankMethod> methods() const;
+    [[nodiscard]] std::vector<std::size_t> order() const
+    {
+        return ordered(gap, static_cast<engine::GapOrder>(sorting->currentIndex()));
+    }
+
+    GapBars* bars;
+    PlotChoice* subject;
+    PlotChoice* rank;
+    QToolButton* choice;
+    PlotChoice* measure;
+    PlotChoice* sorting;
+    QPushButton* compute;
+    QProgressBar* progress;
+    QSpinBox* seeds;
+    QPushButton* train;
+    QTableView* table;
+    GapModel model;
+    StartLosses* losses;
+    QLabel* state;
+    QLabel* empty;
+    std::vector<QAction*> actions; ///< of kMethods
+    engine::Gap gap;
+    QString told;
+    std::function<bool(const WeightPlace&)> marked;
+    Work work = Work::Rests;
+
+private:
+    void fillChoices();
+    [[nodiscard]] static QHBoxLayout* rowOf(std::initializer_list<QWidget*> controls);
+    void layOut();
+    void connectControls();
+    void choose(std::size_t weight);
+    void nameTraining();
+
+    GapView* m_view;
+};
+
+GapView::Impl::Impl(const ShownRuns& runs, GapView* view)
+    : bars(new GapBars(view)),
+      subject(new PlotChoice(view)),
+      rank(new PlotChoice(view)),
+      choice(new QToolButton(view)),
+      measure(new PlotChoice(view)),
+      sorting(new PlotChoice(view)),
+      compute(new QPushButton(view)),
+      progress(new QProgressBar(view)),
+      seeds(new QSpinBox(view)),
+      train(new QPushButton(view)),
+      table(new QTableView(view)),
+      losses(new StartLosses(runs, view)),
+      state(new QLabel(view)),
+      empty(inviteOver(*bars, tr("Compute: how far each weight in two factors is from the full one, by how the factors "
+                                 "start."))),
+      m_view(view)
+{
+    fillChoices();
+    layOut();
+    connectControls();
+    nameTraining();
+    show();
+}
+
+void GapView::Impl::fillChoices()
+{
+    subject->addItems({tr("as drawn"), tr("as the run in front learned them"), tr("as that run started")});
+    subject->setObjectName(QStringLiteral("gapSubject"));
+    subject->setAccessibleName(tr("Which weights"));
+    rank->addItem(tr("ranks of the project"));
+    for (const double share : kShares) {
+        rank->addItem(tr("rank scale %1").arg(share), share);
+    }
+    rank->setObjectName(QStringLiteral("gapRank"));
+    rank->setAccessibleName(tr("Rank of the factors"));
+    auto* menu = new QMenu(choice);
+    for (const LowRankMethod method : kMethods) {
+        QAction* action = menu->addAction(QString::fromStdString(projects::titleOf(method)));
+        action->setCheckable(true);
+        action->setChecked(isQuick(method));
+        actions.push_back(action);
+    }
+    choice->setMenu(menu);
+    choice->setPopupMode(QToolButton::InstantPopup);
+    choice->setText(tr("Methods"));
+    choice->setObjectName(QStringLiteral("gapMethods"));
+    choice->setToolTip(tr("Which starts are compared; LFAI and LFAI-WS take much longer than the others"));
+    measure->addItems({tr("function error"), tr("weight error"), tr("correlation"), tr("seconds")});
+    measure->setObjectName(QStringLiteral("gapMeasure"));
+    measure->setAccessibleName(tr("What the bars show"));
+    sorting->addItems({tr("by layer"), tr("by size"), tr("by error")});
+    sorting->setObjectName(QStringLiteral("gapSort"));
+    sorting->setAccessibleName(tr("Order of the weights"));
+    seeds->setRange(1, kMostSeeds);
+    seeds->setValue(kSeeds);
+    seeds->setSuffix(tr(" seeds"));
+    seeds->setObjectName(QStringLiteral("gapSeeds"));
+    seeds->setAccessibleName(tr("Seeds of each start"));
+    train->setObjectName(QStringLiteral("gapTrain"));
+    train->setToolTip(tr("A sweep over the chosen methods and so many seeds; their losses are drawn below"));
+    compute->setObjectName(QStringLiteral("gapCompute"));
+    progress->setTextVisible(true);
+    progress->setFixedWidth(kProgressWidth);
+}
+
+/// Flush left, the rest empty.
+QHBoxLayout* GapView::Impl::rowOf(std::initializer_list<QWidget*> controls)
+{
+    auto* row = new QHBoxLayout;
+    row->setContentsMargins(8, 4, 8, 0);
+    row->setSpacing(8);
+    for (QWidget* control : controls) {
+        row->addWidget(control);
+    }
+    row->addStretch(1);
+    return row;
+}
+
+void GapView::Impl::layOut()
+{
+    m_view->setAccessibleName(tr("Gap of low-rank weights"));
+    table->setModel(&model);
+    table->setObjectName(QStringLiteral("gapTable"));
+    table->setAccessibleName(tr("Gap of each weight"));
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->setShowGrid(false);
+    table->setWordWrap(false);
+    table->verticalHeader()->hide();
+    table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+    table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    bars->setMinimumHeight(kLeastPlot);
+    losses->hide();
+    state->setObjectName(QStringLiteral("gapState"));
+    state->setWordWrap(true);
+    state->setContentsMargins(8, 0, 8, 4);
+    auto* upper = new QSplitter(Qt::Horizontal, m_view);
+    upper->addWidget(bars);
+    upper->addWidget(table);
+    upper->setStretchFactor(0, 3);
+    upper->setStretchFactor(1, 2);
+    upper->setChildrenCollapsible(false);
+    auto* split = new QSplitter(Qt::Vertical, m_view);
+    split->addWidget(upper);
+    split->addWidget(losses);
+    split->setStretchFactor(0, 1);
+    split->setStretchFactor(1, 1);
+    split->setChildrenCollapsible(false);
+    auto* column = new QVBoxLayout(m_view);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    QHBoxLayout* shown = rowOf({measure, sorting});
+    shown->addWidget(seeds);
+    shown->addWidget(train);
+    column->addLayout(rowOf({subject, rank, choice, compute, progress}));
+    column->addLayout(shown);
+    column->addWidget(split, 1);
+    column->addWidget(state);
+}
+
+void GapView::Impl::connectControls()
+{
+    QObject::connect(compute, &QPushButton::clicked, m_view,
+                     [this] { emit(work == Work::Computes ? m_view->stopRequested() : m_view->computeRequested()); });
+    QObject::connect(train, &QPushButton::clicked, m_view, &GapView::trainRequested);
+    for (PlotChoice* drawn : {measure, sorting}) {
+        QObject::connect(drawn, &QComboBox::currentIndexChanged, m_view, [this] { show(); });
+    }
+    QObject::connect(seeds, &QSpinBox::valueChanged, m_view, [this] { nameTraining(); });
+    for (QAction* action : actions) {
+        QObject::connect(action, &QAction::toggled, m_view, [this] { nameTraining(); });
+    }
+    QObject::connect(bars, &GapBars::weightClicked, m_view, [this](std::size_t weight) { choose(weight); });
+    QObject::connect(table->selectionModel(), &QItemSelectionModel::currentRowChanged, m_view,
+                     [this](const QModelIndex& current) {
+                         const auto weight = current.isValid() ? model.row(current.row()).weight : std::nullopt;
+                         if (weight) {
+                             choose(*weight);
+                         }
+                     });
+    QObject::connect(losses, &StartLosses::emptyChanged, m_view, [this] { losses->setVisible(!losses->isEmpty()); });
+}
+
+void GapView::Impl::choose(std::size_t weight)
+{
+    emit m_view->weightChosen(placeOfWeight(gap.weights[weight].name));
+}
+
+std::vector<LowRankMethod> GapView::Impl::methods() const
+{
+    std::vector<LowRankMethod> chosen;
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+        if (actions[i]->isChecked()) {
+            chosen.push_back(kMethods[i]);
+        }
+    }
+    return chosen;
+}
+
+void GapView::Impl::nameTraining()
+{
+    const int count = static_cast<int>(methods().size()) * seeds->value();
+    train->setText(tr("Queue %n runs", nullptr, count));
+    train->setEnabled(count > 0);
+    compute->setEnabled(work == Work::Computes || !methods().empty());
+}
+
+void GapView::Impl::show()
+{
+    model.setGap(gap, order());
+    bars->setGap(gap, order(), static_cast<GapMeasure>(measure->currentIndex()));
+    empty->setVisible(gap.weights.empty());
+    table->setVisible(!gap.weights.empty());
+    showMarks();
+    showState();
+}
+
+void GapView::Impl::showMarks()
+{
+    std::set<std::size_t> weights;
+    for (std::size_t i = 0; marked && i < gap.weights.size(); ++i) {
+        if (marked(placeOfWeight(gap.weights[i].name))) {
+            weights.insert(i);
+        }
+    }
+    bars->mark(weights);
+    QItemSelectionModel& selection = *table->selectionModel();
+    const QModelIndex current = selection.currentIndex();
+    const auto at = current.isValid() ? model.row(current.row()).weight : std::nullopt;
+    if (weights.empty()) {
+        selection.clearSelection();
+    } else if (!at || !weights.contains(*at)) { // else a person is in one of its rows
+        const QSignalBlocker quiet(selection);
+        const QModelIndex first = model.index(model.firstRowOf(*weights.begin()), 0);
+        selection.setCurrentIndex(first, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+        table->scrollTo(first);
+        table->viewport()->update();
+    }
+}
+
+void GapView::Impl::showState()
+{
+    const bool computes = work == Work::Computes;
+    compute->setText(computes ? tr("Stop") : tr("Compute"));
+    progress->setVisible(computes);
+    progress->setRange(0, static_cast<int>(gap.fits.size())); // none yet: it only moves
+    progress->setValue(static_cast<int>(gap.done()));
+    progress->setFormat(tr("%1 of %2").arg(gap.done()).arg(gap.fits.size()));
+    QStringList lines;
+    if (!told.isEmpty()) {
+        lines << told;
+    }
+    for (const std::string& note : gap.notes) {
+        lines << QString::fromStdString(note);
+    }
+    for (std::size_t i = 0; i < gap.fits.size(); ++i) {
+        if (gap.fits[i].state == engine::GapFit::State::Failed) { // the table tells of the others
+            lines << QString::fromStdString(gap.weights[i / gap.methods.size()].name + ": " + gap.fits[i].note);
+            break;
+        }
+    }
+    state->setText(lines.join(QLatin1Char('\n')));
+    state->setVisible(!lines.isEmpty());
+    nameTraining();
+}
+
+GapView::GapView(const ShownRuns& runs, QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(runs, this))
+{
+}
+
+GapView::~GapView()
+{
+    m_impl->table->setModel(nullptr); // the model goes before the table
+}
+
+GapView::Asked GapView::asked() const
+{
+    const QVariant share = m_impl->rank->currentData();
+    return {static_cast<Subject>(m_impl->subject->currentIndex()), m_impl->methods(),
+            share.isValid() ? std::optional(share.toDouble()) : std::nullopt, m_impl->seeds->value()};
+}
+
+void GapView::setGap(const engine::Gap& gap)
+{
+    m_impl->gap = gap;
+    m_impl->show();
+}
+
+void GapView::setWork(Work work)
+{
+    m_impl->work = work;
+    m_impl->showState();
+}
+
+void GapView::tell(const QString& text)
+{
+    m_impl->told = text;
+    m_impl->showState();
+}
+
+void GapView::mark(std::function<bool(const WeightPlace&)> which)
+{
+    m_impl->marked = std::move(which);
+    m_impl->showMarks();
+}
+
+void GapView::setTheme(resources::Theme theme)
+{
+    m_impl->bars->setTheme(theme);
+    setMuted(*m_impl->empty, theme);
+    setMuted(*m_impl->state, theme);
+}
+
+CsvText GapView::csvText() const
+{
+    return [csv = QString::fromStdString(csvOf(m_impl->gap, m_impl->order()))](QTextStream& out) { out << csv; };
+}
+
+QCustomPlot& GapView::plot() const
+{
+    return *m_impl->bars;
+}
+
+} // namespace residua::visualizers
