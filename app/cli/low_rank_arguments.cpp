@@ -9,16 +9,13 @@
 namespace residua::cli {
 namespace {
 
-using projects::LowRankInputs;
-using projects::LowRankMethod;
-
 /// Nullopt where there is no such method; `known` then lists the words.
-std::optional<LowRankMethod> methodCalled(std::string name, std::string& known)
+std::optional<projects::LowRankMethod> methodCalled(std::string name, std::string& known)
 {
     std::ranges::replace(name, '_', '-');
     known.clear();
-    for (int i = 0; i <= static_cast<int>(LowRankMethod::Exact); ++i) {
-        const auto method = static_cast<LowRankMethod>(i);
+    for (int i = 0; i <= static_cast<int>(projects::LowRankMethod::Exact); ++i) {
+        const auto method = static_cast<projects::LowRankMethod>(i);
         if (engine::wordOf(method) == name) {
             return method;
         }
@@ -46,30 +43,30 @@ Result<std::optional<projects::WeightRank>> rankFrom(const Arguments& arguments)
                      : Result<Rank>(Error{"--rank-scale", "got 0, expected more than 0 and at most 1"});
 }
 
-Result<std::optional<LowRankInputs>> inputsFrom(const Arguments& arguments)
+Result<std::optional<projects::LowRankInputs>> inputsFrom(const Arguments& arguments)
 {
     const std::string inputs = arguments.text("inputs");
     if (inputs.empty()) {
-        return std::optional<LowRankInputs>();
+        return std::optional<projects::LowRankInputs>();
     }
     if (inputs != "data" && inputs != "gaussian") {
         return Error{"--inputs", "got \"" + shortened(inputs) + "\", expected data or gaussian"};
     }
-    return std::optional(inputs == "data" ? LowRankInputs::Data : LowRankInputs::Gaussian);
+    return std::optional(inputs == "data" ? projects::LowRankInputs::Data : projects::LowRankInputs::Gaussian);
 }
 
-Result<LowRankMethod> methodFrom(const std::string& name)
+Result<projects::LowRankMethod> methodFrom(const std::string& name)
 {
     std::string known;
     const auto method = methodCalled(name, known);
-    return method
-               ? Result<LowRankMethod>(*method)
-               : Result<LowRankMethod>(Error{"--method", "got \"" + shortened(name) + "\", expected one of " + known});
+    return method ? Result<projects::LowRankMethod>(*method)
+                  : Result<projects::LowRankMethod>(
+                        Error{"--method", "got \"" + shortened(name) + "\", expected one of " + known});
 }
 
-Result<std::vector<LowRankMethod>> methodsFrom(const std::string& list)
+Result<std::vector<projects::LowRankMethod>> methodsFrom(const std::string& list)
 {
-    std::vector<LowRankMethod> methods;
+    std::vector<projects::LowRankMethod> methods;
     std::istringstream names(list);
     std::string known;
     for (std::string name; std::getline(names, name, ',');) {

@@ -281,10 +281,10 @@ Result<projects::Project> GoOnDialog::changed() const
     return after;
 }
 
-QString GoOnDialog::costText(const projects::Project& changed) const
+QString GoOnDialog::costText(const projects::Project& wanted) const
 {
     const auto before = projects::costOf(m_source.project);
-    const auto after = projects::costOf(changed);
+    const auto after = projects::costOf(wanted);
     if (!before || !after) {
         return {};
     }

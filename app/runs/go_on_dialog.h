@@ -59,7 +59,7 @@ private:
     [[nodiscard]] Result<projects::Topology> topology() const;
     /// The run's project as it would be trained; the run's own where nothing of it changes.
     [[nodiscard]] Result<projects::Project> changed() const;
-    [[nodiscard]] QString costText(const projects::Project& after) const;
+    [[nodiscard]] QString costText(const projects::Project& wanted) const;
 
     GoOnKind m_kind;
     GoOnSource m_source;

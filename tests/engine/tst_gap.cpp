@@ -22,7 +22,7 @@
 
 using namespace residua;
 using namespace residua::engine;
-using projects::LowRankMethod;
+using Method = projects::LowRankMethod;
 namespace fs = std::filesystem;
 
 namespace {
@@ -35,6 +35,14 @@ projects::Project thinLanguage()
     project.training.precision = projects::Precision::Fp64;
     project.network.rank = projects::RankScale{0.25};
     return project;
+}
+
+GapRequest requestOf(const projects::Project& project)
+{
+    GapRequest request;
+    request.tag = kTag;
+    request.project = project;
+    return request;
 }
 
 bool isAnswer(const Event& event)
@@ -60,7 +68,7 @@ at::Tensor validationOutput(const projects::Project& project, const fs::path& ru
 class TestGap : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void initTestCase()
     {
         QVERIFY(m_folder.isValid());
@@ -70,8 +78,8 @@ private slots:
     /// Every weight by every method, what is there of them on the way, and the order of the methods that theory has.
     void tellsEachWeightByEachMethod()
     {
-        GapRequest request{.tag = kTag, .project = thinLanguage()};
-        request.methods = {LowRankMethod::Baseline, LowRankMethod::Spectral, LowRankMethod::Exact};
+        GapRequest request = requestOf(thinLanguage());
+        request.methods = {Method::Baseline, Method::Spectral, Method::Exact};
         tests::SessionProbe probe;
         probe.post(request);
         QVERIFY(probe.waitUntil(isAnswer));
@@ -105,9 +113,9 @@ private slots:
     /// At full rank nothing is left, of a weight or of the outputs.
     void fullRankLeavesNothing()
     {
-        GapRequest request{.tag = kTag, .project = thinLanguage()};
+        GapRequest request = requestOf(thinLanguage());
         request.rank = projects::RankScale{1};
-        request.methods = {LowRankMethod::Spectral};
+        request.methods = {Method::Spectral};
         const auto gap = ask(request);
         QVERIFY2(gap.ok(), gap ? "" : gap.error().text().c_str());
         QVERIFY(totalOf(*gap, 0).relativeError < 1e-12);
@@ -120,9 +128,11 @@ private slots:
         projects::Project whole = thinLanguage();
         whole.network.rank = projects::FullRank{};
         QCOMPARE(tests::lossesOf(whole, directory("whole")).size(), std::size_t{4});
-        FactoriseRequest thin{.tag = kTag, .runDirectory = directory("whole"), .projectDirectory = {}};
+        FactoriseRequest thin;
+        thin.tag = kTag;
+        thin.runDirectory = directory("whole");
         thin.rank = projects::RankScale{0.25};
-        thin.method = LowRankMethod::Spectral;
+        thin.method = Method::Spectral;
         thin.newRun = directory("thin");
         tests::SessionProbe probe;
         probe.post(thin);
@@ -133,9 +143,10 @@ private slots:
         const at::Tensor rest = validationOutput(factored, directory("thin")) - full;
         const double expected = (rest * rest).sum().item<double>() / (full * full).sum().item<double>();
 
-        GapRequest request{.tag = kTag, .runDirectory = directory("whole")};
+        GapRequest request = requestOf({});
+        request.runDirectory = directory("whole");
         request.rank = projects::RankScale{0.25};
-        request.methods = {LowRankMethod::Exact, LowRankMethod::Spectral};
+        request.methods = {Method::Exact, Method::Spectral};
         const auto gap = ask(request);
         QVERIFY2(gap.ok(), gap ? "" : gap.error().text().c_str());
         QCOMPARE(gap->step, std::int64_t{4});
@@ -150,8 +161,8 @@ private slots:
         projects::Project project = thinLanguage();
         project.network.width = 192;
         project.network.stack.front().repeat = 12;
-        GapRequest request{.tag = kTag, .project = project};
-        request.methods = {LowRankMethod::LfaiWs};
+        GapRequest request = requestOf(project);
+        request.methods = {Method::LfaiWs};
         tests::SessionProbe probe;
         probe.post(request);
         QVERIFY(probe.waitFor<GapProgress>());
@@ -178,10 +189,10 @@ private slots:
     void isRecordedWhereARunStarts()
     {
         projects::Project project = thinLanguage();
-        project.initialisation.lowRank = LowRankMethod::Exact;
+        project.initialisation.lowRank = Method::Exact;
         QCOMPARE(tests::lossesOf(project, directory("fitted")).size(), std::size_t{4});
-        GapRequest request{.tag = kTag, .project = project};
-        request.methods = {LowRankMethod::Exact};
+        GapRequest request = requestOf(project);
+        request.methods = {Method::Exact};
         const auto asked = ask(request);
         const auto recorded = gapOf("fitted");
         QVERIFY2(recorded.ok() && recorded->has_value(), recorded ? "" : recorded.error().text().c_str());
@@ -195,7 +206,7 @@ private slots:
         QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
         QVERIFY(*RunReader::open(*fork)->gap() == *recorded);
 
-        project.initialisation.lowRank = LowRankMethod::Baseline;
+        project.initialisation.lowRank = Method::Baseline;
         QCOMPARE(tests::lossesOf(project, directory("drawn")).size(), std::size_t{4});
         QVERIFY(gapOf("drawn").ok() && !gapOf("drawn")->has_value());
 
@@ -209,9 +220,9 @@ private slots:
 
     void refuses()
     {
-        GapRequest request{.tag = kTag, .project = thinLanguage()};
+        GapRequest request = requestOf(thinLanguage());
         QVERIFY(ask(request).error().text().find("expected spectral") != std::string::npos);
-        request.methods = {LowRankMethod::Spectral};
+        request.methods = {Method::Spectral};
         request.rank = projects::FixedRank{17};
         QVERIFY(ask(request).error().text().find("above the smaller side") != std::string::npos);
         request.rank = projects::FullRank{};

@@ -8,6 +8,7 @@
 #include "engine/api/layer_magnitudes.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
+#include "engine/runs/gap_record.h"
 #include "engine/runs/run_writer.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 
 using namespace residua;
@@ -62,6 +64,44 @@ private slots:
     }
 
     /// A run that has not finished is said to be so and has no loss, and none of it is on the front.
+    /// What a run has recorded of its factors' start, weight by weight; a record that is damaged is named.
+    void aPageTellsTheGapOfFactoredWeights()
+    {
+        const QTemporaryDir dir;
+        const auto run = writeRun(dir, "thin");
+        const auto page = [&run] { return QString::fromStdString(*report::reportHtml(*engine::RunReader::open(run))); };
+        QVERIFY(!page().contains("Gap of the factored weights"));
+        engine::Gap gap;
+        gap.methods = {projects::LowRankMethod::LfaiWs};
+        gap.outputs = {std::nullopt};
+        gap.weights = {{"layers.1.up.weight", 64, 32, 8, "relu"}, {"layers.<2>.up.weight", 64, 32, 8, "identity"}};
+        gap.fits.resize(2);
+        gap.fits[0].functionError = 1;
+        gap.fits[0].fullFunction = 4;
+        gap.fits[0].weightError = 7.5;
+        gap.fits[0].meanCorrelation = 0.875;
+        gap.fits[0].spectralGapBound = 0.5;
+        gap.fits[0].seconds = 3.25;
+        gap.fits[1].functionError = 3;
+        gap.fits[1].fullFunction = 4;
+        gap.fits[1].converged = false;
+        gap.fits[1].note = "did not converge";
+        for (engine::GapFit& fit : gap.fits) {
+            fit.state = engine::GapFit::State::Fitted; // what is recorded is there
+        }
+        QVERIFY(engine::writeGap(run, gap).ok());
+        const QString html = page();
+        QVERIFY(html.contains("Gap of the factored weights"));
+        QVERIFY(html.contains("LFAI-WS") && html.contains("layers.1.up.weight") && html.contains("64 × 32"));
+        for (const char* const number : {">0.25<", ">7.5<", ">0.875<", ">0.125<", ">3.25<", ">0.75<"}) {
+            QVERIFY2(html.contains(QString::fromUtf8(number)), number);
+        }
+        QVERIFY(html.contains("did not converge") && html.contains("layers.&lt;2&gt;.up.weight"));
+        std::ofstream(run / "gap.json") << "[]";
+        QVERIFY(!page().contains("Gap of the factored weights"));
+        QVERIFY(page().contains("Left out") && page().contains("gap.json"));
+    }
+
     void aComparisonTellsWhatHasFinished()
     {
         const QTemporaryDir dir;

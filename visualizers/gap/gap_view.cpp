@@ -39,6 +39,8 @@ constexpr int kMostSeeds = 20;
 constexpr int kRowHeight = 22;
 constexpr int kProgressWidth = 110;
 constexpr int kLeastPlot = 80;
+constexpr int kLeastTable = 120;
+constexpr int kAnyWidth = 1000; ///< of each half of a splitter that shares what there is
 
 /// Within seconds for what fits into a window; the rest is chosen where it is wanted.
 bool isQuick(LowRankMethod method)
@@ -84,7 +86,7 @@ public:
 
 private:
     void fillChoices();
-    [[nodiscard]] QHBoxLayout* controls();
+    [[nodiscard]] static QHBoxLayout* rowOf(std::initializer_list<QWidget*> controls);
     void layOut();
     void connectControls();
     void choose(std::size_t weight);
@@ -159,18 +161,16 @@ void GapView::Impl::fillChoices()
     progress->setFixedWidth(kProgressWidth);
 }
 
-QHBoxLayout* GapView::Impl::controls()
+/// Flush left, the rest empty.
+QHBoxLayout* GapView::Impl::rowOf(std::initializer_list<QWidget*> controls)
 {
     auto* row = new QHBoxLayout;
     row->setContentsMargins(8, 4, 8, 0);
     row->setSpacing(8);
-    for (QWidget* control :
-         std::initializer_list<QWidget*>{subject, rank, choice, compute, progress, measure, sorting}) {
+    for (QWidget* control : controls) {
         row->addWidget(control);
     }
     row->addStretch(1);
-    row->addWidget(seeds);
-    row->addWidget(train);
     return row;
 }
 
@@ -187,6 +187,7 @@ void GapView::Impl::layOut()
     table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     bars->setMinimumHeight(kLeastPlot);
+    table->setMinimumWidth(kLeastTable);
     losses->hide();
     state->setObjectName(QStringLiteral("gapState"));
     state->setWordWrap(true);
@@ -194,8 +195,9 @@ void GapView::Impl::layOut()
     auto* upper = new QSplitter(Qt::Horizontal, m_view);
     upper->addWidget(bars);
     upper->addWidget(table);
-    upper->setStretchFactor(0, 3);
-    upper->setStretchFactor(1, 2);
+    upper->setStretchFactor(0, 1);
+    upper->setStretchFactor(1, 1);
+    upper->setSizes({kAnyWidth, kAnyWidth});
     upper->setChildrenCollapsible(false);
     auto* split = new QSplitter(Qt::Vertical, m_view);
     split->addWidget(upper);
@@ -206,7 +208,11 @@ void GapView::Impl::layOut()
     auto* column = new QVBoxLayout(m_view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    column->addLayout(controls());
+    QHBoxLayout* shown = rowOf({measure, sorting});
+    shown->addWidget(seeds);
+    shown->addWidget(train);
+    column->addLayout(rowOf({subject, rank, choice, compute, progress}));
+    column->addLayout(shown);
     column->addWidget(split, 1);
     column->addWidget(state);
 }
