@@ -165,9 +165,9 @@ struct GiveUp {
     QueryTag tag{};
 };
 
-using Command =
-    std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices, SampleRequest,
-                 EvaluateRequest, RetrofitRequest, FactoriseRequest, ExportRequest, StabilityRequest, GapRequest, GiveUp>;
+using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
+                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ExportRequest,
+                             StabilityRequest, GapRequest, GiveUp>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -293,8 +293,8 @@ struct QueryFailed {
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ExportReady, StabilityReady,
-                           GapProgress, GapReady, QueryFailed>;
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ExportReady,
+                           StabilityReady, GapProgress, GapReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

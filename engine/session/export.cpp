@@ -61,7 +61,8 @@ private:
         }
         const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
         const Result<PyTorchFolder> folder = writePyTorchFolder(
-            m_request.folder, {*sound, **network, *sample, {name, checkpoint.state.step, opened->run.info.steps, 0, 0}});
+            m_request.folder,
+            {*sound, **network, *sample, {name, checkpoint.state.step, opened->run.info.steps, 0, 0}});
         if (!folder) {
             return folder.error();
         }

@@ -19,9 +19,10 @@ constexpr double kMargin = 0.06;
 constexpr double kMarkAlpha = 0.16;
 constexpr double kSlant = -45; ///< degrees
 constexpr int kLabelPixels = 16;
-constexpr double kBoundSize = 9;
+constexpr double kBoundSize = 6;
 constexpr int kLegendItem = 130; ///< pixels
 constexpr int kLegendRow = 26;
+constexpr int kLegendFrom = 2 * kLegendItem;
 constexpr double kMostLegend = 0.5; ///< of the height
 
 QString labelOf(GapMeasure measure)
@@ -42,8 +43,8 @@ QString labelOf(GapMeasure measure)
 /// A short horizontal line.
 QCPScatterStyle dash(const QColor& colour)
 {
-    QPainterPath path(QPointF(-kBoundSize, 0));
-    path.lineTo(kBoundSize, 0);
+    QPainterPath path(QPointF(-kBoundSize / 2, 0));
+    path.lineTo(kBoundSize / 2, 0);
     QCPScatterStyle style(path, QPen(colour, 2));
     style.setSize(kBoundSize);
     return style;
@@ -68,7 +69,7 @@ GapBars::GapBars(QWidget* parent) : QCustomPlot(parent), m_group(new QCPBarsGrou
     xAxis->setSubTicks(false);
     xAxis->grid()->setVisible(false);
     m_bound->setLineStyle(QCPGraph::lsNone);
-    m_bound->setName(tr("the best is here or below (theorem 3.5)"));
+    m_bound->setName(tr("best at most"));
     axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignHCenter);
     legend->setFillOrder(QCPLegend::foColumnsFirst);
     setTheme(m_theme);
@@ -118,7 +119,7 @@ void GapBars::draw()
     for (const engine::GapFit& fit : m_gap.fits) {
         highest = std::max(highest, valueOf(fit, m_measure).value_or(0));
     }
-    legend->setVisible(!m_gap.weights.empty());
+    legend->setVisible(!m_gap.weights.empty() && axisRect()->width() >= kLegendFrom); // else it would hide the bars
     const int columns = std::max(axisRect()->width() / kLegendItem, 1);
     legend->setWrap(columns);
     const int rows = (legend->itemCount() + columns - 1) / columns;

@@ -39,6 +39,8 @@ constexpr int kMostSeeds = 20;
 constexpr int kRowHeight = 22;
 constexpr int kProgressWidth = 110;
 constexpr int kLeastPlot = 80;
+constexpr int kLeastTable = 120;
+constexpr int kAnyWidth = 1000; ///< of each half of a splitter that shares what there is
 
 /// Within seconds for what fits into a window; the rest is chosen where it is wanted.
 bool isQuick(LowRankMethod method)
@@ -185,6 +187,7 @@ void GapView::Impl::layOut()
     table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     bars->setMinimumHeight(kLeastPlot);
+    table->setMinimumWidth(kLeastTable);
     losses->hide();
     state->setObjectName(QStringLiteral("gapState"));
     state->setWordWrap(true);
@@ -192,8 +195,9 @@ void GapView::Impl::layOut()
     auto* upper = new QSplitter(Qt::Horizontal, m_view);
     upper->addWidget(bars);
     upper->addWidget(table);
-    upper->setStretchFactor(0, 3);
-    upper->setStretchFactor(1, 2);
+    upper->setStretchFactor(0, 1);
+    upper->setStretchFactor(1, 1);
+    upper->setSizes({kAnyWidth, kAnyWidth});
     upper->setChildrenCollapsible(false);
     auto* split = new QSplitter(Qt::Vertical, m_view);
     split->addWidget(upper);
