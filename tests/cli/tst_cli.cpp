@@ -109,8 +109,9 @@ private slots:
         QCOMPARE(answer["folder"].toString(), folder);
         QCOMPARE(answer["layers"].toInt(), static_cast<int>(document.project.network.depth()));
         QVERIFY(answer["parameters"].toInt() > 0 && answer["leftOut"].toInt() == 0);
-        QCOMPARE(QDir(folder).entryList(QDir::Files), QStringList({"README.md", "check.py", "config.json", "model.py",
-                                                                   "recorded.safetensors", "weights.safetensors"}));
+        QCOMPARE(QDir(folder).entryList(QDir::Files, QDir::Name),
+                 QStringList({"README.md", "check.py", "config.json", "model.py", "recorded.safetensors",
+                              "weights.safetensors"}));
         QFile readme(folder + "/README.md");
         QVERIFY(readme.open(QIODevice::ReadOnly));
         QVERIFY(readme.readAll().contains("Training used bf16; the code computes in fp32"));
