@@ -120,9 +120,11 @@ private Q_SLOTS:
     void tellsFeaturesOfAttentions()
     {
         QFETCH(bool, inFactors);
-        GapRequest request{.tag = kTag, .project = thinLanguage()};
+        GapRequest request;
+        request.tag = kTag;
+        request.project = thinLanguage();
         // By these two methods the factors of queries and keys are the same, and so is the softmax to be met.
-        request.methods = {LowRankMethod::Spectral, LowRankMethod::Lfai};
+        request.methods = {Method::Spectral, Method::Lfai};
         request.inputs = inFactors ? projects::LowRankInputs::Gaussian : projects::LowRankInputs::Data;
         if (!inFactors) {
             request.project.network.rank = projects::FullRank{};
