@@ -366,7 +366,7 @@ std::vector<Command> projectCommands()
          &runNew},
         {"set",
          "write fields of a project, and say what changes",
-         "residua-cli set my-project training.batch=32 topology=dca",
+         "residua-cli set my-project training.batch=8",
          {{{"PROJECT", "a project's directory or its project.json"},
            {"FIELD=VALUE", "a field by its pointer or with dots, and its value (residua-cli explain fields lists them)",
             Presence::Repeated}},

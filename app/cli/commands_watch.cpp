@@ -121,7 +121,7 @@ std::vector<Command> watchCommands()
 {
     return {{"watch",
              "follow a run that another process trains, until it ends; Ctrl-C ends the watching, not the run",
-             "residua-cli watch my-project/runs/NAME",
+             "residua-cli watch my-project/runs/first",
              {{{"RUN", "the run's directory"}}, {}},
              &runWatch}};
 }

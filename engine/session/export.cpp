@@ -41,7 +41,7 @@ private:
         if (project.training.precision == projects::Precision::Bf16) {
             project.training.precision = projects::Precision::Fp32; // as its parameters are
         }
-        const Result<projects::SoundProject> sound = projects::soundProject(project);
+        const Result<projects::SoundProject> sound = projects::soundProject(opened->run.project);
         if (!sound) {
             return sound.error();
         }

@@ -88,7 +88,8 @@ NodeCost softmaxCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_
 /// By r features, which each key-value head has of its own: 2·e·r FLOP for those of each query and key, 2·r·(e + 1) for
 /// each key's part of the sums (the values and a one, for the normalisation) and for each query's reading of them.
 /// Causal attention forms the pairs of tokens within a chunk too, 2·r + 2·(e + 1) each, and of the sums those before
-/// the chunk. Kept: queries, keys, values, features, pairs, sums, and the heads' output before and after its division.
+/// the chunk. Kept: queries, keys, values, features, pairs, sums, the heads' output before and after its division, and
+/// ω as often as there are examples and heads.
 NodeCost featureCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_t context)
 {
     const double heads = real(sizes.heads);
@@ -103,7 +104,7 @@ NodeCost featureCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_
     const double flops = (heads + kvHeads) * 2 * r * (e + summed * (e + 1)) + heads * pairs * 2 * (r + e + 1);
     const double sums = causal ? std::max(time / chunk - 1, 0.0) / time : 1 / time;
     const double kept = (2 * heads + 2 * kvHeads) * e + heads + kvHeads + (heads + kvHeads) * r + heads * pairs +
-                        kvHeads * sums * r * (e + 1) + heads * e;
+                        kvHeads * sums * r * (e + 1) + heads * e + (heads + kvHeads) * r * e / time;
     return {countOf(kvHeads * r * e), flops, kept};
 }
 

@@ -85,11 +85,12 @@ private slots:
         QVERIFY(!streams.chained());
         QCOMPARE(streams.bounds().top, -streams.lanes().height);
         const auto ties = streams.lanes().strokes.size() - 4;
-        QCOMPARE(ties, std::size_t(2 * 4 + 2)); // each layer reads and writes, the stem writes, the head reads
+        QCOMPARE(ties,
+                 std::size_t(2 * 8 + 2)); // each half of a layer reads and writes, the stem writes, the head reads
         const DepthScene dense = sceneOf("densenet");
         QVERIFY(dense.lanes().strokes[1].width > dense.lanes().strokes[0].width);
         for (const char* gated : {"highway", "rezero", "laurel-rw", "laurel-lr", "laurel-pa", "laurel-rw-lr-pa"}) {
-            QCOMPARE(sceneOf(gated).lanes().marks.size(), std::size_t(4));
+            QCOMPARE(sceneOf(gated).lanes().marks.size(), std::size_t(8)); // at each half of a layer
             QVERIFY(sceneOf(gated).chained());
         }
         QCOMPARE(lanes(sceneOf("value-residual")), 1);

@@ -44,9 +44,12 @@ std::int64_t portsOf(const std::string& name)
 /// One network under one preset. Layers and readers count from 1; reader L + 1 is the final output.
 class Reference {
 public:
-    Reference(std::string name, CompiledNetwork& network, std::int64_t depth)
-        : m_name(std::move(name)), m_network(network), m_depth(depth)
+    Reference(const Project& project, CompiledNetwork& network)
+        : m_name(project.topology.preset), m_network(network), m_depth(project.network.depth())
     {
+        if (const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring)) {
+            m_temperature = mix->temperature;
+        }
     }
 
     at::Tensor run(const at::Tensor& input)
@@ -117,9 +120,9 @@ private:
         const bool ingoing = m_name == "ancre-ingoing";
         at::Tensor sum = at::zeros_like(c[0]);
         for (std::int64_t k = ingoing ? 0 : i + 1; k <= (ingoing ? j - 1 : m_depth); ++k) {
-            sum = sum + at::exp((ingoing ? at(k, j) : at(i, k)) / 0.1);
+            sum = sum + at::exp((ingoing ? at(k, j) : at(i, k)) / m_temperature);
         }
-        return at::exp(at(i, j) / 0.1) / sum;
+        return at::exp(at(i, j) / m_temperature) / sum;
     }
 
     /// What reader j sees of the stack, each a term of its mix.
@@ -228,6 +231,7 @@ private:
     std::string m_name;
     CompiledNetwork& m_network;
     std::int64_t m_depth;
+    double m_temperature = 1;
     Tensors m_entries;
     std::int64_t m_term = 0; ///< coefficients read so far
     std::int64_t m_mix = 0;  ///< mixes made so far
@@ -250,7 +254,7 @@ at::Tensor halvedOutput(const Project& project, CompiledNetwork& network, const 
         at::Tensor value = branches;
         if (!bridged.empty()) {
             const auto n = static_cast<std::int64_t>(bridged.size());
-            const at::Tensor p = at::softmax(c.narrow(0, term, n) / 0.1, 0);
+            const at::Tensor p = at::softmax(c.narrow(0, term, n) / mix.temperature, 0);
             term += n;
             for (std::int64_t i = 0; i < n; ++i) {
                 value = value + p[i] * bridged[static_cast<std::size_t>(i)];
@@ -263,7 +267,7 @@ at::Tensor halvedOutput(const Project& project, CompiledNetwork& network, const 
         // ANCRe section 4.2: of each kind of input a learned sum of the earlier ones, beside both branches since.
         const auto learned = [&](const Tensors& inputs) {
             const auto n = static_cast<std::int64_t>(inputs.size());
-            const at::Tensor p = at::softmax(c.narrow(0, term, n) / 0.1, 0);
+            const at::Tensor p = at::softmax(c.narrow(0, term, n) / mix.temperature, 0);
             term += n;
             at::Tensor sum = at::zeros_like(inputs[0]);
             for (std::int64_t i = 0; i < n; ++i) {
@@ -378,7 +382,7 @@ at::Tensor referenceOutput(const Project& project, CompiledNetwork& network, con
     if (projects::splitsLayers(std::get<projects::DepthMix>(project.topology.wiring))) {
         return halvedOutput(project, network, input);
     }
-    return Reference(project.topology.preset, network, project.network.depth()).run(input);
+    return Reference(project, network).run(input);
 }
 
 std::int64_t referenceParameters(const std::string& topology, std::int64_t depth, std::int64_t width)

@@ -235,7 +235,8 @@ private Q_SLOTS:
         QCOMPARE(parameterCount(*network), cost->total.parameters);
         within("forward FLOP", cost->total.forwardFlops * kTokens / forward, 1, 1.09);
         within("training FLOP", cost->total.trainFlops * kTokens / g_seen.products, 1, 1.09);
-        within("memory", cost->total.activationBytes / kept, 0.97, 1.01);
+        // What copies between the steps of attention by features keep is not counted one by one.
+        within("memory", cost->total.activationBytes / kept, topology == kPerformer ? 0.95 : 0.97, 1.01);
     }
 
     /// What a residual in fp32 keeps under bf16 beyond one in bf16. Left out are those whose layers make small matrices

@@ -119,9 +119,9 @@ private Q_SLOTS:
             }
             QVERIFY(cache.faults().empty());
         }
-        const std::uintmax_t bytes = fs::file_size(m_folder / name(1));
+        const std::uintmax_t bytes = fs::file_size(m_folder / name(1)) + fs::file_size(m_folder / name(3));
         {
-            engine::CachedFits cache({.folder = m_folder, .mostBytes = 2 * bytes});
+            engine::CachedFits cache({.folder = m_folder, .mostBytes = bytes});
             const auto kept = cache.kept(name(1), problemOf(1));
             QVERIFY(kept && kept->left == fitOf(1).left && kept->note == "a note");
             QVERIFY(!cache.kept(name(4), problemOf(4)));

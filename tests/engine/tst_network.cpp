@@ -313,6 +313,7 @@ private Q_SLOTS:
     void linearNetworkUnderAncreEqualsComposition()
     {
         const Project project = tinyVectors("linear", "ancre-ingoing", 3);
+        const double temperature = std::get<projects::DepthMix>(project.topology.wiring).temperature;
         const auto network = compiled(project);
         shake(*network, 0.3, 4);
         const engine::DeviceBatch batch = randomBatch(project, 6, 1, 2);
@@ -321,7 +322,7 @@ private Q_SLOTS:
         std::vector<at::Tensor> x{batch.input};
         std::int64_t first = 0;
         for (std::int64_t j = 1; j <= 3; ++j) {
-            const at::Tensor p = at::softmax(c.narrow(0, first, j) / 0.1, 0);
+            const at::Tensor p = at::softmax(c.narrow(0, first, j) / temperature, 0);
             at::Tensor sum =
                 at::matmul(x.back(), parameter(*network, "layers." + std::to_string(j) + ".weight.weight").t());
             for (std::int64_t i = 0; i < j; ++i) {

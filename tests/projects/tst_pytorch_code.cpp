@@ -171,7 +171,7 @@ void TestPyTorchCode::topologiesSayWhatTheyCompute_data()
     row("plain", {"x_j = x_{j-1} + f_j(x_{j-1}).", "x = x + layer(x)"});
     row("grn-v1", {"m_j = \u03a3_i w_ij e_i", "The final output is a mix too.", "SOURCES = {j: range(j)"});
     row("grn-v3", {"w_ij = c_ij + ReLU(<v_j, e_i>) for each token", "open_relu(s)"});
-    row("ancre-ingoing", {"x_j = f_j(x_{j-1}) + \u03a3_i w_ij e_i", "over the sources k of reader j, \u03c4 = 0.1"});
+    row("ancre-ingoing", {"x_j = f_j(x_{j-1}) + \u03a3_i w_ij e_i", "over the sources k of reader j, \u03c4 = 0.01"});
     row("ancre-outgoing", {"over the readers k of entry i", "softmax(dim=0)"});
     row("rezero", {"x_j = x_{j-1} + \u03b1_j f_j(x_{j-1})"});
     row("highway", {"x_j = t f_j(x_{j-1}) + (1 - t) x_{j-1}"});
