@@ -20,9 +20,10 @@ constexpr double kMarkAlpha = 0.16;
 constexpr double kSlant = -45; ///< degrees
 constexpr int kLabelPixels = 16;
 constexpr double kBoundSize = 6;
-constexpr int kLegendItem = 130; ///< pixels
+constexpr int kLegendItem = 160; ///< pixels
 constexpr int kLegendRow = 26;
 constexpr int kLegendFrom = 2 * kLegendItem;
+constexpr int kLegendFromHeight = 6 * kLegendRow;
 constexpr double kMostLegend = 0.5; ///< of the height
 
 QString labelOf(GapMeasure measure)
@@ -119,7 +120,8 @@ void GapBars::draw()
     for (const engine::GapFit& fit : m_gap.fits) {
         highest = std::max(highest, valueOf(fit, m_measure).value_or(0));
     }
-    legend->setVisible(!m_gap.weights.empty() && axisRect()->width() >= kLegendFrom); // else it would hide the bars
+    legend->setVisible(!m_gap.weights.empty() && axisRect()->width() >= kLegendFrom &&
+                       axisRect()->height() >= kLegendFromHeight); // else it would hide the bars
     const int columns = std::max(axisRect()->width() / kLegendItem, 1);
     legend->setWrap(columns);
     const int rows = (legend->itemCount() + columns - 1) / columns;

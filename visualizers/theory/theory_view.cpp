@@ -72,6 +72,7 @@ TheoryView::Impl::Impl(TheoryView* view)
         label->setProperty("role", QStringLiteral("muted"));
         label->setWordWrap(true);
         label->setContentsMargins(8, 4, 8, 0);
+        label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     }
     notes->setObjectName(QStringLiteral("theoryNotes"));
     auto* split = new QSplitter(Qt::Vertical, view);
@@ -83,8 +84,9 @@ TheoryView::Impl::Impl(TheoryView* view)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     column->addWidget(about);
-    column->addWidget(split, 1);
     column->addWidget(notes);
+    column->addWidget(split, 1);
+    column->addStretch(0); // below a table alone
     style();
 }
 
@@ -119,6 +121,7 @@ void TheoryView::Impl::fillTable()
 void TheoryView::Impl::showAll(bool shown)
 {
     table->setVisible(shown);
+    plot->setVisible(!shown || !numbers.gains.empty()); // an empty figure says nothing; the notes say why there is none
     about->setVisible(shown);
     notes->setVisible(shown && !numbers.notes.isEmpty());
     reason->setVisible(!shown);
