@@ -43,7 +43,7 @@ Result<engine::GapRequest> requestFrom(const Arguments& arguments)
         request.project = std::move(project->document.project);
         request.projectDirectory = project->directory;
     }
-    auto methods = methodsFrom(arguments.text("methods", "spectral,lfai-ws,exact"));
+    auto methods = methodsFrom(arguments.text("methods", kGapMethods));
     const auto rank = rankFrom(arguments);
     const auto inputs = inputsFrom(arguments);
     if (!methods || !rank || !inputs) {

@@ -79,7 +79,7 @@ Result<std::vector<projects::LowRankMethod>> methodsFrom(const std::string& list
         }
     }
     if (methods.empty()) {
-        return Error{"--methods", "names none, expected spectral,lfai-ws,exact or the like"};
+        return Error{"--methods", std::string("names none, expected ") + kGapMethods + " or the like"};
     }
     return methods;
 }

@@ -16,7 +16,11 @@ namespace residua::cli {
 [[nodiscard]] Result<std::optional<projects::LowRankInputs>> inputsFrom(const Arguments& arguments);
 /// A method by its name in files; "-" stands for "_". The error, placed at --method, lists the names.
 [[nodiscard]] Result<projects::LowRankMethod> methodFrom(const std::string& name);
-/// spectral,lfai-ws,exact: each once. Errors, placed at --methods.
+/// What analyze gap compares where --methods does not say.
+inline constexpr const char* kGapMethods = "spectral,lfai-ws,exact";
+/// What the figures of analyze theory compare where --methods does not say.
+inline constexpr const char* kFigureMethods = "spectral,relu-svd,exact";
+/// "spectral,lfai-ws,exact": each once. Errors, placed at --methods.
 [[nodiscard]] Result<std::vector<projects::LowRankMethod>> methodsFrom(const std::string& list);
 
 } // namespace residua::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/low_rank_figures.h"
 
+#include "app/cli/low_rank_arguments.h"
 #include "app/cli/result_file.h"
 #include "app/report/svg_plot.h"
 #include "engine/lowrank/sphere_gap.h"
@@ -287,8 +288,7 @@ Result<std::vector<LowRankMethod>> lowRankMethodsFrom(const std::string& list)
 
 Result<FigureTable> figureOf(const Arguments& arguments)
 {
-    const Result<std::vector<LowRankMethod>> methods =
-        lowRankMethodsFrom(arguments.text("methods", "spectral,relu-svd,exact"));
+    const Result<std::vector<LowRankMethod>> methods = lowRankMethodsFrom(arguments.text("methods", kFigureMethods));
     if (!methods) {
         return methods.error();
     }
@@ -337,7 +337,8 @@ std::vector<OptionSpec> lowRankFigureOptions()
              1,
              4},
             {"methods", OptionKind::Text, "LIST",
-             "with commas: baseline, spectral, lfai, lfai-ws, relu-svd, exact (default: spectral, relu-svd and exact)"},
+             std::string("with commas: baseline, spectral, lfai, lfai-ws, relu-svd, exact (default: ") +
+                 kFigureMethods + " for figures, " + kGapMethods + " for gap)"},
             {"largest", OptionKind::Integer, "N", "figure 1: up to this n (default: 300)", {}, 100, 1000},
             {"networks", OptionKind::Integer, "N", "figure 2: the mean is over so many (default: 6)", {}, 1, 1000},
             {"seed", OptionKind::Integer, "N", "of the figures' drawn weights (default: 0)", {}, 0}};

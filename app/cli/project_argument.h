@@ -39,7 +39,7 @@ struct Refusal {
 void trainFor(projects::Project& project, std::int64_t steps);
 /// PROJECT: of a command that takes a project or an example.
 [[nodiscard]] PositionalSpec projectArgument();
-/// The option --set POINTER=VALUE.
+/// The option --set FIELD=VALUE.
 [[nodiscard]] OptionSpec setOption();
 
 /// From the root, without "." and "..". An error where the current directory is gone.

@@ -18,7 +18,7 @@ constexpr std::string_view kBegin =
     "\n"
     "Also: `field`, `pointer`, `project-json`, `reference`\n"
     "\n"
-    "A field is named by its JSON pointer; N stands for an index from 0. `residua-cli train --set POINTER=VALUE` sets\n"
+    "A field is named by its JSON pointer; N stands for an index from 0. `residua-cli train --set FIELD=VALUE` sets\n"
     "one, and `residua-cli sweep --vary POINTER=V1,V2` trains with each of several values. Which kind of a part there\n"
     "is decides which fields it has.\n";
 

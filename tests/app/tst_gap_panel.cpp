@@ -25,17 +25,9 @@ namespace {
 
 projects::Project thinLanguage()
 {
-    projects::Project project = projects::findExample("plain-language")->project;
-    project.data.source = projects::SyntheticLanguage{.vocabulary = 32, .levels = 2, .tokens = 4000};
-    project.network.width = 16;
-    project.network.stack.front().repeat = 2;
+    projects::Project project = quickLanguage();
     project.network.rank = projects::RankScale{0.25};
     project.initialisation.lowRank = projects::LowRankMethod::Spectral;
-    project.training.steps = 4;
-    project.training.batch = 2;
-    project.training.sequenceLength = 16;
-    project.training.validateEvery = 4;
-    project.training.validationBatches = 1;
     return project;
 }
 

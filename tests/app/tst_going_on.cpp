@@ -22,33 +22,13 @@
 using namespace residua;
 using namespace residua::app;
 
-namespace {
-
-/// A language model that trains at once.
-projects::Project tinyLanguage()
-{
-    projects::Project project = projects::findExample("plain-language")->project;
-    project.data.source = projects::SyntheticLanguage{.vocabulary = 32, .levels = 2, .tokens = 4000};
-    project.network.width = 16;
-    project.network.stack.front().repeat = 2;
-    project.training.steps = 4;
-    project.training.batch = 2;
-    project.training.sequenceLength = 16;
-    project.training.checkpointEvery = 2;
-    project.training.validateEvery = 4;
-    project.training.validationBatches = 1;
-    return project;
-}
-
-} // namespace
-
 class TestGoingOn : public WindowHarness {
     Q_OBJECT
 
 private slots:
     void init()
     {
-        m_project = newProject(tinyLanguage());
+        m_project = newProject(quickLanguage());
         QVERIFY(!m_project.empty());
         openWindow();
         m_window->openProject(m_project);

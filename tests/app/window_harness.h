@@ -29,6 +29,22 @@ inline projects::Project quickExample(std::int64_t steps = 8)
     return project;
 }
 
+/// A language model that trains at once.
+inline projects::Project quickLanguage()
+{
+    projects::Project project = projects::findExample("plain-language")->project;
+    project.data.source = projects::SyntheticLanguage{.vocabulary = 32, .levels = 2, .tokens = 4000};
+    project.network.width = 16;
+    project.network.stack.front().repeat = 2;
+    project.training.steps = 4;
+    project.training.batch = 2;
+    project.training.sequenceLength = 16;
+    project.training.checkpointEvery = 2;
+    project.training.validateEvery = 4;
+    project.training.validationBatches = 1;
+    return project;
+}
+
 /// Derive the test class from it and call openWindow in init(). GUI thread.
 class WindowHarness : public QObject {
 protected:
