@@ -123,6 +123,33 @@ private slots:
         }
     }
 
+    void aLowPlotKeepsMostOfTheRoom()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(700, 240);
+        begin(runs, "a");
+        runs.add("a", {.steps = descent(1, 400)});
+        runs.setStages("a", {{.step = 0, .name = "6 of 12", .note = {}},
+                             {.step = 100, .name = "8 of 12", .note = {}},
+                             {.step = 200, .name = "10", .note = {}}});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        auto* table = view.findChild<QTableView*>();
+        QVERIFY(table->isVisible());
+        QTRY_VERIFY(plot->height() > table->height());
+        plot->replot();
+        double above = -1;
+        for (const double tick : plot->yAxis->tickVector()) {
+            const double at = plot->yAxis->coordToPixel(tick);
+            if (above >= 0 && plot->yAxis->range().contains(tick)) {
+                QVERIFY(above - at > QFontMetrics(plot->yAxis->tickLabelFont()).height());
+            }
+            above = plot->yAxis->range().contains(tick) ? at : above;
+        }
+    }
+
     void removedRunsLeaveNothing()
     {
         ShownRuns runs;

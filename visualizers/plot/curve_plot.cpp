@@ -240,7 +240,17 @@ void CurvePlot::fitLegend()
 void CurvePlot::resizeEvent(QResizeEvent* event)
 {
     fitLegend();
+    fitTicks();
     QCustomPlot::resizeEvent(event);
+}
+
+/// As many numbers along a low plot's side as stand there without touching.
+void CurvePlot::fitTicks()
+{
+    constexpr int most = 5;
+    const int spacing = 2 * QFontMetrics(yAxis->tickLabelFont()).height();
+    const int beneath = 2 * spacing; // what the labels of the other axis take, roughly
+    yAxis->ticker()->setTickCount(std::clamp((height() - beneath) / spacing, 1, most));
 }
 
 void CurvePlot::showAll()
@@ -305,6 +315,7 @@ void CurvePlot::setScaleY(AxisScale scale)
     const bool logarithmic = scale == AxisScale::Logarithmic;
     yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     yAxis->setTicker(shortTicker(yAxis->scaleType()));
+    fitTicks();
     showAll();
 }
 

@@ -15,8 +15,9 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kSmoothing = 4;
-constexpr int kMostRows = 6; ///< of the table that are seen at once
-constexpr int kFrame = 22;   ///< the table's own, with a scroll bar
+constexpr int kMostRows = 6;        ///< of the table that are seen at once
+constexpr double kTableShare = 0.4; ///< of the height: the most that the table takes from the plot
+constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
 
 void takeValidations(RunCurves& curves, const RunNumbers& numbers)
 {
@@ -35,6 +36,7 @@ public:
     Impl(const ShownRuns& runs, LossView* view);
 
     void showTransitions();
+    void fitTable();
 
     RunPlot* curves;
     QTableView* table;
@@ -72,10 +74,18 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
 void LossView::Impl::showTransitions()
 {
     transitions.setTransitions(curves->transitions());
-    // As high as its rows, up to some that leave the plot most of the room.
-    const int rows = std::min(transitions.rowCount(), kMostRows) * table->verticalHeader()->defaultSectionSize();
-    table->setMaximumHeight(table->horizontalHeader()->sizeHint().height() + rows + kFrame);
+    fitTable();
     table->setVisible(transitions.rowCount() > 0);
+}
+
+/// As high as its rows, but one row at least, and no more than leaves the plot most of the room.
+void LossView::Impl::fitTable()
+{
+    const int row = table->verticalHeader()->defaultSectionSize();
+    const int frame = table->horizontalHeader()->sizeHint().height() + kFrame;
+    const int wanted = frame + std::clamp(transitions.rowCount(), 1, kMostRows) * row;
+    const int share = static_cast<int>(kTableShare * curves->height());
+    table->setMaximumHeight(std::clamp(share, frame + row, wanted));
 }
 
 LossView::LossView(const ShownRuns& runs, QWidget* parent)
@@ -84,6 +94,12 @@ LossView::LossView(const ShownRuns& runs, QWidget* parent)
 }
 
 LossView::~LossView() = default;
+
+void LossView::resizeEvent(QResizeEvent* event)
+{
+    PlotView::resizeEvent(event);
+    m_impl->fitTable();
+}
 
 void LossView::setTheme(resources::Theme theme)
 {

@@ -23,6 +23,7 @@ public:
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     class Impl;
