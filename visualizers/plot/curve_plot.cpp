@@ -248,9 +248,9 @@ void CurvePlot::resizeEvent(QResizeEvent* event)
 void CurvePlot::fitTicks()
 {
     constexpr int most = 5;
-    const int spacing = 2 * QFontMetrics(yAxis->tickLabelFont()).height();
-    const int beneath = 2 * spacing; // what the labels of the other axis take, roughly
-    yAxis->ticker()->setTickCount(std::clamp((height() - beneath) / spacing, 1, most));
+    const int line = QFontMetrics(yAxis->tickLabelFont()).height();
+    const int beneath = 3 * line; // what the labels of the other axis take, roughly
+    yAxis->ticker()->setTickCount(std::clamp((height() - beneath) / (2 * line), 2, most));
 }
 
 void CurvePlot::showAll()

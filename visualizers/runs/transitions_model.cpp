@@ -120,15 +120,27 @@ QVariant TransitionsModel::data(const QModelIndex& index, int role) const
     }
 }
 
+/// Short titles, so that every column fits a panel of usual width; what they mean is told by the pointer.
 QVariant TransitionsModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= Columns) {
+    const bool asked = role == Qt::DisplayRole || role == Qt::ToolTipRole;
+    if (orientation != Qt::Horizontal || !asked || section < 0 || section >= Columns) {
         return QAbstractTableModel::headerData(section, orientation, role);
     }
-    const QString titles[] = {
-        tr("after step"),        tr("stage"), tr("steps"),    tr("loss before"),   tr("after"),        tr("jump"),
-        tr("validation before"), tr("after"), tr("s a step"), tr("share of FLOP"), tr("share of time")};
-    return titles[section];
+    const QString titles[] = {tr("after"),      tr("stage"), tr("steps"),  tr("loss"), tr("after"), tr("jump"),
+                              tr("validation"), tr("after"), tr("s/step"), tr("FLOP"), tr("time")};
+    const QString meanings[] = {tr("The last step before it"),
+                                tr("What trains in it"),
+                                tr("Steps done in it"),
+                                tr("Training loss before the transition"),
+                                tr("Training loss after it, on the same batches"),
+                                tr("By how much the training loss jumps"),
+                                tr("Validation loss before the transition"),
+                                tr("Validation loss after it, on the same batches"),
+                                tr("Seconds a step"),
+                                tr("Share of the run's FLOP so far"),
+                                tr("Share of the run's time so far")};
+    return role == Qt::DisplayRole ? titles[section] : meanings[section];
 }
 
 } // namespace residua::visualizers
