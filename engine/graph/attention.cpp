@@ -9,13 +9,16 @@
 #include "engine/ops/places.h"
 #include "engine/runtime/fixed_bits.h"
 #include "projects/nodes/attention_features.h"
+#include "projects/nodes/attention_options.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,8 +31,6 @@ using projects::paramBool;
 using projects::paramDouble;
 using projects::paramInt;
 
-constexpr double kHeadNormEpsilon = 1e-6;
-
 struct Projection {
     Weight weight;
     at::Tensor bias; ///< [out], or undefined
@@ -39,33 +40,49 @@ struct Projection {
 /// tables are shared by its copies.
 struct HeadShape {
     std::int64_t headDim = 1;
-    at::Tensor queryNorm; ///< undefined where there is none
+    projects::QkNorm norm = projects::QkNorm::None;
+    at::Tensor queryNorm; ///< [headDim], or [heads · headDim] over all heads; undefined where there is none
     at::Tensor keyNorm;
+    double epsilon = 0;                  ///< of the norms
     std::shared_ptr<RotaryTable> rotary; ///< null where there is none
 
     /// [batch, time, heads · headDim] to [batch, time, heads, headDim].
     [[nodiscard]] at::Tensor split(const at::Tensor& x) const { return x.view({x.size(0), x.size(1), -1, headDim}); }
-    [[nodiscard]] at::Tensor queries(const at::Tensor& x) const { return position(split(x), queryNorm); }
-    [[nodiscard]] at::Tensor keys(const at::Tensor& x) const { return position(split(x), keyNorm); }
+    [[nodiscard]] at::Tensor queries(const at::Tensor& x) const { return position(normed(x, queryNorm)); }
+    [[nodiscard]] at::Tensor keys(const at::Tensor& x) const { return position(normed(x, keyNorm)); }
 
 private:
-    [[nodiscard]] at::Tensor position(at::Tensor x, const at::Tensor& norm) const
+    /// In heads, whatever the norm is over.
+    [[nodiscard]] at::Tensor normed(const at::Tensor& x, const at::Tensor& weight) const
     {
-        if (norm.defined()) {
-            x = rmsNorm(x, norm, kHeadNormEpsilon);
+        switch (norm) {
+        case projects::QkNorm::Head:
+            return rmsNorm(split(x), weight, epsilon);
+        case projects::QkNorm::AllHeads:
+            return split(rmsNorm(x, weight, epsilon));
+        case projects::QkNorm::None:
+            break;
         }
+        return split(x);
+    }
+    [[nodiscard]] at::Tensor position(const at::Tensor& x) const
+    {
         return rotary ? engine::rotary(x, rotary->upTo(x.size(1))) : x;
     }
 };
 
 struct AttentionOptions {
     bool causal = true;
+    std::int64_t window = 0; ///< most tokens that one sees, itself among them; 0: no bound
     double dropout = 0;
+
+    [[nodiscard]] bool bounds(std::int64_t time) const { return window > 0 && window < time; }
 };
 
 /// The heads that run, with their weights: all, or of each projection those rows and columns that are theirs.
 struct Heads {
     projects::AttentionSizes sizes;
+    HeadShape shape;
     Projection query;
     Projection key;
     Projection value;
@@ -77,20 +94,54 @@ struct Heads {
     at::Tensor features;             ///< [kvHeads, r, headDim] of the weights' kernel; undefined: by softmax
 };
 
+/// Whether query i sees key j, where its own key is j = i + itself: [queries, keys].
+at::Tensor seen(std::int64_t queries, std::int64_t keys, std::int64_t itself, std::int64_t window,
+                const at::TensorOptions& options)
+{
+    const at::Tensor earlier = at::ones({queries, keys}, options.dtype(at::kBool)).tril(itself);
+    return window > 0 ? earlier.triu(itself - window + 1) : earlier;
+}
+
 /// softmax(q·kᵀ/√e)·v with weights dropped at random; [batch, heads, time, e], fewer heads in k and v where they are
 /// shared. On the host LibTorch's own, where it drops any, gives gradients that depend on the number of threads.
-at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool causal, double rate)
+at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const AttentionOptions& options)
 {
     const at::ScalarType type = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const std::int64_t shared = q.size(1) / k.size(1);
     const auto each = [&](const at::Tensor& x) { return (shared == 1 ? x : x.repeat_interleave(shared, 1)).to(type); };
     const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
     at::Tensor scores = at::matmul(q.to(type) * scale, each(k).transpose(2, 3));
-    if (causal) {
-        const at::Tensor later = at::ones({q.size(2), k.size(2)}, scores.options().dtype(at::kBool)).triu(1);
-        scores = scores.masked_fill(later, -std::numeric_limits<double>::infinity());
+    if (options.causal) {
+        const at::Tensor hidden = seen(q.size(2), k.size(2), 0, options.window, scores.options()).logical_not();
+        scores = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity());
     }
-    return at::matmul(at::dropout(engine::softmax(scores, -1), rate, true), each(v)).to(q.scalar_type());
+    return at::matmul(at::dropout(engine::softmax(scores, -1), options.dropout, true), each(v)).to(q.scalar_type());
+}
+
+/// softmax(q·kᵀ/√e)·v where a token sees no more than `window`, less than there are: a block of queries after the
+/// other, each with the keys that any of it sees, so that work and memory grow with the window and not with the length.
+at::Tensor attendWithin(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, std::int64_t window,
+                        double dropout, bool sharesHeads)
+{
+    constexpr std::int64_t kLeast = 64; // queries
+    const std::int64_t time = q.size(2);
+    const std::int64_t length = std::min(time, std::max(kLeast, window / 4));
+    const std::int64_t before = window - 1; // keys that the first query of a block sees beside its own
+    const at::Tensor hidden = seen(length, before + length, before, window, q.options()).logical_not();
+    const at::Tensor mask =
+        at::zeros(hidden.sizes(), q.options()).masked_fill(hidden, -std::numeric_limits<double>::infinity());
+    std::vector<at::Tensor> blocks;
+    for (std::int64_t first = 0; first < time; first += length) {
+        const std::int64_t queries = std::min(length, time - first);
+        const std::int64_t from = std::max<std::int64_t>(first - before, 0);
+        const std::int64_t keys = first + queries - from;
+        const at::Tensor part = mask.narrow(0, 0, queries).narrow(1, before - (first - from), keys);
+        blocks.push_back(at::scaled_dot_product_attention(q.narrow(2, first, queries), k.narrow(2, from, keys),
+                                                          v.narrow(2, from, keys), part, dropout, /*is_causal=*/false,
+                                                          std::nullopt, sharesHeads));
+    }
+    return at::cat(blocks, 2);
 }
 
 class AttentionOperator final : public Operator, public ValueUser {
@@ -101,26 +152,20 @@ public:
         m_heads.sizes = projects::attentionSizesOf(node.params, width);
         m_node = static_cast<std::uint64_t>(node.node.id);
         m_options.causal = paramBool(node.params, "causal");
+        m_options.window = paramInt(node.params, projects::kWindowParam);
         m_options.dropout = paramDouble(node.params, "dropout");
         const auto& [heads, kvHeads, headDim] = m_heads.sizes;
         m_heads.query = projection(node, "q", heads * headDim, width);
         m_heads.key = projection(node, "k", kvHeads * headDim, width);
         m_heads.value = projection(node, "v", kvHeads * headDim, width);
         m_heads.out = projection(node, "out", width, heads * headDim);
-        m_shape.headDim = headDim;
-        if (paramBool(node.params, "qk_norm")) {
-            m_shape.queryNorm = node.parameter("q_norm.weight", {headDim}, Role::Gain);
-            m_shape.keyNorm = node.parameter("k_norm.weight", {headDim}, Role::Gain);
-        }
-        if (paramBool(node.params, "rope")) {
-            m_shape.rotary = node.rotaryTables.get(m_compute, headDim, paramDouble(node.params, "rope_base"));
-        }
+        m_heads.shape = shapeOf(node, m_heads.sizes);
         if (projects::usesFeatures(node.params)) {
             m_heads.features = features(node);
         }
         const Projection* const made[] = {&m_heads.query, &m_heads.key, &m_heads.value};
         const bool whole = std::ranges::none_of(made, [](const Projection* each) { return each->weight.factored(); });
-        const bool plain = !m_heads.query.bias.defined() && !m_shape.queryNorm.defined() && heads == kvHeads &&
+        const bool plain = !m_heads.query.bias.defined() && !m_heads.shape.queryNorm.defined() && heads == kvHeads &&
                            !m_heads.features.defined();
         if (plain && whole && m_compute.device.is_cpu()) {
             m_heads.weights = {m_heads.query.weight.whole, m_heads.key.weight.whole, m_heads.value.weight.whole};
@@ -132,7 +177,7 @@ public:
     {
         const UnitUse use = pass.here().heads;
         return use.all() ? runOf(m_heads, in, pass)
-                         : runOf(these(keptUnits(use, m_heads.sizes.kvHeads, m_node), joins(pass)), in, pass);
+                         : runOf(these(keptUnits(use, m_heads.sizes.kvHeads, m_node), joins(in, pass)), in, pass);
     }
 
     [[nodiscard]] std::string valueShape() const override
@@ -147,7 +192,27 @@ public:
     }
 
 private:
-    /// A key-value head is left out with all the query heads that share it.
+    static HeadShape shapeOf(const NodeContext& node, const projects::AttentionSizes& sizes)
+    {
+        HeadShape shape;
+        shape.headDim = sizes.headDim;
+        shape.norm = projects::qkNormOf(node.params);
+        if (shape.norm != projects::QkNorm::None) {
+            const bool isAll = shape.norm == projects::QkNorm::AllHeads;
+            const std::int64_t queries = sizes.headDim * (isAll ? sizes.heads : 1);
+            const std::int64_t keys = sizes.headDim * (isAll ? sizes.kvHeads : 1);
+            shape.queryNorm = node.parameter("q_norm.weight", {queries}, Role::Gain);
+            shape.keyNorm = node.parameter("k_norm.weight", {keys}, Role::Gain);
+            shape.epsilon = paramDouble(node.params, "norm_eps");
+        }
+        if (const auto positions = projects::rotaryOf(node.params, sizes.headDim); positions.features > 0) {
+            shape.rotary = node.rotaryTables.get(node.plan.compute(), positions);
+        }
+        return shape;
+    }
+
+    /// A key-value head is left out with all the query heads that share it. A norm over all heads is over those that
+    /// run.
     [[nodiscard]] Heads these(const KeptUnits& kept, bool joins) const
     {
         const std::int64_t count = m_heads.sizes.kvHeads;
@@ -157,6 +222,11 @@ private:
         };
         Heads heads;
         heads.sizes = m_heads.sizes;
+        heads.shape = m_heads.shape;
+        if (heads.shape.norm == projects::QkNorm::AllHeads) {
+            heads.shape.queryNorm = atUnits(m_heads.shape.queryNorm, 0, count, kept.units);
+            heads.shape.keyNorm = atUnits(m_heads.shape.keyNorm, 0, count, kept.units);
+        }
         heads.sizes.kvHeads = static_cast<std::int64_t>(kept.units.size());
         heads.sizes.heads = m_heads.sizes.heads / count * heads.sizes.kvHeads;
         heads.out = {columnsAt(m_heads.out.weight, count, kept.units), m_heads.out.bias};
@@ -197,20 +267,21 @@ private:
     }
 
     /// Whether the projections and what follows them are one function.
-    [[nodiscard]] bool joins(const Pass& pass) const
+    [[nodiscard]] bool joins(const Inputs& in, const Pass& pass) const
     {
-        return m_heads.joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0);
+        return m_heads.joined.defined() && !m_values && (!pass.training() || m_options.dropout == 0) &&
+               !m_options.bounds(in[0].size(1));
     }
 
     /// What the heads make, side by side: [batch, time, heads · headDim].
     [[nodiscard]] at::Tensor mixedValues(const Heads& of, const Inputs& in, const Pass& pass) const
     {
-        if (joins(pass)) {
+        if (joins(in, pass)) {
             return runJoined(of, in);
         }
-        const at::Tensor q = m_shape.queries(project(in[0], of.query)).transpose(1, 2);
-        const at::Tensor k = m_shape.keys(project(in[1], of.key)).transpose(1, 2);
-        const at::Tensor own = m_shape.split(project(in[2], of.value));
+        const at::Tensor q = of.shape.queries(project(in[0], of.query)).transpose(1, 2);
+        const at::Tensor k = of.shape.keys(project(in[1], of.key)).transpose(1, 2);
+        const at::Tensor own = of.shape.split(project(in[2], of.value));
         const at::Tensor v = (m_values ? m_values->use(m_layer, own) : own).transpose(1, 2);
         return attend(of, q, k, v, pass).transpose(1, 2).flatten(2);
     }
@@ -224,10 +295,14 @@ private:
         }
         const double dropout = pass.training() ? m_options.dropout : 0.0;
         if (dropout > 0 && q.is_cpu()) {
-            return attendDropping(q, k, v, m_options.causal, dropout);
+            return attendDropping(q, k, v, m_options);
+        }
+        const bool sharesHeads = of.sizes.heads != of.sizes.kvHeads;
+        if (m_options.bounds(q.size(2))) {
+            return attendWithin(q, k, v, m_options.window, dropout, sharesHeads);
         }
         return at::scaled_dot_product_attention(q, k, v, std::nullopt, dropout, m_options.causal, std::nullopt,
-                                                /*enable_gqa=*/of.sizes.heads != of.sizes.kvHeads);
+                                                sharesHeads);
     }
 
     /// The projections, the rotation and the attention as one function.
@@ -244,18 +319,15 @@ private:
         attention.kept = of.kept;
         attention.heads = of.sizes.heads;
         attention.causal = m_options.causal;
-        attention.angles = m_shape.rotary ? &m_shape.rotary->upTo(in[0].size(1)) : nullptr;
+        attention.angles = of.shape.rotary ? &of.shape.rotary->upTo(in[0].size(1)) : nullptr;
         return projectedAttention(attention);
     }
 
     static Projection projection(const NodeContext& node, const std::string& name, std::int64_t out, std::int64_t in)
     {
-        return {node.weight(name + ".weight", {out, in}), biasOf(node, name, out)};
-    }
-    /// Undefined where the node has none.
-    static at::Tensor biasOf(const NodeContext& node, const std::string& name, std::int64_t out)
-    {
-        return paramBool(node.params, "bias") ? node.parameter(name + ".bias", {out}, Role::Bias) : at::Tensor();
+        const bool hasBias = name == "out" ? projects::hasOutBias(node.params) : projects::hasQkvBias(node.params);
+        return {node.weight(name + ".weight", {out, in}),
+                hasBias ? node.parameter(name + ".bias", {out}, Role::Bias) : at::Tensor()};
     }
 
     [[nodiscard]] at::Tensor project(const at::Tensor& x, const Projection& by) const
@@ -271,7 +343,7 @@ private:
         attention.width = node.features();
         attention.causal = m_options.causal;
         attention.fitted = projects::paramText(node.params, projects::kFeaturesStartParam) == projects::kFittedFeatures;
-        attention.headsOf = [compute = m_compute, shape = m_shape, query = m_heads.query,
+        attention.headsOf = [compute = m_compute, shape = m_heads.shape, query = m_heads.query,
                              key = m_heads.key](const AttentionInputs& inputs) {
             const auto made = [&](const at::Tensor& x, const Projection& by) {
                 return linear(compute, x.to(compute.parameterType), by.weight, by.bias);
@@ -287,9 +359,8 @@ private:
     Compute m_compute;
     std::string m_name; ///< of the node, with its prefix and a full stop
     AttentionOptions m_options;
-    Heads m_heads;            ///< all of them
-    std::uint64_t m_node = 0; ///< the node's number in its graph
-    HeadShape m_shape;
+    Heads m_heads;                           ///< all of them
+    std::uint64_t m_node = 0;                ///< the node's number in its graph
     std::shared_ptr<ValueResidual> m_values; ///< null where the values are the attention's own
     std::size_t m_layer = 0;
 };

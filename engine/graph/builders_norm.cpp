@@ -58,6 +58,9 @@ OperatorResult buildActivation(const NodeContext& node)
     if (function == "gelu") {
         return makeOperator([](const Inputs& in, const Pass&) { return engine::gelu(in[0]); });
     }
+    if (function == "gelu_tanh") {
+        return makeOperator([](const Inputs& in, const Pass&) { return engine::geluTanh(in[0]); });
+    }
     if (function == "silu") {
         return makeOperator([](const Inputs& in, const Pass&) { return engine::silu(in[0]); });
     }

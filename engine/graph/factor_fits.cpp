@@ -28,8 +28,9 @@ Nonlinearity followingOf(const std::string& activation)
 {
     return activation == "relu"   ? Nonlinearity::Relu
            : activation == "silu" ? Nonlinearity::Silu
-           : activation == "gelu" ? Nonlinearity::Gelu
-                                  : Nonlinearity::Identity;
+           : activation == "gelu" || activation == "gelu_tanh" // which differ by less than 0.0005
+               ? Nonlinearity::Gelu
+               : Nonlinearity::Identity;
 }
 
 /// What the jobs leave.

@@ -6,6 +6,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/clamp.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -18,6 +19,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <numbers>
 
 namespace residua::engine {
 namespace {
@@ -194,6 +196,28 @@ public:
     }
 };
 
+/// Of each pair of features that rotates, in radians a position: [features / 2].
+at::Tensor frequenciesOf(const projects::RotaryPositions& positions)
+{
+    const at::Tensor exponents =
+        at::arange(0, positions.features, 2, at::kDouble) / static_cast<double>(positions.features);
+    at::Tensor frequencies = at::pow(positions.base, -exponents);
+    switch (positions.scaling) {
+    case projects::RopeScaling::Linear:
+        frequencies = frequencies / positions.factor;
+        break;
+    case projects::RopeScaling::Llama3: {
+        const at::Tensor turns = frequencies * (static_cast<double>(positions.original) / (2 * std::numbers::pi));
+        const at::Tensor kept = at::clamp((turns - positions.low) / (positions.high - positions.low), 0, 1);
+        frequencies = frequencies * (kept + (1 - kept) / positions.factor);
+        break;
+    }
+    case projects::RopeScaling::None:
+        break;
+    }
+    return frequencies;
+}
+
 } // namespace
 
 at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon)
@@ -209,27 +233,26 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up)
     return gate.is_cpu() ? SwigluFunction::apply(gate, up) : at::silu(gate) * up;
 }
 
-RotaryTable::RotaryTable(const Compute& compute, std::int64_t headWidth, double base)
-    : m_compute(compute), m_headWidth(headWidth), m_base(base)
+RotaryTable::RotaryTable(const Compute& compute, const projects::RotaryPositions& positions)
+    : m_compute(compute), m_positions(positions)
 {
 }
 
 const RotaryTable::Angles& RotaryTable::upTo(std::int64_t time)
 {
     if (!m_angles.cosine.defined() || m_angles.cosine.size(0) < time) {
-        const at::Tensor exponents = at::arange(0, m_headWidth, 2, at::kDouble) / static_cast<double>(m_headWidth);
-        const at::Tensor angles = at::outer(at::arange(time, at::kDouble), at::pow(m_base, -exponents));
+        const at::Tensor angles = at::outer(at::arange(time, at::kDouble), frequenciesOf(m_positions));
         m_angles.cosine = at::cos(angles).to(m_compute.device, m_compute.parameterType);
         m_angles.sine = at::sin(angles).to(m_compute.device, m_compute.parameterType);
     }
     return m_angles;
 }
 
-std::shared_ptr<RotaryTable> RotaryTables::get(const Compute& compute, std::int64_t headWidth, double base)
+std::shared_ptr<RotaryTable> RotaryTables::get(const Compute& compute, const projects::RotaryPositions& positions)
 {
-    std::shared_ptr<RotaryTable>& table = m_tables[{headWidth, base}];
+    std::shared_ptr<RotaryTable>& table = m_tables[positions];
     if (!table) {
-        table = std::make_shared<RotaryTable>(compute, headWidth, base);
+        table = std::make_shared<RotaryTable>(compute, positions);
     }
     return table;
 }
@@ -243,7 +266,7 @@ void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angl
     rotary.time = in.size(1);
     rotary.heads = in.size(2);
     rotary.headWidth = in.size(3);
-    rotary.rotated = in.size(3);
+    rotary.rotated = 2 * angles.cosine.size(1);
     rotary.cosine = angles.cosine.const_data_ptr();
     rotary.sine = angles.sine.const_data_ptr();
     rotary.in = in.const_data_ptr();
@@ -258,12 +281,13 @@ at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)
     if (x.is_cpu()) {
         return RotaryFunction::apply(x, angles.cosine, angles.sine);
     }
-    const std::int64_t half = x.size(3) / 2;
+    const std::int64_t half = angles.cosine.size(1);
     const at::Tensor cosine = angles.cosine.narrow(0, 0, x.size(1)).unsqueeze(1).to(x.scalar_type());
     const at::Tensor sine = angles.sine.narrow(0, 0, x.size(1)).unsqueeze(1).to(x.scalar_type());
     const at::Tensor first = x.narrow(3, 0, half);
     const at::Tensor second = x.narrow(3, half, half);
-    return at::cat({first * cosine - second * sine, second * cosine + first * sine}, 3);
+    const at::Tensor still = x.narrow(3, 2 * half, x.size(3) - 2 * half);
+    return at::cat({first * cosine - second * sine, second * cosine + first * sine, still}, 3);
 }
 
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)

@@ -3,13 +3,13 @@
 
 #include "engine/runtime/compute.h"
 #include "kernels/transformer.h"
+#include "projects/nodes/attention_options.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <utility>
 
 namespace residua::engine {
 
@@ -26,28 +26,28 @@ namespace residua::engine {
 /// Angles of a rotary embedding; grows to the longest sequence seen. Engine thread.
 class RotaryTable {
 public:
-    RotaryTable(const Compute& compute, std::int64_t headWidth, double base);
+    RotaryTable(const Compute& compute, const projects::RotaryPositions& positions);
 
+    /// For the first features of a head, twice as many as there are columns; others stay as they are.
     struct Angles {
-        at::Tensor cosine; ///< [time, headWidth / 2]
+        at::Tensor cosine; ///< [time, rotating features / 2]
         at::Tensor sine;
     };
     [[nodiscard]] const Angles& upTo(std::int64_t time);
 
 private:
     Compute m_compute;
-    std::int64_t m_headWidth;
-    double m_base;
+    projects::RotaryPositions m_positions;
     Angles m_angles;
 };
 
 /// The tables of one network, so that layers share them.
 class RotaryTables {
 public:
-    [[nodiscard]] std::shared_ptr<RotaryTable> get(const Compute& compute, std::int64_t headWidth, double base);
+    [[nodiscard]] std::shared_ptr<RotaryTable> get(const Compute& compute, const projects::RotaryPositions& positions);
 
 private:
-    std::map<std::pair<std::int64_t, double>, std::shared_ptr<RotaryTable>> m_tables;
+    std::map<projects::RotaryPositions, std::shared_ptr<RotaryTable>> m_tables;
 };
 
 /// Rotary embedding, rotate-half, of [batch, time, heads, headWidth] (any strides with adjacent features): contiguous.

@@ -182,18 +182,25 @@ public:
     }
 };
 
+constexpr c10::string_view kByErf = "none"; // LibTorch's names of the two
+constexpr c10::string_view kByTanh = "tanh";
+
 class GeluFunction : public Function<GeluFunction> {
 public:
-    static Variable forward(AutogradContext* context, const at::Tensor& x)
+    static Variable forward(AutogradContext* context, const at::Tensor& x, bool byTanh)
     {
         context->save_for_backward({x});
-        return pointwise<1>({x}, [](at::Tensor& out, const auto& in) { at::gelu_out(out, in[0]); });
+        context->saved_data["tanh"] = byTanh;
+        return pointwise<1>(
+            {x}, [by = byTanh ? kByTanh : kByErf](at::Tensor& out, const auto& in) { at::gelu_out(out, in[0], by); });
     }
     static variable_list backward(AutogradContext* context, const variable_list& grads)
     {
         refuseSecondDerivative();
+        const c10::string_view by = context->saved_data["tanh"].toBool() ? kByTanh : kByErf;
         return {pointwise<2>({grads[0], context->get_saved_variables()[0]},
-                             [](at::Tensor& out, const auto& in) { at::gelu_backward_out(out, in[0], in[1]); })};
+                             [by](at::Tensor& out, const auto& in) { at::gelu_backward_out(out, in[0], in[1], by); }),
+                Variable()};
     }
 };
 
@@ -363,7 +370,12 @@ at::Tensor silu(const at::Tensor& x)
 
 at::Tensor gelu(const at::Tensor& x)
 {
-    return x.is_cpu() ? GeluFunction::apply(x) : at::gelu(x);
+    return x.is_cpu() ? GeluFunction::apply(x, false) : at::gelu(x);
+}
+
+at::Tensor geluTanh(const at::Tensor& x)
+{
+    return x.is_cpu() ? GeluFunction::apply(x, true) : at::gelu(x, kByTanh);
 }
 
 at::Tensor power(const at::Tensor& base, const at::Tensor& exponent)

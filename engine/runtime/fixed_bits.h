@@ -25,6 +25,8 @@ namespace residua::engine {
 [[nodiscard]] at::Tensor sigmoid(const at::Tensor& x);
 [[nodiscard]] at::Tensor silu(const at::Tensor& x);
 [[nodiscard]] at::Tensor gelu(const at::Tensor& x);
+/// x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))).
+[[nodiscard]] at::Tensor geluTanh(const at::Tensor& x);
 /// base^exponent; each broadcasts to the shape of both.
 [[nodiscard]] at::Tensor power(const at::Tensor& base, const at::Tensor& exponent);
 

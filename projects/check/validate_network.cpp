@@ -21,7 +21,7 @@ bool isFitted(LowRankMethod method)
 /// Whether factors are fitted under the activation; under none they are, by their singular values.
 bool isFitted(const std::string& activation)
 {
-    return std::set<std::string>{"", "identity", "relu", "silu", "gelu"}.contains(activation);
+    return std::set<std::string>{"", "identity", "relu", "silu", "gelu", "gelu_tanh"}.contains(activation);
 }
 
 /// Checks one graph of the project.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/json_pointer.h"
 #include "projects/file/json_document.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/json_write.h"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 
 namespace residua::projects {
@@ -204,23 +206,25 @@ double averageOf(std::int64_t depth, double keepLast)
     return static_cast<double>(depth) - (1 - keepLast) * static_cast<double>(depth + 1) / 2;
 }
 
+void forEachIn(JsonValue* list, const std::function<void(JsonValue&)>& visit)
+{
+    if (auto* const items = list == nullptr ? nullptr : std::get_if<JsonArray>(&list->data)) {
+        std::ranges::for_each(*items, visit);
+    }
+}
+
 /// Sweeps over the keep probability go over the average length that stands for it.
 void sweepAverages(JsonValue& tree, std::int64_t depth)
 {
-    const auto each = [](JsonValue* list, const auto& visit) {
-        if (auto* const items = list == nullptr ? nullptr : std::get_if<JsonArray>(&list->data)) {
-            std::ranges::for_each(*items, visit);
-        }
-    };
-    each(findMember(tree, "sweeps"), [&](JsonValue& sweep) {
-        each(findMember(sweep, "axes"), [&](JsonValue& axis) {
+    forEachIn(findMember(tree, "sweeps"), [&](JsonValue& sweep) {
+        forEachIn(findMember(sweep, "axes"), [&](JsonValue& axis) {
             JsonValue* const field = findMember(axis, "field");
             if (!isText(&axis, "field", "/topology/wiring/keep_probability")) {
                 return;
             }
             *field = toTree(std::string("/schedule/stages/0/average_length"));
             spellOut(axis, "label", toTree(std::string("keep_probability")));
-            each(findMember(axis, "values"), [&](JsonValue& value) {
+            forEachIn(findMember(axis, "values"), [&](JsonValue& value) {
                 JsonValue* const given = findMember(value, "value");
                 if (const auto keep = given == nullptr ? std::nullopt : numberIn(*given)) {
                     spellOut(value, "label", toTree(lineOf(*given))); // what the tables have called it
@@ -267,9 +271,80 @@ Status stochasticDepthIsASchedule(JsonValue& tree)
     return Done{};
 }
 
+/// A flag of an attention node until schema 4, and the choice that its being on is now.
+struct FlagOfAttention {
+    std::string_view param;
+    const char* on;
+};
+constexpr FlagOfAttention kFlagsOfAttention[] = {{"bias", "all"}, {"qk_norm", "head"}};
+
+/// Other values are for the reader to refuse.
+void nameFlag(JsonValue& value, const FlagOfAttention& flag)
+{
+    if (const auto* const was = std::get_if<bool>(&value.data)) {
+        value = toTree(std::string(*was ? flag.on : "none"));
+    }
+}
+
+/// The attention nodes in a tree, wherever they stand: a sweep's values may be whole blocks.
+void nameFlagsOfAttention(JsonValue& tree)
+{
+    if (auto* const list = std::get_if<JsonArray>(&tree.data)) {
+        std::ranges::for_each(*list, nameFlagsOfAttention);
+    }
+    auto* const members = std::get_if<JsonObject>(&tree.data);
+    if (members == nullptr) {
+        return;
+    }
+    JsonValue* const params = isText(&tree, kKindKey, "attention") ? findMember(tree, "params") : nullptr;
+    for (const FlagOfAttention& flag : kFlagsOfAttention) {
+        if (JsonValue* const value = params == nullptr ? nullptr : findMember(*params, flag.param)) {
+            nameFlag(*value, flag);
+        }
+    }
+    for (JsonMember& member : *members) {
+        nameFlagsOfAttention(member.value);
+    }
+}
+
+/// A sweep over such a flag goes over the choice.
+void sweepChoices(JsonValue& tree, JsonValue& axis)
+{
+    const JsonValue* const field = findMember(axis, "field");
+    const auto* const pointer = field == nullptr ? nullptr : std::get_if<std::string>(&field->data);
+    for (const FlagOfAttention& flag : kFlagsOfAttention) {
+        const std::string end = "/params/" + std::string(flag.param);
+        if (pointer == nullptr || !pointer->ends_with(end)) {
+            continue;
+        }
+        const Result<JsonValue*> node =
+            valueAt(tree, std::string_view(*pointer).substr(0, pointer->size() - end.size()));
+        if (!node || !isText(*node, kKindKey, "attention")) {
+            continue;
+        }
+        forEachIn(findMember(axis, "values"), [&](JsonValue& value) {
+            JsonValue* const given = findMember(value, "value");
+            if (given != nullptr && std::holds_alternative<bool>(given->data)) {
+                spellOut(value, "label", toTree(lineOf(*given))); // what the tables have called it
+                nameFlag(*findMember(value, "value"), flag);
+            }
+        });
+    }
+}
+
+/// Schema 5: biases and norms of an attention are a choice of which.
+Status choicesOfAttention(JsonValue& tree)
+{
+    nameFlagsOfAttention(tree);
+    forEachIn(findMember(tree, "sweeps"), [&](JsonValue& sweep) {
+        forEachIn(findMember(sweep, "axes"), [&](JsonValue& axis) { sweepChoices(tree, axis); });
+    });
+    return Done{};
+}
+
 /// kMigrations[n] takes a tree from schema n to n + 1.
-constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{stackAndWiring, readingsOfWirings,
-                                                                         ranksOfWeights, stochasticDepthIsASchedule};
+constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{
+    stackAndWiring, readingsOfWirings, ranksOfWeights, stochasticDepthIsASchedule, choicesOfAttention};
 
 } // namespace
 
@@ -287,6 +362,9 @@ void migrateBlock(JsonValue& tree, int schema)
 {
     JsonValue* const block = schema < 3 ? findMember(tree, "block") : nullptr;
     ranksOfGraph(block == nullptr ? nullptr : findMember(*block, "graph"));
+    if (schema < 5) {
+        nameFlagsOfAttention(tree);
+    }
 }
 
 } // namespace residua::projects

@@ -67,7 +67,8 @@ Graph transformerQkv(const std::string& residual)
     graph.node("norm_q", "rms_norm")
         .node("norm_k", "rms_norm", {{"share", text("norm_q")}})
         .node("norm_v", "rms_norm", {{"share", text("norm_q")}})
-        .node("attention", "attention", {{"qk_norm", residual != "q"}}); // as in MUDD's released models
+        .node("attention", "attention",
+              {{"qk_norm", text(residual == "q" ? "none" : "head")}}); // as in MUDD's released models
     for (const std::string port : {"q", "k", "v"}) {
         graph.wire(port, "norm_" + port).wire("norm_" + port, "attention." + port);
     }
@@ -80,7 +81,7 @@ Graph gpt()
     GraphBuilder graph;
     graph.node("input", "input")
         .node("norm_attention", "layer_norm")
-        .node("attention", "attention", {{"rope", false}, {"bias", true}})
+        .node("attention", "attention", {{"rope", false}, {"bias", text("all")}})
         .node("add_attention", "add")
         .node("norm_ffn", "layer_norm")
         .node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
@@ -100,6 +101,66 @@ Graph gpt()
         .wire("gelu", "down")
         .wire("attention", "branch.in1")
         .wire("down", "branch.in2")
+        .wire("branch", "output");
+    return graph.build();
+}
+
+/// Both halves read the same: f(h) = Attention(norm(h)) + FFN(norm(h)), each with a norm of its own.
+Graph parallelTransformer()
+{
+    GraphBuilder graph;
+    graph.node("input", "input")
+        .node("norm_attention", "layer_norm")
+        .node("attention", "attention", {{"bias", text("all")}})
+        .node("norm_ffn", "layer_norm")
+        .node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
+        .node("gelu", "activation", {{"function", text("gelu")}})
+        .node("down", "linear", {{"bias", true}})
+        .node("branch", "add")
+        .node("output", "output")
+        .wire("input", "norm_attention")
+        .wire("input", "norm_ffn");
+    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
+        graph.wire("norm_attention", port);
+    }
+    graph.wire("norm_ffn", "up")
+        .wire("up", "gelu")
+        .wire("gelu", "down")
+        .wire("attention", "branch.in1")
+        .wire("down", "branch.in2")
+        .wire("branch", "output");
+    return graph.build();
+}
+
+/// Norms of what each half makes, none of what it reads: a = norm(Attention(h)), f(h) = a + norm(FFN(h + a)).
+Graph normsAfter()
+{
+    GraphBuilder graph;
+    graph.node("input", "input")
+        .node("attention", "attention", {{"qk_norm", text("all")}})
+        .node("norm_attention", "rms_norm")
+        .node("add_attention", "add")
+        .node("gate", "linear", {{"out", text(kSwigluHidden)}})
+        .node("up", "linear", {{"out", text(kSwigluHidden)}})
+        .node("swiglu", "swiglu")
+        .node("down", "linear")
+        .node("norm_ffn", "rms_norm")
+        .node("branch", "add")
+        .node("output", "output");
+    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
+        graph.wire("input", port);
+    }
+    graph.wire("attention", "norm_attention")
+        .wire("input", "add_attention.in1")
+        .wire("norm_attention", "add_attention.in2")
+        .wire("add_attention", "gate")
+        .wire("add_attention", "up")
+        .wire("gate", "swiglu.gate")
+        .wire("up", "swiglu.up")
+        .wire("swiglu", "down")
+        .wire("down", "norm_ffn")
+        .wire("norm_attention", "branch.in1")
+        .wire("norm_ffn", "branch.in2")
         .wire("branch", "output");
     return graph.build();
 }
@@ -158,6 +219,11 @@ std::vector<BlockPreset> makeBlockPresets()
          "The same with ports q, k and v that a topology feeds apart (DeepCrossAttention)", transformerQkv("q")},
         {"transformer-qkvr", "Transformer with q, k, v, residual", "The same with a residual port besides (MUDD)",
          transformerQkv("residual")},
+        {"transformer-parallel", "Transformer, halves in parallel",
+         "Attention and MLP read the same input, each by a layer norm of its own (GPT-NeoX, Pythia)",
+         parallelTransformer()},
+        {"transformer-norms-after", "Transformer, norms after",
+         "RMS norms of what each half makes, and of queries and keys over all heads (OLMo 2)", normsAfter()},
         {"gpt", "GPT", "Pre-norm, layer norm, GELU; positions are the stem's", gpt()},
         {"mlp", "MLP", "Two linear layers, 4·d hidden features, ReLU (RaPTr, D.3)", mlp()},
         {"linear", "Linear", "One matrix (ANCRe, section 3)", single("linear", {})},

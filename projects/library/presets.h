@@ -17,8 +17,8 @@ struct BlockPreset {
     Graph graph;
 };
 /// transformer (pre-norm, RMSNorm, RoPE, SwiGLU), transformer-qkv (the same with ports q, k, v),
-/// transformer-qkvr (and residual), gpt (LayerNorm, GELU; its positions are learned in the stem), mlp, linear,
-/// low-rank-linear, bottleneck.
+/// transformer-qkvr (and residual), transformer-parallel (both halves read the input), transformer-norms-after, gpt
+/// (LayerNorm, GELU; its positions are learned in the stem), mlp, linear, low-rank-linear, bottleneck.
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
 
 /// A project that ships inside the program: opens and trains at once with nothing downloaded.

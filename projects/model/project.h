@@ -16,7 +16,7 @@
 namespace residua::projects {
 
 /// The schema that this program writes. Older files are migrated on load (json.h).
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 /// The document: everything that decides what is trained, and the studies of it, as plain comparable values.
 /// All views read it; only edits (edit.h) change it.

@@ -194,6 +194,18 @@ Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)
     return result;
 }
 
+bool appliesTo(const ParamSpec& spec, const Node& node)
+{
+    const NodeKind* const kind = findNodeKind(node.kind);
+    return kind != nullptr && std::ranges::all_of(spec.where, [&](const ParamCondition& condition) {
+               const auto own = node.params.find(condition.param);
+               const auto known = std::ranges::find(kind->params, condition.param, &ParamSpec::name);
+               return known != kind->params.end() &&
+                      std::ranges::count(condition.values,
+                                         own == node.params.end() ? known->defaultValue : own->second) > 0;
+           });
+}
+
 std::int64_t paramInt(const ParamMap& params, const std::string& name)
 {
     return std::get<std::int64_t>(params.at(name));

@@ -26,6 +26,12 @@ enum class ParamType {
     Rank, ///< of one weight: "network" (the network's), "full", a whole number or a formula, or a share of its side
 };
 
+/// That another parameter of the node has one of these values.
+struct ParamCondition {
+    std::string param;
+    std::vector<ParamValue> values;
+};
+
 /// One parameter of a node kind: the inspector's row, the file's key.
 struct ParamSpec {
     std::string name;
@@ -37,6 +43,7 @@ struct ParamSpec {
     std::vector<std::string> choices; ///< of a Choice
     double minimum = 0;               ///< numbers only, inclusive
     double maximum = 1e12;
+    std::vector<ParamCondition> where = {}; ///< all must hold for it to mean something; empty: it always does
 };
 
 /// A node's parameters with every default filled in and every size formula evaluated.
@@ -126,6 +133,9 @@ struct NodeKind {
 [[nodiscard]] double paramDouble(const ParamMap& params, const std::string& name);
 [[nodiscard]] bool paramBool(const ParamMap& params, const std::string& name);
 [[nodiscard]] const std::string& paramText(const ParamMap& params, const std::string& name);
+
+/// Whether what the node says of its other parameters gives `spec` a meaning.
+[[nodiscard]] bool appliesTo(const ParamSpec& spec, const Node& node);
 
 /// Operation for a node of unknown kind.
 [[nodiscard]] NodeRole roleOf(const Node& node);

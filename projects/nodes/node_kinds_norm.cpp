@@ -84,8 +84,8 @@ NodeKind activationKind()
                         .type = ParamType::Choice,
                         .defaultValue = std::string("gelu"),
                         .unit = "",
-                        .help = "gelu is the exact one, by erf.",
-                        .choices = {"relu", "gelu", "silu", "tanh", "sigmoid", "identity"}}},
+                        .help = "gelu is the exact one, by erf; gelu_tanh its approximation by tanh (GPT-2).",
+                        .choices = {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"}}},
             .activationRule = [](const ParamMap& p, const std::string&) { return paramText(p, "function"); },
             .shapeRule = sameShapeRule,
             .costRule =

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Kinds that know of tokens and time.
+#include "projects/base/text.h"
 #include "projects/nodes/attention_features.h"
+#include "projects/nodes/attention_options.h"
 #include "projects/nodes/node_kind_rules.h"
+
+#include <algorithm>
+#include <iterator>
 
 namespace residua::projects {
 namespace {
@@ -23,6 +28,53 @@ ParamSpec choiceParam(std::string name, std::string title, const char* value, st
             .choices = std::move(choices)};
 }
 
+/// `spec`, which means something only where others say so.
+ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where)
+{
+    spec.where = std::move(where);
+    return spec;
+}
+
+/// Of a window of tokens, and of what weights by features cannot do.
+Status checkWeights(const ParamMap& p)
+{
+    if (paramInt(p, kWindowParam) > 0 && !paramBool(p, "causal")) {
+        return Error{"", "parameter window: it counts earlier tokens, and without causal a token sees later ones too: "
+                         "expected 0, or causal"};
+    }
+    if (usesFeatures(p) && paramInt(p, kWindowParam) > 0) {
+        return Error{"", "parameter window: a performer sums over all earlier tokens: expected 0, or weights by "
+                         "softmax"};
+    }
+    if (usesFeatures(p) && paramDouble(p, "dropout") > 0) {
+        return Error{"", "parameter dropout: it leaves out single attention weights, which a performer never forms: "
+                         "expected 0, or weights by softmax"};
+    }
+    return Done{};
+}
+
+Status checkPositions(const ParamMap& p, std::int64_t headDim)
+{
+    const RotaryPositions positions = rotaryOf(p, headDim);
+    if (!paramBool(p, kRopeParam)) {
+        return Done{};
+    }
+    if (positions.features == headDim && headDim % 2 != 0) {
+        return Error{"", "rotary positions need an even number of features per head, got " + std::to_string(headDim)};
+    }
+    if (positions.features % 2 != 0 || positions.features == 0) {
+        return Error{"", "parameter rotary_share: " + std::to_string(positions.features) + " of " +
+                             std::to_string(headDim) +
+                             " features per head would rotate: expected an even number of "
+                             "at least 2"};
+    }
+    if (positions.scaling == RopeScaling::Llama3 && !(positions.high > positions.low)) {
+        return Error{"", "parameter rope_high_frequency: got " + numberText(positions.high) +
+                             ", expected more than rope_low_frequency, which is " + numberText(positions.low)};
+    }
+    return Done{};
+}
+
 Status checkHeads(const ParamMap& p, std::int64_t width)
 {
     const std::int64_t heads = paramInt(p, "heads");
@@ -35,15 +87,8 @@ Status checkHeads(const ParamMap& p, std::int64_t width)
         return Error{"", std::to_string(heads) + " heads are not a multiple of " + std::to_string(sizes.kvHeads) +
                              " key-value heads"};
     }
-    if (usesFeatures(p) && paramDouble(p, "dropout") > 0) {
-        return Error{"", "parameter dropout: it leaves out single attention weights, which a performer never forms: "
-                         "expected 0, or weights by softmax"};
-    }
-    if (paramBool(p, "rope") && sizes.headDim % 2 != 0) {
-        return Error{"",
-                     "rotary positions need an even number of features per head, got " + std::to_string(sizes.headDim)};
-    }
-    return Done{};
+    const Status weights = checkWeights(p);
+    return weights ? checkPositions(p, sizes.headDim) : weights;
 }
 
 ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
@@ -75,14 +120,13 @@ std::vector<RankedWeight> projectionsOf(const ParamMap& p, Shapes in)
 
 /// What attends, for one token, without the projections: parameters, FLOP and what is kept.
 ///
-/// By softmax FLOP are 2·a for the scores and 2·a for the values per key, over T/2 keys where causal, else T. Kept: q
-/// and the heads' output (a each), k and v (m each), the log-sum per head.
+/// By softmax FLOP are 2·a for the scores and 2·a for the values per key that is seen. Kept: q and the heads' output (a
+/// each), k and v (m each), the log-sum per head.
 NodeCost softmaxCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_t context)
 {
     const double a = real(sizes.heads) * real(sizes.headDim);
     const double m = real(sizes.kvHeads) * real(sizes.headDim);
-    const double keys = real(context) / (paramBool(p, "causal") ? 2 : 1);
-    return {0, 4 * a * keys, 2 * a + 2 * m + real(sizes.heads)};
+    return {0, 4 * a * keysSeen(p, context), 2 * a + 2 * m + real(sizes.heads)};
 }
 
 /// By r features, which each key-value head has of its own: 2·e·r FLOP for those of each query and key, 2·r·(e + 1) for
@@ -108,9 +152,10 @@ NodeCost featureCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_
     return {countOf(kvHeads * r * e), flops, kept};
 }
 
-/// With a = heads · headDim and m = kvHeads · headDim: parameters 2·d·a + 2·d·m, with biases a + 2m + d, with query
-/// and key norms 2 · headDim. FLOP: twice the projections, and what attends. Kept: what attends, and the output. A
-/// projection of rank r has r·(in + out) parameters, and its inner features are kept.
+/// With a = heads · headDim and m = kvHeads · headDim: parameters 2·d·a + 2·d·m, with biases a + 2m and d of the
+/// output, with norms of queries and keys 2 · headDim, or a + m over all heads. FLOP: twice the projections, and what
+/// attends. Kept: what attends, and the output. A projection of rank r has r·(in + out) parameters, and its inner
+/// features are kept.
 NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const AttentionSizes sizes = attentionSizesOf(p, in[0].features());
@@ -123,8 +168,9 @@ NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t co
         projections += weightsOf(p, projection.rank, projection.out, projection.in);
         inner += real(rankOf(p, projection.rank, projection.out, projection.in).value_or(0));
     }
-    const double biases = paramBool(p, "bias") ? a + 2 * m + d : 0;
-    const double norms = paramBool(p, "qk_norm") ? 2 * real(sizes.headDim) : 0;
+    const double biases = (hasQkvBias(p) ? a + 2 * m : 0) + (hasOutBias(p) ? d : 0);
+    const QkNorm norm = qkNormOf(p);
+    const double norms = norm == QkNorm::Head ? 2 * real(sizes.headDim) : norm == QkNorm::AllHeads ? a + m : 0;
     const NodeCost attends = usesFeatures(p) ? featureCost(p, sizes, context) : softmaxCost(p, sizes, context);
     return {countOf(projections + biases + norms + real(attends.parameters)), 2 * projections + biases + attends.flops,
             attends.activationElements + elementsOf(out[0], context) + inner};
@@ -152,6 +198,89 @@ ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
     return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
 }
 
+/// Of the positions that rotate queries and keys.
+std::vector<ParamSpec> rotaryParams()
+{
+    const std::vector<ParamCondition> rotates = {{kRopeParam, {true}}};
+    const auto under = [](std::vector<ParamValue> scalings) {
+        return std::vector<ParamCondition>{{kRopeParam, {true}}, {kRopeScalingParam, std::move(scalings)}};
+    };
+    const std::string linear = kLinearScaling;
+    const std::string llama3 = kLlama3Scaling;
+    return {
+        flagParam(kRopeParam, "Rotary positions", true, "Rotates queries and keys by their position (LLaMA)."),
+        onlyWhere(realParam("rope_base", "Rotary base", 10000.0, "10000 in the LLaMA runs of ANCRe.", 1.0, 1e9),
+                  rotates),
+        onlyWhere(realParam("rotary_share", "Rotating share", 1.0,
+                            "Share of a head's features that rotate, the first of them: 0.25 in Pythia.", 1e-6, 1.0),
+                  rotates),
+        onlyWhere(choiceParam(kRopeScalingParam, "Rotary scaling", kNoScaling,
+                              {kNoScaling, kLinearScaling, kLlama3Scaling},
+                              "Slows rotation for longer sequences: at all frequencies alike, or at low ones "
+                              "(Llama 3.1)."),
+                  rotates),
+        onlyWhere(realParam("rope_factor", "Rotary factor", 8.0, "How many times slower: 8 in Llama 3.1.", 1.0, 1e6),
+                  under({linear, llama3})),
+        onlyWhere(realParam("rope_low_frequency", "Low frequency", 1.0,
+                            "Turns within the original length below which the factor counts in full: 1 in Llama 3.1.",
+                            1e-6, 1e6),
+                  under({llama3})),
+        onlyWhere(realParam("rope_high_frequency", "High frequency", 4.0,
+                            "Turns within the original length above which nothing is slowed: 4 in Llama 3.1.", 1e-6,
+                            1e6),
+                  under({llama3})),
+        onlyWhere(integerParam("rope_original_length", "Original length", std::int64_t{8192}, "tokens",
+                               "Sequence length of the training before the scaling: 8192 in Llama 3.1."),
+                  under({llama3})),
+    };
+}
+
+std::vector<ParamSpec> attentionParams()
+{
+    const std::vector<ParamCondition> normed = {{kQkNormParam, {std::string(kHeadNorm), std::string(kAllHeadsNorm)}}};
+    const std::vector<ParamCondition> bySoftmax = {{kWeightsParam, {std::string(kSoftmaxWeights)}}};
+    const std::vector<ParamCondition> byFeatures = {{kWeightsParam, {std::string(kPerformerWeights)}}};
+    std::vector<ParamSpec> params = {
+        integerParam("heads", "Heads", std::int64_t{4}, "heads",
+                     "Must divide the width, unless the features per head are given."),
+        integerParam("head_dim", "Features per head", std::int64_t{0}, "features",
+                     "0: the width over the heads. Others make the inner width heads times that.", 0),
+        integerParam("kv_heads", "Key-value heads", std::int64_t{0}, "heads",
+                     "Fewer than heads shares keys and values among them; 0 is as many.", 0),
+        flagParam("causal", "Causal", true, "A token sees itself and earlier ones only."),
+        onlyWhere(integerParam(kWindowParam, "Window", std::int64_t{0}, "tokens",
+                               "Most tokens that one sees, itself among them; 0: no bound. 4096 in Mistral 7B.", 0),
+                  {{"causal", {true}}, bySoftmax.front()}),
+    };
+    std::ranges::move(rotaryParams(), std::back_inserter(params));
+    std::vector<ParamSpec> rest = {
+        choiceParam(kQkNormParam, "Query and key norm", kNoQkNorm, {kNoQkNorm, kHeadNorm, kAllHeadsNorm},
+                    "An RMS norm of queries and keys: over each head's features (Qwen3), or over all heads' (OLMo 2)."),
+        onlyWhere(realParam("norm_eps", "Norm epsilon", 1e-6, "Added under the root in these norms.", 0.0, 1.0),
+                  normed),
+        choiceParam(kBiasParam, "Bias", kNoBias, {kNoBias, kQkvBias, kAllBiases},
+                    "Biases on the projections that make q, k and v (Qwen2), or on the output's too (GPT-2)."),
+        onlyWhere(realParam("dropout", "Dropout", 0.0, "On the attention weights, while training.", 0.0, 0.99),
+                  bySoftmax),
+        choiceParam(kWeightsParam, "Attention weights", kSoftmaxWeights, {kSoftmaxWeights, kPerformerWeights},
+                    "softmax, or its approximation by positive features (performer), linear in the length."),
+        onlyWhere(integerParam(kFeaturesParam, "Features", std::int64_t{64}, "features",
+                               "Of a performer, for each key-value head: more approximate the softmax more closely.", 1,
+                               1e6),
+                  byFeatures),
+        onlyWhere(choiceParam(kFeaturesStartParam, "Features start", kFittedFeatures, {kFittedFeatures, kDrawnFeatures},
+                              "Of a performer: fitted to the softmax's weights (appendix B of the paper on low-rank "
+                              "initialisation), or as they are drawn."),
+                  byFeatures),
+        rankParam("q_rank", "Rank of queries"),
+        rankParam("k_rank", "Rank of keys"),
+        rankParam("v_rank", "Rank of values"),
+        rankParam("out_rank", "Rank of the output"),
+    };
+    std::ranges::move(rest, std::back_inserter(params));
+    return params;
+}
+
 NodeKind attentionKind()
 {
     return {.key = "attention",
@@ -161,29 +290,7 @@ NodeKind attentionKind()
             .traits = {.role = NodeRole::Attention, .keptForReaders = true, .multiplies = true},
             .inputs = {"q", "k", "v"},
             .outputs = {"out"},
-            .params =
-                {integerParam("heads", "Heads", std::int64_t{4}, "heads",
-                              "Must divide the width, unless the features per head are given."),
-                 integerParam("head_dim", "Features per head", std::int64_t{0}, "features",
-                              "0: the width over the heads. Others make the inner width heads times that.", 0),
-                 integerParam("kv_heads", "Key-value heads", std::int64_t{0}, "heads",
-                              "Fewer than heads shares keys and values among them; 0 is as many.", 0),
-                 flagParam("causal", "Causal", true, "A token sees itself and earlier ones only."),
-                 flagParam("rope", "Rotary positions", true, "Rotates queries and keys by their position (LLaMA)."),
-                 realParam("rope_base", "Rotary base", 10000.0, "10000 in the LLaMA runs of ANCRe.", 1.0, 1e9),
-                 flagParam("qk_norm", "Query and key norm", false, "An RMS norm over each head's queries and keys."),
-                 flagParam("bias", "Bias", false, "Biases on the four projections."),
-                 realParam("dropout", "Dropout", 0.0, "On the attention weights, while training.", 0.0, 0.99),
-                 choiceParam(kWeightsParam, "Attention weights", kSoftmaxWeights, {kSoftmaxWeights, kPerformerWeights},
-                             "softmax, or its approximation by positive features (performer), linear in the length."),
-                 integerParam(kFeaturesParam, "Features", std::int64_t{64}, "features",
-                              "Of a performer, for each key-value head: more approximate the softmax more closely.", 1,
-                              1e6),
-                 choiceParam(kFeaturesStartParam, "Features start", kFittedFeatures, {kFittedFeatures, kDrawnFeatures},
-                             "Of a performer: fitted to the softmax's weights (appendix B of the paper on low-rank "
-                             "initialisation), or as they are drawn."),
-                 rankParam("q_rank", "Rank of queries"), rankParam("k_rank", "Rank of keys"),
-                 rankParam("v_rank", "Rank of values"), rankParam("out_rank", "Rank of the output")},
+            .params = attentionParams(),
             .shapeRule = attentionShape,
             .costRule = attentionCost,
             .weightsRule = projectionsOf};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each kind of node is in PyTorch.
 #include "projects/nodes/attention_features.h"
+#include "projects/nodes/attention_options.h"
 #include "projects/pytorch/graph_writer.h"
 
 #include <algorithm>
@@ -16,6 +17,18 @@ std::string flag(const char* name, bool value)
 std::string size(std::int64_t value)
 {
     return std::to_string(value);
+}
+
+std::string rotaryArguments(const AttentionTraits& traits, const RotaryPositions& positions)
+{
+    std::string text = traits.rope ? ", rope_base=" + pythonReal(positions.base) : "";
+    text += traits.rotatesPart ? ", rotating=" + size(positions.features) : "";
+    text += traits.scaling != RopeScaling::None ? ", rope_factor=" + pythonReal(positions.factor) : "";
+    if (traits.scaling == RopeScaling::Llama3) {
+        text += ", low_frequency=" + pythonReal(positions.low) + ", high_frequency=" + pythonReal(positions.high) +
+                ", original_length=" + size(positions.original);
+    }
+    return text;
 }
 
 } // namespace
@@ -248,6 +261,10 @@ Status GraphWriter::addActivation(const ResolvedNode& node)
         alias(node, in(node));
         return Done{};
     }
+    if (function == "gelu_tanh") {
+        define(node, "F.gelu(" + in(node) + ", approximate=\"tanh\")");
+        return Done{};
+    }
     const bool isTorch = function == "tanh" || function == "sigmoid";
     define(node, (isTorch ? "torch." : "F.") + function + "(" + in(node) + ")");
     return Done{};
@@ -289,9 +306,14 @@ Status GraphWriter::addAttention(const ResolvedNode& node)
     const AttentionSizes sizes = attentionSizesOf(node.params, width);
     AttentionTraits traits;
     traits.causal = paramBool(node.params, "causal");
-    traits.rope = paramBool(node.params, "rope");
-    traits.qkNorm = paramBool(node.params, "qk_norm");
-    traits.bias = paramBool(node.params, "bias");
+    const RotaryPositions positions = rotaryOf(node.params, sizes.headDim);
+    traits.window = paramInt(node.params, kWindowParam) > 0;
+    traits.rope = positions.features > 0;
+    traits.rotatesPart = traits.rope && positions.features < sizes.headDim;
+    traits.scaling = positions.scaling;
+    traits.qkNorm = qkNormOf(node.params);
+    traits.bias = hasQkvBias(node.params);
+    traits.outBias = hasOutBias(node.params);
     traits.dropout = paramDouble(node.params, "dropout") > 0;
     traits.sharesHeads = sizes.heads != sizes.kvHeads;
     traits.mixesValues = m_made.mixesValues;
@@ -303,17 +325,20 @@ Status GraphWriter::addAttention(const ResolvedNode& node)
         const auto rank = rankOf(node.params, weights[i].rank, weights[i].out, weights[i].in);
         traits.factored.at(i) = rank.has_value();
         ranks += rank ? ", " + name + "_rank=" + size(*rank) : "";
-        for (const std::string& parameter : weightNames(rank.has_value(), traits.bias)) {
+        for (const std::string& parameter :
+             weightNames(rank.has_value(), name == "out" ? traits.outBias : traits.bias)) {
             parameters.push_back(name + "." + parameter);
         }
     }
-    if (traits.qkNorm) {
+    if (traits.qkNorm != QkNorm::None) {
         parameters.insert(parameters.end(), {"q_norm.weight", "k_norm.weight"});
     }
     std::string made = m_helpers.attention(traits) + "(width=" + size(width) + ", heads=" + size(sizes.heads);
     made += traits.sharesHeads ? ", kv_heads=" + size(sizes.kvHeads) : "";
     made += ", head_dim=" + size(sizes.headDim) + ranks;
-    made += traits.rope ? ", rope_base=" + pythonReal(paramDouble(node.params, "rope_base")) : "";
+    made += traits.window ? ", window=" + size(paramInt(node.params, kWindowParam)) : "";
+    made += rotaryArguments(traits, positions);
+    made += traits.qkNorm != QkNorm::None ? ", norm_eps=" + pythonReal(paramDouble(node.params, "norm_eps")) : "";
     made += traits.dropout ? ", dropout=" + pythonReal(paramDouble(node.params, "dropout")) : "";
     const std::string called = module(made + ")", parameters) + "(" + in(node, 0) + ", " + in(node, 1) + ", " +
                                in(node, 2) + (traits.mixesValues ? ", first, share)" : ")");

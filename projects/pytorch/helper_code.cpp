@@ -2,6 +2,7 @@
 #include "projects/pytorch/helper_code.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace residua::projects {
 namespace {
@@ -56,14 +57,33 @@ constexpr HelperText kHelpers[] = {
     angles = torch.outer(torch.arange(time, dtype=torch.float64), base**-powers)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width].to(x)
 )"},
-    {Helper::Rotate, "rotate", R"(def rotate(x, base):
-    """Rotary positions: features i and i + e/2 of [batch, heads, time, e] turned by p · base^(-2i/e) at position p."""
-    time, width = x.shape[-2:]
-    powers = torch.arange(0, width, 2, dtype=torch.float64) / width
-    angles = torch.outer(torch.arange(time, dtype=torch.float64), base**-powers)
+    {Helper::Rotate, "rotary_frequencies", R"(def rotary_frequencies(features, base):
+    """Of rotary positions: base^(-2i/r) for each pair i of r features, in radians a position."""
+    return base ** -(torch.arange(0, features, 2, dtype=torch.float64) / features)
+)"},
+    {Helper::SlowFrequencies, "slowed", R"(def slowed(frequencies, factor, low, high, original_length):
+    """Divides by the factor what turns less than `low` times within the original length, leaves what turns more than
+    `high` times, and goes smoothly from one to the other (Llama 3.1).
+    """
+    turns = frequencies * original_length / (2 * math.pi)
+    kept = ((turns - low) / (high - low)).clamp(0, 1)
+    return frequencies * (kept + (1 - kept) / factor)
+)"},
+    {Helper::Rotate, "rotate", R"(def rotate(x, frequencies):
+    """Rotary positions: features i and i + r/2 of [batch, heads, time, e] turned by p · frequencies[i] at position p,
+    where there are r/2 frequencies; features from r on stay.
+    """
+    angles = torch.outer(torch.arange(x.shape[-2], dtype=torch.float64), frequencies)
     cosine, sine = angles.cos().to(x), angles.sin().to(x)
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
+    half = len(frequencies)
+    first, second, rest = x.split((half, half, x.shape[-1] - 2 * half), dim=-1)
+    return torch.cat((first * cosine - second * sine, second * cosine + first * sine, rest), dim=-1)
+)"},
+    {Helper::WindowMask, "window_mask", R"(def window_mask(time, window, device):
+    """Which tokens each sees: itself and at most window - 1 earlier ones."""
+    position = torch.arange(time, device=device)
+    behind = position[:, None] - position
+    return (behind >= 0) & (behind < window)
 )"},
     {Helper::OpenRelu, "open_relu", R"(def open_relu(x):
     """ReLU with a derivative of 1 at 0, so that a gate that starts there can learn."""
@@ -132,7 +152,9 @@ private:
     [[nodiscard]] std::vector<std::string> words() const
     {
         std::string text = "Multi-head attention, softmax(q kᵀ / √e) v in each head of e features";
-        text += m_traits.causal ? ": a token sees itself and earlier ones." : ".";
+        text += m_traits.window   ? ": a token sees `window` tokens, itself and those before it."
+                : m_traits.causal ? ": a token sees itself and earlier ones."
+                                  : ".";
         std::vector<std::string> result{text};
         if (m_traits.mixesValues) {
             result.emplace_back("Value residual: the values are λ1 · those of the first layer + λ2 · its own. Returns "
@@ -144,11 +166,11 @@ private:
     [[nodiscard]] std::string projection(std::size_t which, const std::string& in, const std::string& out) const
     {
         const std::string sizes = in + ", " + out;
-        const std::string bias = m_traits.bias ? "True" : "False";
+        const bool bias = kProjections[which] == std::string_view("out") ? m_traits.outBias : m_traits.bias;
         return std::string("self.") + kProjections[which] +
-               (m_traits.factored[which] ? " = LowRankLinear(" + sizes + ", " + kProjections[which] + "_rank" +
-                                               (m_traits.bias ? ", bias=True)" : ")")
-                                         : " = nn.Linear(" + sizes + ", bias=" + bias + ")");
+               (m_traits.factored[which]
+                    ? " = LowRankLinear(" + sizes + ", " + kProjections[which] + "_rank" + (bias ? ", bias=True)" : ")")
+                    : " = nn.Linear(" + sizes + ", bias=" + (bias ? "True)" : "False)"));
     }
 
     void writeInit()
@@ -158,7 +180,12 @@ private:
         for (std::size_t i = 0; i < 4; ++i) {
             arguments += m_traits.factored[i] ? std::string(", ") + kProjections[i] + "_rank" : "";
         }
+        arguments += m_traits.window ? ", window" : "";
         arguments += m_traits.rope ? ", rope_base" : "";
+        arguments += m_traits.rotatesPart ? ", rotating" : "";
+        arguments += m_traits.scaling != RopeScaling::None ? ", rope_factor" : "";
+        arguments += m_traits.scaling == RopeScaling::Llama3 ? ", low_frequency, high_frequency, original_length" : "";
+        arguments += m_traits.qkNorm != QkNorm::None ? ", norm_eps" : "";
         arguments += m_traits.dropout ? ", dropout" : "";
         m_text.line("def __init__(" + arguments + "):");
         m_text.indent();
@@ -167,8 +194,11 @@ private:
         if (m_traits.sharesHeads) {
             m_text.line("self.kv_heads = kv_heads");
         }
+        if (m_traits.window) {
+            m_text.line("self.window = window");
+        }
         if (m_traits.rope) {
-            m_text.line("self.rope_base = rope_base");
+            m_text.line("self.frequencies = " + frequencies());
         }
         if (m_traits.dropout) {
             m_text.line("self.dropout = dropout");
@@ -179,11 +209,27 @@ private:
         m_text.line(projection(1, "width", shared));
         m_text.line(projection(2, "width", shared));
         m_text.line(projection(3, inner, "width"));
-        if (m_traits.qkNorm) {
-            m_text.line("self.q_norm = nn.RMSNorm(head_dim, eps=1e-6)");
-            m_text.line("self.k_norm = nn.RMSNorm(head_dim, eps=1e-6)");
+        if (m_traits.qkNorm != QkNorm::None) {
+            const bool isAll = m_traits.qkNorm == QkNorm::AllHeads;
+            m_text.line("self.q_norm = nn.RMSNorm(" + (isAll ? inner : "head_dim") + ", eps=norm_eps)");
+            m_text.line("self.k_norm = nn.RMSNorm(" + (isAll ? shared : "head_dim") + ", eps=norm_eps)");
         }
         m_text.outdent();
+    }
+
+    [[nodiscard]] std::string frequencies() const
+    {
+        const std::string plain =
+            std::string("rotary_frequencies(") + (m_traits.rotatesPart ? "rotating" : "head_dim") + ", rope_base)";
+        switch (m_traits.scaling) {
+        case RopeScaling::Linear:
+            return plain + " / rope_factor";
+        case RopeScaling::Llama3:
+            return "slowed(" + plain + ", rope_factor, low_frequency, high_frequency, original_length)";
+        case RopeScaling::None:
+            break;
+        }
+        return plain;
     }
 
     void writeSplit()
@@ -200,24 +246,31 @@ private:
         const std::string shared = m_traits.sharesHeads ? "self.kv_heads" : "self.heads";
         m_text.line(m_traits.mixesValues ? "def forward(self, q, k, v, first, share):" : "def forward(self, q, k, v):");
         m_text.indent();
-        m_text.line("q = self.split(self.q(q), self.heads)");
-        m_text.line("k = self.split(self.k(k), " + shared + ")");
+        const bool normsAll = m_traits.qkNorm == QkNorm::AllHeads;
+        m_text.line(std::string("q = self.split(") + (normsAll ? "self.q_norm(self.q(q))" : "self.q(q)") +
+                    ", self.heads)");
+        m_text.line(std::string("k = self.split(") + (normsAll ? "self.k_norm(self.k(k))" : "self.k(k)") + ", " +
+                    shared + ")");
         m_text.line(std::string(m_traits.mixesValues ? "own" : "v") + " = self.split(self.v(v), " + shared + ")");
         if (m_traits.mixesValues) {
             m_text.line("v = own if first is None else share[0] * first + share[1] * own");
         }
-        if (m_traits.qkNorm) {
+        if (m_traits.qkNorm == QkNorm::Head) {
             m_text.line("q, k = self.q_norm(q), self.k_norm(k)");
         }
         if (m_traits.rope) {
-            m_text.line("q, k = rotate(q, self.rope_base), rotate(k, self.rope_base)");
+            m_text.line("q, k = rotate(q, self.frequencies), rotate(k, self.frequencies)");
         }
         std::string arguments = "q, k, v";
+        if (m_traits.window) {
+            m_text.line("mask = window_mask(q.shape[2], self.window, q.device)");
+            arguments += ", attn_mask=mask";
+        }
         if (m_traits.dropout) {
             m_text.line("dropout = self.dropout if self.training else 0.0");
             arguments += ", dropout_p=dropout";
         }
-        arguments += m_traits.causal ? ", is_causal=True" : "";
+        arguments += m_traits.causal && !m_traits.window ? ", is_causal=True" : "";
         arguments += m_traits.sharesHeads ? ", enable_gqa=True" : "";
         m_text.line("mixed = F.scaled_dot_product_attention(" + arguments + ")");
         const std::string made = "self.out(mixed.transpose(1, 2).flatten(2))";
@@ -240,6 +293,12 @@ std::string HelperCode::attention(const AttentionTraits& traits)
     }
     if (traits.rope) {
         use(Helper::Rotate);
+    }
+    if (traits.scaling == RopeScaling::Llama3) {
+        use(Helper::SlowFrequencies);
+    }
+    if (traits.window) {
+        use(Helper::WindowMask);
     }
     if (std::ranges::count(traits.factored, true) > 0) {
         use(Helper::LowRankLinear);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/nodes/attention_options.h"
 #include "projects/pytorch/python_text.h"
 
 #include <array>
@@ -19,6 +20,8 @@ enum class Helper {
     Scale,
     Sinusoids,
     Rotate,
+    SlowFrequencies,
+    WindowMask,
     OpenRelu,
     Sinkhorn,
     TokenWeights,
@@ -28,9 +31,13 @@ enum class Helper {
 /// What an attention has, all else being numbers.
 struct AttentionTraits {
     bool causal = true;
+    bool window = false;
     bool rope = false;
-    bool qkNorm = false;
-    bool bias = false;
+    bool rotatesPart = false; ///< of a head's features
+    RopeScaling scaling = RopeScaling::None;
+    QkNorm qkNorm = QkNorm::None;
+    bool bias = false; ///< of q, k and v
+    bool outBias = false;
     bool dropout = false;
     bool sharesHeads = false;          ///< fewer key-value heads than heads
     bool mixesValues = false;          ///< with those of the first layer

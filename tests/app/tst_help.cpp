@@ -115,9 +115,13 @@ std::vector<NodeCase> casesOf(const std::string& kind)
     }
     if (kind == "attention") {
         const std::vector<Shape> in(3, sequence);
-        return {{{}, in, {{"a", 24}, {"m", 24}}},
-                {{{"kv_heads", std::int64_t{2}}, {"bias", true}, {"qk_norm", true}}, in, {{"a", 24}, {"m", 12}}},
-                {{{"head_dim", std::int64_t{10}}, {"bias", true}, {"qk_norm", true}}, in, {{"a", 40}, {"m", 40}}}};
+        return {{{}, in, {{"a", 24}, {"m", 24}, {"b", 0}, {"c", 0}, {"h", 0}, {"n", 0}}},
+                {{{"kv_heads", std::int64_t{2}}, {"bias", std::string("qkv")}, {"qk_norm", std::string("head")}},
+                 in,
+                 {{"a", 24}, {"m", 12}, {"b", 1}, {"c", 0}, {"h", 1}, {"n", 0}}},
+                {{{"head_dim", std::int64_t{10}}, {"bias", std::string("all")}, {"qk_norm", std::string("all")}},
+                 in,
+                 {{"a", 40}, {"m", 40}, {"b", 1}, {"c", 1}, {"h", 0}, {"n", 1}}}};
     }
     if (kind == "token_embedding") {
         return {{{}, {Shape{{projects::kBatch, projects::kTime}, projects::Element::Token}}}};

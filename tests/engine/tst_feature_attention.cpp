@@ -196,7 +196,7 @@ private Q_SLOTS:
         for (projects::Node& node : project.network.blocks[0].graph.nodes) {
             if (node.kind == "attention" && kvHeads > 0) {
                 node.params["kv_heads"] = std::int64_t{kvHeads};
-                node.params["qk_norm"] = true;
+                node.params["qk_norm"] = std::string("head");
             }
         }
         if (rank > 0) {

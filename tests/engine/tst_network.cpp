@@ -340,10 +340,15 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("block");
         QTest::addColumn<QString>("topology");
-        const char* const cases[][2] = {{"transformer", "plain"},         {"gpt", "grn-v1"},
-                                        {"transformer", "ancre-ingoing"}, {"mlp", "ancre-outgoing"},
-                                        {"transformer-qkv", "dca"},       {"bottleneck", "denseformer"},
-                                        {"low-rank-linear", "grn-v2"}};
+        const char* const cases[][2] = {{"transformer", "plain"},
+                                        {"gpt", "grn-v1"},
+                                        {"transformer", "ancre-ingoing"},
+                                        {"mlp", "ancre-outgoing"},
+                                        {"transformer-qkv", "dca"},
+                                        {"bottleneck", "denseformer"},
+                                        {"low-rank-linear", "grn-v2"},
+                                        {"transformer-parallel", "ancre-ingoing"},
+                                        {"transformer-norms-after", "grn-v2"}};
         for (const auto& [block, topology] : cases) {
             QTest::addRow("%s, %s", block, topology) << QString(block) << QString(topology);
         }
@@ -370,7 +375,10 @@ private Q_SLOTS:
                 .node("position", "position_embedding")
                 .node("conv", "conv1d", {{"kernel", std::int64_t{3}}})
                 .node("gqa", "attention",
-                      {{"heads", std::int64_t{4}}, {"kv_heads", std::int64_t{2}}, {"qk_norm", true}, {"bias", true}})
+                      {{"heads", std::int64_t{4}},
+                       {"kv_heads", std::int64_t{2}},
+                       {"qk_norm", std::string("head")},
+                       {"bias", std::string("all")}})
                 .node("times", "multiply")
                 .node("both", "concat")
                 .node("down", "linear")

@@ -10,6 +10,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/schedule/stage_schedule.h"
+#include "tests/projects/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -136,7 +137,7 @@ public:
         for (const projects::BlockPreset& block : projects::blockPresets()) {
             const bool isLanguage = block.name == "gpt" || block.name.starts_with("transformer");
             const std::string name = "block-" + block.name;
-            if (block.name == "gpt" || block.name == "transformer-qkvr") {
+            if (block.name == "gpt" || (isLanguage && block.name != "transformer" && block.name != "transformer-qkv")) {
                 add(name, tinyLanguage(block.name, "grn-v3", kDepth));
             } else if (!isLanguage) {
                 add(name, tinyVectors(block.name, "grn-v1", kDepth));
@@ -280,8 +281,8 @@ public:
                       {{"heads", std::int64_t{4}},
                        {"kv_heads", std::int64_t{2}},
                        {"head_dim", std::int64_t{6}},
-                       {"qk_norm", true},
-                       {"bias", true},
+                       {"qk_norm", std::string("head")},
+                       {"bias", std::string("all")},
                        {"causal", false},
                        {"rope_base", 500.0}})
                 .node("conv", "conv1d", {{"groups", std::int64_t{2}}})
@@ -337,6 +338,7 @@ public:
                                    .wire("places", "output")
                                    .build();
         add("kinds-sequence", std::move(project));
+        addAttentions();
 
         Project image = tinyVectors("mlp", "grn-v1", 2);
         image.data.source = projects::LinearRegression{.dim = 16, .samples = 6};
@@ -378,6 +380,33 @@ public:
                                  .wire("read", "output")
                                  .build();
         add("kinds-image", std::move(image));
+    }
+
+    /// Attentions of each kind, some in one class and some in several.
+    void addAttentions()
+    {
+        const char* const kinds[] = {
+            "window=2",
+            "window=3 kv_heads=1 bias=qkv",
+            "qk_norm=all bias=all kv_heads=1 norm_eps=0.01",
+            "rotary_share=0.5 head_dim=8 qk_norm=head",
+            "rope_scaling=linear rope_factor=2.5 window=2",
+            "rope_scaling=llama3 rope_original_length=16 rope_low_frequency=0.5 rope_high_frequency=2 head_dim=16",
+            "rope_scaling=llama3 rope_original_length=8 rotary_share=0.5 head_dim=12 q_rank=2 bias=qkv"};
+        std::string nodes = "input input; act activation function=gelu_tanh; sum add; output output";
+        std::string wires = "; act > sum.in1; input > act; sum > output";
+        int count = 1;
+        for (const char* const kind : kinds) {
+            const std::string name = "a" + std::to_string(++count);
+            nodes += "; " + name + " attention heads=2 " + kind;
+            for (const char* const port : {".q", ".k", ".v"}) {
+                wires.append("; input > ").append(name).append(port);
+            }
+            wires += "; " + name + " > sum.in" + std::to_string(count);
+        }
+        Project project = tinyLanguage("transformer", "grn-v1", 2);
+        project.network.blocks[0].graph = graphFrom(nodes + wires);
+        add("kinds-attention", std::move(project));
     }
 
     void addNetworks()

@@ -204,12 +204,14 @@ private Q_SLOTS:
         QTest::addColumn<int>("kvHeads");
         QTest::addColumn<bool>("norm");
         QTest::addColumn<bool>("performer");
-        QTest::newRow("joined") << QString("transformer") << 0 << false << false;
-        QTest::newRow("norms on q and k") << QString("transformer") << 0 << true << false;
-        QTest::newRow("shared keys") << QString("transformer") << 2 << false << false;
-        QTest::newRow("biases") << QString("gpt") << 0 << false << false;
-        QTest::newRow("by features") << QString("transformer") << 0 << false << true;
-        QTest::newRow("by features, shared keys") << QString("gpt") << 2 << true << true;
+        QTest::addColumn<QString>("bias");
+        QTest::newRow("joined") << QString("transformer") << 0 << false << false << "none";
+        QTest::newRow("norms on q and k") << QString("transformer") << 0 << true << false << "none";
+        QTest::newRow("shared keys") << QString("transformer") << 2 << false << false << "none";
+        QTest::newRow("biases") << QString("gpt") << 0 << false << false << "all";
+        QTest::newRow("biases of q, k and v") << QString("transformer") << 2 << false << false << "qkv";
+        QTest::newRow("by features") << QString("transformer") << 0 << false << true << "none";
+        QTest::newRow("by features, shared keys") << QString("gpt") << 2 << true << true << "all";
     }
     void keptHeadsAreTheOthersAtZero()
     {
@@ -217,6 +219,7 @@ private Q_SLOTS:
         QFETCH(int, kvHeads);
         QFETCH(bool, norm);
         QFETCH(bool, performer);
+        QFETCH(QString, bias);
         Project project = tinyLanguage(block.toStdString(), "plain", 2);
         projects::NodeId id{};
         for (projects::Node& node : project.network.blocks.front().graph.nodes) {
@@ -224,8 +227,8 @@ private Q_SLOTS:
                 id = node.id;
                 node.params["heads"] = std::int64_t{4};
                 node.params["kv_heads"] = std::int64_t{kvHeads};
-                node.params["qk_norm"] = norm;
-                node.params["bias"] = block == "gpt";
+                node.params["qk_norm"] = std::string(norm ? "head" : "none");
+                node.params["bias"] = bias.toStdString();
                 node.params["weights"] = std::string(performer ? "performer" : "softmax");
                 node.params["features"] = std::int64_t{5};
             }

@@ -248,7 +248,7 @@ private Q_SLOTS:
         QTest::addColumn<QString>("kind");
         QTest::addColumn<QString>("key");
         QTest::addColumn<QString>("value");
-        for (const char* const function : {"relu", "gelu", "silu", "tanh", "sigmoid"}) {
+        for (const char* const function : {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"}) {
             QTest::addRow("activation %s", function) << "activation"
                                                      << "function" << function;
         }
@@ -287,7 +287,16 @@ private Q_SLOTS:
                                                << "performer";
         QTest::newRow("normed attention") << "attention"
                                           << "qk_norm"
-                                          << "true";
+                                          << "head";
+        QTest::newRow("attention normed over all heads") << "attention"
+                                                         << "qk_norm"
+                                                         << "all";
+        QTest::newRow("attention with biases") << "attention"
+                                               << "bias"
+                                               << "qkv";
+        QTest::newRow("attention within a window") << "attention"
+                                                   << "window"
+                                                   << "3";
     }
     void everyNode()
     {

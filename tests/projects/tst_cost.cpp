@@ -33,6 +33,7 @@ private slots:
     void networkRank();
     void convolutionRank();
     void performer();
+    void attentionOptions();
     void meanPoolCountsItsInput();
     void topology_data();
     void topology();
@@ -143,6 +144,36 @@ void TestCost::performer()
     const NodeCost all =
         costWith(256, {{"weights", std::string("performer")}, {"features", std::int64_t{16}}, {"causal", false}});
     QCOMPARE(all.flops, projections + features + 6 * 2.0 * 16 * 9);
+}
+
+/// Biases and norms are parameters; a window bounds what a token sees.
+void TestCost::attentionOptions()
+{
+    const Shape sequence{{kBatch, kTime, 32}};
+    const Shape in[] = {sequence, sequence, sequence};
+    const auto costWith = [&](std::int64_t context, std::map<std::string, ParamValue> given) {
+        given.insert({{"heads", std::int64_t{4}}, {"kv_heads", std::int64_t{2}}});
+        const auto params = evaluateParams(Node{NodeId{1}, "attention", "n", std::move(given)}, Sizes{});
+        return findNodeKind("attention")->costRule(*params, in, std::vector{sequence}, context);
+    };
+    const NodeCost plain = costWith(256, {});
+    const auto more = [&](std::map<std::string, ParamValue> given) {
+        return costWith(256, std::move(given)).parameters - plain.parameters;
+    };
+    QCOMPARE(more({{"bias", std::string("qkv")}}), std::int64_t{32 + 2 * 16});
+    QCOMPARE(more({{"bias", std::string("all")}}), std::int64_t{32 + 2 * 16 + 32});
+    QCOMPARE(more({{"qk_norm", std::string("head")}}), std::int64_t{2 * 8});
+    QCOMPARE(more({{"qk_norm", std::string("all")}}), std::int64_t{32 + 16});
+    QCOMPARE(more({{"rotary_share", 0.5}, {"rope_scaling", std::string("llama3")}}), std::int64_t{0});
+    const auto keysOf = [&](std::int64_t context, std::int64_t window) {
+        const double projections = 2.0 * static_cast<double>(plain.parameters);
+        return (costWith(context, {{"window", window}}).flops - projections) / (4 * 32);
+    };
+    QCOMPARE(keysOf(256, 0), 128.0);
+    QCOMPARE(keysOf(256, 256), 128.0);
+    QCOMPARE(keysOf(256, 1000), 128.0);
+    QCOMPARE(keysOf(256, 64), 64.0 - 64.0 * 64 / 512);
+    QVERIFY(std::abs(keysOf(1 << 20, 64) - 64) < 0.01);
 }
 
 /// On the matrix C_out × (C_in · kernel²); groups leave a convolution full, whatever the network says.

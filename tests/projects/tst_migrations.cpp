@@ -39,7 +39,7 @@ private Q_SLOTS:
         const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
         QVERIFY(ancre != presets.end());
         QVERIFY((read->topology == Topology{"ancre-ingoing", ancre->wiring}));
-        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 4,"));
+        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 5,"));
     }
 
     /// What schema 1 could say in one way only it goes on meaning.
@@ -165,6 +165,50 @@ private Q_SLOTS:
             "kind": "low_rank_linear", "params": [1]}]}}})");
         QVERIFY(!odd.ok());
         QCOMPARE(shown(odd.error().place), shown("/network/stem/nodes/0/params"));
+    }
+
+    /// Until schema 4 an attention had all biases or none, and norms of each head or none.
+    void schemaFourHadFlagsOfAttention()
+    {
+        const std::string graph = R"({"nodes": [
+            {"id": 1, "kind": "attention", "name": "a", "params": {"bias": true, "qk_norm": true, "heads": 2}},
+            {"id": 2, "kind": "attention", "name": "b", "params": {"bias": false, "qk_norm": false}},
+            {"id": 3, "kind": "attention", "name": "c"},
+            {"id": 4, "kind": "linear", "name": "d", "params": {"bias": true}}], "wires": ["1.out > 4.in"]})";
+        using Params = std::map<std::string, ParamValue>;
+        Graph expected;
+        expected.nodes = {
+            {NodeId{1}, "attention", "a",
+             Params{{"bias", std::string("all")}, {"qk_norm", std::string("head")}, {"heads", std::int64_t{2}}}},
+            {NodeId{2}, "attention", "b", Params{{"bias", std::string("none")}, {"qk_norm", std::string("none")}}},
+            {NodeId{3}, "attention", "c", {}},
+            {NodeId{4}, "linear", "d", Params{{"bias", true}}}};
+        expected.wires = {{{NodeId{1}, "out"}, {NodeId{4}, "in"}}};
+        const std::string block = R"({"name": "x", "graph": )" + graph + "}";
+        const std::string nodes = "/network/blocks/0/graph/nodes/";
+        const auto read = projectFromJson(R"({"schema": 4, "network": {"stem": )" + graph + R"(, "head": )" + graph +
+                                          R"(, "blocks": [)" + block + R"(]}, "sweeps": [{"name": "s", "axes": [
+            {"field": ")" + nodes + R"(0/params/bias", "values": [{"value": true}, {"label": "off", "value": false}]},
+            {"field": ")" + nodes + R"(3/params/bias", "values": [{"value": true}]},
+            {"field": "/network/blocks/0", "values": [{"value": )" +
+                                          block + "}]}]}]}");
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        QCOMPARE(read->network.stem, expected);
+        QCOMPARE(read->network.head, expected);
+        QCOMPARE(read->network.blocks.front().graph, expected);
+        const std::vector<SweepAxis>& axes = read->sweeps.front().axes;
+        QCOMPARE(axes[0].values[0].value.json, std::string(R"("all")"));
+        QCOMPARE(labelOf(axes[0].values[0]), std::string("true"));
+        QCOMPARE(axes[0].values[1].value.json, std::string(R"("none")"));
+        QCOMPARE(labelOf(axes[0].values[1]), std::string("off"));
+        QCOMPARE(axes[1].values[0].value.json, std::string("true"));
+        QVERIFY(axes[2].values[0].value.json.find(R"("qk_norm": "head")") != std::string::npos);
+        const auto file = blockFromJson(R"({"schema": 4, "block": )" + block + "}");
+        QVERIFY2(file.ok(), file ? "" : file.error().text().c_str());
+        QCOMPARE(file->block.graph, expected);
+        const auto now = projectFromJson(R"({"schema": 5, "network": {"stem": )" + graph + "}}");
+        QVERIFY2(now.ok(), now ? "" : now.error().text().c_str());
+        QVERIFY(now->network.stem.nodes[0].params.at("bias") == ParamValue(true)); // for the node's own check
     }
 
     void schemaZeroErrorsNameThePlace()

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
 using namespace residua::projects;
 using residua::tests::graphFrom;
@@ -74,8 +76,8 @@ void TestShapes::language_data()
     row("x input; a linear bias=1; y output; x > a; a > y",
         "[block test · node a] parameter bias: expected true or false");
     row("x input; a activation function=swish; y output; x > a; a > y",
-        "[block test · node a] parameter function: got swish, expected one of relu, gelu, silu, tanh, sigmoid, "
-        "identity");
+        "[block test · node a] parameter function: got swish, expected one of relu, gelu, gelu_tanh, silu, tanh, "
+        "sigmoid, identity");
     row("x input; a liner; y output; x > a; a > y", "[block test · node a] unknown kind liner");
     row("x input; a attention heads=4; y output; x > a.q; x > a.k; x > a.v; a > y", "[batch, time, 128]");
     row("x input; a attention heads=3; y output; x > a.q; x > a.k; x > a.v; a > y",
@@ -95,6 +97,34 @@ void TestShapes::language_data()
     row("x input; a attention weights=performer dropout=0.1; y output; x > a.q; x > a.k; x > a.v; a > y",
         "[block test · node a] parameter dropout: it leaves out single attention weights, which a performer never "
         "forms: expected 0, or weights by softmax");
+    constexpr const char* kWired = "; y output; x > a.q; x > a.k; x > a.v; a > y";
+    for (const char* const good :
+         {"window=1", "rope=false rotary_share=0.3", "rotary_share=0.5", "rope_scaling=linear", "bias=qkv qk_norm=all",
+          "rope_scaling=llama3 rope_low_frequency=2", "rope_high_frequency=0.5", "qk_norm=head norm_eps=0"}) {
+        row((std::string("x input; a attention ") + good + kWired).c_str(), "[batch, time, 128]");
+    }
+    const std::pair<const char*, const char*> wrong[] = {
+        {"bias=true", "bias: expected text"},
+        {"bias=some", "bias: got some, expected one of none, qkv, all"},
+        {"qk_norm=heads", "qk_norm: got heads, expected one of none, head, all"},
+        {"window=-1", "window: got -1, expected at least 0"},
+        {"window=8 causal=false", "window: it counts earlier tokens, and without causal a token sees later ones too: "
+                                  "expected 0, or causal"},
+        {"window=8 weights=performer",
+         "window: a performer sums over all earlier tokens: expected 0, or weights by softmax"},
+        {"rotary_share=0.1", "rotary_share: 3 of 32 features per head would rotate: expected an even number of at "
+                             "least 2"},
+        {"rotary_share=0.01", "rotary_share: 0 of 32 features per head would rotate: expected an even number of at "
+                              "least 2"},
+        {"rotary_share=1.5", "rotary_share: got 1.5, expected at most 1"},
+        {"rope_scaling=yarn", "rope_scaling: got yarn, expected one of none, linear, llama3"},
+        {"rope_scaling=llama3 rope_low_frequency=4",
+         "rope_high_frequency: got 4, expected more than rope_low_frequency, which is 4"},
+    };
+    for (const auto& [params, error] : wrong) {
+        row((std::string("x input; a attention ") + params + kWired).c_str(),
+            (std::string("[block test · node a] parameter ") + error).c_str());
+    }
     row("x input; n linear out=64; a attention heads=4; y output; n > a.k; x > n; x > a.q; x > a.v; a > y",
         "[block test · wire n.out > a.k] width 64 does not match 128");
     row("x input; a attention; y output; x > a.q; x > a.v; a > y", "[block test · node a] input k is not wired");
