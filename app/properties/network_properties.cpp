@@ -252,7 +252,10 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
     if (const projects::NodeKind* kind = projects::findNodeKind(node.kind)) {
         const auto sizes = projects::sizesOf(project);
         for (const ParamSpec& spec : kind->params) {
-            properties.push_back(paramProperty(project, place, node, spec, sizes));
+            // What means nothing here shows only where the node says something of it, which may be what is wrong.
+            if (projects::appliesTo(spec, node) || node.params.contains(spec.name)) {
+                properties.push_back(paramProperty(project, place, node, spec, sizes));
+            }
         }
     }
     for (Property& wire : wireProperties(project, place)) {

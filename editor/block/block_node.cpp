@@ -66,11 +66,11 @@ std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional
         const bool full = rank == ParamValue(std::string(projects::kFullRank));
         return full || (usual && !values) ? "" : spec.name + " " + textOf(rank);
     }
-    case ParamType::Choice:
+    case ParamType::Choice: // "all" alone would not say of what
     case ParamType::Text:
         break;
     }
-    return first || !usual ? textOf(given) : "";
+    return first ? textOf(given) : usual ? "" : spec.name + " " + textOf(given);
 }
 
 std::string detailOf(const NodeKind& kind, const Node& node, const std::optional<ParamMap>& values)

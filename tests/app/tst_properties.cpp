@@ -236,6 +236,43 @@ private slots:
         QFAIL("no node of the first example has a size");
     }
 
+    /// A setting that others leave without meaning is not offered, but where the node says something of it.
+    void settingsShowWhereTheyMeanSomething()
+    {
+        projects::Project project = projects::findExample("ancre-language")->project;
+        projects::Block& block = project.network.blocks.front();
+        const auto attention = std::ranges::find(block.graph.nodes, std::string("attention"), &projects::Node::kind);
+        QVERIFY(attention != block.graph.nodes.end());
+        const NodePlace place{projects::GraphRef::block(block.name), attention->id};
+        const auto shown = [&](std::map<std::string, projects::ParamValue> params) {
+            attention->params = std::move(params);
+            std::set<std::string> keys;
+            for (const Property& property : propertiesOf(project, place)) {
+                if (property.key.starts_with("param.")) {
+                    keys.insert(property.key.substr(6));
+                }
+            }
+            return keys;
+        };
+        const std::set<std::string> usual = shown({});
+        QVERIFY(usual.contains("window") && usual.contains("rope_base") && usual.contains("dropout"));
+        for (const char* const hidden :
+             {"norm_eps", "features", "features_start", "rope_factor", "rope_low_frequency"}) {
+            QVERIFY2(!usual.contains(hidden), hidden);
+        }
+        const std::set<std::string> still = shown({{"rope", false}, {"rope_scaling", std::string("llama3")}});
+        QVERIFY(!still.contains("rope_base") && !still.contains("rotary_share") && !still.contains("rope_factor"));
+        QVERIFY(still.contains("rope_scaling")); // the node says something of it
+        QVERIFY(shown({{"rope_scaling", std::string("linear")}}).contains("rope_factor"));
+        QVERIFY(!shown({{"rope_scaling", std::string("linear")}}).contains("rope_original_length"));
+        QVERIFY(shown({{"rope_scaling", std::string("llama3")}}).contains("rope_original_length"));
+        QVERIFY(shown({{"qk_norm", std::string("all")}}).contains("norm_eps"));
+        QVERIFY(!shown({{"causal", false}}).contains("window"));
+        const std::set<std::string> performer = shown({{"weights", std::string("performer")}, {"dropout", 0.1}});
+        QVERIFY(performer.contains("features") && !performer.contains("window"));
+        QVERIFY(performer.contains("dropout")); // which is what is wrong
+    }
+
     void readsAddsAndRemovesShortcuts()
     {
         projects::Document document{projects::findExample("linear-ancre")->project, {}};

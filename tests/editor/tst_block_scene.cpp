@@ -180,6 +180,7 @@ private slots:
         QCOMPARE(up.detail, std::string("out 176")); // 16·⌈64/6⌉
         QCOMPARE(up.weights, std::string("11.3k"));  // 64 · 176
         const BlockNode& attention = nodeOf(scene, "attention");
+        QCOMPARE(attention.detail, std::string("heads 4"));
         QVERIFY(attention.namedPorts);
         QCOMPARE(attention.inputs.size(), std::size_t(3));
         const BlockNode& add = nodeOf(scene, "add_attention"); // one more input than are wired
@@ -187,6 +188,13 @@ private slots:
         QCOMPARE(add.inputs.back().name, std::string("in3"));
         QVERIFY(add.inputs.back().state == BlockPort::State::Spare);
         QCOMPARE(scene.wires().front().shape, std::string("[B, T, 64]"));
+    }
+
+    void choicesSayOfWhat()
+    {
+        Document document = documentWith("transformer-norms-after");
+        apply(document, SetParam{kShownBlock, idOf(document, "attention"), "bias", std::string("qkv")});
+        QCOMPARE(nodeOf(sceneOf(document), "attention").detail, std::string("heads 4 · qk_norm all · bias qkv"));
     }
 
     void theFaultyWireIsNamed()
