@@ -10,6 +10,7 @@
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
+#include "projects/schema/describe_data.h"
 
 #include <nlohmann/json.hpp>
 
@@ -34,7 +35,51 @@ Exit listExamples(const Console& console)
 }
 
 /// What `new` takes beside an example.
-constexpr const char* kSizes[] = {"data", "topology", "layers", "width", "steps"};
+constexpr const char* kSizes[] = {"data", "tokeniser", "topology", "layers", "width", "steps"};
+
+/// What `--tokeniser` says: bytes, characters, or a file, whose tokens are counted. A folder stands for its
+/// tokenizer.json.
+Result<projects::Tokeniser> tokeniserFrom(const std::string& text)
+{
+    projects::Tokeniser tokeniser;
+    for (const auto kind : {projects::TokeniserKind::Bytes, projects::TokeniserKind::Characters}) {
+        if (text == projects::nameOf(kind)) {
+            tokeniser.kind = kind;
+            return tokeniser;
+        }
+    }
+    Result<std::filesystem::path> path = absolutePath(text);
+    if (!path) {
+        return path.error();
+    }
+    std::error_code code;
+    if (std::filesystem::is_directory(*path, code)) {
+        *path /= "tokenizer.json";
+    }
+    if (!std::filesystem::exists(*path, code)) {
+        return Error{"--tokeniser", path->string() +
+                                        " does not exist; expected bytes, characters, a tokenizer.json, its "
+                                        "folder, or a model of SentencePiece"};
+    }
+    return engine::tokeniserAt(*path);
+}
+
+/// False where the source has no text.
+bool takeTokeniser(projects::Source& source, const projects::Tokeniser& tokeniser)
+{
+    return std::visit(
+        [&](auto& each) {
+            constexpr bool text = requires
+            {
+                each.tokeniser;
+            };
+            if constexpr (text) {
+                each.tokeniser = tokeniser;
+            }
+            return text;
+        },
+        source);
+}
 
 /// Ready-made tokens, JSON Lines or text, by the name's end; a folder is text. Relative paths start at the project.
 projects::Source sourceAt(const std::filesystem::path& path)
@@ -65,6 +110,16 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
                          path->string() + " does not exist; expected a text, a folder of texts, .jsonl or .bin"};
         }
         source = sourceAt(*path);
+    }
+    if (arguments.has("tokeniser")) {
+        const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"));
+        if (!tokeniser) {
+            return tokeniser.error();
+        }
+        if (!takeTokeniser(source, *tokeniser)) {
+            return Error{"--tokeniser",
+                         "is for text, which --data names; expected a text, a folder of texts or .jsonl"};
+        }
     }
     projects::NewProject wanted = projects::proposalFor(source);
     wanted.name = directory.filename().string();
@@ -359,6 +414,8 @@ std::vector<Command> projectCommands()
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin)"},
+           {"tokeniser", OptionKind::Text, "KIND",
+            "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model"},
            {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},
            {"layers", OptionKind::Integer, "N", "instead: how many layers", "", 1},
            {"width", OptionKind::Integer, "N", "instead: features between layers", "", 1},

@@ -119,10 +119,10 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_kind->addItems({tr("Synthetic language, built in"), tr("Text: a file, or a folder of .txt files"),
                       tr("JSON lines: a text in each"), tr("Token file"), tr("Vectors: linear regression"),
                       tr("Vectors: low-rank regression"), tr("Vectors: boolean polynomial")});
-    m_tokeniser->addItems({tr("bytes"), tr("characters"), tr("SentencePiece")});
+    m_tokeniser->addItems({tr("bytes"), tr("characters"), tr("SentencePiece"), tr("tokenizer.json, of Hugging Face")});
     m_vocabulary->setValue(256);
     m_path->setPlaceholderText(tr("Where it lies"));
-    m_model->setPlaceholderText(tr("Its .model file"));
+    m_model->setPlaceholderText(tr("Its file: .model, or tokenizer.json"));
     auto* place = new QWidget(this);
     auto* row = new QHBoxLayout(place);
     row->setContentsMargins(0, 0, 0, 0);
@@ -305,7 +305,7 @@ void NewProjectDialog::update()
     const auto tokeniser = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
     m_dataForm->setRowVisible(m_path->parentWidget(), file);
     m_dataForm->setRowVisible(m_tokeniser, text);
-    m_dataForm->setRowVisible(m_model, text && tokeniser == projects::TokeniserKind::SentencePiece);
+    m_dataForm->setRowVisible(m_model, text && projects::hasModel(tokeniser));
     m_dataForm->setRowVisible(m_vocabulary,
                               chosen == Kind::Tokens || (text && tokeniser != projects::TokeniserKind::Bytes));
     const auto project = projects::projectFrom(wanted());

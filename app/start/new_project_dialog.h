@@ -60,7 +60,7 @@ private:
     QLineEdit* m_path;
     QPushButton* m_browse;
     QComboBox* m_tokeniser;
-    QLineEdit* m_model; ///< of SentencePiece
+    QLineEdit* m_model; ///< the file of a tokeniser that has one
     QSpinBox* m_vocabulary;
     QFormLayout* m_dataForm = nullptr;
     QLabel* m_amount; ///< tokens, epochs

@@ -25,6 +25,10 @@ struct DataSummary {
     bool operator==(const DataSummary&) const = default;
 };
 
+/// The tokeniser of a file, tokenizer.json where its name ends in .json and else a model of SentencePiece, with as many
+/// tokens as it has. Any thread; reads the file.
+[[nodiscard]] Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file);
+
 /// Opens and checks the data as training would: the same errors, before training. Any thread; reads whole files.
 [[nodiscard]] Result<DataSummary> summariseData(const projects::Project& project,
                                                 const std::filesystem::path& projectDirectory);

@@ -78,7 +78,7 @@ public:
     virtual void fillAll(Batch& batch, Split split) const = 0;
 
     /// Token sequences only. An error where text cannot be expressed in the vocabulary. Token files have no text: ids
-    /// separated by spaces stand for it. decode gives valid UTF-8.
+    /// separated by spaces stand for it. encode begins as a document does. decode gives valid UTF-8.
     [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const = 0;
     [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const = 0;
 };

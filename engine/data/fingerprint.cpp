@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/fingerprint.h"
 
+#include "engine/data/content_hash.h"
 #include "engine/data/text_corpus.h"
 #include "projects/base/files.h"
 #include "projects/schema/describe_data.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
-#include <cstring>
 #include <sstream>
 #include <type_traits>
 
@@ -25,42 +24,6 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kBlock = std::int64_t{1} << 20;
 constexpr std::int64_t kBlocks = 256;
 constexpr std::int64_t kWhole = kBlock * kBlocks; ///< up to here everything is read
-
-/// 64 bits that tell contents apart by accident, not against an adversary. Each add() is a piece of its own.
-class Hash {
-public:
-    void add(std::span<const std::byte> bytes)
-    {
-        mix(bytes.size());
-        for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t))) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, bytes.data(), sizeof word);
-            mix(word);
-        }
-        std::uint64_t rest = 0;
-        std::memcpy(&rest, bytes.data(), bytes.size());
-        mix(rest);
-    }
-
-    [[nodiscard]] std::string text() const
-    {
-        constexpr const char* kDigits = "0123456789abcdef";
-        std::string digits;
-        for (int shift = 60; shift >= 0; shift -= 4) {
-            digits += kDigits[(m_state >> shift) & 15];
-        }
-        return digits;
-    }
-
-private:
-    void mix(std::uint64_t word)
-    {
-        m_state = (m_state ^ word) * 0x9e3779b97f4a7c15u;
-        m_state ^= std::rotl(m_state, 29);
-        m_state *= 0xd6e8feb86659fd93u;
-    }
-    std::uint64_t m_state = 0x243f6a8885a308d3u;
-};
 
 struct SizedFile {
     fs::path path;
@@ -106,7 +69,7 @@ std::vector<Range> rangesOf(std::int64_t total)
 
 /// Adds `size` bytes of a file from `offset`. What the file lacks by now is not added: its size is in the hash.
 Status addPiece(const FileDescriptor& file, const fs::path& path, std::int64_t offset, std::int64_t size,
-                std::vector<std::byte>& buffer, Hash& hash)
+                std::vector<std::byte>& buffer, ContentHash& hash)
 {
     buffer.resize(static_cast<std::size_t>(size));
     std::size_t filled = 0;
@@ -128,7 +91,8 @@ Status addPiece(const FileDescriptor& file, const fs::path& path, std::int64_t o
     return Done{};
 }
 
-Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const PreparationWatch& watch, Hash& hash)
+Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const PreparationWatch& watch,
+                  ContentHash& hash)
 {
     const std::vector<Range> ranges = rangesOf(total);
     std::vector<std::byte> buffer;
@@ -178,7 +142,7 @@ public:
         }
         DataPart part{path, static_cast<std::int64_t>(found->size()), 0, {}};
         std::vector<SizedFile> files;
-        Hash hash;
+        ContentHash hash;
         for (const fs::path& file : *found) {
             SizedFile sized{file, file.lexically_relative(place).generic_string(), 0};
             if (auto opened = openPlain(file, sized.size); !opened) {
@@ -199,7 +163,13 @@ public:
 
     Status add(const projects::Tokeniser& tokeniser)
     {
-        return tokeniser.kind == projects::TokeniserKind::SentencePiece ? add(tokeniser.model, "") : Status(Done{});
+        Status added = projects::hasModel(tokeniser.kind) ? add(tokeniser.model, "") : Status(Done{});
+        if (added && tokeniser.kind == projects::TokeniserKind::TokenizerJson) {
+            const fs::path beside = tokeniserSettings(tokeniser.model);
+            std::error_code ignored;
+            return fs::exists(m_directory / beside, ignored) ? add(beside.string(), "") : added;
+        }
+        return added;
     }
 
     void add(DataPart part) { m_parts.push_back(std::move(part)); }

@@ -72,9 +72,13 @@ public:
     }
 
     std::int64_t vocabulary() const override { return m_table.pieces(m_model); }
-    std::int64_t endOfText() const override { return m_table.endOfText(m_model); }
+    DocumentMarks marks() const override
+    {
+        const std::int32_t end = m_table.endOfText(m_model);
+        return end < 0 ? DocumentMarks{} : DocumentMarks{{}, {static_cast<std::uint32_t>(end)}};
+    }
 
-    Status encode(std::string_view text, std::vector<std::uint32_t>& tokens) const override
+    Status encode(std::string_view text, TextStart, std::vector<std::uint32_t>& tokens) const override
     {
         const auto put = [](void* to, const int* ids, std::size_t count) {
             auto& all = *static_cast<std::vector<std::uint32_t>*>(to);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/sentence_piece_model.h"
 
+#include "engine/tokeniser/charsmap.h"
 #include "projects/base/files.h"
 
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -85,48 +85,6 @@ private:
     std::string_view m_rest;
 };
 
-std::uint32_t wordAt(std::string_view bytes, std::size_t index)
-{
-    std::uint32_t word = 0;
-    std::memcpy(&word, bytes.data() + index * sizeof(word), sizeof(word));
-    return word;
-}
-
-/// Whether no walk leaves a table of character sequences and their replacements: the length of a double-array trie in
-/// bytes, the trie, and the replacements, each ended by a zero. A unit of the trie has its label in bits 0 to 7,
-/// whether it ends a sequence in bit 8, and in bits 9 to 30 how far its children are; bit 31 marks a unit that holds a
-/// value.
-bool staysInside(std::string_view map)
-{
-    if (map.empty()) {
-        return true;
-    }
-    constexpr std::size_t kUnit = sizeof(std::uint32_t);
-    const std::size_t trieBytes = map.size() < kUnit ? 0 : wordAt(map, 0);
-    if (trieBytes == 0 || trieBytes % kUnit != 0 || trieBytes >= map.size() - kUnit || map.back() != '\0') {
-        return false;
-    }
-    const std::string_view trie = map.substr(kUnit, trieBytes);
-    const std::size_t replacements = map.size() - kUnit - trieBytes;
-    const std::size_t units = trieBytes / kUnit;
-    for (std::size_t i = 0; i < units; ++i) {
-        const std::uint32_t unit = wordAt(trie, i);
-        if (unit >> 31 != 0) {
-            continue;
-        }
-        const std::uint64_t offset = std::uint64_t{unit >> 10} << ((unit & 0x200) >> 6);
-        const std::uint64_t children = i ^ offset;
-        if ((children | 0xff) >= units) {
-            return false;
-        }
-        const bool ends = (unit & 0x100) != 0;
-        if (ends && (wordAt(trie, children) & 0x7fffffff) >= replacements) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// Calls `take` with every field of a message; false where the message is broken or `take` says so.
 bool forEachField(std::string_view message, const std::function<bool(const FieldReader::Field&)>& take)
 {
@@ -151,7 +109,7 @@ std::string flawIn(std::string_view model)
             return true;
         }
         return forEachField(field.bytes, [&](const FieldReader::Field& part) {
-            mapsHold = mapsHold && (part.number != kCharactersMap || staysInside(part.bytes));
+            mapsHold = mapsHold && (part.number != kCharactersMap || isSoundCharsmap(part.bytes));
             return true;
         });
     });

@@ -32,7 +32,7 @@ class ByteCodec : public TextCodec {
 public:
     std::int64_t vocabulary() const override { return 256; }
 
-    Status encode(std::string_view text, std::vector<std::uint32_t>& tokens) const override
+    Status encode(std::string_view text, TextStart, std::vector<std::uint32_t>& tokens) const override
     {
         for (const char byte : text) {
             tokens.push_back(static_cast<unsigned char>(byte));
@@ -57,7 +57,7 @@ public:
 
     std::int64_t vocabulary() const override { return static_cast<std::int64_t>(m_alphabet.size()); }
 
-    Status encode(std::string_view text, std::vector<std::uint32_t>& tokens) const override
+    Status encode(std::string_view text, TextStart, std::vector<std::uint32_t>& tokens) const override
     {
         for (std::size_t at = 0, position = 0; at < text.size(); ++position) {
             const char32_t codePoint = nextCodePoint(text, at);
@@ -97,7 +97,7 @@ public:
 
     std::int64_t vocabulary() const override { return static_cast<std::int64_t>(m_words.size()); }
 
-    Status encode(std::string_view text, std::vector<std::uint32_t>& tokens) const override
+    Status encode(std::string_view text, TextStart, std::vector<std::uint32_t>& tokens) const override
     {
         std::istringstream stream{std::string(text)};
         std::string word;
@@ -138,7 +138,7 @@ public:
 
     std::int64_t vocabulary() const override { return m_vocabulary; }
 
-    Status encode(std::string_view text, std::vector<std::uint32_t>& tokens) const override
+    Status encode(std::string_view text, TextStart, std::vector<std::uint32_t>& tokens) const override
     {
         std::istringstream stream{std::string(text)};
         std::string word;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/tokeniser/document_marks.h"
 #include "projects/base/result.h"
 #include "projects/model/data_source.h"
 
@@ -20,12 +21,14 @@ public:
     virtual ~TextCodec() = default;
     /// Tokens are below it.
     [[nodiscard]] virtual std::int64_t vocabulary() const = 0;
-    /// Appends the tokens of valid UTF-8; an error names the position of what the vocabulary lacks.
-    [[nodiscard]] virtual Status encode(std::string_view text, std::vector<std::uint32_t>& tokens) const = 0;
+    /// Appends the tokens of valid UTF-8; an error names the position of what the vocabulary lacks. `start` matters to
+    /// those that put something before a text.
+    [[nodiscard]] virtual Status encode(std::string_view text, TextStart start,
+                                        std::vector<std::uint32_t>& tokens) const = 0;
     /// Valid UTF-8; tokens outside of the vocabulary become U+FFFD.
     [[nodiscard]] virtual std::string decode(std::span<const std::int64_t> tokens) const = 0;
-    /// What ends a document, or -1.
-    [[nodiscard]] virtual std::int64_t endOfText() const { return -1; }
+    /// What stands around a document.
+    [[nodiscard]] virtual DocumentMarks marks() const { return {}; }
 };
 
 /// Each byte is a token.
@@ -34,6 +37,11 @@ public:
 [[nodiscard]] std::unique_ptr<TextCodec> characterCodec(std::vector<char32_t> alphabet);
 /// A SentencePiece model file.
 [[nodiscard]] Result<std::unique_ptr<TextCodec>> sentencePieceCodec(const std::filesystem::path& model);
+/// A tokenizer.json of Hugging Face. A document has the marks of its post-processor; where nothing ends it, the token
+/// for that does: the one that tokenizer_config.json beside the file names, or one of the usual names.
+[[nodiscard]] Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const std::filesystem::path& file);
+/// The file beside a tokenizer.json that names its tokens for special uses; it need not be there.
+[[nodiscard]] std::filesystem::path tokeniserSettings(const std::filesystem::path& file);
 /// Words separated by white space, each a token: a generated language.
 [[nodiscard]] std::unique_ptr<TextCodec> wordCodec(std::vector<std::string> words);
 /// Ids as decimal numbers: token files, whose tokeniser is not known.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/text_corpus.h"
 
+#include "engine/data/text_parts.h"
+#include "engine/data/token_cache.h"
 #include "engine/data/utf8.h"
-
-#include <algorithm>
 
 namespace residua::engine {
 namespace {
@@ -48,22 +48,11 @@ Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documen
     }
     case projects::TokeniserKind::SentencePiece:
         return sentencePieceCodec(projectDirectory / tokeniser.model);
+    case projects::TokeniserKind::TokenizerJson:
+        return tokenizerJsonCodec(projectDirectory / tokeniser.model);
     }
     return Error{{}, "unknown tokeniser"};
 }
-
-/// What is being encoded, and who watches.
-struct Progress {
-    const PreparationWatch& watch;
-    std::size_t total = 0; ///< bytes of all documents
-    std::size_t done = 0;
-
-    [[nodiscard]] Status add(std::size_t bytes)
-    {
-        done += bytes;
-        return stillWanted(watch, static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(total, 1)));
-    }
-};
 
 /// The document without the newline that ends it.
 Result<Document> withoutLastNewline(Document document)
@@ -80,34 +69,60 @@ Result<Document> withoutLastNewline(Document document)
     return document;
 }
 
-/// The ids of all documents; `place` is where what cannot be encoded stands.
-Result<std::vector<std::uint32_t>> idsOf(const std::vector<Document>& documents, const TextCodec& codec, bool pieces,
-                                         const std::string& place, const PreparationWatch& watch)
+/// The documents as they are encoded: what ends them gives way to the marks that do.
+Result<std::vector<Document>> unended(const std::vector<Document>& documents)
 {
-    Progress progress{watch};
+    std::vector<Document> texts;
+    texts.reserve(documents.size());
     for (const Document& document : documents) {
-        progress.total += document.size;
-    }
-    std::vector<std::uint32_t> ids;
-    for (const Document& document : documents) {
-        const auto text = pieces ? withoutLastNewline(document) : Result<Document>(document);
+        auto text = withoutLastNewline(document);
         if (!text) {
             return text.error();
         }
-        const Status encoded = forEachPart(*text, {}, [&](std::string_view part) -> Status {
-            if (Status status = codec.encode(part, ids); !status) {
-                return Error{place, status.error().text()};
-            }
-            return progress.add(part.size());
-        });
-        if (!encoded) {
-            return encoded.error();
-        }
-        if (pieces && codec.endOfText() >= 0) {
-            ids.push_back(static_cast<std::uint32_t>(codec.endOfText()));
+        texts.push_back(*std::move(text));
+    }
+    return texts;
+}
+
+Result<TokenSequence> encoded(const std::vector<Document>& documents, const TextCodec& codec,
+                              const projects::Tokeniser& tokeniser, const std::string& place,
+                              const PreparationWatch& watch)
+{
+    const DocumentMarks marks = codec.marks();
+    const bool pieces = tokeniser.kind == projects::TokeniserKind::SentencePiece || !marks.behind.empty();
+    const auto texts = pieces ? unended(documents) : Result<std::vector<Document>>(documents);
+    const auto parts = texts ? partsOf(*texts, codec, watch) : Result<std::vector<TextPart>>(texts.error());
+    return parts ? encodeParts(*parts, codec, marks, place, watch) : Result<TokenSequence>(parts.error());
+}
+
+/// Large texts are tokenised once for all runs. Where the cache fails, nothing is kept: the tokens are the same.
+Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, const TextCodec& codec,
+                                    const projects::Tokeniser& tokeniser, const fs::path& model,
+                                    const std::string& place, const PreparationWatch& watch)
+{
+    constexpr std::uint64_t kWorthKeeping = std::uint64_t{4} << 20;
+    const UserCache cache = userTokenCache();
+    std::uint64_t bytes = 0;
+    for (const Document& document : documents) {
+        bytes += document.size;
+    }
+    if (!projects::hasModel(tokeniser.kind) || cache.folder.empty() || bytes < kWorthKeeping) {
+        return encoded(documents, codec, tokeniser, place, watch);
+    }
+    const auto name = tokenFileName(documents, tokeniser.kind, model, codec.marks(), watch);
+    if (!name) {
+        return name.error();
+    }
+    if (auto kept = keptTokens(cache.folder / *name, watch)) {
+        return *std::move(kept);
+    }
+    auto tokens = encoded(documents, codec, tokeniser, place, watch);
+    if (tokens && keepTokens(cache, *name, *tokens, codec.vocabulary())) {
+        if (auto kept = keptTokens(cache.folder / *name, watch)) {
+            return *std::move(kept); // from here on they lie in the file alone
         }
     }
-    return ids;
+    return tokens;
 }
 
 } // namespace
@@ -125,7 +140,8 @@ Result<TokenisedText> tokenise(const std::vector<Document>& documents, const pro
         return Error{place, (characters ? "the text has " : "the tokeniser has ") +
                                 std::to_string((*codec)->vocabulary()) +
                                 (characters ? " distinct characters" : " tokens") + ", the project's vocabulary is " +
-                                std::to_string(tokeniser.vocabulary)};
+                                std::to_string(tokeniser.vocabulary) + ": set data.source.tokeniser.vocabulary to " +
+                                std::to_string((*codec)->vocabulary()) + " or more"};
     }
     TokenisedText result;
     result.codec = std::move(*codec);
@@ -135,12 +151,11 @@ Result<TokenisedText> tokenise(const std::vector<Document>& documents, const pro
         }
         return result;
     }
-    const bool pieces = tokeniser.kind == projects::TokeniserKind::SentencePiece;
-    const auto ids = idsOf(documents, *result.codec, pieces, place, watch);
-    if (!ids) {
-        return ids.error();
+    auto tokens = encodedOrKept(documents, *result.codec, tokeniser, projectDirectory / tokeniser.model, place, watch);
+    if (!tokens) {
+        return tokens.error();
     }
-    result.tokens.append(*ids, result.codec->vocabulary());
+    result.tokens = *std::move(tokens);
     return result;
 }
 

@@ -20,9 +20,10 @@ struct TokenisedText {
     TokenSequence tokens;
     std::unique_ptr<TextCodec> codec;
 };
-/// Bytes stay where they are; characters and SentencePiece are tokenised once. With SentencePiece the newline that
-/// ends a document gives way to the model's end of text where it has one, and documents beyond 1 MiB are encoded in
-/// the parts of forEachPart. `place` is the corpus' path, for errors.
+/// Bytes stay where they are; other tokens are made once, on all cores. Where a tokeniser has a mark that ends a
+/// document, the newline that does gives way to it (with SentencePiece in any case), and what it puts before a text
+/// stands before each document. Documents beyond 1 MiB are encoded in the parts of partsOf. `place` is the corpus'
+/// path, for errors.
 [[nodiscard]] Result<TokenisedText> tokenise(const std::vector<Document>& documents,
                                              const projects::Tokeniser& tokeniser,
                                              const std::filesystem::path& projectDirectory, const std::string& place,

@@ -117,8 +117,8 @@ Result<std::vector<std::int64_t>> TokenDataset::encode(const std::string& text) 
     if (auto status = checkUtf8(text, "text"); !status) {
         return status.error();
     }
-    std::vector<std::uint32_t> tokens;
-    if (auto status = m_codec->encode(text, tokens); !status) {
+    std::vector<std::uint32_t> tokens = m_codec->marks().before;
+    if (auto status = m_codec->encode(text, TextStart::Begins, tokens); !status) {
         return status.error();
     }
     return std::vector<std::int64_t>(tokens.begin(), tokens.end());

@@ -10,7 +10,7 @@ namespace {
 
 using projects::TokenWidth;
 
-constexpr std::uint64_t kBlock = 4096;
+constexpr std::uint64_t kProbedBytes = 4096;
 constexpr std::uint64_t kBlocks = 64;
 constexpr std::int64_t kNarrowVocabulary = std::int64_t{1} << 16;
 
@@ -49,12 +49,12 @@ struct Counts {
 Result<Counts> sample(const Bytes& file, std::int64_t vocabulary)
 {
     Counts counts;
-    std::array<std::uint32_t, kBlock / sizeof(std::uint32_t)> words{};
-    const std::uint64_t blocks = (file->size() + kBlock - 1) / kBlock;
+    std::array<std::uint32_t, kProbedBytes / sizeof(std::uint32_t)> words{};
+    const std::uint64_t blocks = (file->size() + kProbedBytes - 1) / kProbedBytes;
     const std::uint64_t taken = std::min(blocks, kBlocks);
     for (std::uint64_t i = 0; i < taken; ++i) {
-        const std::uint64_t begin = i * blocks / taken * kBlock;
-        const std::size_t whole = std::min(file->size() - begin, kBlock) / sizeof(std::uint32_t);
+        const std::uint64_t begin = i * blocks / taken * kProbedBytes;
+        const std::size_t whole = std::min(file->size() - begin, kProbedBytes) / sizeof(std::uint32_t);
         const auto part = std::span(words).first(whole);
         if (Status status = file->read(begin, std::as_writable_bytes(part)); !status) {
             return status.error();

@@ -176,33 +176,7 @@ Status writeNumbers(const std::filesystem::path& file, const std::vector<Written
 
 FitCache userFitCache()
 {
-    const char* const cache = std::getenv("XDG_CACHE_HOME");
-    const char* const home = std::getenv("HOME");
-    const bool isCache = cache != nullptr && *cache == '/'; // a relative one is to be ignored, by its standard
-    const bool isHome = home != nullptr && *home == '/';
-    const std::filesystem::path root = isCache  ? std::filesystem::path(cache)
-                                       : isHome ? std::filesystem::path(home) / ".cache"
-                                                : "";
-    FitCache user;
-    if (!root.empty()) {
-        user.folder = root / "residua" / "fits";
-    }
-    const char* const said = std::getenv(kFitCacheVariable);
-    if (said == nullptr) {
-        return user;
-    }
-    constexpr std::uint64_t kMostMib = std::uint64_t{1} << 40U;
-    const auto mib = numberFrom<std::uint64_t>(said);
-    if (!mib || *mib > kMostMib) {
-        user.fault = std::string(kFitCacheVariable) + ": got \"" + std::string(said).substr(0, 40) +
-                     "\", expected a whole number of MiB; up to " + std::to_string(kFitCacheBytes >> 20U) + " are kept";
-        return user;
-    }
-    user.mostBytes = *mib << 20U;
-    if (*mib == 0) {
-        user.folder.clear();
-    }
-    return user;
+    return userCache("fits", kFitCacheVariable, kFitCacheBytes);
 }
 
 std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
@@ -301,36 +275,7 @@ Status writeFit(const std::filesystem::path& file, const AttentionProblem& probl
 
 void trimFits(const std::filesystem::path& folder, std::uint64_t mostBytes)
 {
-    struct Kept {
-        std::filesystem::path path;
-        std::filesystem::file_time_type used;
-        std::uint64_t bytes = 0;
-    };
-    std::vector<Kept> all;
-    std::uint64_t sum = 0;
-    std::error_code failed; // another process may trim too: what is gone meanwhile is no error
-    std::filesystem::directory_iterator entries(folder, failed);
-    for (; !failed && entries != std::filesystem::directory_iterator(); entries.increment(failed)) {
-        std::error_code gone;
-        // What a process that was killed while it wrote has left has something after the ending.
-        const bool ours = entries->path().filename().string().find(kEnding) != std::string::npos;
-        if (!ours || !entries->is_regular_file(gone) || entries->is_symlink(gone)) {
-            continue;
-        }
-        Kept kept{entries->path(), entries->last_write_time(gone), 0};
-        const std::uintmax_t bytes = entries->file_size(gone);
-        if (!gone) {
-            kept.bytes = bytes;
-            sum += kept.bytes;
-            all.push_back(std::move(kept));
-        }
-    }
-    std::ranges::sort(all, {}, [](const Kept& kept) { return std::tie(kept.used, kept.path); });
-    for (std::size_t i = 0; i < all.size() && sum > mostBytes; ++i) {
-        if (std::filesystem::remove(all[i].path, failed)) {
-            sum -= all[i].bytes;
-        }
-    }
+    trimCache(folder, kEnding, mostBytes);
 }
 
 CachedFits::CachedFits(FitCache cache) : m_cache(std::move(cache))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/files/user_cache.h"
 #include "engine/lowrank/attention_fit.h"
 #include "engine/lowrank/low_rank_fit.h"
 #include "projects/base/result.h"
@@ -22,11 +23,7 @@ namespace residua::engine {
 inline constexpr std::uint64_t kFitCacheBytes = std::uint64_t{1} << 30U;
 inline constexpr const char* kFitCacheVariable = "RESIDUA_FITS_MIB";
 
-struct FitCache {
-    std::filesystem::path folder;             ///< empty: nothing is kept
-    std::uint64_t mostBytes = kFitCacheBytes; ///< above it, what has not been used for longest goes
-    std::string fault = {};                   ///< what is wrong with the setting; may be empty
-};
+using FitCache = UserCache;
 
 /// The user's: residua/fits below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither. The
 /// variable RESIDUA_FITS_MIB says how many MiB it may hold, 0 that nothing is kept.

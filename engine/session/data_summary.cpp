@@ -2,6 +2,7 @@
 #include "engine/api/data_summary.h"
 
 #include "engine/data/dataset.h"
+#include "engine/data/text_codec.h"
 #include "engine/session/failure.h"
 
 namespace residua::engine {
@@ -26,6 +27,22 @@ DataSummary summaryOf(const DataOutline& data)
 }
 
 } // namespace
+
+Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file)
+{
+    const bool json = file.extension() == ".json";
+    Result<projects::Tokeniser> tokeniser = projects::Tokeniser{
+        json ? projects::TokeniserKind::TokenizerJson : projects::TokeniserKind::SentencePiece, file.string(), 0};
+    const auto failure = attempt([&] {
+        const auto codec = json ? tokenizerJsonCodec(file) : sentencePieceCodec(file);
+        if (codec) {
+            tokeniser->vocabulary = (*codec)->vocabulary();
+        } else {
+            tokeniser = codec.error();
+        }
+    });
+    return failure ? Result<projects::Tokeniser>(Error{file.string(), failure->text}) : tokeniser;
+}
 
 Result<DataSummary> summariseData(const projects::Project& project, const std::filesystem::path& projectDirectory)
 {

@@ -18,8 +18,9 @@ const std::string kTraining = "/training";
 
 void checkTokeniser(const Tokeniser& tokeniser, Problems& problems)
 {
-    if (tokeniser.kind == TokeniserKind::SentencePiece && tokeniser.model.empty()) {
-        problems.error(kSource + "/tokeniser/model", "names no SentencePiece model");
+    if (hasModel(tokeniser.kind) && tokeniser.model.empty()) {
+        const bool json = tokeniser.kind == TokeniserKind::TokenizerJson;
+        problems.error(kSource + "/tokeniser/model", json ? "names no tokenizer.json" : "names no SentencePiece model");
     }
 }
 

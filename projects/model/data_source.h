@@ -9,17 +9,23 @@
 
 namespace residua::projects {
 
-enum class TokeniserKind { Bytes, Characters, SentencePiece };
+/// TokenizerJson: a file of Hugging Face.
+enum class TokeniserKind { Bytes, Characters, SentencePiece, TokenizerJson };
 
 /// How text becomes tokens.
 struct Tokeniser {
     TokeniserKind kind = TokeniserKind::Bytes;
-    std::string model; ///< the SentencePiece model's file; relative paths start at the project
+    std::string model; ///< the file of SentencePiece or tokenizer.json; relative paths start at the project
     /// Rows of the embedding table. Bytes: always 256. Characters: the most distinct characters that the text
-    /// may have. SentencePiece: the model's pieces. The engine's data module checks it against what it reads.
+    /// may have. Those of a file: at least its tokens. The engine's data module checks it against what it reads.
     std::int64_t vocabulary = 256;
     bool operator==(const Tokeniser&) const = default;
 };
+/// Whether it is read from a file, which `model` then names.
+[[nodiscard]] inline bool hasModel(TokeniserKind kind)
+{
+    return kind == TokeniserKind::SentencePiece || kind == TokeniserKind::TokenizerJson;
+}
 
 /// A UTF-8 text file, or every *.txt below a folder in the order of their paths.
 struct TextData {

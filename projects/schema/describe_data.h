@@ -8,8 +8,10 @@ namespace residua::projects {
 
 template <>
 struct Choices<TokeniserKind> {
-    static constexpr Choice all[] = {
-        {"bytes", "bytes"}, {"characters", "characters"}, {"sentence_piece", "SentencePiece"}};
+    static constexpr Choice all[] = {{"bytes", "bytes"},
+                                     {"characters", "characters"},
+                                     {"sentence_piece", "SentencePiece"},
+                                     {"tokenizer_json", "tokenizer.json"}};
 };
 template <>
 struct Choices<TokenWidth> {
@@ -31,7 +33,7 @@ struct Fields<Tokeniser> {
         v({"kind", "kind", "How text becomes tokens."}, &Tokeniser::kind);
         v({"model",
            "model file",
-           "The SentencePiece model; a relative path starts at the project.",
+           "The model of SentencePiece, or tokenizer.json of Hugging Face; a relative path starts at the project.",
            {.form = TextForm::Path}},
           &Tokeniser::model);
         v({"vocabulary",

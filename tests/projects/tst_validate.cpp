@@ -177,6 +177,12 @@ void TestValidate::dataAndTraining_data()
         },
         "E /data/source/tokeniser/model [data · tokeniser · model file] names no SentencePiece model");
     row(
+        "no tokenizer.json",
+        [](Project& p) {
+            p.data.source = TextData{"a.txt", {TokeniserKind::TokenizerJson, "", 64}};
+        },
+        "E /data/source/tokeniser/model [data · tokeniser · model file] names no tokenizer.json");
+    row(
         "fractions",
         [](Project& p) {
             p.data.validationFraction = 0.5;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/text_codec.h"
+#include "engine/tokeniser/json_tokeniser.h"
+#include "projects/base/files.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargest = std::uint64_t{256} << 20;
+constexpr const char* kSettings = "tokenizer_config.json";
+
+/// What ends a document in the files of GPT-2, Llama 2, Llama 3, Gemma, BART and ChatML, where nothing else is said.
+constexpr std::array kEnds{"<|endoftext|>", "</s>", "<|end_of_text|>", "<eos>", "<|im_end|>"};
+
+Result<std::string> contentOf(const fs::path& path)
+{
+    const auto file = InputFile::open(path);
+    if (!file) {
+        return file.error();
+    }
+    if (file->size() > kLargest) {
+        return Error{path.string(),
+                     "has " + std::to_string(file->size()) + " bytes, expected at most " + std::to_string(kLargest)};
+    }
+    std::string bytes(file->size(), '\0');
+    if (Status read = file->read(0, std::as_writable_bytes(std::span(bytes))); !read) {
+        return read.error();
+    }
+    return bytes;
+}
+
+/// The token that the settings say ends a text: a string, or an object with its content. Empty where they do not say,
+/// or cannot be read.
+std::string endBySettings(const fs::path& settings)
+{
+    std::error_code ignored;
+    const auto bytes = fs::exists(settings, ignored) ? contentOf(settings) : Result<std::string>(std::string());
+    const auto json = nlohmann::json::parse(bytes ? *bytes : std::string(), nullptr, false);
+    const auto end = json.is_object() ? json.find("eos_token") : json.end();
+    if (!json.is_object() || end == json.end()) {
+        return {};
+    }
+    const auto content = end->is_object() ? end->find("content") : end;
+    const bool isText = (!end->is_object() || content != end->end()) && content->is_string();
+    return isText ? content->get<std::string>() : std::string();
+}
+
+class TokenizerJsonCodec : public TextCodec {
+public:
+    TokenizerJsonCodec(std::unique_ptr<JsonTokeniser> tokeniser, DocumentMarks marks)
+        : m_tokeniser(std::move(tokeniser)), m_marks(std::move(marks))
+    {
+    }
+    std::int64_t vocabulary() const override { return m_tokeniser->vocabulary(); }
+    DocumentMarks marks() const override { return m_marks; }
+    Status encode(std::string_view text, TextStart start, std::vector<std::uint32_t>& tokens) const override
+    {
+        return m_tokeniser->encode(text, start, tokens);
+    }
+    std::string decode(std::span<const std::int64_t> tokens) const override { return m_tokeniser->decode(tokens); }
+
+private:
+    std::unique_ptr<JsonTokeniser> m_tokeniser;
+    DocumentMarks m_marks;
+};
+
+} // namespace
+
+fs::path tokeniserSettings(const fs::path& file)
+{
+    return file.parent_path() / kSettings;
+}
+
+Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const fs::path& file)
+{
+    const auto bytes = contentOf(file);
+    if (!bytes) {
+        return bytes.error();
+    }
+    auto tokeniser = JsonTokeniser::parse(*bytes, file.string());
+    if (!tokeniser) {
+        return tokeniser.error();
+    }
+    DocumentMarks marks = (*tokeniser)->marks();
+    if (const auto end = (*tokeniser)->id(endBySettings(tokeniserSettings(file))); end && marks.behind.empty()) {
+        marks.behind = {*end};
+    }
+    for (std::size_t i = 0; i < kEnds.size() && marks.behind.empty(); ++i) {
+        if (const auto end = (*tokeniser)->id(kEnds[i])) {
+            marks.behind = {*end};
+        }
+    }
+    return std::unique_ptr<TextCodec>(std::make_unique<TokenizerJsonCodec>(*std::move(tokeniser), std::move(marks)));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace residua::engine {
+
+/// A folder of files that can be made again, shared by any number of processes.
+struct UserCache {
+    std::filesystem::path folder; ///< empty: nothing is kept
+    std::uint64_t mostBytes = 0;  ///< above it, what has not been used for longest goes
+    std::string fault = {};       ///< what is wrong with the setting; may be empty
+};
+
+/// The user's: residua/NAME below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither. The
+/// environment's `variable` says how many MiB it may hold instead of `mostBytes`, 0 that nothing is kept.
+[[nodiscard]] UserCache userCache(const char* name, const char* variable, std::uint64_t mostBytes);
+
+/// Removes the files whose names have `ending`, of those that have not been used for longest, until the rest has at
+/// most so many bytes. What cannot be removed stays, and other files are left alone.
+void trimCache(const std::filesystem::path& folder, const std::string& ending, std::uint64_t mostBytes);
+
+} // namespace residua::engine

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/tokeniser/document_marks.h"
+#include "projects/base/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::engine {
+
+/// The tokeniser that a tokenizer.json describes, with the ids of the library `tokenizers`: added tokens are found in
+/// the text, what is between them is normalised and cut into pieces, and a model makes tokens of each. Truncation and
+/// padding, if the file asks for them, are no matter of text that is trained on. Immutable; any thread.
+class JsonTokeniser {
+public:
+    /// Of a file's bytes. Errors name the component, below `place`.
+    [[nodiscard]] static Result<std::unique_ptr<JsonTokeniser>> parse(std::string_view bytes, const std::string& place);
+    ~JsonTokeniser();
+
+    /// One more than the largest id.
+    [[nodiscard]] std::int64_t vocabulary() const;
+    [[nodiscard]] std::optional<std::uint32_t> id(std::string_view token) const;
+    /// The post-processor's special tokens.
+    [[nodiscard]] const DocumentMarks& marks() const;
+    /// Appends the tokens of valid UTF-8, without marks.
+    [[nodiscard]] Status encode(std::string_view text, TextStart start, std::vector<std::uint32_t>& ids) const;
+    /// Valid UTF-8, without special tokens. An id that no token has becomes U+FFFD.
+    [[nodiscard]] std::string decode(std::span<const std::int64_t> ids) const;
+
+private:
+    struct Parts;
+    explicit JsonTokeniser(std::unique_ptr<Parts> parts);
+    std::unique_ptr<Parts> m_parts;
+};
+
+} // namespace residua::engine
