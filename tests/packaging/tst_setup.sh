@@ -31,7 +31,7 @@ begin() {
   dir="$scratch/$1" bin="$scratch/$1/bin" cache="$scratch/$1/cache/residua"
   target="$cache/torch-2.11.0"
   mkdir -p "$bin" "$dir/checkout/packaging" "$dir/log"
-  cp "$checkout"/packaging/{setup.sh,common.sh,debian-packages.txt} "$dir/checkout/packaging/"
+  cp "$checkout"/packaging/{setup.sh,common.sh,libtorch.sh,debian-packages.txt} "$dir/checkout/packaging/"
   cp "$scratch/wheels.txt" "$dir/checkout/packaging/"
   echo 'ID=debian' >"$dir/os-release"
   export XDG_CACHE_HOME="$dir/cache" RESIDUA_OS_RELEASE="$dir/os-release" LOG="$dir/log" WHEELS="$scratch/wheels"
