@@ -8,7 +8,8 @@ cmake_minimum_required(VERSION 3.25)
 # The module that owns a path below the checkout, by its longest matching folder; empty for none.
 set(RESIDUA_MODULE_FOLDERS
   engine/api=engine_api engine/theory=engine_theory engine/files=engine_runs engine/runs=engine_runs
-  engine/results=engine_results engine/tokeniser=engine_tokeniser engine/data=engine_data engine/lowrank=engine_lowrank engine=engine
+  engine/results=engine_results engine/tokeniser=engine_tokeniser engine/data=engine_data
+  engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
   projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)
@@ -18,7 +19,7 @@ set(RESIDUA_MODULE_FOLDERS
 set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch cost transfer studies commands)
 set(RESIDUA_FOLDER_ORDER_engine
-  api theory files runs results tokeniser data lowrank runtime ops graph depth network observe train transfer session)
+  api theory files runs results tokeniser data bundle lowrank runtime ops graph depth network observe train transfer session)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap)
 
@@ -26,6 +27,7 @@ set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap)
 set(RESIDUA_FAMILY_HEADERS
   "eigen=^Eigen/"
   "nlohmann=^nlohmann/"
+  "archive=^archive(_entry)?[.]h$"
   "torch=^(torch|ATen|c10|caffe2)/"
   "sqlite=^sqlite3(ext)?[.]h$"
   "sentencepiece=^sentencepiece"

@@ -31,9 +31,10 @@ struct Command {
 [[nodiscard]] std::vector<Command> sweepCommands();   ///< sweep
 [[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample, retrofit, factorise
 [[nodiscard]] std::vector<Command> exportCommands();  ///< export
+[[nodiscard]] std::vector<Command> bundleCommands();  ///< pack, unpack
 [[nodiscard]] std::vector<Command> analyzeCommands(); ///< analyze
 [[nodiscard]] std::vector<Command> recordCommands();  ///< runs, report, devices
-[[nodiscard]] std::vector<Command> watchCommands();   ///< watch
+[[nodiscard]] std::vector<Command> watchCommands();   ///< watch, stop
 [[nodiscard]] std::vector<Command> explainCommands(); ///< explain
 [[nodiscard]] std::vector<Command> shellCommands();   ///< completion, man
 

@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
 
 #include <nlohmann/json.hpp>
 
@@ -115,6 +116,22 @@ Exit runWatch(const Arguments& arguments, const Console& console)
     }
 }
 
+Exit runStop(const Arguments& arguments, const Console& console)
+{
+    const std::string run = arguments.positional(0);
+    const std::int64_t step = arguments.integer("at", 0);
+    const auto asked = engine::stopRun(run, step);
+    if (!asked) {
+        return console.fail(Exit::RunFailed, asked.error());
+    }
+    const bool trains = *asked == engine::StopAsked::Asked;
+    console.line(trains ? "asked: it ends " + (step > 0 ? "after step " + grouped(step) : "after this step") +
+                              ", with a checkpoint"
+                        : "no process trains it: nothing is to be stopped");
+    console.value({{"run", run}, {"asked", trains}, {"step", step}});
+    return Exit::Ok;
+}
+
 } // namespace
 
 std::vector<Command> watchCommands()
@@ -123,7 +140,13 @@ std::vector<Command> watchCommands()
              "follow a run that another process trains, until it ends; Ctrl-C ends the watching, not the run",
              "residua-cli watch my-project/runs/first",
              {{{"RUN", "the run's directory"}}, {}},
-             &runWatch}};
+             &runWatch},
+            {"stop",
+             "ask the process that trains a run, in a terminal or a window, to end it with a checkpoint",
+             "residua-cli stop my-project/runs/first",
+             {{{"RUN", "the run's directory"}},
+              {{"at", OptionKind::Integer, "STEP", "after this step (default: the one under way)", {}, 1}}},
+             &runStop}};
 }
 
 } // namespace residua::cli

@@ -13,7 +13,7 @@ std::span<const ExitCode> exitCodes()
         {Exit::Complete, "train --resume-or-start found the run complete: nothing was left to do"},
         {Exit::TimeLimit, "stopped by --time-limit, after a checkpoint: the run can be resumed"},
         {Exit::Fault, "a fault of residua-cli itself"},
-        {Exit::Interrupted, "stopped by a signal, after a checkpoint: the run can be resumed"},
+        {Exit::Interrupted, "stopped by a signal, or by the command stop, after a checkpoint: the run can be resumed"},
         {Exit::Quit, "stopped by a signal at once, without a checkpoint"},
     };
     return kCodes;

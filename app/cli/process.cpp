@@ -30,12 +30,30 @@ void quit(int)
     _exit(static_cast<int>(Exit::Quit));
 }
 
+volatile std::sig_atomic_t hasInterrupted = 0;
+
+void noteInterrupt(int)
+{
+    hasInterrupted = 1;
+}
+
 void handle(int signal, void (*handler)(int))
 {
     struct sigaction action {};
     action.sa_handler = handler;
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
+}
+
+/// What asks for the end: a hang-up only where it is not ignored (nohup).
+void handleEnds(void (*handler)(int))
+{
+    handle(SIGINT, handler);
+    handle(SIGTERM, handler);
+    struct sigaction hangUp {};
+    if (sigaction(SIGHUP, nullptr, &hangUp) == 0 && hangUp.sa_handler != SIG_IGN) {
+        handle(SIGHUP, handler);
+    }
 }
 
 /// A closed one becomes one of the wrong direction, so that using it is an error as it was before.
@@ -58,12 +76,23 @@ void prepareProcess()
     for (const int signal : {SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2}) {
         handle(signal, SIG_IGN);
     }
-    handle(SIGINT, &quit);
-    handle(SIGTERM, &quit);
-    struct sigaction hangUp {};
-    if (sigaction(SIGHUP, nullptr, &hangUp) == 0 && hangUp.sa_handler != SIG_IGN) {
-        handle(SIGHUP, &quit);
-    }
+    handleEnds(&quit);
+}
+
+Interruptible::Interruptible()
+{
+    hasInterrupted = 0;
+    handleEnds(&noteInterrupt);
+}
+
+Interruptible::~Interruptible()
+{
+    handleEnds(&quit);
+}
+
+bool Interruptible::interrupted() const
+{
+    return hasInterrupted != 0;
 }
 
 void tellQuitAsJson()

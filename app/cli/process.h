@@ -12,4 +12,16 @@ void prepareProcess();
 /// From now on that end at once is also told on stdout, as the JSON of an error.
 void tellQuitAsJson();
 
+/// While one lives SIGINT, SIGTERM and SIGHUP do not end the process: what it does is given up in order, by whoever
+/// asks here between two pieces of it. Not beside an EngineLink; one at a time.
+class Interruptible {
+public:
+    Interruptible();
+    ~Interruptible();
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
+
+    [[nodiscard]] bool interrupted() const;
+};
+
 } // namespace residua::cli

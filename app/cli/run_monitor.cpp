@@ -115,7 +115,15 @@ private:
         if (event.status != engine::RunStatus::Stopped) {
             return event.error.text();
         }
-        return m_outcome.stopCause == StopCause::TimeLimit ? "time limit" : "signal";
+        switch (m_outcome.stopCause) {
+        case StopCause::None:
+            return "another process";
+        case StopCause::Signal:
+            return "signal";
+        case StopCause::TimeLimit:
+            return "time limit";
+        }
+        return {};
     }
 
     const Console& m_console;

@@ -54,6 +54,9 @@ std::vector<std::string> choicesFor(const std::string& name)
     if (name == "SHELL") {
         return {"bash", "zsh", "fish"};
     }
+    if (name == "checkpoints") {
+        return {"all", "last", "best", "none"};
+    }
     if (name == "device") {
         return {"cpu", "cuda:0"};
     }

@@ -5,6 +5,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_files.h"
+#include "engine/runs/stop_request.h"
 
 namespace residua::engine {
 namespace {
@@ -65,6 +66,23 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
         return writeCheckpoint(directory, checkpoint->state, checkpoint->model.tensors(),
                                checkpoint->optimiser.tensors(), {});
     });
+}
+
+Result<StopAsked> stopRun(const fs::path& run, std::int64_t step)
+{
+    const auto file = readRunFile(run);
+    if (!file) {
+        return file.error();
+    }
+    if (step > file->info.steps) {
+        return Error{run.string(), "is planned for " + std::to_string(file->info.steps) + " steps, and cannot end at " +
+                                       std::to_string(step)};
+    }
+    if (!isRunLocked(run)) {
+        return StopAsked::AtRest;
+    }
+    const Status asked = writeStopRequest(run, step);
+    return asked ? Result<StopAsked>(StopAsked::Asked) : Result<StopAsked>(asked.error());
 }
 
 Result<fs::path> trashRun(const fs::path& given)

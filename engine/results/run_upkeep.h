@@ -16,6 +16,15 @@ namespace residua::engine {
 [[nodiscard]] Result<std::filesystem::path> forkRun(const std::filesystem::path& run, std::int64_t step,
                                                     const std::filesystem::path& newRun = {});
 
+/// What became of a wish to end a run.
+enum class StopAsked {
+    Asked,  ///< the process that trains it ends it after the step, with a checkpoint
+    AtRest, ///< none trains it
+};
+/// Asks the process that trains the run, whichever that is, to end it after `step`; 0, or a step that is done: at once.
+/// A later wish takes the place of an earlier one.
+[[nodiscard]] Result<StopAsked> stopRun(const std::filesystem::path& run, std::int64_t step = 0);
+
 /// Moves the run into the trash folder beside it, out of every list, and tells its place there. Refused while it is
 /// being written.
 [[nodiscard]] Result<std::filesystem::path> trashRun(const std::filesystem::path& run);

@@ -244,26 +244,37 @@ Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
     return Done{};
 }
 
+/// Those that tell their validation loss, the least first, of equal ones the earlier.
+std::vector<std::pair<double, std::int64_t>> byLoss(const fs::path& runDirectory,
+                                                    const std::vector<std::int64_t>& steps)
+{
+    std::vector<std::pair<double, std::int64_t>> losses;
+    for (const std::int64_t step : steps) {
+        const auto state = readState(checkpointDirectory(runDirectory, step), step);
+        if (state && state->state.validationLoss) {
+            losses.emplace_back(*state->state.validationLoss, step);
+        }
+    }
+    std::ranges::sort(losses);
+    return losses;
+}
+
 /// Of `steps`, those that the rule keeps.
 std::set<std::int64_t> keptBy(const CheckpointRule& rule, const fs::path& runDirectory,
                               const std::vector<std::int64_t>& steps)
 {
     std::set<std::int64_t> kept;
-    std::vector<std::pair<double, std::int64_t>> losses;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const bool newest = rule.newest == 0 || steps.size() - i <= static_cast<std::size_t>(rule.newest);
         if (newest || (rule.every > 0 && steps[i] % rule.every == 0)) {
             kept.insert(steps[i]);
         }
-        const auto state = rule.best > 0 ? readState(checkpointDirectory(runDirectory, steps[i]), steps[i])
-                                         : Result<StateFile>(Error{});
-        if (state && state->state.validationLoss) {
-            losses.emplace_back(*state->state.validationLoss, steps[i]);
-        }
     }
-    std::ranges::sort(losses);
-    for (std::size_t i = 0; i < losses.size() && i < static_cast<std::size_t>(rule.best); ++i) {
-        kept.insert(losses[i].second);
+    if (rule.best > 0) {
+        const auto losses = byLoss(runDirectory, steps);
+        for (std::size_t i = 0; i < losses.size() && i < static_cast<std::size_t>(rule.best); ++i) {
+            kept.insert(losses[i].second);
+        }
     }
     return kept;
 }
@@ -311,6 +322,12 @@ std::vector<std::int64_t> checkpointSteps(const fs::path& runDirectory)
     }
     std::sort(steps.begin(), steps.end());
     return steps;
+}
+
+std::optional<std::int64_t> bestCheckpoint(const fs::path& runDirectory)
+{
+    const auto losses = byLoss(runDirectory, checkpointSteps(runDirectory));
+    return losses.empty() ? std::nullopt : std::optional(losses.front().second);
 }
 
 Status removeCheckpointsAfter(const fs::path& runDirectory, std::int64_t step)

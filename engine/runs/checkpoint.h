@@ -58,6 +58,8 @@ struct LoadedCheckpoint {
 [[nodiscard]] Status checkCheckpointsFolder(const std::filesystem::path& runDirectory);
 /// Steps that have a checkpoint, ascending. What they hold is not read.
 [[nodiscard]] std::vector<std::int64_t> checkpointSteps(const std::filesystem::path& runDirectory);
+/// The step of the checkpoint with the least validation loss, of equal ones the earlier; nothing where none tells its.
+[[nodiscard]] std::optional<std::int64_t> bestCheckpoint(const std::filesystem::path& runDirectory);
 /// Removes the checkpoints beyond `step`: they belong to a future that a resumed run gives up.
 [[nodiscard]] Status removeCheckpointsAfter(const std::filesystem::path& runDirectory, std::int64_t step);
 

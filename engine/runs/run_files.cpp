@@ -136,7 +136,7 @@ Result<RunFile> readRunFile(const fs::path& runDirectory)
     return json ? runFileFrom(*json, runDirectory, path.string()) : Result<RunFile>(json.error());
 }
 
-Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
+std::string runFileText(const RunFile& file)
 {
     const RunInfo& info = file.info;
     RecordJson json = {{"name", info.name},
@@ -156,12 +156,17 @@ Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
     if (file.data) {
         json["data"] = jsonOf(*file.data);
     }
+    return json.dump(2, ' ', false, RecordJson::error_handler_t::replace) + "\n";
+}
+
+Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
+{
     const fs::path path = runDirectory / kRunFile;
     std::error_code code;
     if (fs::is_symlink(path, code)) {
         fs::remove(path, code);
     }
-    return writeFileAtomically(path, json.dump(2, ' ', false, RecordJson::error_handler_t::replace) + "\n");
+    return writeFileAtomically(path, runFileText(file));
 }
 
 fs::path keptProjectDirectory(const fs::path& runDirectory, const fs::path& projectDirectory)

@@ -24,6 +24,8 @@ struct RunFile {
 };
 /// Errors name the field, what it is and what was expected.
 [[nodiscard]] Result<RunFile> readRunFile(const std::filesystem::path& runDirectory);
+/// What run.json holds.
+[[nodiscard]] std::string runFileText(const RunFile& file);
 /// Replaces it atomically. A link that stands in its place is replaced, never what it points to.
 [[nodiscard]] Status writeRunFile(const std::filesystem::path& runDirectory, const RunFile& file);
 /// A project's directory as its run keeps it: relative to the run where the run lies inside the project, so that both

@@ -5,6 +5,7 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
+#include "engine/runs/stop_request.h"
 #include "engine/runs/store_writer.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
@@ -196,7 +197,11 @@ Result<FileDescriptor> RunWriter::hold(const fs::path& runDirectory)
     if (auto file = readRunFile(runDirectory); !file) {
         return file.error(); // no lock is put into what is no run
     }
-    return lockRun(runDirectory);
+    auto held = lockRun(runDirectory);
+    if (held) {
+        clearStopRequest(runDirectory); // it was meant for a process that is gone
+    }
+    return held;
 }
 
 Result<RunWriter> RunWriter::reopen(const fs::path& runDirectory, std::int64_t step)

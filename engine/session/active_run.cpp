@@ -6,6 +6,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/gap_record.h"
+#include "engine/runs/stop_request.h"
 #include "engine/runtime/device.h"
 #include "engine/session/failure.h"
 #include "engine/session/memory_report.h"
@@ -22,6 +23,7 @@ namespace {
 // Reading the ring makes a GPU wait for the host, so it is done less often there.
 constexpr std::chrono::milliseconds kPublishOnCpu{34};
 constexpr std::chrono::milliseconds kPublishOnGpu{100};
+constexpr std::chrono::milliseconds kHeed{100}; ///< how often it is seen what other processes ask for
 
 Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
@@ -264,6 +266,9 @@ void ActiveRun::advance()
         if (outcome.due.checkpoint) {
             writeCheckpoint();
         }
+        if (stopWhereAsked(); m_state == State::Ended) {
+            return;
+        }
         if (trainer().stepsDone() == m_pauseAt) {
             enterPause();
             return;
@@ -406,19 +411,37 @@ void ActiveRun::stop()
     guarded([this] { finish(RunStatus::Stopped); });
 }
 
+void ActiveRun::heedRequests()
+{
+    if (const auto now = Clock::now(); now - m_heeded >= kHeed) {
+        m_heeded = now;
+        m_stopAt = readStopRequest(m_recorder.directory());
+        guarded([this] { stopWhereAsked(); });
+    }
+}
+
+void ActiveRun::stopWhereAsked()
+{
+    if (m_stopAt && trainer().stepsDone() >= *m_stopAt) {
+        m_sink(Notice{m_id, "another process asked for the end of this run"});
+        finish(RunStatus::Stopped, "asked for by another process");
+    }
+}
+
 void ActiveRun::checkpoint()
 {
     guarded([this] { writeCheckpoint(); });
 }
 
-void ActiveRun::finish(RunStatus status)
+void ActiveRun::finish(RunStatus status, const std::string& text)
 {
     writeCheckpoint();
     if (m_state == State::Ended) {
         return;
     }
     m_recorder.event(trainer().stepsDone(),
-                     status == RunStatus::Finished ? RunEventKind::Finished : RunEventKind::Stopped, "");
+                     status == RunStatus::Finished ? RunEventKind::Finished : RunEventKind::Stopped, text);
+    clearStopRequest(m_recorder.directory());
     if (const Status written = m_recorder.flush(status); !written) {
         fail(written.error());
         return;

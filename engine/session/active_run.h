@@ -41,6 +41,9 @@ public:
     /// Ends after a checkpoint.
     void stop();
     void checkpoint();
+    /// Does what another process asks for by a file in the run (engine/runs/stop_request.h), running or paused. Looks
+    /// at most ten times a second.
+    void heedRequests();
 
 private:
     enum class State { Running, Paused, Ended };
@@ -62,8 +65,9 @@ private:
     void writeCheckpoint();
     void enterPause();
     void leavePause();
-    /// Ends after a checkpoint: Finished or Stopped.
-    void finish(RunStatus status);
+    /// Ends after a checkpoint: Finished or Stopped, with what its history says of it.
+    void finish(RunStatus status, const std::string& text = {});
+    void stopWhereAsked();
     /// Ends as Failed after a checkpoint: the weights are sound, what they were to learn from next is not.
     void failKept(const Error& error);
     /// Ends without one: what is in memory cannot be trusted.
@@ -79,8 +83,10 @@ private:
     State m_state = State::Running;
     Progress m_pending; ///< found since the last publish
     Clock::time_point m_published{};
-    std::int64_t m_pauseAt = 0;         ///< step to pause after; 0: none
-    std::int64_t m_checkpointStep = -1; ///< of the newest checkpoint; −1: none
+    Clock::time_point m_heeded{};
+    std::optional<std::int64_t> m_stopAt; ///< asked for by another process
+    std::int64_t m_pauseAt = 0;           ///< step to pause after; 0: none
+    std::int64_t m_checkpointStep = -1;   ///< of the newest checkpoint; −1: none
 };
 
 } // namespace residua::engine

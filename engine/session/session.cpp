@@ -24,7 +24,8 @@ namespace {
 /// What a query may take between two steps of a run: an answer within seconds, and the run goes on.
 constexpr std::chrono::milliseconds kQueryShare{100};
 constexpr std::chrono::seconds kPreparationNotices{1};
-constexpr std::chrono::milliseconds kLook{20}; ///< how often it is seen what other threads have found
+constexpr std::chrono::milliseconds kLook{20};             ///< how often it is seen what other threads have found
+constexpr std::chrono::milliseconds kLookWhilePaused{200}; ///< and what other processes ask of a run that rests
 
 } // namespace
 
@@ -67,6 +68,9 @@ private:
     void loop()
     {
         while (receive() == Next::Work) {
+            if (m_run) {
+                m_run->heedRequests();
+            }
             if (m_run && m_run->running()) {
                 m_run->advance();
             }
@@ -92,7 +96,9 @@ private:
             const auto busy = [](const std::unique_ptr<Query>& query) { return query && !query->waits(); };
             const auto asked = [](const std::unique_ptr<Query>& query) { return query != nullptr; };
             const bool runs = m_run && m_run->running();
-            if (!runs && std::ranges::none_of(m_queries, asked)) {
+            if (!runs && m_run && std::ranges::none_of(m_queries, asked)) {
+                m_wake.wait_for(lock, kLookWhilePaused, called);
+            } else if (!runs && std::ranges::none_of(m_queries, asked)) {
                 m_wake.wait(lock, called);
             } else if (!runs && std::ranges::none_of(m_queries, busy)) {
                 m_wake.wait_for(lock, kLook, called);

@@ -7,6 +7,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -121,6 +122,85 @@ private slots:
         QVERIFY(training.send(SIGTERM));
         QCOMPARE(training.end().code, 130);
         QCOMPARE(QDir(path("asked/checkpoints")).entryList({"step-*"}).size(), 2);
+    }
+
+    void anotherProcessStopsARunAtAStep()
+    {
+        const QString directory = path("foreign");
+        Training training(path("tiny"), directory);
+        QVERIFY(training.says("\"step\":3,"));
+        // Far enough ahead that the run has not come to it yet.
+        const Ran running = runProcess({"watch", directory, "--nope"});
+        QCOMPARE(running.code, 1);
+        int at = 0;
+        for (const int ahead : {2000, 100'000}) { // a later wish takes the place of an earlier one
+            at = ahead;
+            const Ran asked = runProcess({"stop", directory, "--at", QString::number(at), "--json"});
+            QVERIFY2(asked.code == 0, qPrintable(asked.errors));
+            QVERIFY(asked.events().front()["asked"].toBool());
+        }
+        QVERIFY(runProcess({"stop", directory, "--at", "1000001"}).errors.contains("is planned for 1000000 steps"));
+        QCOMPARE(runProcess({"stop", directory}).code, 0);
+        const Ran ran = training.end();
+        QCOMPARE(ran.code, 130);
+        QVERIFY2(ran.errors.contains("another process asked for the end of this run"), qPrintable(ran.errors));
+        const QJsonObject last = ran.events().back();
+        QCOMPARE(last["status"].toString(), QString("stopped"));
+        QCOMPARE(last["reason"].toString(), QString("another process"));
+        const int step = last["step"].toInt();
+        QVERIFY(step < at);
+        QVERIFY(QDir(directory + "/checkpoints").exists(QString("step-%1").arg(step, 8, 10, QChar('0'))));
+        QVERIFY(!QFile::exists(directory + "/stop"));
+
+        // At the very step, where it is asked for in time; what was asked of an earlier process is forgotten.
+        QFile stale(directory + "/stop");
+        QVERIFY(stale.open(QIODevice::WriteOnly) && stale.write("1\n") == 2);
+        stale.close();
+        QProcess resumed;
+        resumed.start(RESIDUA_CLI, {"resume", directory, "--steps", "100000000", "--json"});
+        QVERIFY(resumed.waitForReadyRead(kTimeout)); // it has begun
+        const int exact = step + 1500;
+        QCOMPARE(runProcess({"stop", directory, "--at", QString::number(exact)}).code, 0);
+        const Ran ended = cli::ended(resumed);
+        QCOMPARE(ended.code, 130);
+        QCOMPARE(ended.events().back()["step"].toInt(), exact);
+        const Ran rests = runProcess({"stop", directory, "--json"});
+        QCOMPARE(rests.code, 0);
+        QVERIFY(!rests.events().front()["asked"].toBool());
+    }
+
+    /// To another folder and back, with steps trained there.
+    void aRunIsTakenAlongAndBroughtBack()
+    {
+        const QString home = path("home");
+        QVERIFY(projects::saveProject(home.toStdString(), tinyProject()).ok());
+        QCOMPARE(runProcess({"train", home, "--steps", "4", "--run", home + "/runs/a"}).code, 0);
+        const Ran packed = runProcess({"pack", home + "/runs/a", "-o", path("a.residua"), "--json"});
+        QVERIFY2(packed.code == 0, qPrintable(packed.errors));
+        QCOMPARE(packed.events().front()["checkpoints"].toInt(), 1);
+        QVERIFY(QDir(m_folder.path()).mkpath("cluster"));
+        const Ran unpacked = runProcess({"unpack", path("a.residua")}, path("cluster"));
+        QVERIFY2(unpacked.code == 0, qPrintable(unpacked.errors));
+        const QString there = path("cluster/home/runs/a");
+        const Ran resumed = runProcess({"resume", there, "--steps", "6"}); // without an edit
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        QCOMPARE(runProcess({"pack", there, "-o", path("b.residua"), "--checkpoints", "all"}).code, 0);
+        const Ran back = runProcess({"unpack", path("b.residua"), "-o", home, "--json"});
+        QVERIFY2(back.code == 0, qPrintable(back.errors));
+        const QJsonObject run = back.events().front()["runs"].toArray().first().toObject();
+        QCOMPARE(run["arrival"].toString(), QString("gone on"));
+        QCOMPARE(run["step"].toInt(), 6);
+        QVERIFY(runProcess({"resume", home + "/runs/a", "--steps", "7"}).code == 0);
+        for (const QStringList& wrong : {QStringList{"pack", home},
+                                         {"pack", home, "-o", path("c"), "--data", "some"},
+                                         {"unpack", path("none")},
+                                         {"pack", path("cluster"), "-o", path("c")},
+                                         {"unpack", path("b.residua"), "-o", path("tiny")}}) {
+            const Ran refused = runProcess(wrong);
+            QCOMPARE(refused.code, 1);
+            QVERIFY(!refused.errors.isEmpty());
+        }
+        QVERIFY(!QFile::exists(path("c")));
     }
 
     void whoWillNotWaitGetsNoCheckpoint()

@@ -113,7 +113,8 @@ private:
     static std::vector<std::string> soundWords(const Command& command)
     {
         static const std::map<std::string, std::string> kSound{
-            {"PROJECT", "tiny"},      {"A", "tiny"},   {"B", "tiny"}, {"RUN", "run"}, {"DIR", "tiny"},
+            {"PROJECT", "tiny"},      {"A", "tiny"},   {"B", "tiny"},
+            {"RUN", "run"},           {"DIR", "tiny"}, {"PROJECT|RUN", "run"},
             {"WHAT", "coefficients"}, {"NAME", "none"}};
         std::vector<std::string> words{command.name};
         for (const PositionalSpec& positional : command.syntax.positionals) {

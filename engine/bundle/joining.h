@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/bundle/bundle.h"
+#include "projects/base/result.h"
+
+#include <filesystem>
+#include <string>
+
+namespace residua::engine {
+
+/// From a run at this place below its project's folder to that folder: "../..".
+[[nodiscard]] std::filesystem::path wayUp(const std::string& place);
+
+/// Refuses what is no project with runs of it: what was unpacked into `folder` is read as they are.
+[[nodiscard]] Status checkUnpacked(const std::filesystem::path& file, const BundleContents& contents,
+                                   const std::filesystem::path& folder);
+/// Moves the runs, and the data that the project lacks, from `folder` into the project in result.project.
+[[nodiscard]] Status join(const BundleContents& contents, const std::filesystem::path& folder, UnpackedBundle& result);
+
+} // namespace residua::engine

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/bundle/manifest.h"
+
+#include "engine/bundle/project_identity.h"
+#include "engine/files/json_record.h"
+#include "projects/base/utf8.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormat = "residua bundle";
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kLongestPath = 2048;
+constexpr std::size_t kLongestName = 255; ///< what file systems take
+constexpr std::int64_t kLargestChecksum = 0xffffffff;
+constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
+
+/// A path as a message can show it: what a terminal would act on is left out.
+std::string shown(const std::string& path)
+{
+    constexpr std::size_t kShown = 100;
+    std::string text;
+    for (const char c : asUtf8(path.substr(0, kShown))) {
+        text += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
+    }
+    return "\"" + text + (path.size() > kShown ? "…" : "") + "\"";
+}
+
+RecordJson jsonOf(const BundleContents& contents)
+{
+    RecordJson data = RecordJson::array();
+    for (const BundledPart& part : contents.data) {
+        data.push_back({{"name", part.name}, {"files", part.files}, {"bytes", part.bytes}, {"inside", part.inside}});
+    }
+    RecordJson files = RecordJson::array();
+    for (const BundledFile& file : contents.files) {
+        files.push_back({{"path", file.path}, {"bytes", file.bytes}, {"crc32c", file.checksum}});
+    }
+    return {{"format", kFormat},         {"version", kVersion},           {"project", contents.project},
+            {"folder", contents.folder}, {"identity", contents.identity}, {"checkpoints", contents.checkpoints},
+            {"runs", contents.runs},     {"data", std::move(data)},       {"files", std::move(files)}};
+}
+
+/// The objects of the list `key`, each read by `read`.
+template <class Read>
+void forEachIn(RecordFields& fields, const std::string& place, const char* key, Read read)
+{
+    const RecordJson* const list = fields.find(key);
+    if (list == nullptr || !list->is_array()) {
+        fields.fail(key, "is missing, expected a list");
+        return;
+    }
+    for (std::size_t i = 0; i < list->size() && !fields.error(); ++i) {
+        const RecordJson& entry = (*list)[i];
+        const std::string number = "entry " + std::to_string(i + 1);
+        if (!entry.is_object()) {
+            fields.fail(key, number + " is no object");
+            return;
+        }
+        RecordFields one(place + " · " + key + " · " + number, entry);
+        read(one);
+        if (one.error()) {
+            fields.fail(key, number + ": " + one.error()->message);
+        }
+    }
+}
+
+bool isTrue(const RecordFields& fields, const char* key)
+{
+    const RecordJson* const value = fields.find(key);
+    return value != nullptr && value->is_boolean() && value->get<bool>();
+}
+
+Result<BundleContents> contentsFrom(const RecordJson& json, const std::string& place)
+{
+    RecordFields fields(place, json);
+    if (const std::string format = fields.text("format"); !fields.error() && format != kFormat) {
+        fields.fail("format", "is " + shown(format) + ", expected \"" + kFormat + "\"");
+    }
+    if (const std::int64_t version = fields.count("version"); !fields.error() && version != kVersion) {
+        fields.fail("version", "is " + std::to_string(version) + ", expected " + std::to_string(kVersion) +
+                                   ": the bundle is from another version of Residua");
+    }
+    BundleContents contents;
+    contents.project = fields.text("project");
+    contents.folder = fields.text("folder");
+    contents.identity = fields.text("identity");
+    contents.checkpoints = fields.count("checkpoints");
+    contents.runs = fields.texts("runs");
+    forEachIn(fields, place, "data", [&](RecordFields& part) {
+        contents.data.push_back({part.text("name"), part.count("files"), part.count("bytes"), isTrue(part, "inside")});
+    });
+    forEachIn(fields, place, "files", [&](RecordFields& entry) {
+        BundledFile file{entry.text("path"), entry.count("bytes"), 0};
+        const std::int64_t checksum = entry.count("crc32c");
+        if (checksum > kLargestChecksum) {
+            entry.fail("crc32c", "is no number of 32 bits");
+        }
+        file.checksum = static_cast<std::uint32_t>(checksum);
+        contents.files.push_back(std::move(file));
+    });
+    return fields.error() ? Result<BundleContents>(*fields.error()) : Result<BundleContents>(std::move(contents));
+}
+
+/// No file twice, and none where another path needs a folder.
+Status checkDistinct(const std::string& place, const std::vector<BundledFile>& files)
+{
+    std::set<std::string> paths;
+    for (const BundledFile& file : files) {
+        if (!paths.insert(file.path).second) {
+            return Error{place, "lists " + shown(file.path) + " twice: two files of one name"};
+        }
+    }
+    for (const BundledFile& file : files) {
+        for (std::size_t slash = file.path.find('/'); slash != std::string::npos;
+             slash = file.path.find('/', slash + 1)) {
+            if (const std::string folder = file.path.substr(0, slash); paths.contains(folder)) {
+                return Error{place, "lists " + shown(folder) + " as a file, and " + shown(file.path) + " within it"};
+            }
+        }
+    }
+    return Done{};
+}
+
+Status checkPaths(const std::string& place, const BundleContents& contents)
+{
+    std::int64_t total = 0;
+    for (const BundledFile& file : contents.files) {
+        if (const Status sound = checkBundledPath(place, file.path); !sound) {
+            return sound;
+        }
+        if (total += file.bytes; total > kMostBytes) {
+            return Error{place, "claims to hold more than a million GB"};
+        }
+    }
+    for (const std::string& run : contents.runs) {
+        if (const Status sound = checkBundledPath(place, run); !sound) {
+            return sound;
+        }
+        if (!run.starts_with("runs/")) {
+            return Error{place, "has a run at " + shown(run) + ", expected one below runs/"};
+        }
+    }
+    const Status named = checkBundledPath(place, contents.folder);
+    if (!named || contents.folder.find('/') != std::string::npos) {
+        return Error{place, "names its folder " + shown(contents.folder) + ", expected a single plain name"};
+    }
+    if (!contents.identity.empty() && !isIdentity(contents.identity)) {
+        return Error{place, "its identity is " + shown(contents.identity) + ", expected 32 hexadecimal digits"};
+    }
+    return checkDistinct(place, contents.files);
+}
+
+} // namespace
+
+std::int64_t BundleContents::bytes() const
+{
+    return std::accumulate(files.begin(), files.end(), std::int64_t{0},
+                           [](std::int64_t sum, const BundledFile& file) { return sum + file.bytes; });
+}
+
+std::string manifestText(const BundleContents& contents)
+{
+    return jsonOf(contents).dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n";
+}
+
+Status checkBundledPath(const std::string& place, const std::string& path)
+{
+    const auto refused = [&](const std::string& why) {
+        return Error{place, "holds the path " + shown(path) + ", " + why};
+    };
+    if (path.empty() || path.size() > kLongestPath) {
+        return refused(path.empty() ? "which is empty" : "which is longer than any that is unpacked");
+    }
+    if (path.front() == '/') {
+        return refused("which is absolute, and would be written outside of its folder");
+    }
+    if (!isUtf8(path) || std::ranges::any_of(path, [](char c) {
+            return static_cast<unsigned char>(c) < ' ' || c == 127 || c == '\\';
+        })) {
+        return refused("which is no plain name: UTF-8 without control characters and backslashes is expected");
+    }
+    for (std::size_t begin = 0; begin <= path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        const std::string part = path.substr(begin, end - begin);
+        if (part == "..") {
+            return refused("which climbs out of its folder");
+        }
+        if (part.empty() || part == "." || part.size() > kLongestName) {
+            return refused("expected names of at most 255 bytes between single slashes");
+        }
+        begin = end + 1;
+    }
+    return Done{};
+}
+
+Result<BundleContents> manifestFrom(const fs::path& file, std::string_view text)
+{
+    const std::string place = file.string() + " · " + kManifest;
+    const auto json = parseRecord(place, text, kLongestManifest);
+    if (!json) {
+        return json.error();
+    }
+    auto contents = contentsFrom(*json, place);
+    if (!contents) {
+        return contents;
+    }
+    const Status sound = checkPaths(file.string(), *contents);
+    return sound ? contents : Result<BundleContents>(sound.error());
+}
+
+} // namespace residua::engine

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/bundle/packing_list.h"
+
+#include "engine/api/run_paths.h"
+#include "engine/bundle/data_paths.h"
+#include "engine/bundle/joining.h"
+#include "engine/bundle/manifest.h"
+#include "engine/bundle/project_identity.h"
+#include "engine/data/text_files.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
+#include "engine/runs/stop_request.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/json.h"
+#include "projects/file/store.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDataFolder = "data";
+
+/// Below `folder`, or nothing where it lies elsewhere.
+std::optional<std::string> placeWithin(const fs::path& folder, const fs::path& path)
+{
+    const fs::path within = path.lexically_normal().lexically_relative(folder);
+    const bool inside = !within.empty() && *within.begin() != ".." && within != ".";
+    return inside ? std::optional(within.generic_string()) : std::nullopt;
+}
+
+/// Left behind: what belongs to a process, and what one left that died while it wrote.
+bool isOfAProcess(const std::string& name)
+{
+    return name == kLockFile || name == kStopFile || name.ends_with("-shm") || name.starts_with('.') ||
+           name.find(".tmp-") != std::string::npos;
+}
+
+class Lister {
+public:
+    Lister(const PackRequest& request, PackingList& list) : m_request(request), m_list(list) {}
+
+    /// `runs`: their directories. `only`: the one that was named; empty where a project was.
+    Status add(const fs::path& directory, const std::vector<fs::path>& runs, const fs::path& only, Identity identity)
+    {
+        m_list.project = directory;
+        if (const Status added = addProject(only); !added) {
+            return added;
+        }
+        if (const Status added = addIdentity(identity); !added) {
+            return added;
+        }
+        for (const fs::path& run : runs) {
+            if (const Status added = addRun(run, only.empty() ? Named::No : Named::Yes); !added) {
+                return added;
+            }
+        }
+        for (const ListedFile& file : m_list.files) {
+            if (const Status sound = checkBundledPath(directory.string(), file.path); !sound) {
+                return sound;
+            }
+        }
+        return Done{};
+    }
+
+private:
+    enum class Named { No, Yes };
+
+    Status addProject(const fs::path& run)
+    {
+        const fs::path& directory = m_list.project;
+        std::error_code ignored;
+        // A run that was moved away from its project still has its own copy of it.
+        const bool whole = fs::exists(directory / projects::kProjectFile, ignored);
+        const fs::path source = (whole ? directory : run / kFrozenProject) / projects::kProjectFile;
+        const auto text = readFile(source);
+        auto project = text ? projects::projectFromJson(*text) : Result<projects::Project>(text.error());
+        if (!project) {
+            return project.error();
+        }
+        m_list.contents.project = project->name;
+        m_list.contents.folder = directory.filename().string();
+        if (m_list.contents.folder.empty() || !checkBundledPath("", m_list.contents.folder)) {
+            m_list.contents.folder = "project";
+        }
+        std::map<std::string, std::string> renamed;
+        const Status data = addData(*project, renamed, Named::Yes);
+        if (!data) {
+            return data;
+        }
+        addText(projects::kProjectFile, renamed.empty() ? *text : projects::toJson(*project));
+        if (whole && fs::exists(directory / projects::kLayoutFile, ignored)) {
+            return addFile(projects::kLayoutFile, directory / projects::kLayoutFile);
+        }
+        return Done{};
+    }
+
+    Status addIdentity(Identity identity)
+    {
+        std::string known = identityOf(m_list.project);
+        std::error_code ignored;
+        const bool isProject = fs::exists(m_list.project / projects::kProjectFile, ignored);
+        if (known.empty() && isProject && identity == Identity::Ensure) {
+            auto ensured = ensureIdentity(m_list.project);
+            if (ensured) {
+                known = std::move(*ensured);
+            } else {
+                m_list.notes.push_back("what comes back will not be known as this project's: " +
+                                       ensured.error().text());
+            }
+        }
+        m_list.contents.identity = known;
+        if (!known.empty()) {
+            addText(kIdentityFile, known + "\n");
+        }
+        return Done{};
+    }
+
+    /// The files that `project` names, each once; what lies elsewhere goes to data/, and `project` names it there.
+    /// `renamed`: the old names of those.
+    Status addData(projects::Project& project, std::map<std::string, std::string>& renamed, Named named)
+    {
+        for (const DataPath& path : dataPathsOf(project)) {
+            const std::string before = *path.path;
+            const auto files = filesAt(m_list.project / before, path.extension);
+            const bool wanted = path.use == PathUse::Tokeniser || m_request.data == BundledData::Files;
+            if (!files || files->empty()) {
+                const std::string why = files ? "there are no such files" : files.error().text();
+                if (wanted && named == Named::Yes) {
+                    return Error{"data · " + before, why + "; without the data: pack with their fingerprint alone"};
+                }
+                if (wanted) {
+                    m_list.notes.push_back("the data of a run are not taken along: " + why);
+                }
+                addPart({before, 0, 0, false});
+                continue;
+            }
+            BundledPart part{before, static_cast<std::int64_t>(files->size()), 0, wanted};
+            if (wanted) {
+                const std::string place = placeOf(fs::path(before));
+                if (const Status added = addFiles(place, m_list.project / before, *files, part); !added) {
+                    return added;
+                }
+                if (place != before && fs::path(before).lexically_normal() != place) {
+                    *path.path = place;
+                    renamed[before] = place;
+                    part.name = place;
+                }
+            } else {
+                std::error_code ignored;
+                for (const fs::path& file : *files) {
+                    part.bytes += static_cast<std::int64_t>(fs::file_size(file, ignored));
+                }
+            }
+            addPart(std::move(part));
+        }
+        return Done{};
+    }
+
+    void addPart(BundledPart part)
+    {
+        const auto same = [&](const BundledPart& known) { return known.name == part.name; };
+        if (std::ranges::none_of(m_list.contents.data, same)) {
+            m_list.contents.data.push_back(std::move(part));
+        }
+    }
+
+    /// Where in the bundle a path of the project goes; the same for the same files.
+    std::string placeOf(const fs::path& path)
+    {
+        const fs::path source = (m_list.project / path).lexically_normal();
+        if (const auto within = placeWithin(m_list.project, source)) {
+            return *within;
+        }
+        const auto known = m_places.find(source);
+        if (known != m_places.end()) {
+            return known->second;
+        }
+        const fs::path name = source.has_filename() ? source.filename() : source.parent_path().filename();
+        std::string place = std::string(kDataFolder) + "/" + name.string();
+        std::error_code ignored;
+        for (int number = 2; m_taken.contains(place) || fs::exists(m_list.project / place, ignored); ++number) {
+            place = std::string(kDataFolder) + "/" + std::to_string(number) + "-" + name.string();
+        }
+        m_taken.insert(place);
+        m_places[source] = place;
+        return place;
+    }
+
+    Status addFiles(const std::string& place, const fs::path& root, const std::vector<fs::path>& files,
+                    BundledPart& part)
+    {
+        for (const fs::path& file : files) {
+            const fs::path below = file.lexically_relative(root);
+            const std::string path = below.empty() || below == "." ? place : place + "/" + below.generic_string();
+            std::error_code code;
+            part.bytes += static_cast<std::int64_t>(fs::file_size(file, code));
+            if (const Status added = addFile(path, file); !added) {
+                return added;
+            }
+        }
+        return Done{};
+    }
+
+    Status addRun(const fs::path& run, Named named)
+    {
+        const std::string shown = run.filename().string();
+        auto held = lockRun(run);
+        if (!held && isRunLocked(run)) {
+            if (named == Named::Yes) {
+                return Error{run.string(), "is being trained: stop it first, then pack it"};
+            }
+            m_list.notes.push_back("run " + shown + " is being trained and is left out: stop it first");
+            return Done{};
+        }
+        if (held) { // else its folder cannot be written, by nobody
+            m_list.held.push_back(std::move(*held));
+        }
+        auto file = readRunFile(run);
+        const auto frozen = readFile(run / kFrozenProject / projects::kProjectFile);
+        auto project = frozen ? projects::projectFromJson(*frozen) : Result<projects::Project>(frozen.error());
+        if (!file || !project) {
+            const Error& error = file ? project.error() : file.error();
+            if (named == Named::Yes) {
+                return error;
+            }
+            m_list.notes.push_back("run " + shown + " cannot be read and is left out: " + error.text());
+            return Done{};
+        }
+        const std::string place = runPlace(run);
+        std::map<std::string, std::string> renamed;
+        if (const Status added = addData(*project, renamed, Named::No); !added) {
+            return added;
+        }
+        addText(place + "/" + kFrozenProject + "/" + projects::kProjectFile,
+                renamed.empty() ? *frozen : projects::toJson(*project));
+        addRunFile(place, std::move(*file), renamed);
+        m_list.contents.runs.push_back(place);
+        return addRecord(run, place);
+    }
+
+    /// Below the project's folder.
+    std::string runPlace(const fs::path& run)
+    {
+        const auto within = placeWithin(m_list.project / projects::kRunsFolder, run);
+        return std::string(projects::kRunsFolder) + "/" + (within ? *within : run.filename().string());
+    }
+
+    /// run.json, which finds its project and its data where the bundle has them.
+    void addRunFile(const std::string& place, RunFile file, const std::map<std::string, std::string>& renamed)
+    {
+        file.projectDirectory = wayUp(place);
+        for (std::size_t i = 0; file.data && i < file.data->size(); ++i) {
+            std::string& name = (*file.data)[i].name;
+            if (const auto other = renamed.find(name); other != renamed.end()) {
+                name = other->second;
+            }
+        }
+        addText(place + "/" + kRunFile, runFileText(file));
+    }
+
+    /// All that lies in the run but what was added already, and the checkpoints that stay.
+    Status addRecord(const fs::path& run, const std::string& place)
+    {
+        const std::set<fs::path> chosen = chosenCheckpoints(run);
+        m_list.contents.checkpoints += static_cast<std::int64_t>(chosen.size());
+        std::error_code code;
+        fs::recursive_directory_iterator entry(run, code);
+        for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
+            const fs::path& path = entry->path();
+            const fs::path below = path.lexically_relative(run);
+            const fs::file_status status = entry->symlink_status(code);
+            if (fs::is_symlink(status)) {
+                m_list.notes.push_back("the link " + path.string() + " is left out");
+                entry.disable_recursion_pending();
+            } else if (fs::is_directory(status)) {
+                const bool other = path.parent_path() == checkpointsFolder(run) && !chosen.contains(path);
+                if (other || below == kFrozenProject || isOfAProcess(path.filename().string())) {
+                    entry.disable_recursion_pending();
+                }
+            } else if (fs::is_regular_file(status) && below != kRunFile && !isOfAProcess(path.filename().string())) {
+                if (const Status added = addFile(place + "/" + below.generic_string(), path); !added) {
+                    return added;
+                }
+            }
+        }
+        return code ? Status(systemError(run, "cannot be listed", code.value())) : Status(Done{});
+    }
+
+    std::set<fs::path> chosenCheckpoints(const fs::path& run)
+    {
+        std::vector<std::int64_t> steps = checkpointSteps(run);
+        std::optional<std::int64_t> one = steps.empty() ? std::nullopt : std::optional(steps.back());
+        if (m_request.checkpoints == BundledCheckpoints::Best) {
+            const auto best = bestCheckpoint(run);
+            if (!best && one) {
+                m_list.notes.push_back("run " + run.filename().string() +
+                                       " has no checkpoint with a validation loss: its last is taken");
+            }
+            one = best ? best : one;
+        }
+        if (m_request.checkpoints == BundledCheckpoints::None) {
+            steps.clear();
+        } else if (m_request.checkpoints != BundledCheckpoints::All && one) {
+            steps = {*one};
+        }
+        std::set<fs::path> chosen;
+        for (const std::int64_t step : steps) {
+            chosen.insert(checkpointDirectory(run, step));
+        }
+        return chosen;
+    }
+
+    Status addFile(const std::string& path, const fs::path& source)
+    {
+        if (!m_paths.insert(path).second) {
+            return Done{}; // two runs on the same data
+        }
+        std::error_code code;
+        const auto bytes = static_cast<std::int64_t>(fs::file_size(source, code));
+        if (code) {
+            return systemError(source, "cannot be read", code.value());
+        }
+        m_list.files.push_back({path, source, std::nullopt, bytes});
+        return Done{};
+    }
+
+    void addText(const std::string& path, std::string text)
+    {
+        m_paths.insert(path);
+        const auto bytes = static_cast<std::int64_t>(text.size());
+        m_list.files.push_back({path, {}, std::move(text), bytes});
+    }
+
+    const PackRequest& m_request;
+    PackingList& m_list;
+    std::set<std::string> m_paths;
+    std::set<std::string> m_taken;
+    std::map<fs::path, std::string> m_places; ///< of what lies outside the project's folder
+};
+
+fs::path withoutSlash(const fs::path& given)
+{
+    std::error_code code;
+    const fs::path path = fs::weakly_canonical(fs::absolute(given, code), code);
+    return path.has_filename() ? path : path.parent_path();
+}
+
+} // namespace
+
+Result<PackingList> packingList(const PackRequest& request, Identity identity)
+{
+    PackingList list;
+    Lister lister(request, list);
+    fs::path source = withoutSlash(request.source);
+    std::error_code ignored;
+    if (fs::exists(source / kRunFile, ignored)) {
+        const auto project = projectDirectoryOf(source);
+        if (!project) {
+            return project.error();
+        }
+        const Status added = lister.add(*project, {source}, source, identity);
+        return added ? Result<PackingList>(std::move(list)) : Result<PackingList>(added.error());
+    }
+    if (source.filename() == projects::kProjectFile) {
+        source = source.parent_path();
+    }
+    if (!fs::exists(source / projects::kProjectFile, ignored)) {
+        return Error{source.string(),
+                     "is neither a project's folder nor a run's: it has no project.json and no run.json"};
+    }
+    std::vector<fs::path> runs;
+    for (const RunInfo& run : listRuns(source / projects::kRunsFolder)) {
+        runs.emplace_back(run.directory);
+    }
+    const Status added = lister.add(source, runs, {}, identity);
+    return added ? Result<PackingList>(std::move(list)) : Result<PackingList>(added.error());
+}
+
+} // namespace residua::engine

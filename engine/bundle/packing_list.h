@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/bundle/bundle.h"
+#include "projects/base/files.h"
+#include "projects/base/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// A file that is to be packed: one on the disk, or a text that stands for it.
+struct ListedFile {
+    std::string path; ///< in the bundle
+    std::filesystem::path source;
+    std::optional<std::string> text;
+    std::int64_t bytes = 0;
+};
+
+/// What a bundle is made from. While it lives nobody begins to write the runs.
+struct PackingList {
+    BundleContents contents;       ///< but its files
+    std::filesystem::path project; ///< its folder
+    std::vector<ListedFile> files;
+    std::vector<FileDescriptor> held; ///< the locks of the runs
+    std::vector<std::string> notes;
+};
+
+/// Whether a project without an identity is given one.
+enum class Identity { Ensure, Look };
+
+[[nodiscard]] Result<PackingList> packingList(const PackRequest& request, Identity identity);
+
+} // namespace residua::engine
