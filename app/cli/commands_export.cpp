@@ -15,13 +15,32 @@ namespace {
 
 constexpr engine::QueryTag kExport{1};
 
+std::string formatKeys()
+{
+    std::string keys;
+    for (const engine::ExportFormatInfo& info : engine::exportFormats()) {
+        keys += (keys.empty() ? "" : ", ") + std::string(info.key);
+    }
+    return keys;
+}
+
+std::string formatHelp()
+{
+    std::string help;
+    for (const engine::ExportFormatInfo& info : engine::exportFormats()) {
+        help += (help.empty() ? "" : "; ") + std::string(info.key) + ": " + info.makes;
+    }
+    return help;
+}
+
 Exit runExport(const Arguments& arguments, const Console& console)
 {
-    const std::string format = arguments.text("to");
-    if (format != "pytorch") {
-        return console.fail(Exit::Usage,
-                            {"--to", format.empty() ? "missing, expected --to pytorch"
-                                                    : "got \"" + shortened(format) + "\", expected pytorch"});
+    const std::string named = arguments.text("to");
+    const std::optional<engine::ExportFormat> format = engine::exportFormatFrom(named);
+    if (!format) {
+        return console.fail(
+            Exit::Usage, {"--to", named.empty() ? "missing, expected one of " + formatKeys()
+                                                : "got \"" + shortened(named) + "\", expected one of " + formatKeys()});
     }
     if (!arguments.has("output")) {
         return console.fail(Exit::Usage, {"--output", "missing, expected -o FOLDER, which does not exist yet"});
@@ -35,6 +54,7 @@ Exit runExport(const Arguments& arguments, const Console& console)
     request.tag = kExport;
     request.runDirectory = *run;
     request.folder = *folder;
+    request.format = *format;
     setSource(request, arguments);
     if (arguments.has("from")) {
         request.step = arguments.integer("from", 0);
@@ -56,7 +76,7 @@ Exit runExport(const Arguments& arguments, const Console& console)
                  " parameters" + left);
     console.line("python " + (ready->folder / "check.py").string() + " compares it with what is recorded here");
     console.value({{"folder", ready->folder.string()},
-                   {"format", "pytorch"},
+                   {"format", named},
                    {"step", ready->step},
                    {"layers", ready->layers},
                    {"parameters", ready->parameters},
@@ -71,10 +91,10 @@ std::vector<Command> exportCommands()
 {
     return {
         {"export",
-         "write a checkpoint's network as PyTorch code that needs nothing of this program",
+         "write a checkpoint's network as PyTorch code that needs nothing of this program, or as ONNX",
          "residua-cli export my-project/runs/first --to pytorch -o my-project/pytorch",
          {{{"RUN", "a run's directory"}},
-          {{"to", OptionKind::Text, "FORMAT", "pytorch: model.py, its weights, and check.py, which compares"},
+          {{"to", OptionKind::Text, "FORMAT", formatHelp()},
            {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
            projectOption(),

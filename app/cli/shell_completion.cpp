@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/shell_completion.h"
 
+#include "engine/api/export_format.h"
 #include "projects/library/presets.h"
 #include "projects/schema/fields.h"
 #include "resources/help.h"
@@ -53,6 +54,13 @@ std::vector<std::string> choicesFor(const std::string& name)
     }
     if (name == "SHELL") {
         return {"bash", "zsh", "fish"};
+    }
+    if (name == "to") {
+        std::vector<std::string> keys;
+        for (const engine::ExportFormatInfo& info : engine::exportFormats()) {
+            keys.emplace_back(info.key);
+        }
+        return keys;
     }
     if (name == "checkpoints") {
         return {"all", "last", "best", "none"};

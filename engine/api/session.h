@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/export_format.h"
 #include "engine/api/gap.h"
 #include "engine/api/values.h"
 #include "projects/base/result.h"
@@ -124,8 +125,10 @@ struct FactoriseRequest {
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
 /// Writes the network of a checkpoint as PyTorch code that needs nothing of this program: `folder` with model.py,
-/// weights.safetensors, config.json, check.py, which compares it with outputs recorded here, and README.md. Computed on
-/// the host. Refused, by name and before anything is written, where a part of the network has no counterpart.
+/// weights.safetensors, config.json, check.py, which compares it with outputs recorded here, and README.md; as ONNX
+/// also model.onnx, which a Python with PyTorch makes of that code in a process of its own. Computed on the host.
+/// Refused, by name and with nothing written, where a part of the network has no counterpart or there is no such
+/// Python.
 struct ExportRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
@@ -133,6 +136,7 @@ struct ExportRequest {
     OtherData otherData = OtherData::Refuse;
     std::optional<std::int64_t> step; ///< default: the last checkpoint
     std::filesystem::path folder;     ///< must not exist, or be empty
+    ExportFormat format = ExportFormat::PyTorch;
 };
 /// What the network of a checkpoint does without each of its layers (row_curves.h, kStability).
 struct StabilityRequest {

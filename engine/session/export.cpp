@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A checkpoint as PyTorch code, with what the engine computes on a few examples beside it.
+// A checkpoint as PyTorch code, with what the engine computes on a few examples beside it; and what is made of that
+// code.
 #include "engine/runs/checkpoint.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/train/batches.h"
 #include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"
+#include "engine/transfer/onnx_graph.h"
 #include "engine/transfer/pytorch_folder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace residua::engine {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::int64_t kRecordedExamples = 2;
 constexpr std::int64_t kRecordedTokens = 32; ///< of each
@@ -20,16 +27,65 @@ constexpr std::int64_t kRecordedTokens = 32; ///< of each
 class ExportQuery final : public Query {
 public:
     explicit ExportQuery(ExportRequest request) : m_request(std::move(request)) {}
+    ~ExportQuery() override
+    {
+        m_graph.reset(); // it writes there
+        if (!m_scratch.empty()) {
+            std::error_code ignored;
+            fs::remove_all(m_scratch, ignored);
+        }
+    }
     QueryTag tag() const override { return m_request.tag; }
+    bool waits() const override { return m_graph.has_value(); }
 
 private:
     std::optional<Event> work() override
     {
-        Result<ExportReady> ready = write();
-        return ready ? Event(std::move(*ready)) : Event(QueryFailed{m_request.tag, ready.error()});
+        const auto failed = [this](const Error& error) { return QueryFailed{m_request.tag, error}; };
+        if (m_graph) {
+            return takeGraph();
+        }
+        if (const Status free = checkFree(m_request.folder); !free) {
+            return failed(free.error());
+        }
+        const bool further = m_request.format == ExportFormat::Onnx;
+        if (further) { // in a folder of its own, until all is there
+            m_scratch = m_request.folder.parent_path() /
+                        ("." + m_request.folder.filename().string() + ".making-" + std::to_string(::getpid()));
+        }
+        Result<ExportReady> ready = write(further ? m_scratch : m_request.folder);
+        if (!ready) {
+            return failed(ready.error());
+        }
+        if (!further) {
+            return std::move(*ready);
+        }
+        m_ready = std::move(*ready);
+        Result<OnnxGraph> graph = OnnxGraph::begin(m_scratch);
+        if (!graph) {
+            return failed(graph.error());
+        }
+        m_graph.emplace(std::move(*graph));
+        return std::nullopt;
     }
 
-    Result<ExportReady> write()
+    std::optional<Event> takeGraph()
+    {
+        std::optional<Status> ended = m_graph->ended();
+        if (!ended) {
+            return std::nullopt;
+        }
+        std::error_code code;
+        if (*ended) {
+            fs::rename(m_scratch, m_request.folder, code); // takes the place of an empty folder
+        }
+        if (*ended && code) {
+            ended = Error{m_request.folder.string(), "cannot be written: " + code.message()};
+        }
+        return *ended ? Event(std::move(m_ready)) : Event(QueryFailed{m_request.tag, ended->error()});
+    }
+
+    Result<ExportReady> write(const fs::path& into)
     {
         Result<OpenedCheckpoint> opened =
             openCheckpoint({m_request.runDirectory, m_request.projectDirectory, m_request.otherData}, m_request.step);
@@ -61,8 +117,7 @@ private:
         }
         const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
         const Result<PyTorchFolder> folder = writePyTorchFolder(
-            m_request.folder,
-            {*sound, **network, *sample, {name, checkpoint.state.step, opened->run.info.steps, 0, 0}});
+            into, {*sound, **network, *sample, {name, checkpoint.state.step, opened->run.info.steps, 0, 0}});
         if (!folder) {
             return folder.error();
         }
@@ -90,6 +145,9 @@ private:
     }
 
     ExportRequest m_request;
+    fs::path m_scratch; ///< where what is made of the code comes together; removed
+    ExportReady m_ready;
+    std::optional<OnnxGraph> m_graph; ///< that is being made
 };
 
 } // namespace

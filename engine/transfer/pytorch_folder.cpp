@@ -59,18 +59,6 @@ Error failure(const fs::path& folder, const std::string& what, const std::error_
     return Error{folder.string(), what + ": " + code.message()};
 }
 
-Status checkFree(const fs::path& folder)
-{
-    std::error_code code;
-    const fs::file_status status = fs::symlink_status(folder, code);
-    if (status.type() == fs::file_type::not_found) {
-        return Done{};
-    }
-    const bool empty = status.type() == fs::file_type::directory && fs::is_empty(folder, code) && !code;
-    return empty ? Status(Done{})
-                 : Status(Error{folder.string(), "exists, expected a folder that does not, or an empty one"});
-}
-
 class FolderWriter {
 public:
     FolderWriter(fs::path folder, PyTorchSource& source) : m_folder(std::move(folder)), m_source(source) {}
@@ -193,6 +181,18 @@ private:
 };
 
 } // namespace
+
+Status checkFree(const fs::path& folder)
+{
+    std::error_code code;
+    const fs::file_status status = fs::symlink_status(folder, code);
+    if (status.type() == fs::file_type::not_found) {
+        return Done{};
+    }
+    const bool empty = status.type() == fs::file_type::directory && fs::is_empty(folder, code) && !code;
+    return empty ? Status(Done{})
+                 : Status(Error{folder.string(), "exists, expected a folder that does not, or an empty one"});
+}
 
 Result<PyTorchFolder> writePyTorchFolder(const std::filesystem::path& folder, PyTorchSource source)
 {

@@ -26,6 +26,9 @@ struct PyTorchFolder {
     std::int64_t leftOut = 0;    ///< of the network, and not there: nothing reads them, or their layers had not begun
 };
 
+/// Refuses what is there already, but for an empty folder.
+[[nodiscard]] Status checkFree(const std::filesystem::path& folder);
+
 /// Writes the folder: model.py, weights.safetensors, config.json, recorded.safetensors (the sample with the output, the
 /// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. It must not exist; on error
 /// nothing of it remains. Refused, by name, where a part of the network has no counterpart. Gradients of the network's
