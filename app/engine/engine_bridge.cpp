@@ -110,6 +110,11 @@ engine::QueryTag EngineBridge::factorise(engine::FactoriseRequest request)
     return ask(std::move(request));
 }
 
+engine::QueryTag EngineBridge::exportNetwork(engine::ExportRequest request)
+{
+    return ask(std::move(request));
+}
+
 engine::QueryTag EngineBridge::gap(engine::GapRequest request)
 {
     return ask(std::move(request));
@@ -186,6 +191,7 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::SampleReady& value) { emit sampleReady(value); },
                    [this](const engine::RetrofitReady& value) { emit retrofitReady(value); },
                    [this](const engine::FactoriseReady& value) { emit factoriseReady(value); },
+                   [this](const engine::ExportReady& value) { emit exportReady(value); },
                    [this](const engine::GapProgress& value) { emit gapProgressed(value); },
                    [this](const engine::GapReady& value) { emit gapReady(value); },
                    [this](const engine::QueryFailed& value) { emit queryFailed(value); },

@@ -33,6 +33,7 @@ public:
     engine::QueryTag sample(engine::SampleRequest request);
     engine::QueryTag retrofit(engine::RetrofitRequest request);
     engine::QueryTag factorise(engine::FactoriseRequest request);
+    engine::QueryTag exportNetwork(engine::ExportRequest request);
     engine::QueryTag gap(engine::GapRequest request);
     /// queryFailed() answers it, unless it has been answered.
     void giveUp(engine::QueryTag question);
@@ -50,6 +51,7 @@ signals:
     void sampleReady(const residua::engine::SampleReady& event);
     void retrofitReady(const residua::engine::RetrofitReady& event);
     void factoriseReady(const residua::engine::FactoriseReady& event);
+    void exportReady(const residua::engine::ExportReady& event);
     void gapProgressed(const residua::engine::GapProgress& event);
     void gapReady(const residua::engine::GapReady& event);
     void queryFailed(const residua::engine::QueryFailed& event);

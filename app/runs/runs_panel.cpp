@@ -53,6 +53,10 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
                          tr("Show this run's coefficients on the canvas and in the heatmap"), this)),
       m_resume(panelAction("run:resume", QStringLiteral("run"), tr("Resume…"),
                            tr("Go on from one of the run's checkpoints, to as many steps as you like"), this)),
+      m_stop(panelAction("run:stop", QStringLiteral("stop"), tr("Stop it"),
+                         tr("Have whoever trains this run, here or elsewhere, write a checkpoint and end it"), this)),
+      m_stopAt(panelAction("run:stopAt", {}, tr("Stop it at a step…"),
+                           tr("Have whoever trains this run end it after a step, with a checkpoint"), this)),
       m_fork(panelAction("run:fork", QStringLiteral("shortcut"), tr("Fork"),
                          tr("Go on from one of its checkpoints as a run of its own"), this)),
       m_retrofit(panelAction("run:retrofit", {}, tr("Retrofit…"),
@@ -68,6 +72,10 @@ RunsPanel::RunsPanel(RunsModel& model, QWidget* parent)
       m_rename(panelAction("run:rename", {}, tr("Rename"), tr("Give the run another name (F2)"), this)),
       m_report(panelAction("run:report", {}, tr("Export the report…"),
                            tr("Write the run's plots, heatmaps and tables as one page"), this)),
+      m_export(panelAction("run:export", {}, tr("Export the network…"),
+                           tr("Write the network of one of its checkpoints as code for elsewhere"), this)),
+      m_takeAlong(panelAction("run:takeAlong", {}, tr("Take along…"),
+                              tr("Write the run with its project as one file, to train on elsewhere"), this)),
       m_reveal(
           panelAction("run:reveal", {}, tr("Show the folder"), tr("Open the run's folder in the file manager"), this))
 {
@@ -155,6 +163,14 @@ void RunsPanel::connectButtons()
     }
     connect(m_report, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit reportRequested(directory); }));
+    connect(m_export, &QAction::triggered, this,
+            withCurrent([this](const std::string& directory) { emit exportRequested(directory); }));
+    connect(m_takeAlong, &QAction::triggered, this,
+            withCurrent([this](const std::string& directory) { emit takeAlongRequested(directory); }));
+    connect(m_stop, &QAction::triggered, this,
+            withCurrent([this](const std::string& directory) { emit stopRequested(directory); }));
+    connect(m_stopAt, &QAction::triggered, this,
+            withCurrent([this](const std::string& directory) { emit stopAtRequested(directory); }));
     connect(m_sample, &QAction::triggered, this, &RunsPanel::sampleRequested);
     connect(m_rename, &QAction::triggered, this, &RunsPanel::rename);
     connect(m_reveal, &QAction::triggered, this, &RunsPanel::reveal);
@@ -275,7 +291,7 @@ void RunsPanel::updateState()
     m_tree->setColumnHidden(RunsModel::Device, !m_model.haveSeveralDevices()); // it would say the same in every row
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
-    for (QAction* action : {m_show, m_fork, m_sample, m_report, m_reveal}) {
+    for (QAction* action : {m_show, m_fork, m_sample, m_report, m_export, m_reveal}) {
         action->setEnabled(run != nullptr);
     }
     const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);
@@ -286,6 +302,9 @@ void RunsPanel::updateState()
     m_resume->setEnabled(rests);
     m_retrofit->setEnabled(rests);
     m_factorise->setEnabled(rests);
+    m_takeAlong->setEnabled(rests);
+    m_stop->setEnabled(run && !rests);
+    m_stopAt->setEnabled(run && !rests);
 }
 
 } // namespace residua::app

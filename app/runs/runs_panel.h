@@ -37,7 +37,8 @@ public:
     /// What only the menu of a run has.
     [[nodiscard]] QList<QAction*> furtherCommands() const
     {
-        return {m_retrofit, m_factorise, m_sample, m_rename, m_report, m_reveal};
+        return {m_stop,   m_stopAt, m_retrofit, m_factorise, m_sample,
+                m_rename, m_report, m_export,   m_takeAlong, m_reveal};
     }
     /// Makes this run the current one, where the filter lets it through.
     void select(const std::string& directory);
@@ -52,6 +53,12 @@ signals:
     /// A text of the current run's model.
     void sampleRequested();
     void reportRequested(const std::string& directory);
+    /// The network of one of its checkpoints as code.
+    void exportRequested(const std::string& directory);
+    void takeAlongRequested(const std::string& directory);
+    /// End it, whichever process trains it: at once, or after a step that is asked for.
+    void stopRequested(const std::string& directory);
+    void stopAtRequested(const std::string& directory);
     void removeRequested(const std::vector<std::string>& directories);
     /// Another run is the current one; empty: none.
     void currentChanged(const std::string& directory);
@@ -77,6 +84,8 @@ private:
     QLabel* m_empty;
     QAction* m_show;
     QAction* m_resume;
+    QAction* m_stop;
+    QAction* m_stopAt;
     QAction* m_fork;
     QAction* m_retrofit;
     QAction* m_factorise;
@@ -85,6 +94,8 @@ private:
     QAction* m_remove;
     QAction* m_rename;
     QAction* m_report;
+    QAction* m_export;
+    QAction* m_takeAlong;
     QAction* m_reveal; ///< its folder, in the system's file manager
 };
 

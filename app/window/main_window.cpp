@@ -13,6 +13,7 @@
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
 #include "app/window/block_commands.h"
+#include "app/window/bundle_commands.h"
 #include "app/window/canvas_actions.h"
 #include "app/window/canvas_menu.h"
 #include "app/window/document_views.h"
@@ -111,6 +112,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connect(blocks, &BlockCommands::refused, this, &MainWindow::refuse);
     m_runFollower = new RunFollower(m_session, m_runs, m_archive, *m_workspace, this);
     m_sweepCommands = new SweepCommands(m_session, m_runs, *m_documents, *m_workspace, this);
+    m_bundleCommands = new BundleCommands(m_session, m_folders.projects, this);
     auto* runCommands = new RunCommands(m_session, m_engine, m_runs, *m_workspace, this);
     connect(runCommands, &RunCommands::refused, this, &MainWindow::refuse);
     connect(runCommands, &RunCommands::noted, this, &MainWindow::note);
@@ -121,6 +123,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
     makeStatusBar();
     connectFile();
+    connectBundles();
     connectEdit();
     connectView();
     connectRun();
@@ -152,6 +155,11 @@ void MainWindow::makeStatusBar()
 
 void MainWindow::openProject(const std::filesystem::path& path)
 {
+    std::error_code ignored;
+    if (path.extension() == engine::kBundleSuffix && std::filesystem::is_regular_file(path, ignored)) {
+        m_bundleCommands->bringBack(path);
+        return;
+    }
     if (const Status opened = m_session.open(path); !opened) {
         refuse(QString::fromStdString(opened.error().text()));
     }

@@ -19,6 +19,7 @@ class QStackedWidget;
 namespace residua::app {
 
 class Banner;
+class BundleCommands;
 class CanvasActions;
 class Commands;
 class DocumentViews;
@@ -47,6 +48,7 @@ public:
     MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget* parent = nullptr);
     ~MainWindow() override;
 
+    /// A project's folder; or a bundle, which is unpacked as the user says.
     void openProject(const std::filesystem::path& path);
     /// Opens a copy of an example as an unsaved project; an unknown name is an error that lists those there are.
     [[nodiscard]] Status openExample(const std::string& name);
@@ -66,6 +68,7 @@ protected:
 
 private:
     void connectFile();
+    void connectBundles();
     void connectEdit();
     void connectView();
     void connectRun();
@@ -82,6 +85,7 @@ private:
     void finishTyping();
     void save();
     void saveAs();
+    void takeAlong();
     void chooseAndOpen();
     void askForNew();
     void takeUpDraft(const QString& folder);
@@ -121,6 +125,7 @@ private:
     Commands* m_commands = nullptr;
     RunFollower* m_runFollower = nullptr;
     SweepCommands* m_sweepCommands = nullptr;
+    BundleCommands* m_bundleCommands = nullptr;
     QLabel* m_queueLine = nullptr;
     QLabel* m_problemCount = nullptr;
     QLabel* m_costLine = nullptr;

@@ -4,10 +4,12 @@
 
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
+#include "app/runs/runs_panel.h"
 #include "app/start/new_project_dialog.h"
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "app/window/banner.h"
+#include "app/window/bundle_commands.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QCloseEvent>
@@ -103,6 +105,31 @@ void MainWindow::saveAs()
     m_filesChanged = false; // those are another project's now
     remember(folder);
     note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder)));
+}
+
+void MainWindow::connectBundles()
+{
+    connect(m_actions.takeAlong, &QAction::triggered, this, &MainWindow::takeAlong);
+    connect(m_actions.bringBack, &QAction::triggered, m_bundleCommands, &BundleCommands::chooseAndBringBack);
+    connect(&m_workspace->view<RunsPanel>(), &RunsPanel::takeAlongRequested, m_bundleCommands,
+            &BundleCommands::takeRunAlong);
+    connect(m_bundleCommands, &BundleCommands::refused, this, &MainWindow::refuse);
+    connect(m_bundleCommands, &BundleCommands::noted, this, &MainWindow::note);
+    connect(m_bundleCommands, &BundleCommands::told, this,
+            [this](const QString& text) { m_banner->say(BannerKind::Note, text); });
+    connect(m_bundleCommands, &BundleCommands::projectCame, this, &MainWindow::openProject);
+}
+
+/// What is taken is what is on the disk.
+void MainWindow::takeAlong()
+{
+    finishTyping();
+    if (m_session.isDraft() || m_session.modified()) {
+        save();
+    }
+    if (!m_session.isDraft() && !m_session.modified()) { // else save() says why
+        m_bundleCommands->takeAlong();
+    }
 }
 
 void MainWindow::chooseAndOpen()

@@ -9,7 +9,13 @@
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
 #include "app/window/workspace.h"
+#include "engine/results/run_upkeep.h"
 
+#include <QDir>
+#include <QInputDialog>
+
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace residua::app {
@@ -24,6 +30,10 @@ RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, R
       m_window(window)
 {
     connectSamples();
+    connectExport();
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::stopRequested, this,
+            [this](const std::string& run) { stop(run, 0); });
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
     connect(&workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
     connect(&controller, &RunController::retrofitted, this, &RunCommands::tellRetrofit);
     connect(&controller, &RunController::factorised, this, &RunCommands::tellFactors);
@@ -63,6 +73,85 @@ void RunCommands::connectSamples()
             panel.refuse(m_sampled, QString::fromStdString(failed.error.text()));
         }
     });
+}
+
+void RunCommands::connectExport()
+{
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::exportRequested, this, &RunCommands::askToExport);
+    connect(&m_engine, &EngineBridge::exportReady, this, [this](const engine::ExportReady& ready) {
+        if (ready.tag != m_export) {
+            return;
+        }
+        if (m_exportDialog) {
+            m_exportDialog->accept();
+        }
+        emit noted(tr("The network after step %1 is in %2")
+                       .arg(ready.step)
+                       .arg(QDir::toNativeSeparators(QString::fromStdString(ready.folder.string()))));
+    });
+    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& failed) {
+        if (failed.tag == m_export && m_exportDialog) {
+            m_exportDialog->refuse(QString::fromStdString(failed.error.text()));
+        }
+    });
+}
+
+void RunCommands::askToExport(const std::string& run)
+{
+    inBackground(
+        *QThreadPool::globalInstance(), this, [run] { return readGoOnSource(run); },
+        [this, run](Result<GoOnSource> source) {
+            if (!source) {
+                emit refused(QString::fromStdString(source.error().text()));
+                return;
+            }
+            if (m_exportDialog) {
+                m_exportDialog->close();
+            }
+            const auto proposal = m_session.directory() / std::filesystem::path(run).filename();
+            m_exportDialog = new ExportDialog(std::move(*source), proposal, m_window);
+            connect(m_exportDialog, &ExportDialog::chosen, this, [this](engine::ExportRequest request) {
+                request.projectDirectory = m_session.directory();
+                m_export = m_engine.exportNetwork(std::move(request));
+            });
+            connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(m_export); });
+            m_exportDialog->show();
+        });
+}
+
+void RunCommands::askWhereToStop(const std::string& run)
+{
+    const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
+    if (!info) {
+        return;
+    }
+    auto* dialog = new QInputDialog(m_window);
+    dialog->setObjectName(QStringLiteral("stopDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Stop %1").arg(QString::fromStdString(info->name)));
+    dialog->setLabelText(tr("After step"));
+    dialog->setInputMode(QInputDialog::IntInput);
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    dialog->setIntRange(1, static_cast<int>(std::clamp<std::int64_t>(info->steps, 1, kMost)));
+    dialog->setIntValue(static_cast<int>(std::min(info->step + 1, kMost)));
+    connect(dialog, &QInputDialog::intValueSelected, this, [this, run](int step) { stop(run, step); });
+    dialog->open();
+}
+
+void RunCommands::stop(const std::string& run, std::int64_t step)
+{
+    inBackground(
+        *QThreadPool::globalInstance(), this, [run, step] { return engine::stopRun(run, step); },
+        [this, step](const Result<engine::StopAsked>& asked) {
+            if (!asked) {
+                emit refused(QString::fromStdString(asked.error().text()));
+            } else if (*asked == engine::StopAsked::AtRest) {
+                emit noted(tr("No process trains it any more"));
+            } else {
+                emit noted(step > 0 ? tr("It ends after step %1, with a checkpoint").arg(step)
+                                    : tr("It ends after this step, with a checkpoint"));
+            }
+        });
 }
 
 /// The one that is chosen in the list, or else the one in front.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/runs/export_dialog.h"
 #include "app/runs/go_on_dialog.h"
 
 #include <QObject>
@@ -20,8 +21,8 @@ class EngineBridge;
 class RunController;
 class Workspace;
 
-/// What is done with the run that is chosen in the list: goes on with it as it is asked for, and has its model continue
-/// texts. GUI thread.
+/// What is done with the run that is chosen in the list: goes on with it as it is asked for, has its model continue
+/// texts, exports its network, and ends it where another process trains it. GUI thread.
 class RunCommands : public QObject {
     Q_OBJECT
 public:
@@ -38,6 +39,10 @@ private:
     void ask(const std::string& run, GoOnKind kind);
     void open(GoOnKind kind, GoOnSource source);
     void carryOut(const GoOnRequest& request);
+    void connectExport();
+    void askToExport(const std::string& run);
+    void askWhereToStop(const std::string& run);
+    void stop(const std::string& run, std::int64_t step);
     void tellRetrofit(const engine::RetrofitReady& made);
     void tellFactors(const engine::FactoriseReady& made);
     void done(const QString& text);
@@ -48,9 +53,11 @@ private:
     Workspace& m_workspace;
     QWidget* m_window;
     QPointer<GoOnDialog> m_dialog; ///< that is open
-    engine::QueryTag m_sample{};   ///< the last that was asked for
-    std::string m_sampled;         ///< the run that it is of
-    std::string m_shown;           ///< the run whose texts are shown
+    QPointer<ExportDialog> m_exportDialog;
+    engine::QueryTag m_export{}; ///< the last that was asked for
+    engine::QueryTag m_sample{}; ///< the last that was asked for
+    std::string m_sampled;       ///< the run that it is of
+    std::string m_shown;         ///< the run whose texts are shown
 };
 
 } // namespace residua::app

@@ -46,6 +46,10 @@ WindowActions::WindowActions(QWidget& window)
                   Text::tr("Save the project to another folder"));
     revert =
         make("", Text::tr("Go back to the &saved version"), {}, Text::tr("Give up the changes since the last save"));
+    takeAlong = make("", Text::tr("Ta&ke along…"), {},
+                     Text::tr("Write the project with its runs as one file, to train it on another machine"));
+    bringBack = make("", Text::tr("&Bring back…"), {},
+                     Text::tr("Unpack such a file: a project, or runs that join those they left"));
     startPage = make("home", Text::tr("S&tart page"), {QKeySequence(Qt::CTRL | Qt::Key_Home)},
                      Text::tr("Examples and recent projects"));
     quit =
@@ -133,6 +137,8 @@ void WindowActions::nameActions()
         {save, "save"},
         {saveAs, "saveAs"},
         {revert, "revert"},
+        {takeAlong, "takeAlong"},
+        {bringBack, "bringBack"},
         {startPage, "startPage"},
         {quit, "quit"},
         {undo, "undo"},
@@ -181,8 +187,8 @@ void WindowActions::nameActions()
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    return QList<QAction*>{save,   saveAs, resetLayout, palette,   enqueue,    sweep,      depth,
-                           matrix, block,  schedule,    saveBlock, exportPlot, floatPanel, exportReport} +
+    return QList<QAction*>{takeAlong, save,  saveAs,   resetLayout, palette,    enqueue,    sweep,       depth,
+                           matrix,    block, schedule, saveBlock,   exportPlot, floatPanel, exportReport} +
            ofCanvas();
 }
 
@@ -198,6 +204,8 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     file->addActions({actions.save, actions.saveAs, actions.revert});
     file->addSeparator();
     file->addActions({actions.saveBlock, actions.exportPlot});
+    file->addSeparator();
+    file->addActions({actions.takeAlong, actions.bringBack});
     file->addSeparator();
     file->addActions({actions.startPage, actions.quit});
 

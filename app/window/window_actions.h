@@ -21,6 +21,8 @@ struct WindowActions {
     QAction* save;
     QAction* saveAs;
     QAction* revert;
+    QAction* takeAlong;
+    QAction* bringBack;
     QAction* startPage;
     QAction* quit;
     QAction* undo;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/bundle/bring_back_dialog.h"
+
+#include "app/look/format.h"
+
+#include <QFileDialog>
+#include <QLineEdit>
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+QString contentsText(const engine::BundleContents& contents)
+{
+    QString text = BringBackDialog::tr("%1: %2 runs, %3 checkpoints; %4 unpacked.")
+                       .arg(QString::fromStdString(contents.project))
+                       .arg(contents.runs.size())
+                       .arg(contents.checkpoints)
+                       .arg(formatBytes(static_cast<double>(contents.bytes())));
+    const bool lacksData =
+        std::ranges::any_of(contents.data, [](const engine::BundledPart& part) { return !part.inside; });
+    if (lacksData) {
+        text += BringBackDialog::tr(" Its data are not in it.");
+    }
+    return text;
+}
+
+} // namespace
+
+BringBackDialog::BringBackDialog(std::filesystem::path file, const engine::BundleContents& contents,
+                                 const std::filesystem::path& proposal, Into into, QWidget* parent)
+    : BundleDialog(tr("Bring back"),
+                   into == Into::SameProject
+                       ? tr("These runs come from the project that is open, and join those that it has. A run that was "
+                            "trained further takes the place of the one that it goes on from, which goes to the trash; "
+                            "nothing else is replaced.")
+                       : tr("A bundle of a project that is not here: it becomes a project in a new folder. Where its "
+                            "project is on this machine, name that project's folder, and its runs join those there."),
+                   tr("Bring back"), parent),
+      m_file(std::move(file))
+{
+    setObjectName(QStringLiteral("bringBackDialog"));
+    addPlace(tr("Folder"), proposal);
+    tell(contentsText(contents));
+}
+
+QString BringBackDialog::askForPlace()
+{
+    const QFileInfo present(placeField().text());
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Bring back to"), present.path());
+    if (folder.isEmpty() || QFileInfo::exists(folder + QStringLiteral("/project.json"))) {
+        return folder; // a project, whose runs come back
+    }
+    return folder + QLatin1Char('/') + present.fileName();
+}
+
+void BringBackDialog::begin()
+{
+    work().unpack(m_file, place());
+}
+
+} // namespace residua::app

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/bundle/bundle_work.h"
+
+#include <QDialog>
+#include <QString>
+
+#include <filesystem>
+
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+
+namespace residua::app {
+
+/// What packing and unpacking ask alike: a place, and then how far it is, until it is done or given up. Not modal.
+class BundleDialog : public QDialog {
+    Q_OBJECT
+public:
+    [[nodiscard]] std::filesystem::path place() const;
+
+signals:
+    void packed(const residua::engine::PackedBundle& bundle, const QString& file);
+    void unpacked(const residua::engine::UnpackedBundle& bundle);
+
+protected:
+    BundleDialog(const QString& title, const QString& explanation, const QString& go, QWidget* parent);
+
+    /// `caption` and the place, with a button that asks for another.
+    void addPlace(const QString& caption, const std::filesystem::path& proposal);
+    [[nodiscard]] QFormLayout& form() { return *m_form; }
+    [[nodiscard]] BundleWork& work() { return *m_work; }
+    /// What is told above the buttons; an error stands in its place.
+    void tell(const QString& text);
+    void refuse(const QString& reason);
+    void setReady(bool ready);
+    [[nodiscard]] QLineEdit& placeField() { return *m_place; }
+    void reject() override;
+
+private:
+    /// Asks for another place; empty: none was chosen.
+    [[nodiscard]] virtual QString askForPlace() = 0;
+    virtual void begin() = 0;
+    void start();
+
+    QFormLayout* m_form;
+    QLineEdit* m_place;
+    QLabel* m_told;
+    QProgressBar* m_progress;
+    QPushButton* m_go;
+    BundleWork* m_work;
+};
+
+} // namespace residua::app

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/bundle/bundle.h"
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+
+#include <filesystem>
+#include <memory>
+
+namespace residua::app {
+
+/// Packs or unpacks one bundle off this thread and tells how far it is. Where it goes while it works, the work is given
+/// up. GUI thread.
+class BundleWork : public QObject {
+    Q_OBJECT
+public:
+    explicit BundleWork(QObject* parent = nullptr);
+    ~BundleWork() override;
+
+    [[nodiscard]] bool isUnderWay() const { return m_state != nullptr; }
+    void pack(const engine::PackRequest& request, const std::filesystem::path& file);
+    void unpack(const std::filesystem::path& file, const std::filesystem::path& folder);
+    /// failed() follows.
+    void giveUp();
+
+signals:
+    void progressed(double share);
+    void packed(const residua::engine::PackedBundle& bundle);
+    void unpacked(const residua::engine::UnpackedBundle& bundle);
+    void failed(const QString& reason);
+
+private:
+    struct State;
+    void begin();
+    void end();
+    [[nodiscard]] engine::BundleWatch watch() const;
+
+    QTimer m_look;
+    std::shared_ptr<State> m_state; ///< of what is under way
+};
+
+} // namespace residua::app

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/bundle/bundle.h"
+
+#include <QObject>
+#include <QString>
+
+#include <filesystem>
+
+class QWidget;
+
+namespace residua::app {
+
+class BringBackDialog;
+class DocumentSession;
+
+/// Takes the open project, or one of its runs, along as one file, and brings such files back. GUI thread.
+class BundleCommands : public QObject {
+    Q_OBJECT
+public:
+    /// `projectsFolder`: where bundles and their projects are proposed to go.
+    BundleCommands(const DocumentSession& session, std::filesystem::path projectsFolder, QWidget* window);
+
+    /// The open project, which has been saved.
+    void takeAlong();
+    void takeRunAlong(const std::filesystem::path& run);
+    void chooseAndBringBack();
+    void bringBack(const std::filesystem::path& file);
+
+signals:
+    void refused(const QString& reason);
+    void noted(const QString& text);
+    /// What a person should know of what was done, and need not do anything about.
+    void told(const QString& text);
+    void projectCame(const std::filesystem::path& folder);
+
+private:
+    void take(const std::filesystem::path& source, const QString& name);
+    void askWhere(const std::filesystem::path& file, const engine::BundleContents& contents);
+    void tellPacked(const engine::PackedBundle& bundle, const QString& file);
+    void tellUnpacked(const engine::UnpackedBundle& bundle);
+    void tellNotes(const std::vector<std::string>& notes);
+
+    const DocumentSession& m_session;
+    std::filesystem::path m_projects;
+    QWidget* m_window;
+};
+
+} // namespace residua::app

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What goes out of the window and comes back: bundles, exported networks; and runs that another process trains.
+#include "app/bundle/bring_back_dialog.h"
+#include "app/bundle/take_along_dialog.h"
+#include "app/runs/export_dialog.h"
+#include "app/runs/runs_panel.h"
+#include "engine/api/session.h"
+#include "engine/bundle/bundle.h"
+#include "engine/bundle/project_identity.h"
+#include "engine/results/run_reader.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+#include "visualizers/runs/shown_runs.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QFile>
+#include <QInputDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTreeView>
+
+#include <atomic>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestTakingAlong : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_project = newProject(quickLanguage());
+        QVERIFY(!m_project.empty());
+        openWindow();
+        m_window->openProject(m_project);
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void aProjectIsTakenAlongAndItsRunsComeBack()
+    {
+        train();
+        m_window->actions().takeAlong->trigger();
+        auto* take = opened<TakeAlongDialog>();
+        QVERIFY(take);
+        auto* told = take->findChild<QLabel*>(QStringLiteral("bundleTold"));
+        QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("1 runs, 1 checkpoints"), kPatience);
+        take->findChild<QComboBox*>(QStringLiteral("bundleCheckpoints"))->setCurrentIndex(1); // all
+        QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("1 runs, 2 checkpoints"), kPatience);
+        const std::filesystem::path file = folder("taken.residua");
+        take->findChild<QLineEdit*>(QStringLiteral("bundlePlace"))->setText(QString::fromStdString(file.string()));
+        QSignalSpy packed(take, &BundleDialog::packed);
+        press(*take);
+        QTRY_COMPARE_WITH_TIMEOUT(packed.count(), 1, kPatience);
+        QCOMPARE(engine::readBundle(file)->checkpoints, std::int64_t{2});
+
+        // The run is lost here, and comes back to the project that is open.
+        const std::filesystem::path run = m_window->runs().runDirectory();
+        std::filesystem::remove_all(run);
+        m_window->openProject(file);
+        auto* back = opened<BringBackDialog>();
+        QVERIFY(back);
+        QCOMPARE(back->place(), m_project);
+        QSignalSpy unpacked(back, &BundleDialog::unpacked);
+        press(*back);
+        QTRY_COMPARE_WITH_TIMEOUT(unpacked.count(), 1, kPatience);
+        QVERIFY(engine::RunReader::open(run).ok());
+        QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().runsModel().runs().empty(), kPatience);
+    }
+
+    void aBundleOfElsewhereBecomesAProject()
+    {
+        train();
+        const std::filesystem::path file = folder("other.residua");
+        QVERIFY(engine::pack({m_project}, file).ok());
+        std::filesystem::remove(m_project / engine::kIdentityFile);
+        m_window->openProject(file);
+        auto* back = opened<BringBackDialog>();
+        QVERIFY(back);
+        QCOMPARE(back->place(), folder("Residua") / "project");
+        press(*back);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->session().directory(), folder("Residua") / "project", kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->workspace().runsModel().runs().size(), std::size_t{1}, kPatience);
+    }
+
+    void whatIsNoBundleIsSaid()
+    {
+        const std::filesystem::path file = folder("no.residua");
+        QFile text(QString::fromStdString(file.string()));
+        QVERIFY(text.open(QIODevice::WriteOnly) && text.write("nothing") == 7);
+        text.close();
+        m_window->openProject(file);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("is no bundle"), kPatience);
+    }
+
+    void aNetworkIsExported()
+    {
+        train();
+        chooseFirst();
+        m_window->findChild<QAction*>(QStringLiteral("run:export"))->trigger();
+        auto* dialog = opened<ExportDialog>();
+        QVERIFY(dialog);
+        QCOMPARE(dialog->findChild<QComboBox*>(QStringLiteral("exportFormat"))->count(),
+                 static_cast<int>(engine::exportFormats().size()));
+        QVERIFY(dialog->findChild<QLabel*>(QStringLiteral("exportWords"))->text().contains("optimiser's state"));
+        dialog->findChild<QComboBox*>(QStringLiteral("exportStep"))->setCurrentIndex(1); // of steps 4 and 2
+        auto* place = dialog->findChild<QLineEdit*>(QStringLiteral("exportFolder"));
+        const QString proposed = place->text();
+        place->setText(QString::fromStdString(m_project.string())); // is there already
+        dialog->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
+        auto* reason = dialog->findChild<QLabel*>(QStringLiteral("exportReason"));
+        QTRY_VERIFY_WITH_TIMEOUT(reason->text().contains("exists"), kPatience);
+        place->setText(proposed);
+        QPointer<ExportDialog> open = dialog;
+        dialog->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
+        QTRY_VERIFY_WITH_TIMEOUT(!open || !open->isVisible(), kPatience);
+        QFile config(proposed + QStringLiteral("/config.json"));
+        QVERIFY(config.open(QIODevice::ReadOnly));
+        QVERIFY(config.readAll().contains("\"step\": 2"));
+    }
+
+    /// As a terminal would: by an engine of its own that this window knows nothing of.
+    void aRunOfAnotherProcessIsFollowedAndStopped()
+    {
+        std::atomic<bool> ended = false;
+        std::atomic<bool> stopped = false;
+        engine::Session other([&](const engine::Event& event) {
+            if (const auto* end = std::get_if<engine::RunEnded>(&event)) {
+                stopped = end->status == engine::RunStatus::Stopped;
+                ended = true;
+            }
+        });
+        projects::Project project = quickLanguage();
+        project.training.steps = 100'000'000;
+        project.training.checkpointEvery = 0;
+        const std::filesystem::path run = m_project / projects::kRunsFolder / "elsewhere";
+        other.post(engine::StartRun{engine::RunId{1}, project, m_project, run, {}, "cpu", 0});
+        const RunsModel& runs = m_window->workspace().runsModel();
+        QTRY_VERIFY_WITH_TIMEOUT(!runs.runs().empty(), kPatience);
+        const auto stepNow = [&] { return runs.runs().empty() ? 0 : runs.runs().front().step; };
+        QTRY_VERIFY_WITH_TIMEOUT(stepNow() > 0, kPatience);
+        const auto seen = stepNow();
+        QTRY_VERIFY_WITH_TIMEOUT(stepNow() > seen, kPatience);
+        QVERIFY(runs.runs().front().status == engine::RunStatus::Running);
+
+        chooseFirst();
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->findChild<QAction*>(QStringLiteral("run:stop"))->isEnabled(), kPatience);
+        m_window->findChild<QAction*>(QStringLiteral("run:stopAt"))->trigger();
+        auto* asked = m_window->findChild<QInputDialog*>(QStringLiteral("stopDialog"));
+        QVERIFY(asked && asked->intMaximum() == 100'000'000);
+        asked->setIntValue(100'000'000);
+        asked->accept();
+        QTest::qWait(300); // heeded by now, and no reason to end yet
+        QVERIFY(!ended);
+        m_window->findChild<QAction*>(QStringLiteral("run:stop"))->trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(ended, kPatience);
+        QVERIFY(stopped);
+        QTRY_VERIFY_WITH_TIMEOUT(runs.runs().front().status == engine::RunStatus::Stopped, kPatience);
+        QVERIFY(!engine::RunReader::open(run)->checkpoints().empty());
+    }
+
+    /// A run that rests in a window hears it too.
+    void aPausedRunIsStoppedFromElsewhere()
+    {
+        m_window->runs().runSteps(1);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->runs().phase() == RunPhase::Paused, kPatience);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().runsModel().runs().empty(), kPatience);
+        chooseFirst();
+        m_window->findChild<QAction*>(QStringLiteral("run:stop"))->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QVERIFY(m_window->runs().phase() == RunPhase::Idle);
+    }
+
+private:
+    void train()
+    {
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.run->trigger();
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().runsModel().runs().empty() &&
+                                     m_window->workspace().runsModel().runs().front().status ==
+                                         engine::RunStatus::Finished,
+                                 kPatience);
+    }
+
+    void chooseFirst()
+    {
+        auto* tree = m_window->findChild<QTreeView*>(QStringLiteral("runsTree"));
+        tree->setCurrentIndex(tree->model()->index(0, 0));
+    }
+
+    template <class Dialog>
+    Dialog* opened()
+    {
+        Dialog* dialog = nullptr;
+        const bool came = QTest::qWaitFor(
+            [&] {
+                dialog = m_window->findChild<Dialog*>();
+                return dialog && dialog->isVisible();
+            },
+            kPatience);
+        return came ? dialog : nullptr;
+    }
+
+    static void press(QDialog& dialog)
+    {
+        auto* go = dialog.findChild<QPushButton*>(QStringLiteral("bundleGo"));
+        QVERIFY(QTest::qWaitFor([&] { return go->isEnabled(); }, kPatience));
+        QTest::mouseClick(go, Qt::LeftButton);
+    }
+
+    std::filesystem::path m_project;
+};
+
+RESIDUA_TEST_IN(QApplication, TestTakingAlong)
+#include "tst_taking_along.moc"
