@@ -15,7 +15,7 @@ namespace {
 
 QString contentsText(const engine::BundleContents& contents)
 {
-    QString text = BringBackDialog::tr("%1: %2 runs, %3 checkpoints; %4 unpacked.")
+    QString text = BringBackDialog::tr("%1. Runs: %2, checkpoints: %3; %4 unpacked.")
                        .arg(QString::fromStdString(contents.project))
                        .arg(contents.runs.size())
                        .arg(contents.checkpoints)

@@ -22,10 +22,11 @@ QString sizeText(const engine::PackedBundle& weighed)
     for (const engine::BundledPart& part : contents.data) {
         data += part.inside ? part.bytes : 0;
     }
-    QString text = TakeAlongDialog::tr("%1 runs, %2 checkpoints; %3 before it is compressed, of which the data are %4.")
-                       .arg(contents.runs.size())
-                       .arg(contents.checkpoints)
-                       .arg(formatBytes(static_cast<double>(contents.bytes())), formatBytes(static_cast<double>(data)));
+    QString text =
+        TakeAlongDialog::tr("Runs: %1, checkpoints: %2; %3 before it is compressed, of which the data are %4.")
+            .arg(contents.runs.size())
+            .arg(contents.checkpoints)
+            .arg(formatBytes(static_cast<double>(contents.bytes())), formatBytes(static_cast<double>(data)));
     for (const std::string& note : weighed.notes) {
         text += QLatin1Char('\n') + QString::fromStdString(note);
     }

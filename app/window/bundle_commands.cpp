@@ -90,8 +90,8 @@ void BundleCommands::tellUnpacked(const engine::UnpackedBundle& bundle)
     const int known =
         static_cast<int>(std::ranges::count(bundle.runs, engine::RunArrival::Known, &engine::ArrivedRun::arrival));
     const int came = static_cast<int>(bundle.runs.size()) - known;
-    emit noted(known > 0 ? tr("%1 runs came, %2 were here already").arg(came).arg(known)
-                         : tr("%1 runs came").arg(came));
+    emit noted(known > 0 ? tr("Runs that came: %1; that were here already: %2").arg(came).arg(known)
+                         : tr("Runs that came: %1").arg(came));
     tellNotes(bundle.notes);
 }
 

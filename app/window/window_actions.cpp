@@ -48,7 +48,7 @@ WindowActions::WindowActions(QWidget& window)
         make("", Text::tr("Go back to the &saved version"), {}, Text::tr("Give up the changes since the last save"));
     takeAlong = make("", Text::tr("Ta&ke along…"), {},
                      Text::tr("Write the project with its runs as one file, to train it on another machine"));
-    bringBack = make("", Text::tr("&Bring back…"), {},
+    bringBack = make("", Text::tr("Br&ing back…"), {},
                      Text::tr("Unpack such a file: a project, or runs that join those they left"));
     startPage = make("home", Text::tr("S&tart page"), {QKeySequence(Qt::CTRL | Qt::Key_Home)},
                      Text::tr("Examples and recent projects"));

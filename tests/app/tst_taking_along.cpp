@@ -48,9 +48,9 @@ private slots:
         auto* take = opened<TakeAlongDialog>();
         QVERIFY(take);
         auto* told = take->findChild<QLabel*>(QStringLiteral("bundleTold"));
-        QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("1 runs, 1 checkpoints"), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("Runs: 1, checkpoints: 1"), kPatience);
         take->findChild<QComboBox*>(QStringLiteral("bundleCheckpoints"))->setCurrentIndex(1); // all
-        QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("1 runs, 2 checkpoints"), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("Runs: 1, checkpoints: 2"), kPatience);
         const std::filesystem::path file = folder("taken.residua");
         take->findChild<QLineEdit*>(QStringLiteral("bundlePlace"))->setText(QString::fromStdString(file.string()));
         QSignalSpy packed(take, &BundleDialog::packed);
