@@ -5,6 +5,7 @@
 #include "engine/files/safetensors.h"
 #include "projects/base/number_from.h"
 #include "projects/base/text.h"
+#include "projects/schema/method_keys.h"
 
 #include <algorithm>
 #include <array>
@@ -222,7 +223,7 @@ std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
         digest.numbers(problem.drawnLeft);
         digest.numbers(problem.drawnRight);
     }
-    return std::string(nameOf(method)) + "-" + digest.text() + kEnding;
+    return wordOf(method) + "-" + digest.text() + kEnding;
 }
 
 std::string fitFileName(const AttentionProblem& problem)
