@@ -326,7 +326,7 @@ void CurvePlot::setTheme(resources::Theme theme)
     const auto& c = resources::themeColours(theme);
     m_cursor->setPen(QPen(toQColor(c.muted), 1, Qt::DotLine));
     m_values->setColor(toQColor(c.text));
-    m_values->setBrush(toQColor(c.raised, 0.94));
+    m_values->setBrush(toQColor(c.raised)); // it may lie over the legend
     m_values->setPen(toQColor(c.border));
     m_values->setFont(font());
     m_noteItem->setColor(toQColor(c.muted));
