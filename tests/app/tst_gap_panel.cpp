@@ -5,6 +5,7 @@
 #include "app/runs/run_controller.h"
 #include "app/window/document_views.h"
 #include "tests/support/test_program.h"
+#include "visualizers/gap/gap_bars.h"
 #include "visualizers/gap/gap_view.h"
 #include "visualizers/gap/start_losses.h"
 
@@ -14,6 +15,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QSplitter>
 #include <QTableView>
 #include <QToolButton>
 
@@ -106,6 +108,7 @@ private slots:
     {
         auto& losses = m_window->workspace().view<visualizers::StartLosses>();
         QVERIFY(!losses.isVisible());
+        QVERIFY(!m_window->findChild<visualizers::GapBars*>()->axisRect()->visible()); // no empty figure
         m_window->findChild<QSpinBox*>(QStringLiteral("gapSeeds"))->setValue(2);
         for (QAction* method : methods().actions()) {
             method->setChecked(method->text() == "spectral" || method->text() == "baseline");
@@ -118,6 +121,16 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 4, kPatience);
         QTRY_VERIFY_WITH_TIMEOUT(losses.isVisible(), kPatience);
         QTRY_VERIFY_WITH_TIMEOUT(losses.csv().contains("baseline") && losses.csv().contains("spectral"), kPatience);
+        // Below the bars where there is room, else beside them; each has its share.
+        auto* split = m_window->findChild<QSplitter*>(QStringLiteral("gapSplit"));
+        view().resize(900, 620);
+        QCoreApplication::processEvents();
+        QCOMPARE(split->orientation(), Qt::Vertical);
+        QVERIFY(std::min(split->sizes()[0], split->sizes()[1]) > 150);
+        view().resize(900, 240);
+        QCoreApplication::processEvents();
+        QCOMPARE(split->orientation(), Qt::Horizontal);
+        QVERIFY(split->sizes()[1] > 150);
         // What a run recorded of its start is read from its directory.
         m_window->findChild<QComboBox*>(QStringLiteral("gapSubject"))->setCurrentIndex(2);
         press("gapCompute");

@@ -191,6 +191,34 @@ private slots:
         }
     }
 
+    /// Names stand beside each other before the legend goes, and the numbers of the axis never cover each other.
+    void aLowPlotKeepsItsLegend()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(760, 280);
+        for (const char* const run : {"a", "b", "c"}) {
+            begin(runs, run, {.name = QString("start %1").arg(run)});
+            runs.add(run, {.steps = descent(1, 40), .validations = {{20, 2}, {40, 1.5}}});
+        }
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot();
+        QVERIFY(plot->legend->visible());
+        QCOMPARE(plot->legend->itemCount(), 6);
+        QVERIFY(plot->legend->columnCount() > 1);
+        QVERIFY(plot->legend->outerRect().height() < plot->height() / 2);
+        QVERIFY(plot->legend->outerRect().width() < plot->width());
+        view.resize(760, 900);
+        plot->replot();
+        QCOMPARE(plot->legend->columnCount(), 1);
+        view.resize(760, 130);
+        plot->replot();
+        QVERIFY(!plot->legend->visible());
+        QVERIFY(plot->yAxis->ticker()->tickCount() < 5);
+    }
+
     void removedRunsLeaveNothing()
     {
         ShownRuns runs;
