@@ -103,7 +103,6 @@ private slots:
             {"mudd", "made from the input, for each token"},
             {"attention-residuals", "made from the input, for each token"},
             {"attention-residuals-block", "made from the input, for each token"},
-            {"attention-residuals-eight", "made from the input, for each token"},
             {"value-residual", "mixes values inside the attentions"},
             {"densenet", "its projections mix the features"},
             {"laurel-lr", "mix the features"},
