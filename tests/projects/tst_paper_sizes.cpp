@@ -216,7 +216,7 @@ void TestPaperSizes::muddFormerAsReleased()
             }
             if (node.kind == "attention") {
                 node.params["heads"] = kWidth / kHeadDim;
-                QCOMPARE(node.params.at("qk_norm"), ParamValue(true));
+                QCOMPARE(node.params.at("qk_norm"), ParamValue(std::string("head")));
             }
         }
         QCOMPARE(widened, 2); // gate and up
