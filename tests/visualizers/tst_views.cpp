@@ -3,9 +3,6 @@
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
-#include "visualizers/gap/gap_bars.h"
-#include "visualizers/gap/gap_view.h"
-#include "visualizers/gap/start_losses.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/plot/plot_style.h"
@@ -19,7 +16,6 @@
 #include <QSignalSpy>
 #include <QSlider>
 #include <QSpinBox>
-#include <QSplitter>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -223,29 +219,6 @@ private slots:
         plot->replot();
         QVERIFY(!plot->legend->visible());
         QVERIFY(plot->yAxis->ticker()->tickCount() < 5);
-    }
-
-    /// The losses from each start: below the bars where there is room, else beside them; each has its share.
-    void theGapsLossesHaveTheirShare()
-    {
-        ShownRuns runs;
-        GapView view(runs);
-        view.resize(900, 620);
-        view.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&view));
-        auto* losses = view.findChild<StartLosses*>();
-        QVERIFY(!losses->isVisible());
-        QVERIFY(!view.findChild<GapBars*>()->axisRect()->visible()); // no empty figure
-        begin(runs, "a", {.name = "first", .start = residua::projects::LowRankMethod::Spectral});
-        runs.add("a", {.steps = descent(1, 20)});
-        QVERIFY(losses->isVisible());
-        auto* split = view.findChild<QSplitter*>(QStringLiteral("gapSplit"));
-        QTRY_VERIFY(std::min(split->sizes()[0], split->sizes()[1]) > 150);
-        QCOMPARE(split->orientation(), Qt::Vertical);
-        view.resize(900, 240);
-        QTRY_COMPARE(split->orientation(), Qt::Horizontal);
-        QTRY_VERIFY(std::min(split->sizes()[0], split->sizes()[1]) > 150);
-        QVERIFY(losses->height() > 80);
     }
 
     void removedRunsLeaveNothing()
