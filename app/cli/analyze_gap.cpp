@@ -8,6 +8,7 @@
 #include "app/cli/result_file.h"
 #include "app/cli/run_argument.h"
 #include "projects/base/text.h"
+#include "projects/schema/method_keys.h"
 
 #include <nlohmann/json.hpp>
 
@@ -87,7 +88,7 @@ std::string gapTable(const Gap& gap, const std::vector<std::size_t>& order)
                 row = {of.name, std::to_string(of.out) + " x " + std::to_string(of.in), std::to_string(of.rank),
                        of.follows};
             }
-            row.push_back(engine::wordOf(gap.methods[method]));
+            row.push_back(wordOf(gap.methods[method]));
             if (fit.state == GapFit::State::Fitted) {
                 row.insert(row.end(),
                            {numberText(fit.relativeError(), 4), numberText(fit.weightError, 4),
@@ -108,7 +109,7 @@ std::string totalsTable(const Gap& gap)
     std::vector<std::vector<std::string>> cells{{"all weights", "error", "output gap", "seconds"}};
     for (std::size_t method = 0; method < gap.methods.size(); ++method) {
         const engine::GapTotal total = totalOf(gap, method);
-        cells.push_back({engine::wordOf(gap.methods[method]), numberText(total.relativeError, 4),
+        cells.push_back({wordOf(gap.methods[method]), numberText(total.relativeError, 4),
                          shareText(gap.outputs[method]), numberText(total.seconds, 2)});
     }
     return table(cells);
@@ -131,7 +132,7 @@ std::vector<std::string> fitNotes(const Gap& gap, const std::vector<std::size_t>
                 std::ranges::find(found, fit.note, &std::pair<std::string, std::vector<std::string>>::first);
             auto& about =
                 known == found.end() ? found.emplace_back(fit.note, std::vector<std::string>()).second : known->second;
-            about.push_back(gap.weights[index].name + " (" + engine::wordOf(gap.methods[method]) + ")");
+            about.push_back(gap.weights[index].name + " (" + wordOf(gap.methods[method]) + ")");
         }
     }
     std::vector<std::string> notes;
@@ -165,7 +166,7 @@ json gapJson(const Gap& gap, const std::vector<std::size_t>& order)
         json methods = json::array();
         for (std::size_t method = 0; method < gap.methods.size(); ++method) {
             json told = fitJson(gap.fit(index, method));
-            told["method"] = engine::wordOf(gap.methods[method]);
+            told["method"] = wordOf(gap.methods[method]);
             methods.push_back(std::move(told));
         }
         weights.push_back({{"name", of.name},
@@ -178,7 +179,7 @@ json gapJson(const Gap& gap, const std::vector<std::size_t>& order)
     json outputs = json::object();
     for (std::size_t method = 0; method < gap.methods.size(); ++method) {
         const std::optional<double>& output = gap.outputs[method];
-        outputs[engine::wordOf(gap.methods[method])] = output ? json(*output) : json(nullptr);
+        outputs[wordOf(gap.methods[method])] = output ? json(*output) : json(nullptr);
     }
     return {{"weights", std::move(weights)}, {"outputGap", std::move(outputs)}, {"notes", gap.notes}};
 }

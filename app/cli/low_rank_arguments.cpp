@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/low_rank_arguments.h"
 
-#include "engine/api/gap.h"
+#include "projects/schema/method_keys.h"
 
 #include <algorithm>
 #include <sstream>
 
 namespace residua::cli {
-namespace {
-
-/// Nullopt where there is no such method; `known` then lists the words.
-std::optional<projects::LowRankMethod> methodCalled(std::string name, std::string& known)
-{
-    std::ranges::replace(name, '_', '-');
-    known.clear();
-    for (int i = 0; i <= static_cast<int>(projects::LowRankMethod::Exact); ++i) {
-        const auto method = static_cast<projects::LowRankMethod>(i);
-        if (engine::wordOf(method) == name) {
-            return method;
-        }
-        known += (known.empty() ? "" : ", ") + engine::wordOf(method);
-    }
-    return std::nullopt;
-}
-
-} // namespace
 
 Result<std::optional<projects::WeightRank>> rankFrom(const Arguments& arguments)
 {
@@ -57,22 +39,22 @@ Result<std::optional<projects::LowRankInputs>> inputsFrom(const Arguments& argum
 
 Result<projects::LowRankMethod> methodFrom(const std::string& name)
 {
-    std::string known;
-    const auto method = methodCalled(name, known);
-    return method ? Result<projects::LowRankMethod>(*method)
-                  : Result<projects::LowRankMethod>(
-                        Error{"--method", "got \"" + shortened(name) + "\", expected one of " + known});
+    const auto method = projects::lowRankMethodFrom(name);
+    return method
+               ? Result<projects::LowRankMethod>(*method)
+               : Result<projects::LowRankMethod>(Error{"--method", "got \"" + shortened(name) + "\", expected one of " +
+                                                                       projects::lowRankMethodWords()});
 }
 
 Result<std::vector<projects::LowRankMethod>> methodsFrom(const std::string& list)
 {
     std::vector<projects::LowRankMethod> methods;
     std::istringstream names(list);
-    std::string known;
     for (std::string name; std::getline(names, name, ',');) {
-        const auto method = methodCalled(name, known);
+        const auto method = projects::lowRankMethodFrom(name);
         if (!method) {
-            return Error{"--methods", "got \"" + shortened(name) + "\", expected some of " + known};
+            return Error{"--methods",
+                         "got \"" + shortened(name) + "\", expected some of " + projects::lowRankMethodWords()};
         }
         if (std::ranges::find(methods, *method) == methods.end()) {
             methods.push_back(*method);

@@ -7,6 +7,7 @@
 #include "engine/lowrank/sphere_gap.h"
 #include "engine/lowrank/start_and_loss.h"
 #include "projects/base/text.h"
+#include "projects/schema/method_keys.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,10 +20,10 @@
 namespace residua::cli {
 namespace {
 
-using engine::LowRankMethod;
 using engine::SphereCase;
 using engine::SpherePoint;
 using nlohmann::json;
+using projects::LowRankMethod;
 
 constexpr std::int64_t kLargestN = 300;
 
@@ -43,7 +44,7 @@ std::string cellOf(double value)
 std::vector<std::string> columnsWith(std::vector<std::string> names, const std::vector<LowRankMethod>& methods)
 {
     for (const LowRankMethod method : methods) {
-        names.push_back("R/d " + std::string(nameOf(method)));
+        names.push_back("R/d " + wordOf(method));
     }
     return names;
 }
@@ -128,21 +129,21 @@ Result<FigureTable> figureTwo(std::int64_t networks, std::uint64_t seed)
     study.seed = seed;
     std::string correlations;
     std::size_t colour = 0;
-    for (const LowRankMethod method : {LowRankMethod::LfaiWarmStart, LowRankMethod::Lfai}) {
+    for (const LowRankMethod method : {LowRankMethod::LfaiWs, LowRankMethod::Lfai}) {
         study.method = method;
         const std::vector<std::int64_t> fitSteps{0, 16, 32, 64, 128, 256, 768};
         auto points = engine::lossByStart(study, fitSteps, int(std::max(1U, std::thread::hardware_concurrency())));
         if (!points) {
             return points.error();
         }
-        const bool warm = method == LowRankMethod::LfaiWarmStart;
+        const bool warm = method == LowRankMethod::LfaiWs;
         for (const engine::StartPoint& point : *points) {
             figure.rows.push_back({warm ? 1.0 : 0.0, double(point.fitSteps), double(point.fitSteps) / 128,
                                    point.fitError, point.lossAtStart, point.loss, point.lossError});
         }
-        correlations += (warm ? "" : ", ") + std::string(nameOf(method)) + " " + numberText(correlationOf(*points), 2);
+        correlations += (warm ? "" : ", ") + wordOf(method) + " " + numberText(correlationOf(*points), 2);
         std::ranges::stable_sort(*points, {}, &engine::StartPoint::fitError);
-        report::Curve curve{std::string(nameOf(method)), {}, report::Stroke::Solid, colour++};
+        report::Curve curve{wordOf(method), {}, report::Stroke::Solid, colour++};
         for (const engine::StartPoint& point : *points) {
             curve.points.push_back({std::int64_t(std::llround(1000 * point.fitError)), point.loss});
         }
@@ -265,30 +266,9 @@ void showFigure(const FigureTable& figure, const Console& console)
     console.value({{"title", figure.title}, {"points", points}});
 }
 
-/// spectral,lfai-ws,exact. Errors, placed at --methods, name what is not known.
-Result<std::vector<LowRankMethod>> lowRankMethodsFrom(const std::string& list)
-{
-    std::vector<LowRankMethod> methods;
-    std::istringstream names(list);
-    for (std::string name; std::getline(names, name, ',');) {
-        const auto method = engine::lowRankMethodFrom(name);
-        if (!method) {
-            return Error{"--methods", "got \"" + shortened(name) +
-                                          "\", expected some of baseline, spectral, lfai, lfai-ws, relu-svd, exact"};
-        }
-        if (std::ranges::find(methods, *method) == methods.end()) {
-            methods.push_back(*method);
-        }
-    }
-    if (methods.empty()) {
-        return Error{"--methods", "names none, expected spectral,lfai-ws,exact or the like"};
-    }
-    return methods;
-}
-
 Result<FigureTable> figureOf(const Arguments& arguments)
 {
-    const Result<std::vector<LowRankMethod>> methods = lowRankMethodsFrom(arguments.text("methods", kFigureMethods));
+    const Result<std::vector<LowRankMethod>> methods = methodsFrom(arguments.text("methods", kFigureMethods));
     if (!methods) {
         return methods.error();
     }
@@ -337,8 +317,8 @@ std::vector<OptionSpec> lowRankFigureOptions()
              1,
              4},
             {"methods", OptionKind::Text, "LIST",
-             std::string("with commas: baseline, spectral, lfai, lfai-ws, relu-svd, exact (default: ") +
-                 kFigureMethods + " for figures, " + kGapMethods + " for gap)"},
+             "with commas: " + projects::lowRankMethodWords() + " (default: " + kFigureMethods + " for figures, " +
+                 kGapMethods + " for gap)"},
             {"largest", OptionKind::Integer, "N", "figure 1: up to this n (default: 300)", {}, 100, 1000},
             {"networks", OptionKind::Integer, "N", "figure 2: the mean is over so many (default: 6)", {}, 1, 1000},
             {"seed", OptionKind::Integer, "N", "of the figures' drawn weights (default: 0)", {}, 0}};

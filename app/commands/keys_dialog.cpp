@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/keys_dialog.h"
 
+#include "app/look/screen_fit.h"
+
 #include <QDialogButtonBox>
 #include <QHeaderView>
 #include <QKeySequenceEdit>
@@ -51,7 +53,7 @@ KeysDialog::KeysDialog(KeyBindings& bindings, QWidget* parent)
 {
     setObjectName(QStringLiteral("keysDialog"));
     setWindowTitle(tr("Keyboard shortcuts"));
-    resize(kSize);
+    resizeWithinScreen(*this, kSize);
     m_filter->setSourceModel(&bindings);
     m_filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_filter->setFilterKeyColumn(-1);
@@ -79,6 +81,9 @@ KeysDialog::KeysDialog(KeyBindings& bindings, QWidget* parent)
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     auto* reset = buttons->addButton(tr("Reset this one"), QDialogButtonBox::ActionRole);
     auto* resetAll = buttons->addButton(tr("Reset all"), QDialogButtonBox::ResetRole);
+    for (QAbstractButton* const button : buttons->buttons()) {
+        static_cast<QPushButton*>(button)->setAutoDefault(false); // Return in the search resets nothing
+    }
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(search);
     layout->addWidget(m_table, 1);

@@ -2,6 +2,7 @@
 #include "app/help/help_window.h"
 
 #include "app/help/help_page.h"
+#include "app/look/screen_fit.h"
 #include "resources/help.h"
 
 #include <QKeyEvent>
@@ -49,7 +50,7 @@ HelpWindow::HelpWindow(const Look& look, QWidget* parent)
 {
     setObjectName(QStringLiteral("helpWindow"));
     setWindowTitle(tr("What it computes"));
-    resize(kSize);
+    resizeWithinScreen(*this, kSize);
     m_search->setObjectName(QStringLiteral("helpSearch"));
     m_search->setPlaceholderText(tr("Search methods and their pages"));
     m_search->setAccessibleName(tr("Search the explanations"));

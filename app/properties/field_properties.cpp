@@ -8,8 +8,12 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <initializer_list>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 namespace residua::app {
 
@@ -37,22 +41,77 @@ bool isShown(const FieldEntry& entry)
     return entry.type != FieldType::Other && entry.field.more.need == projects::Need::Optional && !entry.hasOwnEdits;
 }
 
-/// A field that changes nothing as the rest of the document is.
-bool isIdle(const Project& project, const std::string& pointer)
+using Idle = std::set<std::string_view>; ///< fields of a wiring, below /topology/wiring/
+
+Idle idleOf(const projects::DepthMix& mix)
 {
+    using namespace projects;
+    Idle idle;
+    const auto leaveOut = [&idle](bool isIdle, std::initializer_list<std::string_view> fields) {
+        idle.insert(fields.begin(), isIdle ? fields.end() : fields.begin());
+    };
+    const bool beside = mix.feeds == MixFeeds::ResidualBesideBranch;
+    leaveOut(!(beside && mix.sites == MixSites::Both), {"site_pairs"});
+    leaveOut(!beside, {"last_mix"});
+    leaveOut(mix.ports == MixPorts::Input, {"separate_norms"});
+    leaveOut(mix.gate.kind == GateKind::None, {"gate/input", "gate/relu_grad_at_zero", "gate/vectors"});
+    leaveOut(mix.normalise == NormaliseOver::None, {"tsallis/q", "tsallis/weight"});
+    leaveOut(mix.normalise == NormaliseOver::None && mix.weight != WeightKind::DepthAttention, {"temperature"});
+    leaveOut(mix.weight != WeightKind::PerToken, {"hidden_multiple", "final_hidden"});
+    return idle;
+}
+
+Idle idleOf(const projects::MultiStream& streams)
+{
+    Idle idle;
+    if (streams.constraint == projects::StreamConstraint::None) {
+        idle.insert("sinkhorn_iterations");
+    }
+    if (streams.weights == projects::StreamWeights::Static) {
+        idle.insert({"dynamic_scale", "norm"});
+    }
+    return idle;
+}
+
+Idle idleOf(const projects::BranchGate& gate)
+{
+    using Kind = projects::BranchGateKind;
+    const bool ofLaurel = gate.gate == Kind::LaurelLr || gate.gate == Kind::LaurelRwLr;
+    const bool ofActivations = gate.gate == Kind::LaurelPa || gate.gate == Kind::LaurelRwLrPa;
+    Idle idle;
+    if (!ofLaurel && !ofActivations) {
+        idle.insert("rank");
+    }
+    if (!ofActivations) {
+        idle.insert("window");
+    }
+    if (gate.gate != Kind::Highway) {
+        idle.insert("bias");
+    }
+    if (!projects::hasResidualWeights(gate.gate)) {
+        idle.insert("bound");
+    }
+    if (gate.gate == Kind::ValueResidual) {
+        idle.insert("sites");
+    }
+    return idle;
+}
+
+Idle idleOf(const projects::Concatenation&)
+{
+    return {};
+}
+
+/// A field that changes nothing as the rest of the document is.
+bool isIdle(const Project& project, std::string_view pointer)
+{
+    constexpr std::string_view kWiring = "/topology/wiring/";
     if (pointer == "/training/sequence_length") {
         return !isLanguage(project.data);
     }
-    const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
-    if (mix == nullptr) {
-        return false;
-    }
-    if (pointer == "/topology/wiring/temperature") {
-        return mix->normalise == projects::NormaliseOver::None && mix->weight != projects::WeightKind::DepthAttention;
-    }
-    const bool ofGate =
-        pointer == "/topology/wiring/gate/input" || pointer == "/topology/wiring/gate/relu_grad_at_zero";
-    return ofGate && mix->gate.kind == projects::GateKind::None;
+    return pointer.starts_with(kWiring) &&
+           std::visit([](const auto& wiring) { return idleOf(wiring); }, project.topology.wiring)
+               .contains(pointer.substr(kWiring.size()));
 }
 
 QVariant toVariant(const FieldEntry& entry, const FieldScalar& value)

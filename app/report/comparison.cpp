@@ -12,12 +12,15 @@
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/schedule/stage_schedule.h"
+#include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -36,6 +39,7 @@ struct ComparedRun {
     std::vector<MetricPoint> seconds;
     std::int64_t parameters = 0;
     double flops = 0;
+    std::optional<engine::Gap> gap = {}; ///< of its factors at the start
 };
 
 /// The runs of a folder, and why others cannot be shown.
@@ -62,6 +66,9 @@ Folder readRuns(const std::filesystem::path& folder)
                         reader->metric(engine::metric::kLoss),
                         reader->metric(engine::metric::kValidationLoss),
                         reader->metric(engine::metric::kSeconds)};
+        if (auto gap = reader->gap(); gap) {
+            run.gap = *std::move(gap); // a record that is damaged is among the reader's faults
+        }
         if (run.loss.empty()) {
             run.info.loss = std::numeric_limits<double>::quiet_NaN(); // it has no step yet
         }
@@ -119,6 +126,7 @@ private:
     void losses(const char* title, std::vector<MetricPoint> ComparedRun::*curve);
     void bounds();
     void costs();
+    void starts();
     void table();
     void reached();
     void differences();
@@ -144,6 +152,7 @@ std::string ComparisonPage::html()
     losses("Validation loss", &ComparedRun::validation);
     reached();
     costs();
+    starts();
     bounds();
     differences();
     m_out << "</body></html>\n";
@@ -287,6 +296,36 @@ void ComparisonPage::costs()
         m_out << "<figure>" << svg << "</figure>";
     } else {
         m_out << "<p>No run has finished yet.</p>";
+    }
+}
+
+/// Loss against the error of the factors that each run started from, by how they were made ("Nonlinear Initialization
+/// Methods for Low-Rank Neural Networks", figure 2).
+void ComparisonPage::starts()
+{
+    constexpr double kPerMille = 1000; // steps of a plot are whole numbers
+    constexpr double kMostError = 1e6;
+    std::map<projects::LowRankMethod, Curve> byMethod;
+    for (const ComparedRun& run : m_runs) {
+        const std::optional<double> loss = finalLoss(run.info);
+        if (!loss || !run.gap || run.gap->methods.size() != 1) {
+            continue;
+        }
+        const projects::LowRankMethod method = run.gap->methods.front();
+        Curve& curve = byMethod.try_emplace(method, Curve{projects::titleOf(method), {}, Stroke::Dots}).first->second;
+        curve.colour = static_cast<std::size_t>(method);
+        const double error = std::clamp(totalOf(*run.gap, 0).relativeError, 0.0, kMostError);
+        curve.points.push_back({std::llround(kPerMille * error), *loss});
+    }
+    PlotSpec spec{"Loss against the start", "function error of the start, per mille", "loss", {}};
+    for (auto& [method, curve] : byMethod) {
+        std::ranges::stable_sort(curve.points, {}, &MetricPoint::step);
+        spec.curves.push_back(std::move(curve));
+    }
+    if (const std::string svg = svgPlot(spec); !svg.empty()) {
+        m_out << "<h2>What a closer start is worth</h2><p>Each run's last loss against the function error that its "
+                 "weights in factors started with, over all of them. Starts as drawn record none.</p><figure>"
+              << svg << "</figure>";
     }
 }
 

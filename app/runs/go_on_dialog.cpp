@@ -237,10 +237,18 @@ void GoOnDialog::fillTopologies(const projects::Topology& wired)
         m_topologies.push_back(wired);
     }
     for (const projects::TopologyPreset& preset : presets) {
-        m_topology->addItem(QString::fromStdString(preset.title));
-        m_topologies.push_back({preset.name, preset.wiring});
+        if (preset.wiring != m_source.project.topology.wiring) {
+            m_topology->addItem(QString::fromStdString(preset.title));
+            m_topologies.push_back({preset.name, preset.wiring});
+        }
     }
-    m_topology->setCurrentIndex(0);
+    // What the project is wired as now, else the first that may compute the same.
+    const auto likely = std::ranges::find_if(m_topologies, [&](const projects::Topology& offered) {
+        return offered.wiring == wired.wiring ||
+               !projects::departureFromPlain(offered.wiring, m_source.project.network.depth());
+    });
+    m_topology->setCurrentIndex(
+        likely == m_topologies.end() ? 0 : static_cast<int>(std::distance(m_topologies.begin(), likely)));
 }
 
 void GoOnDialog::connectFields()
@@ -306,6 +314,10 @@ void GoOnDialog::update()
         m_cost->setText(after ? costText(*after) : QString());
         if (reason.isEmpty() && !after) {
             reason = wordsOf(after.error());
+        }
+        const bool retrofits = m_kind == GoOnKind::Retrofit;
+        if (reason.isEmpty() && retrofits && after->topology.wiring == m_source.project.topology.wiring) {
+            reason = tr("The run is wired so already.");
         }
     }
     m_go->setEnabled(reason.isEmpty());

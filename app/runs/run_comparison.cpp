@@ -2,6 +2,7 @@
 #include "app/runs/run_comparison.h"
 
 #include "app/look/format.h"
+#include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/runs/run_loader.h"
 #include "engine/api/matrix_name.h"
@@ -154,7 +155,7 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resour
     setObjectName(QStringLiteral("runComparison"));
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Two runs compared"));
-    resize(kSize);
+    resizeWithinScreen(*this, kSize);
     auto* tree = new QTreeWidget(this);
     tree->setAccessibleName(tr("Differences between two runs"));
     tree->setUniformRowHeights(true);

@@ -3,6 +3,7 @@
 
 #include "app/inspector/cost_view.h"
 #include "app/look/format.h"
+#include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/runs/background.h"
 #include "projects/check/validate.h"
@@ -19,6 +20,7 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -93,7 +95,7 @@ NewProjectDialog::NewProjectDialog(double deviceBytes, QWidget* parent)
     setObjectName(QStringLiteral("newProjectDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("New project"));
-    resize(kSize);
+    resizeWithinScreen(*this, kSize);
     m_cost->setDeviceMemory(deviceBytes);
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMilliseconds);
@@ -112,6 +114,7 @@ NewProjectDialog::~NewProjectDialog()
 QFormLayout* NewProjectDialog::makeDataForm()
 {
     m_name->setObjectName(QStringLiteral("newName"));
+    m_name->selectAll(); // what is typed takes its place
     m_kind->setObjectName(QStringLiteral("newData"));
     m_path->setObjectName(QStringLiteral("newPath"));
     m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
@@ -167,6 +170,7 @@ QFormLayout* NewProjectDialog::makeNetworkForm()
 
 void NewProjectDialog::layOut()
 {
+    auto* content = new QWidget(this);
     auto* left = new QVBoxLayout;
     left->addLayout(makeDataForm());
     left->addWidget(m_amount);
@@ -183,7 +187,8 @@ void NewProjectDialog::layOut()
     m_problem->setObjectName(QStringLiteral("newProblem"));
     m_problem->setProperty("role", QStringLiteral("error"));
     m_problem->setWordWrap(true);
-    auto* halves = new QHBoxLayout;
+    auto* halves = new QHBoxLayout(content);
+    halves->setContentsMargins(0, 0, 0, 0);
     halves->setSpacing(20);
     halves->addLayout(left, 3);
     halves->addLayout(right, 2);
@@ -191,8 +196,12 @@ void NewProjectDialog::layOut()
     m_create = buttons->addButton(tr("Create"), QDialogButtonBox::AcceptRole);
     m_create->setObjectName(QStringLiteral("newCreate"));
     m_create->setDefault(true);
+    auto* scroll = new QScrollArea(this); // on a low screen the buttons stay in sight
+    scroll->setWidget(content);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
     auto* column = new QVBoxLayout(this);
-    column->addLayout(halves, 1);
+    column->addWidget(scroll, 1);
     column->addWidget(m_problem);
     column->addWidget(buttons);
     connect(m_create, &QPushButton::clicked, this, &NewProjectDialog::create);
@@ -397,7 +406,7 @@ void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
     lines << tr("%1 %2 fed: %3 epochs")
                  .arg(formatCount(fed), unit,
                       QString::number(fed / static_cast<double>(std::max<std::int64_t>(read.train, 1)), 'g', 3));
-    m_amount->setText(lines.join(QStringLiteral("  ·  ")));
+    m_amount->setText(lines.join(QLatin1Char('\n')));
 }
 
 void NewProjectDialog::create()

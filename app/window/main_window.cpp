@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/look/elided_label.h"
 #include "app/look/format.h"
+#include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/properties/customisation.h"
 #include "app/runs/run_bar.h"
@@ -51,7 +52,6 @@ namespace {
 constexpr int kNoteMilliseconds = 8000;
 constexpr std::size_t kChangesTold = 6;
 constexpr QSize kFirstSize(1440, 900);
-constexpr QSize kFrame(16, 48); ///< that the system may draw around the window
 
 QString toQString(const std::filesystem::path& path)
 {
@@ -127,7 +127,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connectEdit();
     connectView();
     connectRun();
-    resize(kFirstSize.boundedTo(screen()->availableSize() - kFrame));
+    resizeWithinScreen(*this, kFirstSize);
     restoreLayout();
     showStartPage();
     m_engine.listDevices();

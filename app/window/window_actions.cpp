@@ -79,6 +79,7 @@ WindowActions::WindowActions(QWidget& window)
     theme = make("theme", Text::tr("&Dark theme"), {QKeySequence(Qt::CTRL | Qt::Key_T)},
                  Text::tr("Switch between light and dark"));
     theme->setCheckable(true);
+    theme->setIconVisibleInMenu(false); // the mark that it is on has its place
     resetLayout = make("", Text::tr("&Reset the layout"), {}, Text::tr("Put every panel back in its place"));
     commands = make("", Text::tr("&Commands…"), {QKeySequence(Qt::CTRL | Qt::Key_K)}, Text::tr("Find any command"));
     keys = make("", Text::tr("&Keyboard shortcuts…"), {}, Text::tr("See and change the keys of every command"));

@@ -100,16 +100,20 @@ ArcInk inkOf(const DepthPicture& picture, const Arc& arc, const ShownPort& port,
     return ink;
 }
 
-/// One for each port that is shown, side by side.
+/// One for each port that is shown, side by side. The final output has one mix, of no port's colour.
 void addInks(const DepthPicture& picture, const std::vector<ShownPort>& ports, const Arc& arc,
              std::vector<ArcInk>& inks)
 {
     const bool apart = ports.size() > 1;
+    const bool final = arc.shortcut.target > picture.scene.modules();
     const bool split =
-        apart && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream;
+        apart && !final && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream;
     const std::size_t count = split ? ports.size() : std::min<std::size_t>(ports.size(), 1);
     for (std::size_t i = 0; i < count; ++i) {
         inks.push_back(inkOf(picture, arc, ports[i], apart));
+        if (apart && final) {
+            inks.back().colour = resources::themeColours(picture.theme).muted;
+        }
         inks.back().aside = kStrandGap * (static_cast<float>(i) - static_cast<float>(count - 1) / 2);
     }
 }

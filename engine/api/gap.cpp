@@ -55,13 +55,6 @@ std::vector<std::size_t> ordered(const Gap& gap, GapOrder order)
     return weights;
 }
 
-std::string wordOf(projects::LowRankMethod method)
-{
-    std::string word = projects::keyOf(method);
-    std::ranges::replace(word, '_', '-');
-    return word;
-}
-
 std::string csvOf(const Gap& gap, const std::vector<std::size_t>& weights)
 {
     std::string csv = "weight,out,in,rank,follows,method,relative_function_error,function_error,weight_error,"

@@ -83,9 +83,6 @@ enum class GapOrder {
 /// The weights in this order.
 [[nodiscard]] std::vector<std::size_t> ordered(const Gap& gap, GapOrder order);
 
-/// lfai-ws: a method as the terminal and tables write it.
-[[nodiscard]] std::string wordOf(projects::LowRankMethod method);
-
 /// Every fit that is there as a line, in the order of `weights`.
 [[nodiscard]] std::string csvOf(const Gap& gap, const std::vector<std::size_t>& weights);
 

@@ -18,6 +18,14 @@ enum class LayerMagnitude : std::int64_t {
 };
 inline constexpr std::int64_t kLayerMagnitudeKinds = 2;
 
+/// The name of the recorded Matrix of one row with the effective rank of what each layer (or half, as above) reads:
+/// (Σσ²)²/Σσ⁴ of the singular values σ of its inputs, a row of features for each example or token. From 1 to the
+/// smaller of both counts. NaN: the layer was left out, or all that it reads is 0.
+inline constexpr const char* kReadRanks = "ranks";
+/// The name of the recorded Matrix of one row with the norm of the loss's gradient by the parameters of each layer,
+/// before clipping. NaN: the layer was left out, or has no parameters.
+inline constexpr const char* kLayerGradients = "norms of gradients";
+
 /// Whether it is that matrix, and of its shape; of another it may only have the name.
 [[nodiscard]] inline bool isLayerMagnitudes(const Matrix& matrix)
 {

@@ -35,6 +35,8 @@ struct RowCurves {
 inline constexpr RowCurves kRowCurves[] = {
     {kLayerMagnitudes, 0, "what layers read", "root mean square", "layer"},
     {kLayerMagnitudes, 1, "branches of layers", "root mean square", "layer"},
+    {kReadRanks, 0, "rank of what layers read", "effective rank", "layer"},
+    {kLayerGradients, 0, "gradients of layers", "norm", "layer"},
     {kStability, 0, "Ψ: output without a layer", "norm of the difference", "layer"},
     {kStability, 1, "‖y‖: output of layers", "norm", "layer"},
     {kStability, 2, "loss without a layer", "above that of all", "layer"},

@@ -1,56 +1,163 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/depth/layer_magnitudes.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace residua::engine {
 namespace {
 
+constexpr std::string_view kLayerPrefix = "layers.";
+constexpr std::int64_t kRowsAtOnce = 4096; ///< which bounds what a rank takes of the memory
+
+at::ScalarType wideTypeOf(const at::Tensor& x)
+{
+    return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+at::Tensor lengthOf(const at::Tensor& x)
+{
+    return at::linalg_vector_norm(x, 2, at::OptionalIntArrayRef(), false, wideTypeOf(x));
+}
+
 at::Tensor rootMeanSquare(const at::Tensor& x)
 {
     const double count = static_cast<double>(std::max<std::int64_t>(x.numel(), 1));
-    const at::ScalarType type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    return at::linalg_vector_norm(x, 2, at::OptionalIntArrayRef(), false, type).div_(std::sqrt(count)).to(at::kFloat);
+    return lengthOf(x).div_(std::sqrt(count)).to(at::kFloat);
+}
+
+/// (Σσ²)²/Σσ⁴ by the product XᵀX, whose trace is the first sum and whose squares add up to the second; by XXᵀ where
+/// that is smaller.
+at::Tensor effectiveRank(const at::Tensor& input)
+{
+    const at::Tensor x = input.reshape({-1, input.size(-1)});
+    const std::int64_t rows = x.size(0);
+    const std::int64_t features = x.size(1);
+    at::Tensor products;
+    if (rows < features) {
+        const at::Tensor wide = x.to(wideTypeOf(x));
+        products = at::mm(wide, wide.t());
+    } else {
+        products = at::zeros({features, features}, x.options().dtype(wideTypeOf(x)));
+        for (std::int64_t row = 0; row < rows; row += kRowsAtOnce) {
+            const at::Tensor some = x.narrow(0, row, std::min(kRowsAtOnce, rows - row)).to(wideTypeOf(x));
+            products.addmm_(some.t(), some);
+        }
+    }
+    const at::Tensor trace = products.diagonal().sum();
+    return (trace / lengthOf(products)).square().to(at::kFloat);
+}
+
+/// 3 of "layers.3.attention.q.weight"; 0 where there is none.
+std::size_t layerOf(const std::string& name)
+{
+    std::size_t layer = 0;
+    if (name.starts_with(kLayerPrefix)) {
+        std::from_chars(name.data() + kLayerPrefix.size(), name.data() + name.size(), layer);
+    }
+    return layer;
 }
 
 } // namespace
 
+void LayerMagnitudes::clear()
+{
+    for (Row* const row : {&m_inputs, &m_branches, &m_inputRanks, &m_gradients}) {
+        row->clear();
+    }
+}
+
 void LayerMagnitudes::saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch)
 {
     const at::NoGradGuard noGrad;
-    m_layers.resize(layers);
-    m_layers[layer] = {rootMeanSquare(input), rootMeanSquare(branch)};
+    const auto put = [&](Row& row, at::Tensor value) {
+        row.resize(layers);
+        row[layer] = std::move(value);
+    };
+    put(m_inputs, rootMeanSquare(input));
+    put(m_branches, rootMeanSquare(branch));
+    if (m_ranks == Ranks::Taken) {
+        put(m_inputRanks, effectiveRank(input));
+    }
 }
 
-std::optional<Matrix> LayerMagnitudes::matrix(std::int64_t step) const
+void LayerMagnitudes::sawGradients(std::span<const NamedParameter> parameters)
+{
+    const at::NoGradGuard noGrad;
+    std::vector<std::vector<at::Tensor>> norms; // of each parameter, by layer
+    for (const NamedParameter& parameter : parameters) {
+        const std::size_t layer = layerOf(parameter.name);
+        if (layer == 0) {
+            continue;
+        }
+        norms.resize(std::max(norms.size(), layer));
+        if (const at::Tensor& gradient = parameter.tensor.grad(); gradient.defined()) {
+            norms[layer - 1].push_back(lengthOf(gradient).to(at::kFloat));
+        }
+    }
+    m_gradients.assign(norms.size(), {});
+    for (std::size_t layer = 0; layer < norms.size(); ++layer) {
+        if (!norms[layer].empty()) {
+            m_gradients[layer] = lengthOf(at::stack(norms[layer]));
+        }
+    }
+}
+
+std::optional<Matrix> LayerMagnitudes::matrixOf(const char* name, std::int64_t step, std::span<const Row* const> rows)
 {
     std::vector<at::Tensor> seen;
     std::vector<std::size_t> places; ///< of each in the matrix
-    for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
-        for (std::size_t kind = 0; kind < m_layers[layer].size(); ++kind) {
-            if (m_layers[layer][kind].defined()) {
-                seen.push_back(m_layers[layer][kind]);
-                places.push_back(kind * m_layers.size() + layer);
+    const std::size_t columns = rows.front()->size();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        for (std::size_t column = 0; column < columns; ++column) {
+            if (const at::Tensor& value = (*rows[row])[column]; value.defined()) {
+                seen.push_back(value);
+                places.push_back(row * columns + column);
             }
         }
     }
     if (seen.empty()) {
         return std::nullopt;
     }
-    Matrix matrix{kLayerMagnitudes, step, kLayerMagnitudeKinds, static_cast<std::int64_t>(m_layers.size()), {}};
-    matrix.values.assign(kLayerMagnitudeKinds * m_layers.size(), std::numeric_limits<float>::quiet_NaN());
+    Matrix matrix{name, step, static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns), {}};
+    matrix.values.assign(rows.size() * columns, std::numeric_limits<float>::quiet_NaN());
     const at::Tensor values = at::stack(seen).cpu();
     for (std::size_t i = 0; i < places.size(); ++i) {
         matrix.values[places[i]] = values.const_data_ptr<float>()[i];
     }
     return matrix;
+}
+
+std::optional<Matrix> LayerMagnitudes::matrix(std::int64_t step) const
+{
+    const Row* const rows[] = {&m_inputs, &m_branches};
+    return matrixOf(kLayerMagnitudes, step, rows);
+}
+
+std::vector<Matrix> LayerMagnitudes::matrices(std::int64_t step) const
+{
+    const Row* const ranks[] = {&m_inputRanks};
+    const Row* const gradients[] = {&m_gradients};
+    std::vector<Matrix> all;
+    std::array seen{matrix(step), matrixOf(kReadRanks, step, ranks), matrixOf(kLayerGradients, step, gradients)};
+    for (std::optional<Matrix>& one : seen) {
+        if (one) {
+            all.push_back(*std::move(one));
+        }
+    }
+    return all;
 }
 
 } // namespace residua::engine

@@ -3,32 +3,48 @@
 
 #include "engine/api/layer_magnitudes.h"
 #include "engine/api/values.h"
+#include "engine/graph/named_parameter.h"
 
 #include <ATen/core/Tensor.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace residua::engine {
 
-/// How large the layers' values are in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖). Costs two reductions
-/// a layer there. Of several passes the last counts, layer by layer. Engine thread.
+/// How large the layers' values are in the passes that carry it (Panigrahi et al., §5: ‖y^(l)‖), and where it is asked
+/// for of which rank what they read is. Costs two reductions a layer there; a rank besides a product of as many FLOP as
+/// a linear map of the features. Of several passes the last counts, layer by layer. Engine thread.
 class LayerMagnitudes {
 public:
+    enum class Ranks { Left, Taken };
+    explicit LayerMagnitudes(Ranks ranks = Ranks::Left) : m_ranks(ranks) {}
+
     /// Forgets what was seen.
-    void clear() { m_layers.clear(); }
+    void clear();
     /// Layer `layer` of `layers` read `input` and computed `branch`; both [..., d].
     void saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch);
+    /// The gradients that the parameters have now, those called "layers.<n>.…" by their layer.
+    void sawGradients(std::span<const NamedParameter> parameters);
     /// As kLayerMagnitudes says; none where no pass was seen. Waits for the device.
     [[nodiscard]] std::optional<Matrix> matrix(std::int64_t step) const;
+    /// That, and those of kReadRanks and kLayerGradients where they were seen. Waits for the device.
+    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const;
 
 private:
-    using Magnitudes = std::array<at::Tensor, kLayerMagnitudeKinds>; ///< float32 scalars; undefined: not seen
+    using Row = std::vector<at::Tensor>; ///< float32 scalars; undefined: not seen
 
-    std::vector<Magnitudes> m_layers;
+    [[nodiscard]] static std::optional<Matrix> matrixOf(const char* name, std::int64_t step,
+                                                        std::span<const Row* const> rows);
+
+    Ranks m_ranks;
+    Row m_inputs;
+    Row m_branches;
+    Row m_inputRanks;
+    Row m_gradients;
 };
 
 } // namespace residua::engine

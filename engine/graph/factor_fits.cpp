@@ -104,25 +104,6 @@ LowRankProblem problemOf(const FactorFit& fit)
     return problem;
 }
 
-LowRankMethod solverOf(projects::LowRankMethod method)
-{
-    switch (method) {
-    case projects::LowRankMethod::Baseline:
-        return LowRankMethod::Baseline;
-    case projects::LowRankMethod::Spectral:
-        return LowRankMethod::Spectral;
-    case projects::LowRankMethod::Lfai:
-        return LowRankMethod::Lfai;
-    case projects::LowRankMethod::LfaiWs:
-        return LowRankMethod::LfaiWarmStart;
-    case projects::LowRankMethod::ReluSvd:
-        return LowRankMethod::ReluSvd;
-    case projects::LowRankMethod::Exact:
-        break;
-    }
-    return LowRankMethod::Exact;
-}
-
 GapFit gapOf(const LowRankFit& fit)
 {
     const LowRankMeasures& measures = fit.measures;
@@ -153,18 +134,17 @@ void writeFactors(const FactorFit& fit, const std::vector<double>& left, const s
     write(fit.v, right);
 }
 
-Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, projects::LowRankMethod method, const FitCache& cache,
+Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, LowRankMethod method, const FitCache& cache,
                           const PreparationWatch& watch)
 {
     if (fits.empty()) {
         return FitsReport{};
     }
-    const LowRankMethod wanted = solverOf(method);
     Outcome outcome(fits.size(), cache);
     std::vector<FitJob> jobs;
     for (std::size_t i = 0; i < fits.size(); ++i) {
         jobs.push_back({fits[i].name, [&, i](const LowRankWatch& watched) {
-                            return solve(fits[i], wanted, watched, outcome.cache, outcome.fits[i]);
+                            return solve(fits[i], method, watched, outcome.cache, outcome.fits[i]);
                         }});
     }
     if (const Status made = runFits(jobs, watch); !made) {
@@ -182,7 +162,7 @@ Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, projects::LowRankM
             report.gap.inputs = projects::LowRankInputs::Data;
         }
     }
-    report.notes = notesOf(fits, wanted, outcome);
+    report.notes = notesOf(fits, method, outcome);
     return report;
 }
 

@@ -42,7 +42,6 @@ struct FactorFit {
 
 /// What the solvers take for it: the fit of one weight, which of them may start from its draw.
 [[nodiscard]] LowRankProblem problemOf(const FactorFit& fit);
-[[nodiscard]] LowRankMethod solverOf(projects::LowRankMethod method);
 /// What a fit has left, for people.
 [[nodiscard]] GapFit gapOf(const LowRankFit& fit);
 [[nodiscard]] GapWeight gapWeightOf(const FactorFit& fit);
@@ -59,7 +58,7 @@ struct FitsReport {
 /// What `cache` holds of the same problems is read instead, and what it lacks is kept there (fit_cache.h); no folder:
 /// no cache. An error where `watch`, asked all the time, gives it up (the fits end within one of their iterations), or
 /// where a fit ends in an error; nothing is written then.
-[[nodiscard]] Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, projects::LowRankMethod method,
-                                        const FitCache& cache, const PreparationWatch& watch);
+[[nodiscard]] Result<FitsReport> fitAll(const std::vector<FactorFit>& fits, LowRankMethod method, const FitCache& cache,
+                                        const PreparationWatch& watch);
 
 } // namespace residua::engine

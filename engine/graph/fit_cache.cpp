@@ -5,6 +5,7 @@
 #include "engine/files/safetensors.h"
 #include "projects/base/number_from.h"
 #include "projects/base/text.h"
+#include "projects/schema/method_keys.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <map>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -20,7 +22,8 @@
 namespace residua::engine {
 namespace {
 
-constexpr const char* kFormat = "residua fit 2"; ///< a change of what any method finds is a change of this
+constexpr std::string_view kFormatWords = "residua fit ";
+constexpr int kFormat = 2; ///< a change of what any method finds is a change of this
 constexpr const char* kFormatKey = "format";
 constexpr const char* kSumKey = "crc32c";
 constexpr const char* kNoteKey = "note";
@@ -68,6 +71,11 @@ private:
 };
 
 using Metadata = std::map<std::string, std::string>;
+
+std::string formatText()
+{
+    return std::string(kFormatWords) + std::to_string(kFormat);
+}
 
 /// A matrix of a fit, row-major.
 template <class Values>
@@ -137,6 +145,19 @@ bool readPart(const SafetensorsFile& file, const ReadPart& part)
     return true;
 }
 
+/// That a file is not of this program's format; empty where it is, or says nothing that can be read.
+std::string otherFormat(const Metadata& metadata)
+{
+    const std::string format = textOf(metadata, kFormatKey);
+    const auto number =
+        format.starts_with(kFormatWords) ? numberFrom<int>(format.substr(kFormatWords.size())) : std::nullopt;
+    if (!number || *number == kFormat) {
+        return {};
+    }
+    return "is of " + std::string(*number < kFormat ? "an older" : "a newer") + " format of this cache (" +
+           std::to_string(*number) + ", here " + std::to_string(kFormat) + "): it is fitted anew and replaced";
+}
+
 /// The parts, and what stands beside them; nullopt where there is no file.
 Result<std::optional<Metadata>> readNumbers(const std::filesystem::path& file, const std::vector<ReadPart>& parts)
 {
@@ -149,8 +170,11 @@ Result<std::optional<Metadata>> readNumbers(const std::filesystem::path& file, c
         return opened.error();
     }
     const Metadata& metadata = opened->metadata();
+    if (const std::string other = otherFormat(metadata); !other.empty()) {
+        return Error{file.string(), other};
+    }
     const bool whole = std::ranges::all_of(parts, [&](const ReadPart& part) { return readPart(*opened, part); });
-    if (!whole || textOf(metadata, kFormatKey) != kFormat || textOf(metadata, kSumKey) != sumOf(parts)) {
+    if (!whole || textOf(metadata, kFormatKey) != formatText() || textOf(metadata, kSumKey) != sumOf(parts)) {
         return Error{file.string(), "is damaged, or holds another fit than its name says"};
     }
     return std::optional(metadata);
@@ -167,7 +191,7 @@ Status writeNumbers(const std::filesystem::path& file, const std::vector<Written
     for (const WrittenPart& part : parts) {
         tensors[part.name] = {StoredType::F64, {part.rows, part.columns}, std::as_bytes(std::span(*part.values))};
     }
-    metadata.emplace(kFormatKey, kFormat);
+    metadata.emplace(kFormatKey, formatText());
     metadata.emplace(kSumKey, sumOf(parts));
     return writeSafetensors(file, tensors, metadata);
 }
@@ -196,7 +220,7 @@ std::string fitFileName(const LowRankProblem& problem, LowRankMethod method)
         digest.numbers(problem.drawnLeft);
         digest.numbers(problem.drawnRight);
     }
-    return std::string(nameOf(method)) + "-" + digest.text() + kEnding;
+    return wordOf(method) + "-" + digest.text() + kEnding;
 }
 
 std::string fitFileName(const AttentionProblem& problem)

@@ -55,7 +55,7 @@ public:
         case LowRankMethod::Lfai:
             return lowrank::drawnFactors(m_problem).and_then(
                 [this](Factors drawn) { return bySamples(std::move(drawn), false); });
-        case LowRankMethod::LfaiWarmStart:
+        case LowRankMethod::LfaiWs:
             return bySamples(spectral(), true);
         default:
             return exact();

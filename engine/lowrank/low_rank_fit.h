@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/training_plan.h"
 
 #include <cstdint>
 #include <functional>
@@ -24,17 +25,12 @@ namespace residua::engine {
 /// What follows the weight. A gate's weight under SwiGLU is followed by Silu; where nothing known follows, Identity.
 enum class Nonlinearity { Identity, Relu, Silu, Gelu };
 
-enum class LowRankMethod {
-    Baseline,      ///< the drawn factors as they are, see LowRankProblem::drawnLeft
-    Spectral,      ///< definition 2.1: the singular values' roots on each side; the best in ‖·‖_F
-    Lfai,          ///< algorithm 1: Adam on samples, from the drawn factors
-    LfaiWarmStart, ///< algorithm 2: the same from the spectral start
-    ReluSvd,       ///< theorem 3.3: the best choice of singular directions under a ReLU, whatever really follows
-    Exact,         ///< L-BFGS on the expectation itself, without samples, from several starts
-};
-/// baseline, spectral, lfai, lfai-ws, relu-svd, exact: as files and the terminal write them.
-[[nodiscard]] std::string_view nameOf(LowRankMethod method);
-[[nodiscard]] std::optional<LowRankMethod> lowRankMethodFrom(std::string_view name);
+/// Baseline: the drawn factors as they are, see LowRankProblem::drawnLeft. Spectral: definition 2.1, the singular
+/// values' roots on each side; the best in ‖·‖_F. Lfai: algorithm 1, Adam on samples, from the drawn factors. LfaiWs:
+/// algorithm 2, the same from the spectral start. ReluSvd: theorem 3.3, the best choice of singular directions under a
+/// ReLU, whatever really follows. Exact: L-BFGS on the expectation itself, without samples, from several starts.
+using projects::LowRankMethod;
+
 /// identity, relu, silu, gelu.
 [[nodiscard]] std::string_view nameOf(Nonlinearity follows);
 
@@ -104,7 +100,7 @@ struct LowRankWatch {
 
 /// Errors, without a place: a rank outside 1 … min(out, in), counts that do not fit, a value that is not finite, a
 /// covariance that is not symmetric or is negative in some direction, a course without samples or rate, and
-/// stoppedFit(). A search (Lfai, LfaiWarmStart, Exact) that does not converge and has ended above the spectral start
+/// stoppedFit(). A search (Lfai, LfaiWs, Exact) that does not converge and has ended above the spectral start
 /// keeps that start and says so. Under Identity nothing is searched: the best is a truncated singular value
 /// decomposition, and the note says so.
 [[nodiscard]] Result<LowRankFit> fitLowRank(const LowRankProblem& problem, LowRankMethod method,

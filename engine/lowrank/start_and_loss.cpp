@@ -4,6 +4,7 @@
 #include "engine/data/random.h"
 #include "engine/lowrank/adam.h"
 #include "engine/lowrank/lfai.h"
+#include "projects/schema/method_keys.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,8 +25,8 @@ constexpr std::size_t kLayers = 2;
 
 Status checkStudy(const StartStudy& study, std::span<const std::int64_t> fitSteps)
 {
-    if (study.method != LowRankMethod::Lfai && study.method != LowRankMethod::LfaiWarmStart) {
-        return Error{"", "got " + std::string(nameOf(study.method)) + ", expected lfai or lfai-ws: a fit by steps"};
+    if (study.method != LowRankMethod::Lfai && study.method != LowRankMethod::LfaiWs) {
+        return Error{"", "got " + wordOf(study.method) + ", expected lfai or lfai-ws: a fit by steps"};
     }
     for (const std::int64_t count : {study.inputs, study.width, study.teacher, study.samples, study.held, study.batch,
                                      study.steps, study.networks}) {

@@ -17,7 +17,7 @@ namespace residua::engine {
 /// wᵀ·ReLU(W_2·ReLU(W_1·x)) with W_1 [width, inputs] and W_2 [width, width] in factors: drawn from N(0, 2/in), fitted
 /// by Adam on samples, and trained with w by Adam on the squared error.
 struct StartStudy {
-    LowRankMethod method = LowRankMethod::LfaiWarmStart; ///< or Lfai
+    LowRankMethod method = LowRankMethod::LfaiWs; ///< or Lfai
     std::int64_t inputs = 16;
     std::int64_t width = 64;
     double rankScale = 0.125;

@@ -3,7 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include <utility>
+#include <algorithm>
+#include <iterator>
 
 namespace residua::engine {
 namespace {
@@ -41,9 +42,7 @@ std::vector<Matrix> Observer::observe(std::int64_t step)
 {
     const at::NoGradGuard noGrad;
     std::vector<Matrix> matrices = m_network.coefficients(step);
-    if (std::optional<Matrix> magnitudes = m_magnitudes.matrix(step)) {
-        matrices.push_back(std::move(*magnitudes));
-    }
+    std::ranges::move(m_magnitudes.matrices(step), std::back_inserter(matrices));
     m_magnitudes.clear();
     return matrices;
 }

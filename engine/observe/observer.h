@@ -33,15 +33,15 @@ public:
     /// The network must outlive it.
     explicit Observer(CompiledNetwork& network) : m_network(network) {}
 
-    /// What the passes of the step before an observation tell the layers' magnitudes.
+    /// What the step before an observation tells its layers' magnitudes, ranks and gradients.
     [[nodiscard]] LayerMagnitudes* magnitudes();
-    /// Its mixing coefficients, and the layers' magnitudes where passes told them since the last observation. Waits for
-    /// the device.
+    /// Its mixing coefficients, and what a step has told of the layers since the last observation. Waits for the
+    /// device.
     [[nodiscard]] std::vector<Matrix> observe(std::int64_t step);
 
 private:
     CompiledNetwork& m_network;
-    LayerMagnitudes m_magnitudes;
+    LayerMagnitudes m_magnitudes{LayerMagnitudes::Ranks::Taken};
 };
 
 } // namespace residua::engine

@@ -3,6 +3,7 @@
 
 #include "engine/api/run_paths.h"
 #include "engine/data/fingerprint.h"
+#include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/gap_record.h"
@@ -97,7 +98,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
         return data.error();
     }
     RunInfo info;
-    info.name = command.project.name;
+    info.name = command.runDirectory.empty() ? nameForRun(command.runFolder, command.project) : command.project.name;
     info.device = command.device;
     info.steps = command.project.training.steps;
     Result<RunWriter> writer =

@@ -313,9 +313,7 @@ private:
         }
         m_gap.fits.resize(m_gap.weights.size() * m_gap.methods.size());
         m_factors.resize(m_gap.fits.size());
-        std::vector<LowRankMethod> methods;
-        std::ranges::transform(m_gap.methods, std::back_inserter(methods), &solverOf);
-        m_fitting = std::make_unique<GapFits>(std::move(problems), std::move(methods));
+        m_fitting = std::make_unique<GapFits>(std::move(problems), m_gap.methods);
         m_told = true;
         return Done{};
     }

@@ -3,6 +3,7 @@
 
 #include "engine/train/tensor_io.h"
 #include "projects/depth/unrolled_depth.h"
+#include "projects/transfer/retrofit.h"
 
 #include <ATen/ops/tensor.h>
 
@@ -30,8 +31,6 @@ constexpr const char* kCoefficient = "topology.coefficient";
 constexpr const char* kGate = "topology.gate";
 constexpr const char* kAlpha = "topology.alpha";
 constexpr const char* kFactor = "topology.factor";
-
-constexpr const char* kShifted = "it acts between the inputs of the FFNs";
 
 /// What the modules of a wiring are.
 BranchUnit unitOf(const projects::Wiring& wiring)
@@ -70,7 +69,7 @@ std::optional<std::pair<double, double>> logitsOf(LaurelBound bound, double alph
     return std::nullopt;
 }
 
-/// What a run has learned of its wiring, without its recursion.
+/// What a run has learned of its wiring, without its recursion, where departureFromSums() sees nothing in the way.
 class Unroller {
 public:
     Unroller(const Project& project, const StoredTensors& learned, BranchUnit unit)
@@ -80,16 +79,13 @@ public:
 
     Result<UnrolledDepth> operator()(const DepthMix& mix) const
     {
-        if (mix.weight == WeightKind::PerToken || mix.weight == WeightKind::DepthAttention) {
-            return impossible("its weights are made from the input, for each token");
-        }
         if (mix.gate.kind != projects::GateKind::None && !isZero(kGate)) {
-            return impossible("its gates depend on the input");
+            return projects::departureByGates(m_project.topology);
         }
         const projects::DepthPlan plan = projects::planOf(mix, m_layers);
         std::optional<MixNumbers> coefficients = projects::withLearned(mix, plan, numbers(kCoefficient));
         if (!coefficients) {
-            return impossible("the checkpoint's weights do not fit its project");
+            return Error{"topology", "the checkpoint's weights do not fit its project"};
         }
         MixNumbers applied = projects::appliedWeights(mix, plan, *std::move(coefficients));
         if (mix.gate.kind == projects::GateKind::Inside) {
@@ -100,12 +96,6 @@ public:
 
     Result<UnrolledDepth> operator()(const MultiStream& wiring) const
     {
-        if (wiring.weights == projects::StreamWeights::Dynamic) {
-            return impossible("the weights of its streams are made from the input, for each token");
-        }
-        if (wiring.constraint != projects::StreamConstraint::None) {
-            return impossible("its streams are mixed by a matrix that is doubly stochastic only nearly");
-        }
         const std::vector<double> read = numbers("topology.read").values;
         const std::vector<double> carry = numbers("topology.carry").values;
         const std::vector<double> write = numbers("topology.write").values;
@@ -114,9 +104,6 @@ public:
             const auto begin = of.begin() + static_cast<std::ptrdiff_t>(index * size);
             return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(size));
         };
-        if (wiring.sites == projects::MixSites::Ffn) {
-            return impossible(kShifted);
-        }
         const auto n = static_cast<std::size_t>(wiring.streams);
         for (std::size_t module = 0; module < modulesOf(wiring); ++module) {
             layers.push_back({part(read, module, n), part(carry, module, n * n), part(write, module, n)});
@@ -126,55 +113,33 @@ public:
 
     Result<UnrolledDepth> operator()(const BranchGate& wiring) const
     {
-        if (projects::sitesOf(wiring) == projects::MixSites::Ffn) {
-            return impossible(kShifted);
-        }
         const std::size_t count = modulesOf(wiring);
         std::vector<double> branch(count, 1.0);
         std::vector<double> residual(count, 1.0);
-        switch (wiring.gate) {
-        case BranchGateKind::ReZero:
+        if (wiring.gate == BranchGateKind::ReZero) {
             branch = numbers(kAlpha).values;
             for (std::size_t module = 0; branch.size() < count; module += 2) { // the halves of a layer share it
                 branch.insert(branch.begin() + static_cast<std::ptrdiff_t>(module), branch[module]);
             }
-            break;
-        case BranchGateKind::LaurelRw: {
+        } else { // LAuReL-RW
             const std::vector<double> factors = boundFactors(wiring.bound, numbers(kFactor).values);
             for (std::size_t layer = 0; layer < count; ++layer) {
                 branch[layer] = factors[2 * layer];
                 residual[layer] = factors[2 * layer + 1];
             }
-            break;
-        }
-        case BranchGateKind::Highway:
-            return impossible("its gates depend on the input");
-        case BranchGateKind::ValueResidual:
-            return impossible("it mixes values inside the attentions");
-        case BranchGateKind::LaurelLr:
-        case BranchGateKind::LaurelPa:
-        case BranchGateKind::LaurelRwLr:
-        case BranchGateKind::LaurelRwLrPa:
-            return impossible("it adds maps of low rank of what was before, which mix the features");
         }
         return projects::unrolled(branch, residual, m_unit, unitOf(wiring));
     }
 
     Result<UnrolledDepth> operator()(const projects::Concatenation&) const
     {
-        return impossible("its projections mix the features");
+        return *projects::departureFromSums(m_project.topology);
     }
 
 private:
     [[nodiscard]] std::size_t modulesOf(const projects::Wiring& wiring) const
     {
         return static_cast<std::size_t>(projects::modulesIn(wiring, m_layers));
-    }
-
-    [[nodiscard]] Error impossible(const std::string& why) const
-    {
-        return {"topology",
-                "the run's own, " + m_project.topology.preset + ", computes what no weights of another do: " + why};
     }
 
     [[nodiscard]] at::Tensor tensor(const std::string& name) const
@@ -271,11 +236,7 @@ struct Maker {
     Result<TopologyWeights> operator()(const projects::Concatenation&) const { return impossible(); }
 
 private:
-    [[nodiscard]] Error impossible() const
-    {
-        return {"topology", "what the run's own has learned cannot be said by the weights of " +
-                                project.topology.preset + "; grn-v2 and dca can say it"};
-    }
+    [[nodiscard]] Error impossible() const { return projects::cannotGiveSums(project.topology); }
 
     [[nodiscard]] Result<TopologyWeights> factorsOf(LaurelBound bound, const projects::ResidualFactors& found) const
     {
@@ -311,6 +272,9 @@ private:
 
 Result<TopologyWeights> weightsThatKeep(const Project& before, const StoredTensors& learned, const Project& after)
 {
+    if (const auto refused = projects::departureFromSums(before.topology)) {
+        return *refused;
+    }
     const BranchUnit unit = projects::unitFor(before.topology.wiring, after.topology.wiring);
     const Result<UnrolledDepth> wanted = std::visit(Unroller(before, learned, unit), before.topology.wiring);
     return wanted ? std::visit(Maker{after, *wanted}, after.topology.wiring) : Result<TopologyWeights>(wanted.error());

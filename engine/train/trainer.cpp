@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/trainer.h"
 
+#include "engine/depth/layer_magnitudes.h"
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/evaluation.h"
@@ -196,6 +197,9 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
         m_ring.dropLoss();
         m_optimiser->clearGradients();
         return status;
+    }
+    if (magnitudes != nullptr) {
+        magnitudes->sawGradients(m_parts.network->parameters());
     }
     m_course.fillAbsent(pass, m_parts.network->parameters());
     ++m_step;

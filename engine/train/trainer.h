@@ -53,7 +53,7 @@ public:
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
 
     /// One optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU. On an
-    /// error of the data all is as it was before the step. `magnitudes`, if any, are told of its passes.
+    /// error of the data all is as it was before the step. `magnitudes`, if any, are told of its passes and gradients.
     [[nodiscard]] Status step(LayerMagnitudes* magnitudes = nullptr);
     /// Losses and norms wait on the device until they are taken; they must be before the ring is full.
     [[nodiscard]] bool recordsFull() const { return m_ring.full(); }

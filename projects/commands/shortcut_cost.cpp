@@ -11,16 +11,19 @@
 namespace residua::projects {
 namespace {
 
-std::string inUnits(double value, const char* unit)
+using Prefixes = std::array<const char*, 5>;
+constexpr Prefixes kCounted{"", "k", "M", "G", "T"};
+constexpr Prefixes kBytes{"", "Ki", "Mi", "Gi", "Ti"};
+
+std::string inUnits(double value, const char* unit, double base = 1000, const Prefixes& prefixes = kCounted)
 {
-    static constexpr std::array<const char*, 5> kPrefixes{"", "k", "M", "G", "T"};
     std::size_t prefix = 0;
-    while (std::abs(value) >= 1000 && prefix + 1 < kPrefixes.size()) {
-        value /= 1000;
+    while (std::abs(value) >= base && prefix + 1 < prefixes.size()) {
+        value /= base;
         ++prefix;
     }
     std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "%+.4g %s%s", value, kPrefixes[prefix], unit);
+    std::snprintf(text.data(), text.size(), "%+.4g %s%s", value, prefixes[prefix], unit);
     return text.data();
 }
 
@@ -29,7 +32,7 @@ std::vector<std::string> figuresOf(const Cost& cost, const Project& project)
     const bool tokens = isLanguage(project.data);
     return {inUnits(static_cast<double>(cost.parameters), cost.parameters < 1000 ? "parameters" : " parameters"),
             inUnits(cost.forwardFlops, tokens ? "FLOP per token" : "FLOP per sample"),
-            inUnits(cost.activationBytes, "B of activations")};
+            inUnits(cost.activationBytes, "B of activations", 1024, kBytes)};
 }
 
 } // namespace

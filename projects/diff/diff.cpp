@@ -2,6 +2,9 @@
 #include "projects/diff/diff.h"
 
 #include "projects/diff/diff_walk.h"
+#include "projects/model/topology.h"
+
+#include <algorithm>
 
 namespace residua::projects {
 
@@ -196,6 +199,39 @@ std::vector<Change> diff(const Project& a, const Project& b)
     Differ differ;
     differ.compareFields(a, b, {});
     return std::move(differ).take();
+}
+
+std::string brief(const std::vector<Change>& changes)
+{
+    constexpr std::size_t kMost = 2;
+    std::vector<std::string> words;
+    std::string block; ///< whose inside has changed
+    for (const Change& change : changes) {
+        const std::size_t divider = change.place.rfind(" · ");
+        const std::string last = divider == std::string::npos ? change.place : change.place.substr(divider + 4);
+        if (change.place == "topology · preset") {
+            const auto presets = topologyPresets(1);
+            const auto named = std::ranges::find(presets, change.after, &TopologyPreset::name);
+            return named == presets.end() ? change.after : named->title;
+        }
+        const bool trains =
+            change.place != "name" && change.place != "description" && !change.place.starts_with("sweep");
+        if (change.place.starts_with("topology")) {
+            block = "wired otherwise";
+        } else if (change.place.starts_with("block ") || change.kind != ChangeKind::Changed) {
+            block = !trains || !block.empty() ? block : change.place.substr(0, change.place.find(" · "));
+        } else if (trains && words.size() < kMost) {
+            words.push_back(last + " " + change.after);
+        }
+    }
+    if (!block.empty()) {
+        words.insert(words.begin(), block);
+    }
+    std::string text;
+    for (std::size_t i = 0; i < words.size() && i < kMost; ++i) {
+        text += (i == 0 ? "" : ", ") + words[i];
+    }
+    return text;
 }
 
 } // namespace residua::projects

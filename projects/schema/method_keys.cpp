@@ -9,6 +9,9 @@
 #include "projects/schema/describe_topology.h"
 #include "projects/schema/describe_training.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace residua::projects {
 namespace {
 
@@ -53,6 +56,32 @@ std::string keyOf(LowRankMethod method)
 std::string titleOf(LowRankMethod method)
 {
     return std::string(choiceOf(method).title);
+}
+
+std::string wordOf(LowRankMethod method)
+{
+    std::string word = keyOf(method);
+    std::ranges::replace(word, '_', '-');
+    return word;
+}
+
+std::optional<LowRankMethod> lowRankMethodFrom(std::string word)
+{
+    std::ranges::replace(word, '-', '_');
+    const auto& names = kNamesOf<LowRankMethod>;
+    const auto found = std::ranges::find(names, word);
+    return found == names.end() ? std::nullopt
+                                : std::optional(static_cast<LowRankMethod>(std::distance(names.begin(), found)));
+}
+
+std::string lowRankMethodWords()
+{
+    std::string words;
+    for (const std::string_view name : kNamesOf<LowRankMethod>) {
+        words += (words.empty() ? "" : ", ") + std::string(name);
+    }
+    std::ranges::replace(words, '_', '-');
+    return words;
 }
 
 std::vector<std::string> methodKeys()

@@ -3,6 +3,7 @@
 
 #include "projects/model/project.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ namespace residua::projects {
 
 /// What people call it: "LFAI-WS".
 [[nodiscard]] std::string titleOf(LowRankMethod method);
+/// "lfai-ws": its key as the terminal, tables and names of files write it.
+[[nodiscard]] std::string wordOf(LowRankMethod method);
+/// Of a word or a key; nullopt where there is none.
+[[nodiscard]] std::optional<LowRankMethod> lowRankMethodFrom(std::string word);
+/// "baseline, spectral, …": all of them, for errors and help.
+[[nodiscard]] std::string lowRankMethodWords();
 
 /// Everything that keyOf can give, and the keys of topology presets, block presets and node kinds; some more than once.
 [[nodiscard]] std::vector<std::string> methodKeys();

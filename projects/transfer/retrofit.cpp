@@ -41,6 +41,8 @@ std::map<std::int64_t, double> startWeights(const DepthMix& mix, std::int64_t ta
     return weights;
 }
 
+constexpr const char* kGated = "its gates depend on the input";
+
 /// Stacked branches must all count once; of stacked full outputs the newest once and no other.
 double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
 {
@@ -126,6 +128,53 @@ Departure departureOf(const Concatenation&, std::int64_t)
 Departure departureOf(const Wiring& wiring, std::int64_t layers)
 {
     return std::visit([&](const auto& value) { return departureOf(value, layers); }, wiring);
+}
+
+/// What keeps a wiring from being sums with weights that do not depend on the input; empty where nothing.
+Departure obstacleOf(const DepthMix& mix)
+{
+    const bool made = mix.weight == WeightKind::PerToken || mix.weight == WeightKind::DepthAttention;
+    return made ? Departure("its weights are made from the input, for each token") : std::nullopt;
+}
+
+Departure obstacleOf(const MultiStream& wiring)
+{
+    if (wiring.weights == StreamWeights::Dynamic) {
+        return "the weights of its streams are made from the input, for each token";
+    }
+    if (wiring.constraint != StreamConstraint::None) {
+        return "its streams are mixed by a matrix that is doubly stochastic only nearly";
+    }
+    return std::nullopt;
+}
+
+Departure obstacleOf(const BranchGate& wiring)
+{
+    switch (wiring.gate) {
+    case BranchGateKind::Highway:
+        return kGated;
+    case BranchGateKind::ValueResidual:
+        return "it mixes values inside the attentions";
+    case BranchGateKind::LaurelLr:
+    case BranchGateKind::LaurelPa:
+    case BranchGateKind::LaurelRwLr:
+    case BranchGateKind::LaurelRwLrPa:
+        return "it adds maps of low rank of what was before, which mix the features";
+    case BranchGateKind::ReZero:
+    case BranchGateKind::LaurelRw:
+        break;
+    }
+    return std::nullopt;
+}
+
+Departure obstacleOf(const Concatenation&)
+{
+    return "its projections mix the features";
+}
+
+Error beyondSums(const Topology& own, const std::string& why)
+{
+    return {"topology", "the run's own, " + own.preset + ", computes what no weights of another do: " + why};
 }
 
 /// The presets that start as the plain network.
@@ -266,6 +315,27 @@ std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layer
                                      ". These do: " + plainStarts(layers)};
     }
     return std::nullopt;
+}
+
+std::optional<Error> departureFromSums(const Topology& own)
+{
+    const bool shifted = !std::holds_alternative<DepthMix>(own.wiring) && sitesOf(own.wiring) == MixSites::Ffn;
+    Departure obstacle = std::visit([](const auto& value) { return obstacleOf(value); }, own.wiring);
+    if (!obstacle && shifted) {
+        obstacle = "it acts between the inputs of the FFNs";
+    }
+    return obstacle ? std::optional(beyondSums(own, *obstacle)) : std::nullopt;
+}
+
+Error departureByGates(const Topology& own)
+{
+    return beyondSums(own, kGated);
+}
+
+Error cannotGiveSums(const Topology& other)
+{
+    return {"topology", "what the run's own has learned cannot be said by the weights of " + other.preset +
+                            "; grn-v2 and dca can say it"};
 }
 
 Result<Block> withPortsApart(const Block& block, MixPorts ports)

@@ -14,6 +14,14 @@ namespace residua::projects {
 /// another order.
 [[nodiscard]] std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers);
 
+/// Why no weights of another topology compute what `own` does, whatever it has learned; nullopt where its layers may
+/// read sums with weights that do not depend on the input (projects/depth/unrolled_depth.h).
+[[nodiscard]] std::optional<Error> departureFromSums(const Topology& own);
+/// Why not, where a mix has learned gates.
+[[nodiscard]] Error departureByGates(const Topology& own);
+/// That no weights of `other` give the sums that a run's own topology has learned.
+[[nodiscard]] Error cannotGiveSums(const Topology& other);
+
 /// The block with its attention's q, k and v (and the residual) read from ports of their own, as DeepCrossAttention's
 /// figure 4 draws it: the norm before them keeps its name and is shared. Fed the same, it computes the same. Blocks
 /// that have the ports stay as they are. An error where q, k and v do not come from the input by one norm, or directly.

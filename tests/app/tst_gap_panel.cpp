@@ -5,6 +5,7 @@
 #include "app/runs/run_controller.h"
 #include "app/window/document_views.h"
 #include "tests/support/test_program.h"
+#include "visualizers/gap/gap_bars.h"
 #include "visualizers/gap/gap_view.h"
 #include "visualizers/gap/start_losses.h"
 
@@ -106,6 +107,7 @@ private slots:
     {
         auto& losses = m_window->workspace().view<visualizers::StartLosses>();
         QVERIFY(!losses.isVisible());
+        QVERIFY(!m_window->findChild<visualizers::GapBars*>()->axisRect()->visible()); // no empty figure
         m_window->findChild<QSpinBox*>(QStringLiteral("gapSeeds"))->setValue(2);
         for (QAction* method : methods().actions()) {
             method->setChecked(method->text() == "spectral" || method->text() == "baseline");

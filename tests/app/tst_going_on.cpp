@@ -63,6 +63,22 @@ private slots:
         QVERIFY(!m_window->findChild<GoOnDialog*>() || !m_window->findChild<GoOnDialog*>()->isVisible());
     }
 
+    /// The first that is offered may compute the same; the run's own wiring is not offered, and refused where typed.
+    void aRetrofitToTheRunsOwnWiringIsNotOffered()
+    {
+        train();
+        GoOnDialog* dialog = ask("run:retrofit");
+        auto* topology = dialog->findChild<QComboBox*>(QStringLiteral("goOnTopology"));
+        auto* go = dialog->findChild<QPushButton*>(QStringLiteral("goOn"));
+        QCOMPARE(topology->findText("Plain residual"), -1);
+        QCOMPARE(topology->currentText(), QString("GRN-v1"));
+        QVERIFY(go->isEnabled());
+        topology->setEditText("plain");
+        QVERIFY(!go->isEnabled());
+        QCOMPARE(dialog->findChild<QLabel*>(QStringLiteral("goOnReason"))->text(),
+                 QString("The run is wired so already."));
+    }
+
     /// With its cost beforehand, its losses afterwards; once in factors it is refused in the dialog.
     void aTrainedNetworkIsFactorisedAndTrainsOn()
     {

@@ -432,6 +432,7 @@ private slots:
         const QColor before = m_window->palette().color(QPalette::Window);
         QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
         QVERIFY(m_window->palette().color(QPalette::Window) != before);
+        QVERIFY(m_window->actions().theme->isChecked() && !m_window->actions().theme->isIconVisibleInMenu()); // seen
         QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
         QCOMPARE(m_window->palette().color(QPalette::Window), before);
     }

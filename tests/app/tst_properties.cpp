@@ -308,6 +308,71 @@ private slots:
         }
     }
 
+    /// Of each kind of wiring the fields that it has as it is set, and no others.
+    void aWiringShowsTheFieldsThatItHas_data()
+    {
+        QTest::addColumn<QString>("preset");
+        QTest::addColumn<QString>("shown");
+        QTest::addColumn<QString>("hidden");
+        const QString depth = "site_pairs last_mix hidden_multiple final_hidden tsallis/q temperature gate/vectors";
+        QTest::newRow("grn-v1") << "grn-v1"
+                                << "entry weight sites init" << depth + " separate_norms";
+        QTest::newRow("dca") << "dca"
+                             << "separate_norms gate/vectors gate/input"
+                             << "last_mix temperature hidden_multiple";
+        QTest::newRow("ancre") << "ancre-ingoing"
+                               << "last_mix temperature tsallis/weight"
+                               << "site_pairs hidden_multiple separate_norms gate/input";
+        QTest::newRow("mudd") << "mudd"
+                              << "hidden_multiple final_hidden separate_norms"
+                              << "last_mix gate/vectors";
+        QTest::newRow("attention residuals") << "attention-residuals"
+                                             << "temperature"
+                                             << "tsallis/q site_pairs";
+        QTest::newRow("static streams") << "hyper-static"
+                                        << "streams scale_outputs"
+                                        << "dynamic_scale norm sinkhorn_iterations";
+        QTest::newRow("mhc") << "mhc"
+                             << "dynamic_scale norm sinkhorn_iterations"
+                             << "entry";
+        QTest::newRow("rezero") << "rezero"
+                                << "gate sites"
+                                << "rank window bias bound";
+        QTest::newRow("highway") << "highway"
+                                 << "bias sites"
+                                 << "rank window bound";
+        QTest::newRow("laurel-rw") << "laurel-rw"
+                                   << "bound"
+                                   << "rank window bias";
+        QTest::newRow("laurel-lr") << "laurel-lr"
+                                   << "rank"
+                                   << "window bias bound";
+        QTest::newRow("laurel-rw-lr-pa") << "laurel-rw-lr-pa"
+                                         << "rank window bound"
+                                         << "bias";
+        QTest::newRow("value residual") << "value-residual"
+                                        << "gate"
+                                        << "rank window bias bound sites";
+    }
+    void aWiringShowsTheFieldsThatItHas()
+    {
+        QFETCH(QString, preset);
+        QFETCH(QString, shown);
+        QFETCH(QString, hidden);
+        projects::Project project = projects::findExample("plain-language")->project;
+        const auto presets = projects::topologyChoices(project.network);
+        project.topology.preset = preset.toStdString();
+        project.topology.wiring =
+            std::ranges::find(presets, project.topology.preset, &projects::TopologyPreset::name)->wiring;
+        const auto properties = propertiesOf(project, SectionPlace{Section::Topology});
+        for (const auto& [keys, expected] : {std::pair(shown, true), std::pair(hidden, false)}) {
+            for (const QString& key : keys.split(' ')) {
+                const bool there = find(properties, "/topology/wiring/" + key.toStdString()) != nullptr;
+                QVERIFY2(there == expected, qPrintable(key));
+            }
+        }
+    }
+
     void problemsFindTheirPlace()
     {
         projects::Project project = projects::findExample("ancre-language")->project;

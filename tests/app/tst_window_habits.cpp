@@ -173,6 +173,20 @@ private slots:
         QVERIFY(m_window->actions().matrix->toolTip().contains("Ctrl+M"));
     }
 
+    void returnInTheSearchForKeysResetsNothing()
+    {
+        m_window->openProject(m_project);
+        m_window->actions().keys->trigger();
+        auto* dialog = m_window->findChild<KeysDialog*>();
+        QVERIFY(QTest::qWaitForWindowActive(dialog));
+        auto* table = dialog->findChild<QTableView*>();
+        table->model()->setData(table->model()->index(0, KeyBindings::Keys), QKeySequence("Ctrl+Alt+N"));
+        QTest::keyClick(dialog->findChild<QLineEdit*>(), Qt::Key_Return);
+        QCoreApplication::processEvents();
+        QVERIFY(dialog->isVisible());
+        QCOMPARE(table->model()->index(0, KeyBindings::Keys).data().toString(), QString("Ctrl+Alt+N"));
+    }
+
     void theDeviceSaysWhatItIsAndWhyAnotherIsNot()
     {
         m_window->openProject(m_project);

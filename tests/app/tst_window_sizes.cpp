@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Small windows, and docks that keep their size.
+#include "app/commands/key_bindings.h"
+#include "app/commands/keys_dialog.h"
+#include "app/help/help_window.h"
+#include "app/start/new_project_dialog.h"
 #include "app/window/dock_extents.h"
 #include "projects/library/presets.h"
 #include "tests/app/window_harness.h"
@@ -7,6 +11,7 @@
 
 #include <QApplication>
 #include <QDockWidget>
+#include <QPushButton>
 #include <QScreen>
 #include <QSettings>
 
@@ -45,6 +50,29 @@ private slots:
         const QSize screen = QGuiApplication::primaryScreen()->availableSize();
         MainWindow window(*m_look, WindowFolders{folder("drafts"), folder("Residua"), {}}, Memory::None);
         QVERIFY(window.width() <= screen.width() && window.height() <= screen.height());
+    }
+
+    /// Also at twice the size on a small screen, where half as many pixels are left: the buttons stay in sight.
+    void dialogsFitASmallScreen()
+    {
+        openWindow({640, 480});
+        const QSize screen(640 - 16, 480 - 48);
+        NewProjectDialog made(1e9);
+        KeyBindings bindings({});
+        const KeysDialog keys(bindings);
+        const HelpWindow help(*m_look);
+        for (const QWidget* dialog : std::initializer_list<const QWidget*>{&made, &keys, &help}) {
+            const QSize least = dialog->minimumSizeHint().expandedTo(dialog->minimumSize());
+            const QString said = dialog->windowTitle() + ": " + text(least);
+            QVERIFY2(least.width() <= screen.width() && least.height() <= screen.height(), qPrintable(said));
+            const QSize available = dialog->screen()->availableSize();
+            QVERIFY(dialog->width() <= available.width() && dialog->height() <= available.height());
+        }
+        made.resize(screen);
+        made.show();
+        QCoreApplication::processEvents();
+        const auto* create = made.findChild<QPushButton*>("newCreate");
+        QVERIFY(made.rect().contains(QRect(create->mapTo(&made, QPoint()), create->size())));
     }
 
     /// Docks give way to the canvas in a small window, and have their room again in a large one.

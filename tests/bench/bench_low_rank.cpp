@@ -51,7 +51,7 @@ void measure(const Case& of, Nonlinearity follows)
 {
     const LowRankProblem problem = problemOf(of, follows);
     auto start = Clock::now();
-    const auto sampled = fitLowRank(problem, LowRankMethod::LfaiWarmStart);
+    const auto sampled = fitLowRank(problem, LowRankMethod::LfaiWs);
     const double sampledSeconds = since(start);
     if (!sampled) {
         std::printf("%s\n", sampled.error().text().c_str());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/canvas/viewport.h"
+#include "editor/depth/depth_paint.h"
 #include "editor/depth/depth_scene.h"
 #include "projects/commands/shortcut_cost.h"
 #include "projects/commands/shortcut_edits.h"
@@ -96,6 +97,28 @@ private slots:
         QCOMPARE(lanes(sceneOf("value-residual")), 1);
         QVERIFY(sceneOf("value-residual").note().find("first layer") != std::string::npos);
         QVERIFY(sceneOf("grn-v1").lanes().strokes.empty());
+    }
+
+    /// With q, k and v shown at once each mix is drawn once: a layer's three, and the final output's one, which has no
+    /// port's colour.
+    void theFinalMixIsDrawnOnce()
+    {
+        DepthMix mix = allLearned();
+        mix.ports = residua::projects::MixPorts::Qkv;
+        const Project project = projectOf(4, mix);
+        const DepthScene scene = depthOf(project);
+        PortRow row;
+        row.follow(project.topology, residua::resources::Theme::Light);
+        QCOMPARE(row.ports().size(), std::size_t{3});
+        const Viewport view;
+        const LiveWeights weights;
+        const residua::projects::Selection none;
+        const auto inks = inksOf({scene, view, none, weights, project, row.ports(), {}, {}});
+        const auto final = std::ranges::count_if(scene.arcs(), [](const Arc& arc) { return arc.shortcut.target == 5; });
+        QCOMPARE(final, 5);
+        QCOMPARE(inks.size(), (scene.arcs().size() - 5) * 3 + 5);
+        const auto muted = residua::resources::themeColours(residua::resources::Theme::Light).muted;
+        QCOMPARE(std::ranges::count(inks, muted, &ArcInk::colour), 5);
     }
 
     void plainSumIsDrawnAsAStream()

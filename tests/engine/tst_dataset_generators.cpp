@@ -2,6 +2,7 @@
 #include "engine/data/boolean_polynomial.h"
 #include "engine/data/dataset.h"
 #include "engine/data/regression.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <Eigen/LU>
@@ -182,6 +183,50 @@ private slots:
         Batch other;
         QVERIFY(dataset->fill(other, Split::Train, 10, 9, 6));
         QVERIFY(!same(again, other));
+    }
+
+    /// Figure 1 of DeepCrossAttention: y = A·x + b with standard normal A and b, 10³ fresh batches of 100, and plain
+    /// gradient descent: no momentum, decay, warm-up, cosine or clipping.
+    void figureOneIsTrainedAsThePaperTrainsIt()
+    {
+        projects::Project project = projects::findExample("dca-figure-1")->project;
+        const projects::TrainingPlan& plan = project.training;
+        QVERIFY(plan.optimiser == projects::Optimiser(projects::Sgd{.momentum = 0, .weightDecay = 0}));
+        QCOMPARE(plan.learningRate.warmupSteps, std::int64_t{0});
+        QVERIFY(plan.learningRate.curve == projects::RateCurve::Constant);
+        QVERIFY(plan.clipNorm == 0 && plan.accumulate == 1);
+        QVERIFY(plan.steps == 1000 && plan.batch == 100);
+        QCOMPARE(project.network.depth(), std::int64_t{10});
+        auto& source = std::get<projects::LowRankRegression>(project.data.source);
+        QVERIFY(source.dim == 100 && source.rank == 100 && source.noise == 0 && source.offset);
+        QCOMPARE(source.samples, plan.steps * plan.batch); // each batch is fresh
+        QVERIFY(source.target == projects::LinearTarget::StandardNormal);
+        QCOMPARE(project.sweeps.front().axes.front().values.front().value.json, std::string("\"identity\""));
+
+        const DenseMatrix a = lowRankTarget(source, project.seeds.data);
+        const std::vector<double> b = lowRankOffset(source, project.seeds.data);
+        const auto squares = [](const std::vector<double>& values) {
+            return std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / double(values.size());
+        };
+        QVERIFY(std::abs(a.mean()) < 0.04 && std::abs(a.squaredNorm() / 1e4 - 1) < 0.06);
+        QVERIFY(std::abs(squares(b) - 1) < 0.5);
+
+        constexpr std::int64_t kBatches = 20;
+        source.samples = kBatches * plan.batch; // of which batches are drawn as of more
+        const auto dataset = opened(project);
+        std::set<double> first;
+        Batch batch;
+        for (std::int64_t index = 0; index < kBatches; ++index) {
+            QVERIFY(dataset->fill(batch, Split::Train, project.seeds.order, index, plan.batch));
+            for (std::size_t row = 0; row < 100; ++row) {
+                first.insert(batch.inputs[100 * row]);
+            }
+        }
+        QCOMPARE(first.size(), std::size_t(source.samples));
+        const Eigen::Map<const Eigen::VectorXd> x(batch.inputs.data(), 100);
+        const Eigen::Map<const Eigen::VectorXd> y(batch.outputs.data(), 100);
+        const Eigen::Map<const Eigen::VectorXd> offset(b.data(), 100);
+        QVERIFY((a * x + offset - y).cwiseAbs().maxCoeff() < 1e-9);
     }
 
     void evaluationSeesEachOnce()

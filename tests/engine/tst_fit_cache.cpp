@@ -2,6 +2,7 @@
 // The folder of earlier fits: how large it grows, what goes first, and what a full disk does.
 #include "network_harness.h"
 
+#include "engine/files/safetensors.h"
 #include "engine/graph/fit_cache.h"
 #include "tests/support/test_program.h"
 
@@ -127,6 +128,23 @@ private Q_SLOTS:
             QVERIFY(!cache.kept(name(4), problemOf(4)));
         }
         QCOMPARE(namesIn(m_folder), (std::set<std::string>{name(1), name(3)}));
+    }
+
+    /// What another version has kept is said to be older or newer, not damaged, and is replaced.
+    void anotherFormatIsSaid()
+    {
+        const std::string name = fitFileName(problemOf(1), engine::LowRankMethod::Exact);
+        for (const auto& [format, said] :
+             {std::pair("residua fit 1", "is of an older format of this cache (1, here 2)"),
+              std::pair("residua fit 3", "is of a newer format of this cache (3, here 2)"),
+              std::pair("residua", "is damaged")}) {
+            QVERIFY(engine::writeSafetensors(m_folder / name, {}, {{"format", format}}).ok());
+            engine::CachedFits cache({.folder = m_folder});
+            QVERIFY(!cache.kept(name, problemOf(1)));
+            QVERIFY2(cache.faults().find(said) != std::string::npos, cache.faults().c_str());
+            cache.keep(name, problemOf(1), fitOf(1));
+            QVERIFY(cache.kept(name, problemOf(1)).has_value());
+        }
     }
 
     void theSettingIsRead()

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "network_harness.h"
 
-#include "engine/api/layer_magnitudes.h"
+#include "engine/api/row_curves.h"
 #include "engine/depth/layer_magnitudes.h"
 #include "projects/model/training_plan.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/linalg_svdvals.h>
 #include <ATen/ops/matmul.h>
 
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace residua;
@@ -66,6 +68,30 @@ private Q_SLOTS:
             QCOMPARE(magnitudeOf(*matrix, LayerMagnitude::Stream, layer), rootMeanSquare(x));
             QCOMPARE(magnitudeOf(*matrix, LayerMagnitude::Branch, layer), rootMeanSquare(branch));
             x = x + branch;
+        }
+    }
+
+    /// By the singular values, where there are more examples than features and where there are fewer.
+    void ranksAreThoseOfWhatIsRead()
+    {
+        const Project project = tinyVectors("linear", "grn-v1", 3);
+        const auto network = compiled(project);
+        shake(*network, 0.3, 4);
+        for (const std::int64_t examples : {4, 40, 5000}) {
+            engine::DeviceBatch batch = randomBatch(project, examples, 1, 2);
+            batch.input.select(1, 2).copy_(3 * batch.input.select(1, 0)); // of rank 5
+            engine::LayerMagnitudes magnitudes(engine::LayerMagnitudes::Ranks::Taken);
+            (void)network->loss(batch, watching(magnitudes));
+            const auto matrices = magnitudes.matrices(7);
+            QCOMPARE(matrices.size(), std::size_t{2}); // no gradients yet
+            const engine::Matrix& ranks = matrices[1];
+            QCOMPARE(ranks.name, std::string(engine::kReadRanks));
+            QVERIFY(engine::hasRowCurves(ranks));
+            const at::Tensor squares = at::linalg_svdvals(batch.input).square();
+            const double expected = (squares.sum().square() / squares.square().sum()).item<double>();
+            QVERIFY(expected > 1 && expected < std::min<double>(double(examples), 5));
+            QVERIFY(std::abs(ranks.at(0, 0) - expected) < 1e-5);
+            QVERIFY(ranks.at(0, 2) >= 1 && ranks.at(0, 2) <= 6);
         }
     }
 

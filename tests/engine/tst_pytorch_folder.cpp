@@ -2,15 +2,13 @@
 // Networks as PyTorch code: outputs, losses and gradients are those of the engine. All folders are written first, and
 // one process of Python, whose start takes seconds, then compares them all.
 #include "network_harness.h"
+#include "pytorch_cases.h"
 
 #include "engine/files/safetensors.h"
 #include "engine/train/tensor_io.h"
 #include "engine/transfer/pytorch_folder.h"
-#include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/nodes/graph_builder.h"
 #include "projects/schedule/stage_schedule.h"
-#include "tests/projects/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -24,7 +22,6 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include <functional>
 #include <map>
 #include <stdexcept>
 
@@ -32,14 +29,10 @@ using namespace residua;
 using namespace residua::tests;
 using engine::CompiledNetwork;
 using engine::NamedParameter;
-using projects::DepthMix;
-using projects::GraphBuilder;
 using projects::Project;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::int64_t kDepth = 4;
 
 /// Compares every folder below the first argument, each by its own check.py and by all gradients of the training loss;
 /// a line for each: its name and what is wrong with it. Without PyTorch it says so and ends.
@@ -109,370 +102,6 @@ QString pythonCommand()
     return QFileInfo(installed).isExecutable() ? installed : "python3";
 }
 
-struct Case {
-    std::string name;
-    Project project;
-    std::int64_t step = 0; ///< after which it is exported
-};
-
-class Cases {
-public:
-    void add(std::string name, Project project, std::int64_t step = 0)
-    {
-        m_all.push_back({std::move(name), std::move(project), step});
-    }
-    [[nodiscard]] const std::vector<Case>& all() const { return m_all; }
-
-    /// Every topology, with a block that has the ports which it feeds.
-    void addTopologies()
-    {
-        for (const projects::TopologyPreset& preset : projects::topologyPresets(kDepth)) {
-            const auto* const mix = std::get_if<DepthMix>(&preset.wiring);
-            const auto ports = mix ? mix->ports : projects::MixPorts::Input;
-            const char* const block = ports == projects::MixPorts::Qkv           ? "transformer-qkv"
-                                      : ports == projects::MixPorts::QkvResidual ? "transformer-qkvr"
-                                                                                 : "transformer";
-            add("topology-" + preset.name, tinyLanguage(block, preset.name, kDepth));
-        }
-        for (const projects::BlockPreset& block : projects::blockPresets()) {
-            const bool isLanguage = block.name == "gpt" || block.name.starts_with("transformer");
-            const std::string name = "block-" + block.name;
-            if (block.name == "gpt" || (isLanguage && block.name != "transformer" && block.name != "transformer-qkv")) {
-                add(name, tinyLanguage(block.name, "grn-v3", kDepth));
-            } else if (!isLanguage) {
-                add(name, tinyVectors(block.name, "grn-v1", kDepth));
-            }
-        }
-    }
-
-    /// What the presets leave as it is.
-    void addMixOptions()
-    {
-        using Change = std::function<void(DepthMix&)>;
-        const auto changed = [&](const std::string& name, const std::string& block, const std::string& topology,
-                                 const Change& change) {
-            Project project = tinyLanguage(block, topology, kDepth);
-            change(std::get<DepthMix>(project.topology.wiring));
-            add("mix-" + name, std::move(project));
-        };
-        using namespace projects;
-        changed("gate-inside", "transformer", "grn-v3", [](DepthMix& m) { m.gate.kind = GateKind::Inside; });
-        changed("gate-normalised", "transformer-qkv", "dca", [](DepthMix& m) { m.gate.input = GateInput::Normalised; });
-        changed("gate-zero", "transformer", "grn-v3",
-                [](DepthMix& m) { m.gate.reluGradAtZero = ReluGradAtZero::Zero; });
-        changed("gate-each", "transformer-qkv", "dca", [](DepthMix& m) { m.gate.vectors = GateVectors::PerEntry; });
-        changed("gate-each-single", "transformer", "grn-v3", [](DepthMix& m) {
-            m.gate.vectors = GateVectors::PerEntry;
-            m.gate.kind = GateKind::Inside;
-            m.states = {{{1, 3}, ShortcutState::Frozen}, {{0, 2}, ShortcutState::Pruned}};
-        });
-        changed("frozen-qkv", "transformer-qkv", "dca", [](DepthMix& m) {
-            m.states = {{{1, 3}, ShortcutState::Frozen}};
-        });
-        changed("frozen", "transformer", "ancre-ingoing", [](DepthMix& m) {
-            m.states = {{{0, 3}, ShortcutState::Frozen}, {{1, 3}, ShortcutState::Pruned}};
-        });
-        changed("learned", "transformer", "ancre-fixed", [](DepthMix& m) {
-            m.states = {{{0, 3}, ShortcutState::Learned}, {{0, 2}, ShortcutState::Learned}};
-        });
-        changed("learned-sum", "transformer", "plain", [](DepthMix& m) {
-            m.states = {{{0, 3}, ShortcutState::Learned}, {{1, 5}, ShortcutState::Learned}};
-        });
-        changed("separate-norms", "transformer-qkv", "dca", [](DepthMix& m) { m.separateNorms = true; });
-        changed("targets-qkv", "transformer-qkv", "dca", [](DepthMix& m) { m.normalise = NormaliseOver::Targets; });
-        changed("sources-qkv", "transformer-qkv", "dca", [](DepthMix& m) {
-            m.normalise = NormaliseOver::Sources;
-            m.temperature = 0.7;
-        });
-        changed("full-qkv", "transformer-qkv", "dca", [](DepthMix& m) { m.entry = StackEntry::Full; });
-        changed("no-final", "transformer", "grn-v2", [](DepthMix& m) { m.finalMix = false; });
-        changed("groups", "transformer", "grn-v1", [](DepthMix& m) { m.blockLayers = 3; });
-        changed("groups-no-final", "transformer", "grn-v1", [](DepthMix& m) {
-            m.blockLayers = 2;
-            m.finalMix = false;
-        });
-        changed("first-and-last", "transformer", "grn-v1", [](DepthMix& m) {
-            m.sources = FirstAndLast{1};
-            m.sites = MixSites::Both;
-        });
-        changed("first-and-last-groups", "transformer", "grn-v1", [](DepthMix& m) {
-            m.sources = FirstAndLast{1};
-            m.sites = MixSites::Both;
-            m.blockLayers = 2;
-        });
-        for (const auto& [name, sites] : {std::pair("ffn", MixSites::Ffn), std::pair("both", MixSites::Both)}) {
-            changed(std::string("sites-") + name, "transformer", "ancre-ingoing",
-                    [sites = sites](DepthMix& m) { m.sites = sites; });
-            changed(std::string("sites-grn-") + name, "transformer", "grn-v3",
-                    [sites = sites](DepthMix& m) { m.sites = sites; });
-        }
-        changed("any-pairs", "transformer", "ancre-ingoing", [](DepthMix& m) {
-            m.sites = MixSites::Both;
-            m.sitePairs = SitePairs::Any;
-        });
-        changed("no-last", "transformer", "ancre-ingoing", [](DepthMix& m) { m.lastMix = false; });
-        changed("no-last-both", "transformer", "ancre-ingoing", [](DepthMix& m) {
-            m.lastMix = false;
-            m.sites = MixSites::Both;
-        });
-        changed("beside-branches", "transformer", "ancre-none", [](DepthMix& m) { m.entry = StackEntry::Branch; });
-        changed("beside-final", "transformer", "ancre-ingoing", [](DepthMix& m) { m.finalMix = true; });
-        changed("beside-features", "transformer", "ancre-outgoing",
-                [](DepthMix& m) { m.weight = WeightKind::PerFeature; });
-        changed("explicit", "transformer", "grn-v1", [](DepthMix& m) {
-            m.sources = ExplicitSources{{{0, 1}, {0, 2}, {1, 2}, {0, 3}, {2, 3}, {0, 4}, {3, 4}, {0, 5}, {4, 5}}};
-        });
-        changed("tsallis", "transformer", "ancre-ingoing", [](DepthMix& m) { m.tsallis = {2, 0.3}; });
-        changed("shannon", "transformer", "ancre-ingoing", [](DepthMix& m) { m.tsallis = {1, 0.3}; });
-        changed("mudd-softmax", "transformer-qkvr", "mudd", [](DepthMix& m) {
-            m.normalise = NormaliseOver::Sources;
-            m.temperature = 0.5;
-        });
-        changed("mudd-single", "transformer", "grn-v1", [](DepthMix& m) { m.weight = WeightKind::PerToken; });
-        changed("attention-qkv", "transformer-qkv", "dca", [](DepthMix& m) {
-            m.gate = {};
-            m.weight = WeightKind::DepthAttention;
-            m.normalise = NormaliseOver::Sources;
-        });
-        changed("denseformer-all", "transformer", "denseformer", [](DepthMix& m) {
-            m.sources = Dilated{2, 2, DilatedReaders::All};
-        });
-        changed("denseformer-period", "transformer", "denseformer", [](DepthMix& m) {
-            m.sources = Dilated{2, 2, DilatedReaders::OnPeriod};
-        });
-    }
-
-    void addOtherWirings()
-    {
-        using namespace projects;
-        const auto streams = [&](const std::string& name, const std::string& topology,
-                                 const std::function<void(MultiStream&)>& change) {
-            Project project = tinyLanguage("transformer", topology, kDepth);
-            change(std::get<MultiStream>(project.topology.wiring));
-            add("streams-" + name, std::move(project));
-        };
-        streams("rms", "hyper-dynamic", [](MultiStream& s) { s.norm = StreamNorm::Rms; });
-        streams("mhc-static", "mhc", [](MultiStream& s) { s.weights = StreamWeights::Static; });
-        streams("ffn", "hyper-static", [](MultiStream& s) { s.sites = MixSites::Ffn; });
-        streams("three", "mhc", [](MultiStream& s) {
-            s.streams = 3;
-            s.sites = MixSites::Mhsa;
-        });
-        for (const LaurelBound bound : {LaurelBound::None, LaurelBound::Softmax}) {
-            Project project = tinyLanguage("transformer", "laurel-rw-lr-pa", kDepth);
-            std::get<BranchGate>(project.topology.wiring).bound = bound;
-            add("laurel-bound-" + std::to_string(static_cast<int>(bound)), std::move(project));
-        }
-        Project rezero = tinyLanguage("transformer", "rezero", kDepth);
-        std::get<BranchGate>(rezero.topology.wiring).sites = MixSites::Ffn;
-        add("rezero-ffn", std::move(rezero));
-    }
-
-    /// A block of language with the kinds that presets lack; odd names on purpose.
-    void addNodeKinds()
-    {
-        Project project = tinyLanguage("transformer", "plain", 2);
-        project.network.blocks[0].graph =
-            GraphBuilder()
-                .node("input", "input")
-                .node("layer norm", "layer_norm", {{"bias", false}})
-                .node("if", "layer_norm", {{"share", std::string("layer norm")}, {"epsilon", 1e-3}, {"bias", false}})
-                .node("forward", "attention",
-                      {{"heads", std::int64_t{4}},
-                       {"kv_heads", std::int64_t{2}},
-                       {"head_dim", std::int64_t{6}},
-                       {"qk_norm", std::string("head")},
-                       {"bias", std::string("all")},
-                       {"causal", false},
-                       {"rope_base", 500.0}})
-                .node("conv", "conv1d", {{"groups", std::int64_t{2}}})
-                .node("wide", "conv1d", {{"kernel", std::int64_t{4}}, {"causal", false}, {"bias", false}})
-                .node("side", "concat")
-                .node("down", "linear", {{"bias", true}})
-                .node("tanh", "activation", {{"function", std::string("tanh")}})
-                .node("same", "activation", {{"function", std::string("identity")}})
-                .node("drop", "dropout", {{"rate", 0.0}})
-                .node("2nd scale", "scale", {{"learned", std::string("per_feature")}, {"value", 0.5}})
-                .node("third-scale", "scale", {{"learned", std::string("scalar")}, {"value", -2.0}})
-                .node("half", "scale", {{"value", -0.5}})
-                .node("times", "multiply")
-                .node("formula", "expression",
-                      {{"formula", std::string("max(a, 0.1, -b) * sigmoid(b)^2 - (a - (b - a)) / sqrt(1 + mean(b*b)) "
-                                               "+ -a^2 * min(b, tanh(a)) * exp(-abs(a)) + gelu(b)*2/3 + 1e-3")}})
-                .node("sum", "add")
-                .node("output", "output")
-                .wire("input", "layer norm")
-                .wire("input", "if")
-                .wire("layer norm", "forward.q")
-                .wire("if", "forward.k")
-                .wire("if", "forward.v")
-                .wire("forward", "conv")
-                .wire("layer norm", "wide")
-                .wire("conv", "side.in1")
-                .wire("wide", "side.in2")
-                .wire("side", "down")
-                .wire("down", "tanh")
-                .wire("tanh", "same")
-                .wire("same", "drop")
-                .wire("drop", "2nd scale")
-                .wire("2nd scale", "third-scale")
-                .wire("third-scale", "half")
-                .wire("half", "times.in1")
-                .wire("forward", "times.in2")
-                .wire("times", "formula.a")
-                .wire("wide", "formula.b")
-                .wire("formula", "sum.in1")
-                .wire("half", "sum.in2")
-                .wire("forward", "sum.in3")
-                .wire("sum", "output")
-                .build();
-        project.network.stem = GraphBuilder()
-                                   .node("input", "input")
-                                   .node("embed", "token_embedding")
-                                   .node("waves", "sinusoidal_positions", {{"base", 50.0}})
-                                   .node("places", "position_embedding")
-                                   .node("output", "output")
-                                   .wire("input", "embed")
-                                   .wire("embed", "waves")
-                                   .wire("waves", "places")
-                                   .wire("places", "output")
-                                   .build();
-        add("kinds-sequence", std::move(project));
-        addAttentions();
-
-        Project image = tinyVectors("mlp", "grn-v1", 2);
-        image.data.source = projects::LinearRegression{.dim = 16, .samples = 6};
-        image.network.objective = projects::Objective::MeanSquaredError;
-        image.network.stem =
-            GraphBuilder()
-                .node("input", "input")
-                .node("image", "image",
-                      {{"channels", std::int64_t{1}}, {"height", std::int64_t{4}}, {"width", std::int64_t{4}}})
-                .node("conv", "conv2d", {{"out", std::int64_t{4}}, {"bias", true}, {"rank", std::int64_t{2}}})
-                .node("strided", "conv2d",
-                      {{"out", std::int64_t{4}},
-                       {"kernel", std::int64_t{2}},
-                       {"stride", std::int64_t{2}},
-                       {"padding", std::int64_t{0}},
-                       {"groups", std::int64_t{2}}})
-                .node("patches", "patchify", {{"patch", std::int64_t{1}}})
-                .node("pool", "mean_pool")
-                .node("flat", "flatten")
-                .node("project", "linear", {{"rank", 0.5}, {"bias", true}})
-                .node("sum", "add")
-                .node("output", "output")
-                .wire("input", "image")
-                .wire("image", "conv")
-                .wire("conv", "strided")
-                .wire("strided", "patches")
-                .wire("patches", "pool")
-                .wire("strided", "flat")
-                .wire("flat", "project")
-                .wire("pool", "sum.in1")
-                .wire("project", "sum.in2")
-                .wire("sum", "output")
-                .build();
-        image.network.head = GraphBuilder()
-                                 .node("input", "input")
-                                 .node("read", "linear", {{"out", std::string("out")}})
-                                 .node("output", "output")
-                                 .wire("input", "read")
-                                 .wire("read", "output")
-                                 .build();
-        add("kinds-image", std::move(image));
-    }
-
-    /// Attentions of each kind, some in one class and some in several.
-    void addAttentions()
-    {
-        const char* const kinds[] = {
-            "window=2",
-            "window=3 kv_heads=1 bias=qkv",
-            "qk_norm=all bias=all kv_heads=1 norm_eps=0.01",
-            "rotary_share=0.5 head_dim=8 qk_norm=head",
-            "rope_scaling=linear rope_factor=2.5 window=2",
-            "rope_scaling=llama3 rope_original_length=16 rope_low_frequency=0.5 rope_high_frequency=2 head_dim=16",
-            "rope_scaling=llama3 rope_original_length=8 rotary_share=0.5 head_dim=12 q_rank=2 bias=qkv"};
-        std::string nodes = "input input; act activation function=gelu_tanh; sum add; output output";
-        std::string wires = "; act > sum.in1; input > act; sum > output";
-        int count = 1;
-        for (const char* const kind : kinds) {
-            const std::string name = "a" + std::to_string(++count);
-            nodes += "; " + name + " attention heads=2 " + kind;
-            for (const char* const port : {".q", ".k", ".v"}) {
-                wires.append("; input > ").append(name).append(port);
-            }
-            wires += "; " + name + " > sum.in" + std::to_string(count);
-        }
-        Project project = tinyLanguage("transformer", "grn-v1", 2);
-        project.network.blocks[0].graph = graphFrom(nodes + wires);
-        add("kinds-attention", std::move(project));
-    }
-
-    void addNetworks()
-    {
-        using namespace projects;
-        Project tied = tinyLanguage("transformer", "plain", 2);
-        tied.network.tieHead = true;
-        add("tied", tied);
-        for (Node& node : tied.network.head.nodes) {
-            if (node.kind == "linear") {
-                node.params["bias"] = true;
-            }
-        }
-        add("tied-bias", tied);
-
-        Project thin = tinyLanguage("transformer", "ancre-ingoing", 3);
-        thin.network.rank = RankScale{0.5};
-        thin.training.factorDecay = FactorDecay::Product;
-        std::get<DepthMix>(thin.topology.wiring).tsallis = {2, 0.1};
-        add("low-rank", std::move(thin));
-
-        Project mixed = tinyVectors("mlp", "highway", 4);
-        const auto& presets = blockPresets();
-        const auto linear = std::ranges::find(presets, std::string("linear"), &BlockPreset::name);
-        mixed.network.blocks.push_back({"lambda", "", linear->graph});
-        mixed.network.stack = {{"mlp", 2}, {"lambda", 1}, {"mlp", 1}};
-        std::get<BranchGate>(mixed.topology.wiring).sites = MixSites::Mhsa;
-        add("two-blocks", std::move(mixed));
-    }
-
-    /// A network that grows, between and within its stages, under every way of wiring it.
-    void addStages()
-    {
-        using namespace projects;
-        for (const char* const topology : {"plain", "grn-v1", "grn-v3", "k-dca", "ancre-ingoing", "ancre-outgoing",
-                                           "denseformer", "hyper-static", "laurel-pa", "densenet", "rezero",
-                                           "value-residual", "attention-residuals", "attention-residuals-block"}) {
-            const bool apart = std::string(topology) == "k-dca";
-            Project project = tinyLanguage(apart ? "transformer-qkv" : "transformer", topology, kDepth);
-            project.training.steps = 12;
-            project.schedule = *scheduleFrom("stacking 2-3-4", kDepth, 12);
-            add(std::string("grown-") + topology, project, 6);
-        }
-        Project opening = tinyLanguage("transformer", "plain", kDepth);
-        opening.training.steps = 12;
-        opening.schedule = *scheduleFrom("stacking 2-3-4", kDepth, 12);
-        opening.schedule.growthWarmup = 4;
-        add("opening", opening, 6);
-        Project evaluated = tinyVectors("mlp", "plain", kDepth);
-        evaluated.training.steps = 12;
-        evaluated.schedule = *scheduleFrom("stochastic-depth", kDepth, 12);
-        add("stochastic-depth", evaluated, 12);
-    }
-
-    /// In single precision, at the sizes that they have.
-    void addExamples()
-    {
-        for (const projects::Example& example : projects::examples()) {
-            add("example-" + example.name, example.project, example.project.training.steps);
-        }
-    }
-
-private:
-    std::vector<Case> m_all;
-};
-
 /// Moves every parameter off the symmetric or zero place where it starts. Cheap: examples have millions of numbers.
 void moveOff(CompiledNetwork& network)
 {
@@ -485,7 +114,7 @@ void moveOff(CompiledNetwork& network)
 }
 
 /// The gradients of the training loss, where a step trains all that is there.
-void writeGradients(const fs::path& folder, const Case& each, CompiledNetwork& network,
+void writeGradients(const fs::path& folder, const PyTorchCase& each, CompiledNetwork& network,
                     const engine::DeviceBatch& batch)
 {
     if (!projects::trainsAll(each.project.schedule)) {
@@ -513,7 +142,7 @@ void writeGradients(const fs::path& folder, const Case& each, CompiledNetwork& n
 }
 
 /// Writes the folder of a case. What is wrong; empty where nothing is.
-std::string written(const Case& each, const fs::path& folder)
+std::string written(const PyTorchCase& each, const fs::path& folder)
 {
     const auto sound = projects::soundProject(each.project);
     if (!sound) {
@@ -546,11 +175,13 @@ private Q_SLOTS:
         m_cases.addTopologies();
         m_cases.addMixOptions();
         m_cases.addOtherWirings();
-        m_cases.addNodeKinds();
+        m_cases.addSequenceKinds();
+        m_cases.addImageKinds();
+        m_cases.addAttentions();
         m_cases.addNetworks();
         m_cases.addStages();
         m_cases.addExamples();
-        for (const Case& each : m_cases.all()) {
+        for (const PyTorchCase& each : m_cases.all()) {
             try {
                 m_faults[each.name] = written(each, fs::path(m_scratch.path().toStdString()) / each.name);
             } catch (const std::exception& error) {
@@ -563,7 +194,7 @@ private Q_SLOTS:
     void isTheSameNetwork_data()
     {
         QTest::addColumn<QString>("name");
-        for (const Case& each : m_cases.all()) {
+        for (const PyTorchCase& each : m_cases.all()) {
             QTest::newRow(each.name.c_str()) << QString::fromStdString(each.name);
         }
     }
@@ -600,9 +231,9 @@ private Q_SLOTS:
     {
         const fs::path folder = fs::path(m_scratch.path().toStdString()) / "refused";
         // Heads that come in stages: at step 6 half of them are there.
-        Project project = tinyLanguage("transformer", "plain", kDepth);
+        Project project = tinyLanguage("transformer", "plain", kPyTorchDepth);
         project.training.steps = 12;
-        project.schedule = *projects::scheduleFrom("stacking 2-3-4", kDepth, 12);
+        project.schedule = *projects::scheduleFrom("stacking 2-3-4", kPyTorchDepth, 12);
         project.schedule.axis = projects::DropAxis::Heads;
         const std::string fault = written({"grown heads", project, 6}, folder);
         QVERIFY2(fault.find("attention heads") != std::string::npos, fault.c_str());
@@ -637,7 +268,7 @@ private:
     }
 
     QTemporaryDir m_scratch;
-    Cases m_cases;
+    PyTorchCases m_cases;
     std::map<std::string, std::string> m_faults;
     QMap<QString, QString> m_compared;
     QString m_missing;

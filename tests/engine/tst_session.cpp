@@ -3,7 +3,7 @@
 #include "run_harness.h"
 
 #include "engine/api/data_summary.h"
-#include "engine/api/layer_magnitudes.h"
+#include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "tests/support/test_program.h"
 
@@ -111,6 +111,11 @@ private slots:
         QVERIFY(norms.ok());
         QCOMPARE(norms->columns, project.network.depth());
         QVERIFY(std::ranges::all_of(norms->values, [](float norm) { return norm > 0; }));
+        for (const char* const name : {kReadRanks, kLayerGradients}) { // curves while it trains
+            QCOMPARE(reader->matrixSteps(name), (std::vector<std::int64_t>{5, 10}));
+            QCOMPARE(reader->matrix(name, 10)->columns, project.network.depth());
+            QVERIFY(hasRowCurves(*reader->matrix(name, 10)));
+        }
     }
 
     void pausesStepsAndContinues()

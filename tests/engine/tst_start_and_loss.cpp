@@ -31,7 +31,7 @@ private Q_SLOTS:
     void moreStepsFitCloser_data()
     {
         QTest::addColumn<int>("method");
-        QTest::newRow("warm") << static_cast<int>(LowRankMethod::LfaiWarmStart);
+        QTest::newRow("warm") << static_cast<int>(LowRankMethod::LfaiWs);
         QTest::newRow("from the draw") << static_cast<int>(LowRankMethod::Lfai);
     }
     void moreStepsFitCloser()

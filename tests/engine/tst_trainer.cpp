@@ -278,6 +278,31 @@ private Q_SLOTS:
         QVERIFY(losses.back() < losses.front() - 0.2);
     }
 
+    /// Those of all layers make up the recorded one where layers have all that learns: as they were before clipping.
+    void gradientsAreToldByLayer()
+    {
+        projects::Project project = quickVectors(3);
+        project.topology = {"plain", projects::DepthMix{}};
+        project.training.clipNorm = 1e-3;
+        Trainer trainer = trainerOf(project);
+        for (int step = 1; step <= 2; ++step) {
+            LayerMagnitudes magnitudes(LayerMagnitudes::Ranks::Taken);
+            QVERIFY(trainer.step(&magnitudes).ok());
+            const std::vector<Matrix> told = magnitudes.matrices(step);
+            QCOMPARE(told.size(), std::size_t{3});
+            QCOMPARE(told[2].name, std::string(kLayerGradients));
+            QCOMPARE(told[2].columns, project.network.depth());
+            double squares = 0;
+            for (const float gradient : told[2].values) {
+                QVERIFY(gradient > 0);
+                squares += double{gradient} * gradient;
+            }
+            const double recorded = trainer.takeRecords().back().gradientNorm;
+            QVERIFY(recorded > project.training.clipNorm);
+            QVERIFY(std::abs(std::sqrt(squares) - recorded) < 1e-5 * recorded);
+        }
+    }
+
     void fullBatchDescentNeverRises()
     {
         Trainer trainer = trainerOf(quickVectors(50));

@@ -61,6 +61,39 @@ class TestDiff : public QObject {
     Q_OBJECT
 
 private slots:
+    void whatChangesTheTrainingIsSaidInAFewWords()
+    {
+        const Project plain = findExample("plain-language")->project;
+        const Topology grn = findExample("grn-language")->project.topology;
+        const auto said = [&](const std::function<void(Project&)>& change) {
+            Project other = plain;
+            change(other);
+            return brief(diff(plain, other));
+        };
+        QCOMPARE(said([](Project&) {}), std::string());
+        QCOMPARE(said([](Project& p) {
+                     p.name = "another";
+                     p.description = "of it";
+                     p.sweeps.push_back({"depths", {}});
+                 }),
+                 std::string());
+        QCOMPARE(said([&](Project& p) {
+                     p.network.width = 64;
+                     p.topology = grn;
+                 }),
+                 std::string("GRN-v1"));
+        QCOMPARE(said([](Project& p) {
+                     p.network.width = 64;
+                     p.training.learningRate.peak = 0.02;
+                     p.seeds.init = 9;
+                 }),
+                 std::string("width 64 features, peak 0.02"));
+        QCOMPARE(said([](Project& p) {
+                     std::get<DepthMix>(p.topology.wiring).states = {{{2, 7}, ShortcutState::Learned}};
+                 }),
+                 std::string("wired otherwise"));
+    }
+
     void texts_data()
     {
         QTest::addColumn<std::function<void(Project&)>>("change");

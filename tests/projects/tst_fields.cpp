@@ -6,6 +6,7 @@
 #include "projects/edit/field_edit.h"
 #include "projects/library/presets.h"
 #include "projects/schema/field_reference.h"
+#include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/field_documents.h"
 #include "tests/support/random_document.h"
@@ -50,6 +51,18 @@ private slots:
         QVERIFY(!Range::moreThan(0).contains(0.0));
         QVERIFY(!Range{}.contains(std::nan("")));
         QVERIFY(!Range{}.contains(std::numeric_limits<double>::infinity()));
+    }
+
+    void startsOfFactorsHaveWordsThatAreRead()
+    {
+        for (const auto method : {LowRankMethod::Baseline, LowRankMethod::Spectral, LowRankMethod::Lfai,
+                                  LowRankMethod::LfaiWs, LowRankMethod::ReluSvd, LowRankMethod::Exact}) {
+            QVERIFY(lowRankMethodFrom(wordOf(method)) == method);
+            QVERIFY(lowRankMethodFrom(keyOf(method)) == method);
+        }
+        QCOMPARE(wordOf(LowRankMethod::LfaiWs), std::string("lfai-ws"));
+        QCOMPARE(lowRankMethodWords(), std::string("baseline, spectral, lfai, lfai-ws, relu-svd, exact"));
+        QVERIFY(!lowRankMethodFrom("svd"));
     }
 
     void linesBeginWithCapitalsButNamesStay()

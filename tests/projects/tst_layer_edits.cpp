@@ -230,6 +230,14 @@ private slots:
         QVERIFY(!residua::projects::typed(document, {}, "1:3").answer.valid);
     }
 
+    /// In the units that the inspector has: 16·64 tokens of 128 features in four bytes each.
+    void memoryIsCountedAsTheInspectorCountsIt()
+    {
+        const Document document{findExample("plain-language")->project, {}};
+        const std::string message = residua::projects::typed(document, {}, "2:7").answer.message;
+        QVERIFY2(message.ends_with("+512 KiB of activations"), message.c_str());
+    }
+
     void completionsBeginWithWhatWasTyped()
     {
         const Document document = stackOf({{"a", 4}}, {});

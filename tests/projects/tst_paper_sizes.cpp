@@ -94,6 +94,7 @@ private slots:
     void deepCrossAttentionSizes_data();
     void deepCrossAttentionSizes();
     void llamaSizes();
+    void muddFormerAsReleased();
 };
 
 void TestPaperSizes::deepCrossAttentionTables_data()
@@ -183,6 +184,57 @@ void TestPaperSizes::llamaSizes()
         const double d = width;
         QCOMPARE(static_cast<double>(report->layers[0].parameters), 4 * d * d + 3 * d * hidden + 2 * d);
     }
+}
+
+/// MUDDFormer 2.8B as its authors have released it: norms on queries and keys, three norms before the attention, four
+/// times as many hidden features at the output, and the FFNs' width shifted from early to late layers, which is what
+/// layers of blocks of their own say.
+void TestPaperSizes::muddFormerAsReleased()
+{
+    constexpr std::int64_t kLayers = 32;
+    constexpr std::int64_t kWidth = 2560;
+    constexpr std::int64_t kHeadDim = 80;
+    constexpr std::int64_t kVocabulary = 50'432;
+    Project project = underTopology("mudd", "transformer-qkvr");
+    std::get<SyntheticLanguage>(project.data.source).vocabulary = kVocabulary;
+    project.network.width = kWidth;
+    project.network.tieHead = false;
+    const Block one = project.network.blocks.front();
+    project.network.blocks.clear();
+    project.network.stack.clear();
+    std::int64_t expected = 2 * kVocabulary * kWidth + kWidth;
+    std::int64_t widest = 0;
+    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+        const std::int64_t hidden = std::llround(6912 * (double(layer) / (kLayers - 1) + 0.5) / 128) * 128;
+        Block block = one;
+        block.name = "layer " + std::to_string(layer + 1);
+        int widened = 0;
+        for (Node& node : block.graph.nodes) {
+            if (node.kind == "linear" && node.params.contains("out")) {
+                node.params["out"] = std::to_string(hidden);
+                ++widened;
+            }
+            if (node.kind == "attention") {
+                node.params["heads"] = kWidth / kHeadDim;
+                QCOMPARE(node.params.at("qk_norm"), ParamValue(std::string("head")));
+            }
+        }
+        QCOMPARE(widened, 2); // gate and up
+        project.network.stack.push_back({block.name, 1});
+        project.network.blocks.push_back(std::move(block));
+        expected += 4 * kWidth * kWidth + 3 * kWidth * hidden + 4 * kWidth + 2 * kHeadDim;
+        // What makes the weights that the next layer reads by, or the output.
+        const bool last = layer + 1 == kLayers;
+        const std::int64_t count = (last ? 1 : 4) * (layer + 2);
+        const std::int64_t made = (count * (last ? 4 : 1) / 64 + 1) * 64;
+        expected += kWidth * made + made * count + count;
+        widest = std::max(widest, hidden);
+    }
+    QCOMPARE(widest, std::int64_t{10'368});
+    project.topology = underTopology("mudd", "transformer-qkvr").topology;
+    const auto report = costOf(project);
+    QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
+    QCOMPARE(report->total.parameters, expected);
 }
 
 RESIDUA_TEST(TestPaperSizes)

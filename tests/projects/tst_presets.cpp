@@ -3,10 +3,12 @@
 #include "projects/library/presets.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
+#include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <set>
 
 using namespace residua::projects;
@@ -38,6 +40,8 @@ private slots:
     void examplesAreWiredAsTheirPresets();
     void ancreIsSharperInLanguageModels();
     void firstExampleIsTheLanguageModel();
+    void papersTablesAreSweepsOverThreeSeeds();
+    void theCaseStudyStartsSmallAsFigureTwoDraws();
 };
 
 void TestPresets::namesAreUnique()
@@ -164,6 +168,43 @@ void TestPresets::firstExampleIsTheLanguageModel()
     const auto& mix = std::get<DepthMix>(project.topology.wiring);
     QVERIFY(mix.normalise == NormaliseOver::Sources && mix.temperature == 0.01);
     QCOMPARE(project.network.depth(), std::int64_t{8});
+}
+
+/// DCA's table 7, ANCRe's tables 1, 4 and 5: every member is sound, and each row has three seeds.
+void TestPresets::papersTablesAreSweepsOverThreeSeeds()
+{
+    const auto rowsOf = [](const char* example, const char* name) {
+        const Project& project = findExample(example)->project;
+        const Sweep* const sweep = findSweep(project.sweeps, name);
+        std::vector<std::string> rows;
+        if (sweep == nullptr || sweep->axes.size() != 2 || sweep->axes[1].field != "/seeds/init" ||
+            sweep->axes[1].values.size() != 3) {
+            return rows;
+        }
+        const auto members = expand(project, *sweep);
+        const bool sound = members && std::ranges::all_of(*members, [](const SweepMember& m) {
+                               return !m.error && !hasErrors(validate(m.project));
+                           });
+        for (const SweepValue& value : sweep->axes[0].values) {
+            rows.push_back(sound ? labelOf(value) : "unsound");
+        }
+        return rows;
+    };
+    using Rows = std::vector<std::string>;
+    QCOMPARE(rowsOf("grn-language", "DCA, table 7"), (Rows{"plain", "grn-v1", "grn-v2", "grn-v3", "dca"}));
+    QCOMPARE(rowsOf("ancre-language", "ANCRe, table 1"), (Rows{"MHSA", "FFN", "both"}));
+    QCOMPARE(rowsOf("ancre-language", "ANCRe, table 4"), (Rows{"ancre-ingoing", "ancre-outgoing", "ancre-none"}));
+    QCOMPARE(rowsOf("ancre-language", "ANCRe, table 5"),
+             (Rows{"plain", "ancre-fixed", "ancre-cascaded", "ancre-ingoing"}));
+    QCOMPARE(findExample("dca-language")->project.topology.preset, std::string("dca"));
+}
+
+void TestPresets::theCaseStudyStartsSmallAsFigureTwoDraws()
+{
+    const Project& project = findExample("linear-ancre")->project;
+    QVERIFY(project.initialisation.law == InitLaw::Normal);
+    QCOMPARE(project.initialisation.scale, 0.01);
+    QVERIFY(project.training.optimiser == Optimiser(Sgd{}) && project.training.batching == BatchKind::Full);
 }
 
 RESIDUA_TEST(TestPresets)

@@ -93,6 +93,36 @@ private slots:
         }
     }
 
+    /// What a run has learned is known to be sums, or said not to be, by its document alone.
+    void wiringsThatAreSums()
+    {
+        const std::map<std::string, std::string> others{
+            {"highway", "its gates depend on the input"},
+            {"hyper-dynamic", "made from the input, for each token"},
+            {"mhc", "made from the input, for each token"},
+            {"mudd", "made from the input, for each token"},
+            {"attention-residuals", "made from the input, for each token"},
+            {"attention-residuals-block", "made from the input, for each token"},
+            {"value-residual", "mixes values inside the attentions"},
+            {"densenet", "its projections mix the features"},
+            {"laurel-lr", "mix the features"},
+            {"laurel-pa", "mix the features"},
+            {"laurel-rw-lr", "mix the features"},
+            {"laurel-rw-lr-pa", "mix the features"}};
+        for (const TopologyPreset& preset : topologyPresets(6)) {
+            const auto departure = departureFromSums({preset.name, preset.wiring});
+            const auto other = others.find(preset.name);
+            QVERIFY2((other != others.end()) == departure.has_value(), preset.name.c_str());
+            if (departure) {
+                QVERIFY2(departure->message.find(other->second) != std::string::npos, departure->message.c_str());
+                QVERIFY(departure->message.starts_with("the run's own, " + preset.name + ", computes what no weights"));
+            }
+        }
+        Topology shifted = presetNamed("rezero", 6);
+        std::get<BranchGate>(shifted.wiring).sites = MixSites::Ffn;
+        QVERIFY(departureFromSums(shifted)->message.ends_with("it acts between the inputs of the FFNs"));
+    }
+
     void saysWhyAndWhatWould_data()
     {
         QTest::addColumn<QString>("preset");

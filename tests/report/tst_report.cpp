@@ -63,7 +63,6 @@ private slots:
         QVERIFY(html.contains("\"values\":[[1,null,0.5,0.5],[1,null,0.125,0.875]]"));
     }
 
-    /// A run that has not finished is said to be so and has no loss, and none of it is on the front.
     /// What a run has recorded of its factors' start, weight by weight; a record that is damaged is named.
     void aPageTellsTheGapOfFactoredWeights()
     {
@@ -102,6 +101,48 @@ private slots:
         QVERIFY(page().contains("Left out") && page().contains("gap.json"));
     }
 
+    /// Figure 2 of the paper on low-rank starts, of any sweep over them: a point for each run that recorded its start.
+    void aComparisonSetsLossesAgainstTheirStarts()
+    {
+        const QTemporaryDir dir;
+        const std::filesystem::path folder = std::filesystem::path(dir.path().toStdString()) / "starts";
+        engine::Gap gap;
+        gap.outputs = {std::nullopt};
+        gap.weights = {{"layers.1.up.weight", 64, 32, 8, "relu"}};
+        gap.fits.resize(1);
+        gap.fits[0].state = engine::GapFit::State::Fitted;
+        gap.fits[0].fullFunction = 4;
+        int number = 0;
+        for (const auto method : {projects::LowRankMethod::Exact, projects::LowRankMethod::LfaiWs,
+                                  projects::LowRankMethod::LfaiWs, projects::LowRankMethod::Baseline}) {
+            engine::RunInfo info;
+            info.name = std::to_string(++number);
+            info.steps = info.step = 12;
+            info.status = engine::RunStatus::Finished;
+            info.validationLoss = 0.1 * number;
+            auto writer = engine::RunWriter::create(
+                folder / info.name, info, projects::findExample("wide-relu")->project, dir.path().toStdString());
+            QVERIFY(writer.ok());
+            writer->step({12, 0.5, 1e-3, 0.5, 64, 1});
+            QVERIFY(writer->flush().ok());
+            gap.methods = {method};
+            gap.fits[0].functionError = 0.5 * number;
+            if (method != projects::LowRankMethod::Baseline) {
+                QVERIFY(engine::writeGap(folder / info.name, gap).ok());
+            }
+        }
+        const QString html = QString::fromStdString(*report::comparisonHtml(folder));
+        const QString section = html.section("What a closer start is worth</h2>", 1, 1).section("</figure>", 0, 0);
+        QVERIFY(section.contains(">exact gradient<") && section.contains(">LFAI-WS<"));
+        QVERIFY(!section.contains(">baseline<"));
+        QVERIFY(section.contains("per mille"));
+        std::filesystem::remove(folder / "1" / "gap.json");
+        std::filesystem::remove(folder / "2" / "gap.json");
+        std::filesystem::remove(folder / "3" / "gap.json");
+        QVERIFY(!QString::fromStdString(*report::comparisonHtml(folder)).contains("What a closer start is worth"));
+    }
+
+    /// A run that has not finished is said to be so and has no loss, and none of it is on the front.
     void aComparisonTellsWhatHasFinished()
     {
         const QTemporaryDir dir;

@@ -5,6 +5,7 @@
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_view.h"
+#include "visualizers/plot/plot_style.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
 
@@ -22,6 +23,7 @@
 
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -72,6 +74,47 @@ private slots:
 
         QTest::mouseDClick(plot, Qt::LeftButton, {}, plot->axisRect()->center());
         QVERIFY(plot->xAxis->range().upper >= 100);
+    }
+
+    /// What was measured, behind its average: lighter than that, and seen in both themes in every curve's colour.
+    void theRawCurveIsSeenBehindItsAverage()
+    {
+        const auto luminance = [](const QColor& colour) {
+            const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+            return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF());
+        };
+        for (const auto theme : {residua::resources::Theme::Light, residua::resources::Theme::Dark}) {
+            ShownRuns runs;
+            LossView view(runs);
+            view.setTheme(theme);
+            for (char key = 'a'; key < 'i'; ++key) {
+                begin(runs, std::string(1, key), {.name = QString(QLatin1Char(key))});
+                runs.add(std::string(1, key), {.steps = descent(1, 50)});
+            }
+            view.findChild<QSlider*>("smoothing")->setValue(50);
+            auto* plot = view.findChild<QCustomPlot*>();
+            plot->resize(600, 400);
+            plot->replot();
+            const QColor ground = toQColor(residua::resources::themeColours(theme).surface);
+            int raw = 0;
+            for (int i = 0; i < plot->graphCount(); ++i) {
+                const QPen pen = plot->graph(i)->pen();
+                const double alpha = pen.color().alphaF();
+                if (plot->graph(i)->data()->isEmpty() || alpha == 0 || alpha == 1) {
+                    continue;
+                }
+                ++raw;
+                const auto over = [&](double c, double below) { return alpha * c + (1 - alpha) * below; };
+                const QColor seen = QColor::fromRgbF(static_cast<float>(over(pen.color().redF(), ground.redF())),
+                                                     static_cast<float>(over(pen.color().greenF(), ground.greenF())),
+                                                     static_cast<float>(over(pen.color().blueF(), ground.blueF())));
+                const double a = luminance(seen);
+                const double b = luminance(ground);
+                QVERIFY((std::max(a, b) + 0.05) / (std::min(a, b) + 0.05) > 2.25);
+                QVERIFY(pen.widthF() > 1); // thinner than a point vanishes where there are two pixels in one
+            }
+            QCOMPARE(raw, 8);
+        }
     }
 
     void logarithmicAxisKeepsTheCurve()
@@ -148,6 +191,34 @@ private slots:
             }
             above = plot->yAxis->range().contains(tick) ? at : above;
         }
+    }
+
+    /// Names stand beside each other before the legend goes, and the numbers of the axis never cover each other.
+    void aLowPlotKeepsItsLegend()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(760, 280);
+        for (const char* const run : {"a", "b", "c"}) {
+            begin(runs, run, {.name = QString("start %1").arg(run)});
+            runs.add(run, {.steps = descent(1, 40), .validations = {{20, 2}, {40, 1.5}}});
+        }
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot();
+        QVERIFY(plot->legend->visible());
+        QCOMPARE(plot->legend->itemCount(), 6);
+        QVERIFY(plot->legend->columnCount() > 1);
+        QVERIFY(plot->legend->outerRect().height() < plot->height() / 2);
+        QVERIFY(plot->legend->outerRect().width() < plot->width());
+        view.resize(760, 900);
+        plot->replot();
+        QCOMPARE(plot->legend->columnCount(), 1);
+        view.resize(760, 130);
+        plot->replot();
+        QVERIFY(!plot->legend->visible());
+        QVERIFY(plot->yAxis->ticker()->tickCount() < 5);
     }
 
     void removedRunsLeaveNothing()

@@ -110,12 +110,15 @@ void GapBars::resizeEvent(QResizeEvent* event)
 
 void GapBars::draw()
 {
+    axisRect()->setVisible(!m_gap.weights.empty()); // an empty figure says nothing, under what invites to compute
     drawBars();
     drawBound();
     drawMarks();
     labelWeights();
     xAxis->setRange(-0.6, std::max<double>(static_cast<double>(m_order.size()), 1) - 0.4);
-    yAxis->setLabel(labelOf(m_measure));
+    const QString label = labelOf(m_measure);
+    yAxis->setLabel(fontMetrics().horizontalAdvance(label) <= axisRect()->height() ? label : QString());
+    fitTicks(*this);
     double highest = 0;
     for (const engine::GapFit& fit : m_gap.fits) {
         highest = std::max(highest, valueOf(fit, m_measure).value_or(0));

@@ -15,6 +15,7 @@
 #include <QMenu>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QResizeEvent>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QSplitter>
@@ -40,7 +41,8 @@ constexpr int kRowHeight = 22;
 constexpr int kProgressWidth = 110;
 constexpr int kLeastPlot = 80;
 constexpr int kLeastTable = 120;
-constexpr int kAnyWidth = 1000; ///< of each half of a splitter that shares what there is
+constexpr int kAnyWidth = 1000; ///< of each part of a splitter that shares what there is
+constexpr int kLow = 360;       ///< pixels: below that the losses stand beside the bars
 
 /// Within seconds for what fits into a window; the rest is chosen where it is wanted.
 bool isQuick(LowRankMethod method)
@@ -55,6 +57,8 @@ public:
     Impl(const ShownRuns& runs, GapView* view);
 
     void show();
+    /// Below each other where that leaves either room, else beside each other.
+    void arrange(int height);
     void showMarks();
     void showState();
     [[nodiscard]] std::vector<LowRankMethod> methods() const;
@@ -76,6 +80,7 @@ public:
     QTableView* table;
     GapModel model;
     StartLosses* losses;
+    QSplitter* split; ///< of bars, table and losses
     QLabel* state;
     QLabel* empty;
     std::vector<QAction*> actions; ///< of kMethods
@@ -108,6 +113,7 @@ GapView::Impl::Impl(const ShownRuns& runs, GapView* view)
       train(new QPushButton(view)),
       table(new QTableView(view)),
       losses(new StartLosses(runs, view)),
+      split(new QSplitter(Qt::Vertical, view)),
       state(new QLabel(view)),
       empty(inviteOver(*bars, tr("Compute: how far each weight in two factors is from the full one, by how the factors "
                                  "start."))),
@@ -199,11 +205,12 @@ void GapView::Impl::layOut()
     upper->setStretchFactor(1, 1);
     upper->setSizes({kAnyWidth, kAnyWidth});
     upper->setChildrenCollapsible(false);
-    auto* split = new QSplitter(Qt::Vertical, m_view);
+    split->setObjectName(QStringLiteral("gapSplit"));
     split->addWidget(upper);
     split->addWidget(losses);
     split->setStretchFactor(0, 1);
     split->setStretchFactor(1, 1);
+    split->setSizes({kAnyWidth, kAnyWidth});
     split->setChildrenCollapsible(false);
     auto* column = new QVBoxLayout(m_view);
     column->setContentsMargins(0, 0, 0, 0);
@@ -215,6 +222,15 @@ void GapView::Impl::layOut()
     column->addLayout(shown);
     column->addWidget(split, 1);
     column->addWidget(state);
+}
+
+void GapView::Impl::arrange(int height)
+{
+    const Qt::Orientation orientation = height < kLow ? Qt::Horizontal : Qt::Vertical;
+    if (split->orientation() != orientation) {
+        split->setOrientation(orientation);
+        split->setSizes(orientation == Qt::Vertical ? QList{kAnyWidth, kAnyWidth} : QList{2 * kAnyWidth, kAnyWidth});
+    }
 }
 
 void GapView::Impl::connectControls()
@@ -361,6 +377,12 @@ void GapView::mark(std::function<bool(const WeightPlace&)> which)
 {
     m_impl->marked = std::move(which);
     m_impl->showMarks();
+}
+
+void GapView::resizeEvent(QResizeEvent* event)
+{
+    PlotView::resizeEvent(event);
+    m_impl->arrange(event->size().height());
 }
 
 void GapView::setTheme(resources::Theme theme)

@@ -17,9 +17,7 @@ constexpr double kMargin = 0.04;      ///< room above and below the curves, as a
 constexpr double kLinearShare = 1e-4; ///< of the largest value, below which a symmetric logarithm is linear
 constexpr int kFewestColumns = 200;   ///< of a curve, however many there are
 constexpr int kMostColumns = 24'000;  ///< of all curves together
-constexpr int kAxesHeight = 50;       ///< pixels: the numbers and the name below a plot, and its margins
 constexpr double kLegendShare = 0.5;  ///< of the width that a name in the legend may take
-constexpr double kLegendHeight = 0.4; ///< of the plot's height that the legend may take
 constexpr int kNarrowestName = 80;    ///< pixels
 constexpr int kNotePadding = 6;       ///< pixels
 constexpr int kReadings = 12;         ///< runs beside the crosshair
@@ -221,36 +219,30 @@ void CurvePlot::refresh()
     if (m_following && any) {
         fitAxes();
     }
+    fitTicks(*this);
     replotSoon(*this);
 }
 
-/// Names give way in a narrow plot, and the legend in a low one: the crosshair names the curves too.
+/// Names give way in a narrow plot, and the legend where it has no room: the crosshair names the curves too.
 void CurvePlot::fitLegend()
 {
     const int widest = std::max(static_cast<int>(width() * kLegendShare), kNarrowestName);
-    int rows = 0;
+    int names = 0;
+    int longest = 0;
     for (auto& [id, shown] : m_curves) {
-        shown.line->setName(fontMetrics().elidedText(shown.look.name, Qt::ElideMiddle, widest));
-        rows += shown.look.name.isEmpty() ? 0 : 1;
+        const QString name = fontMetrics().elidedText(shown.look.name, Qt::ElideMiddle, widest);
+        shown.line->setName(name);
+        names += name.isEmpty() ? 0 : 1;
+        longest = std::max(longest, fontMetrics().horizontalAdvance(name));
     }
-    const int high = rows * (fontMetrics().height() + 6);
-    legend->setVisible(!isEmpty() && rows > 0 && high <= (height() - kAxesHeight) * kLegendHeight);
+    arrangeLegend(*this, isEmpty() ? 0 : names, longest);
 }
 
 void CurvePlot::resizeEvent(QResizeEvent* event)
 {
     fitLegend();
-    fitTicks();
+    fitTicks(*this);
     QCustomPlot::resizeEvent(event);
-}
-
-/// As many numbers along a low plot's side as stand there without touching.
-void CurvePlot::fitTicks()
-{
-    constexpr int most = 5;
-    const int line = QFontMetrics(yAxis->tickLabelFont()).height();
-    const int beneath = 3 * line; // what the labels of the other axis take, roughly
-    yAxis->ticker()->setTickCount(std::clamp((height() - beneath) / (2 * line), 2, most));
 }
 
 void CurvePlot::showAll()
@@ -315,7 +307,6 @@ void CurvePlot::setScaleY(AxisScale scale)
     const bool logarithmic = scale == AxisScale::Logarithmic;
     yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     yAxis->setTicker(shortTicker(yAxis->scaleType()));
-    fitTicks();
     showAll();
 }
 
@@ -326,7 +317,7 @@ void CurvePlot::setTheme(resources::Theme theme)
     const auto& c = resources::themeColours(theme);
     m_cursor->setPen(QPen(toQColor(c.muted), 1, Qt::DotLine));
     m_values->setColor(toQColor(c.text));
-    m_values->setBrush(toQColor(c.raised, 0.94));
+    m_values->setBrush(toQColor(c.raised)); // it may lie over the legend
     m_values->setPen(toQColor(c.border));
     m_values->setFont(font());
     m_noteItem->setColor(toQColor(c.muted));

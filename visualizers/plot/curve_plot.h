@@ -81,7 +81,6 @@ private:
     void setFullRange(Curve::Range x, Curve::Range y);
     void drawBands();
     void fitLegend();
-    void fitTicks();
     void wrapNote();
     void crosshair(QPointF position);
     [[nodiscard]] QStringList readingsAt(double x) const;

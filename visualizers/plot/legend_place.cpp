@@ -11,7 +11,11 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kClear = 4; ///< pixels between a line and the legend
+constexpr double kClear = 4;        ///< pixels between a line and the legend
+constexpr double kMostHeight = 0.4; ///< of the axes' height that the legend may take
+constexpr double kMostWidth = 0.8;  ///< of their width, where names stand beside each other
+constexpr int kGap = 6;             ///< pixels between two names
+constexpr int kSign = 50;           ///< pixels of a curve's sign beside its name
 
 /// Whether the piece of a line from `a` to `b` runs through the rectangle; `a` is not to the right of `b`.
 bool crosses(const QRectF& rect, QPointF a, QPointF b)
@@ -52,6 +56,17 @@ bool covers(const QRectF& rect, const QCustomPlot& plot)
 }
 
 } // namespace
+
+void arrangeLegend(QCustomPlot& plot, int names, int longest)
+{
+    const int row = plot.fontMetrics().height() + kGap;
+    const QSize axes(std::max(plot.width() - kAxesRoom.width(), 0), std::max(plot.height() - kAxesRoom.height(), 0));
+    const int rows = static_cast<int>(axes.height() * kMostHeight) / row;
+    const int columns = rows > 0 ? (names + rows - 1) / rows : 0;
+    plot.legend->setWrap(columns > 1 ? (names + columns - 1) / columns : 0);
+    plot.legend->setFillOrder(QCPLegend::foRowsFirst); // which places them anew
+    plot.legend->setVisible(columns == 1 || (columns > 1 && columns * (longest + kSign) <= axes.width() * kMostWidth));
+}
 
 void keepLegendClear(QCustomPlot& plot)
 {

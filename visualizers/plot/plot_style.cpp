@@ -3,6 +3,8 @@
 
 #include <qcustomplot.h>
 
+#include <algorithm>
+
 namespace residua::visualizers {
 
 QColor toQColor(resources::Rgb rgb, double alpha)
@@ -36,6 +38,13 @@ void applyTheme(QCustomPlot& plot, resources::Theme theme)
     plot.legend->setFont(plot.font());
     plot.selectionRect()->setPen(QPen(toQColor(c.accent), 1));
     plot.selectionRect()->setBrush(QBrush(toQColor(c.accent, 0.12)));
+}
+
+void fitTicks(QCustomPlot& plot)
+{
+    constexpr int kMost = 5;
+    const int spacing = 2 * QFontMetrics(plot.yAxis->tickLabelFont()).height();
+    plot.yAxis->ticker()->setTickCount(std::clamp((plot.height() - kAxesRoom.height()) / spacing, 1, kMost));
 }
 
 void replotSoon(QCustomPlot& plot)

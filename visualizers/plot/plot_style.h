@@ -4,6 +4,7 @@
 #include "resources/colours.h"
 
 #include <QColor>
+#include <QSize>
 
 class QCustomPlot;
 class QCPColorGradient;
@@ -15,6 +16,11 @@ namespace residua::visualizers {
 
 /// Grounds, axes, grid, legend and fonts of a plot in the theme's colours.
 void applyTheme(QCustomPlot& plot, resources::Theme theme);
+
+/// Height and width of what stands below and beside the axes of a plot.
+inline constexpr QSize kAxesRoom(60, 50);
+/// Gives the vertical axis no more numbers than can be read above each other.
+void fitTicks(QCustomPlot& plot);
 
 /// Draws the plot once, however often it is asked for before, and in time for the window's next repaint: what one event
 /// changes in several plots is one repaint of the window, which is dear where it is composed without a GPU. GUI thread.

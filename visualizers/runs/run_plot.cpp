@@ -16,7 +16,8 @@
 namespace residua::visualizers {
 namespace {
 
-constexpr double kRawAlpha = 0.5;
+constexpr double kRawAlpha = 0.6; ///< at which every curve's colour stands out from both themes' ground
+constexpr double kRawWidth = 1.3;
 constexpr double kBehindBand = 0.25;          ///< of a run whose mean over seeds is drawn
 constexpr double kFirstColumnAlpha = 0.3;     ///< of the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< taken into averages before what waits is let through
@@ -248,6 +249,7 @@ void RunPlot::styleLine(const Item& run, std::size_t line) const
     full.alpha = kFirstColumnAlpha + (1 - kFirstColumnAlpha) * depth;
     CurvePlot::Look faint = full;
     faint.alpha *= kRawAlpha;
+    faint.width = kRawWidth;
     faint.reading = byColumn() ? QString() : reading; // of columns, one number each
     full.name = line == last ? legendName(full.run, m_shown.title) : QString();
     full.width = 1.8;

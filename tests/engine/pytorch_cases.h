@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The networks that tst_pytorch_folder writes as PyTorch code and compares.
+#pragma once
+
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace residua::tests {
+
+inline constexpr std::int64_t kPyTorchDepth = 4;
+
+struct PyTorchCase {
+    std::string name;
+    projects::Project project;
+    std::int64_t step = 0; ///< after which it is exported
+};
+
+/// Named: a line for each is in the output of the test.
+class PyTorchCases {
+public:
+    void add(std::string name, projects::Project project, std::int64_t step = 0);
+    [[nodiscard]] const std::vector<PyTorchCase>& all() const { return m_all; }
+
+    /// Every topology, with a block that has the ports which it feeds.
+    void addTopologies();
+    /// What the presets leave as it is.
+    void addMixOptions();
+    void addOtherWirings();
+    /// A block and a stem with the kinds that presets lack; odd names on purpose.
+    void addSequenceKinds();
+    void addImageKinds();
+    /// Attentions of each kind, some in one class and some in several.
+    void addAttentions();
+    void addNetworks();
+    /// A network that grows, between and within its stages, under every way of wiring it.
+    void addStages();
+    /// In single precision, at the sizes that they have.
+    void addExamples();
+
+private:
+    std::vector<PyTorchCase> m_all;
+};
+
+} // namespace residua::tests
