@@ -15,13 +15,27 @@ namespace {
 
 constexpr engine::QueryTag kExport{1};
 
+std::string howToLoad(const engine::ExportReady& ready)
+{
+    if (ready.architecture.empty()) {
+        return "python " + (ready.folder / "check.py").string() + " compares it with what is recorded here";
+    }
+    const bool own = ready.architecture == "residua";
+    return (own ? "a model with code of its own" : "a model of the architecture " + ready.architecture) +
+           ": AutoModelForCausalLM.from_pretrained(\"" + ready.folder.string() + "\"" +
+           (own ? ", trust_remote_code=True)" : ")");
+}
+
 Exit runExport(const Arguments& arguments, const Console& console)
 {
     const std::string format = arguments.text("to");
-    if (format != "pytorch") {
-        return console.fail(Exit::Usage,
-                            {"--to", format.empty() ? "missing, expected --to pytorch"
-                                                    : "got \"" + shortened(format) + "\", expected pytorch"});
+    const bool model = format == "huggingface";
+    if (!model && format != "pytorch") {
+        const std::string got = format.empty() ? "missing" : "got \"" + shortened(format) + "\"";
+        return console.fail(Exit::Usage, {"--to", got + ", expected pytorch or huggingface"});
+    }
+    if (arguments.has("type") && !model) {
+        return console.fail(Exit::Usage, {"--type", "is of --to huggingface alone"});
     }
     if (!arguments.has("output")) {
         return console.fail(Exit::Usage, {"--output", "missing, expected -o FOLDER, which does not exist yet"});
@@ -35,6 +49,8 @@ Exit runExport(const Arguments& arguments, const Console& console)
     request.tag = kExport;
     request.runDirectory = *run;
     request.folder = *folder;
+    request.format = model ? engine::ExportFormat::HuggingFace : engine::ExportFormat::PyTorch;
+    request.type = arguments.text("type");
     setSource(request, arguments);
     if (arguments.has("from")) {
         request.step = arguments.integer("from", 0);
@@ -54,9 +70,10 @@ Exit runExport(const Arguments& arguments, const Console& console)
     console.line("wrote " + ready->folder.string() + ": the network after step " + grouped(ready->step) + ", " +
                  grouped(ready->layers) + (ready->layers == 1 ? " layer, " : " layers, ") + grouped(ready->parameters) +
                  " parameters" + left);
-    console.line("python " + (ready->folder / "check.py").string() + " compares it with what is recorded here");
+    console.line(howToLoad(*ready));
     console.value({{"folder", ready->folder.string()},
-                   {"format", "pytorch"},
+                   {"format", format},
+                   {"architecture", ready->architecture},
                    {"step", ready->step},
                    {"layers", ready->layers},
                    {"parameters", ready->parameters},
@@ -71,11 +88,14 @@ std::vector<Command> exportCommands()
 {
     return {
         {"export",
-         "write a checkpoint's network as PyTorch code that needs nothing of this program",
+         "write a checkpoint's network as PyTorch code, or as a model that transformers loads",
          "residua-cli export my-project/runs/first --to pytorch -o my-project/pytorch",
          {{{"RUN", "a run's directory"}},
-          {{"to", OptionKind::Text, "FORMAT", "pytorch: model.py, its weights, and check.py, which compares"},
+          {{"to", OptionKind::Text, "FORMAT",
+            "pytorch: model.py, its weights, and check.py, which compares; huggingface: what transformers loads"},
            {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
+           {"type", OptionKind::Text, "TYPE",
+            "huggingface: F32, F16 or BF16 (default: as imported where nothing is lost, else F32)"},
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
            projectOption(),
            otherDataOption(),

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A checkpoint as PyTorch code, with what the engine computes on a few examples beside it.
+// A checkpoint as PyTorch code, with what the engine computes on a few examples beside it, or as a model of
+// transformers.
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/import_record.h"
+#include "engine/session/model_data.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
 #include "engine/train/batches.h"
 #include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"
+#include "engine/transfer/huggingface_folder.h"
 #include "engine/transfer/pytorch_folder.h"
+#include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <utility>
@@ -36,22 +41,92 @@ private:
         if (!opened) {
             return opened.error();
         }
-        const LoadedCheckpoint& checkpoint = opened->checkpoint;
-        projects::Project project = opened->run.project;
-        if (project.training.precision == projects::Precision::Bf16) {
-            project.training.precision = projects::Precision::Fp32; // as its parameters are
-        }
         const Result<projects::SoundProject> sound = projects::soundProject(opened->run.project);
         if (!sound) {
             return sound.error();
         }
-        const Dataset& dataset = *opened->dataset;
+        if (m_request.format == ExportFormat::PyTorch) {
+            return writeCode(*opened, *sound, PlainPyTorch{});
+        }
+        if (!projects::isLanguage((*sound)->data)) {
+            return Error{"data", "the run is no language model, and transformers has models of language; expected "
+                                 "--to pytorch"};
+        }
+        const std::vector<std::filesystem::path> companions =
+            tokeniserFiles((*sound)->data.source, opened->run.projectDirectory);
+        const Result<projects::FoundDecoder> found = decoderIn(*opened, *sound);
+        if (found) {
+            return writeModel(*opened, *sound, *found, companions);
+        }
+        if (!m_request.type.empty()) {
+            return Error{"type", "a model with code of its own keeps the checkpoint's type: " + found.error().text()};
+        }
+        return writeCode(*opened, *sound, CustomModel{found.error().message, companions});
+    }
+
+    /// Of a network that is there as a whole.
+    static Result<projects::FoundDecoder> decoderIn(const OpenedCheckpoint& opened, const projects::SoundProject& sound)
+    {
+        const projects::StageSchedule& schedule = sound->schedule;
+        const bool parts = !projects::trainsAll(schedule) && opened.checkpoint.state.step < opened.run.info.steps;
+        const bool weighs = schedule.scaling == projects::DropScaling::Evaluation && !projects::trainsAll(schedule);
+        if (parts || weighs) {
+            return Error{"schedule", "its schedule gives layers a part of their own in evaluation"};
+        }
+        return projects::decoderOf(sound);
+    }
+
+    [[nodiscard]] projects::ExportedRun exportedRun(const OpenedCheckpoint& opened) const
+    {
+        const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
+        return {name, opened.checkpoint.state.step, opened.run.info.steps, 0, 0};
+    }
+
+    Result<ExportReady> writeModel(const OpenedCheckpoint& opened, const projects::SoundProject& sound,
+                                   const projects::FoundDecoder& found,
+                                   const std::vector<std::filesystem::path>& companions)
+    {
+        Result<std::optional<ImportRecord>> imported = readImport(m_request.runDirectory);
+        if (!imported) {
+            return imported.error();
+        }
+        const std::optional<StoredType> type = weightTypeFrom(m_request.type);
+        if (!type && !m_request.type.empty()) {
+            return Error{"type", "got \"" + m_request.type + "\", expected F32, F16 or BF16"};
+        }
+        Result<HuggingFaceFolder> folder =
+            writeHuggingFaceFolder(m_request.folder, {sound, found, opened.checkpoint.model.tensors(),
+                                                      std::move(*imported), type, exportedRun(opened), companions});
+        if (!folder) {
+            return folder.error();
+        }
+        std::vector<std::string> notes = opened.run.notes;
+        notes.insert(notes.end(), folder->notes.begin(), folder->notes.end());
+        return ExportReady{m_request.tag,
+                           folder->architecture,
+                           m_request.folder,
+                           opened.checkpoint.state.step,
+                           found.decoder.layers,
+                           folder->parameters,
+                           0,
+                           std::move(notes)};
+    }
+
+    Result<ExportReady> writeCode(const OpenedCheckpoint& opened, const projects::SoundProject& sound,
+                                  std::variant<PlainPyTorch, CustomModel> use)
+    {
+        projects::Project project = opened.run.project;
+        if (project.training.precision == projects::Precision::Bf16) {
+            project.training.precision = projects::Precision::Fp32; // as its parameters are
+        }
+        const Dataset& dataset = *opened.dataset;
         const Result<std::unique_ptr<CompiledNetwork>> network =
             CompiledNetwork::compile(project, dataset.schema(), "cpu");
         if (!network) {
             return network.error();
         }
-        if (const Status loaded = loadParameters(checkpoint.model.tensors(), (*network)->parameters()); !loaded) {
+        if (const Status loaded = loadParameters(opened.checkpoint.model.tensors(), (*network)->parameters());
+            !loaded) {
             return loaded.error();
         }
         Batch batch;
@@ -59,15 +134,14 @@ private:
         if (!sample) {
             return sample.error();
         }
-        const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
-        const Result<PyTorchFolder> folder = writePyTorchFolder(
-            m_request.folder,
-            {*sound, **network, *sample, {name, checkpoint.state.step, opened->run.info.steps, 0, 0}});
+        const bool custom = std::holds_alternative<CustomModel>(use);
+        const Result<PyTorchFolder> folder =
+            writePyTorchFolder(m_request.folder, {sound, **network, *sample, exportedRun(opened), std::move(use)});
         if (!folder) {
             return folder.error();
         }
-        return ExportReady{m_request.tag,      m_request.folder, checkpoint.state.step, folder->layers,
-                           folder->parameters, folder->leftOut,  opened->run.notes};
+        return ExportReady{m_request.tag,  custom ? "residua" : "", m_request.folder, opened.checkpoint.state.step,
+                           folder->layers, folder->parameters,      folder->leftOut,  opened.run.notes};
     }
 
     /// A few examples of the validation split, or of the training split where there is no other.

@@ -11,6 +11,7 @@
 #include "projects/nodes/graph_builder.h"
 #include "projects/schedule/stage_schedule.h"
 #include "tests/projects/graph_text.h"
+#include "tests/support/python.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -97,17 +98,6 @@ def fault(folder):
 for folder in sorted(Path(sys.argv[1]).iterdir()):
     print(folder.name, fault(folder).replace("\n", " "), sep="\t", flush=True)
 )";
-
-/// What packaging/python.sh installs, or the system's.
-QString pythonCommand()
-{
-    if (const QString named = qEnvironmentVariable("RESIDUA_PYTHON"); !named.isEmpty()) {
-        return named;
-    }
-    const QString caches = qEnvironmentVariable("XDG_CACHE_HOME", QDir::homePath() + "/.cache");
-    const QString installed = caches + "/residua/python/bin/python3";
-    return QFileInfo(installed).isExecutable() ? installed : "python3";
-}
 
 struct Case {
     std::string name;
@@ -585,7 +575,7 @@ private Q_SLOTS:
     void isCleanByRuff()
     {
         QProcess ruff;
-        ruff.start(pythonCommand(),
+        ruff.start(tests::pythonCommand(),
                    {"-m", "ruff", "check", "--isolated", "--no-cache", "--output-format=concise", m_scratch.path()});
         if (!ruff.waitForStarted() || !ruff.waitForFinished(60'000)) {
             QSKIP("there is no Python");
@@ -619,9 +609,9 @@ private:
     {
         QProcess python;
         python.setProcessEnvironment(QProcessEnvironment::systemEnvironment());
-        python.start(pythonCommand(), {"-B", "-c", kDriver, m_scratch.path()});
+        python.start(tests::pythonCommand(), {"-B", "-c", kDriver, m_scratch.path()});
         if (!python.waitForStarted()) {
-            m_missing = "there is no " + pythonCommand();
+            m_missing = "there is no " + tests::pythonCommand();
             return;
         }
         QVERIFY(python.waitForFinished(240'000));
