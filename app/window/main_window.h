@@ -84,6 +84,7 @@ private:
     void saveAs();
     void chooseAndOpen();
     void askForNew();
+    void askForModel();
     void takeUpDraft(const QString& folder);
     void moveDraftToTrash(const Draft& draft);
     void chooseTopology(int index);
