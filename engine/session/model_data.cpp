@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/model_data.h"
 
+#include "engine/api/data_summary.h"
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"
@@ -23,7 +24,8 @@ struct TokeniserFile {
     const char* name;
     projects::TokeniserKind kind;
 };
-constexpr TokeniserFile kTokenisers[] = {{"tokenizer.model", projects::TokeniserKind::SentencePiece}};
+constexpr TokeniserFile kTokenisers[] = {{"tokenizer.json", projects::TokeniserKind::TokenizerJson},
+                                         {"tokenizer.model", projects::TokeniserKind::SentencePiece}};
 
 /// What transformers keeps beside it: which tokens begin and end a text, and the like.
 constexpr const char* kBeside[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
@@ -57,27 +59,49 @@ std::string standInTokens(std::int64_t tokens, std::int64_t vocabulary)
     return bytes;
 }
 
+/// The files of a tokeniser, where the folder has it: its own and those beside it.
+Result<std::vector<fs::path>> filesOf(const TokeniserFile& tokeniser, const fs::path& folder)
+{
+    const Result<fs::path> path = fileOf(folder, tokeniser.name);
+    if (!path) {
+        return path.error();
+    }
+    std::vector<fs::path> files;
+    if (path->empty()) {
+        return files;
+    }
+    files.push_back(*path);
+    for (const char* const name : kBeside) {
+        const Result<fs::path> beside = fileOf(folder, name);
+        if (beside && !beside->empty()) {
+            files.push_back(*beside);
+        }
+    }
+    return files;
+}
+
+/// The first that can be read, copied into the project; why others cannot is a note.
 Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folder, const fs::path& project,
-                                                           std::int64_t vocabulary)
+                                                           std::int64_t vocabulary, std::vector<std::string>& notes)
 {
     for (const TokeniserFile& each : kTokenisers) {
-        const Result<fs::path> path = fileOf(folder, each.name);
-        if (!path) {
-            return path.error();
+        const Result<std::vector<fs::path>> files = filesOf(each, folder);
+        if (!files) {
+            return files.error();
         }
-        if (path->empty()) {
+        if (files->empty()) {
             continue;
         }
-        std::vector<fs::path> files{*path};
-        for (const char* const name : kBeside) {
-            const Result<fs::path> beside = fileOf(folder, name);
-            if (beside && !beside->empty()) {
-                files.push_back(*beside);
-            }
+        const Result<projects::Tokeniser> read = tokeniserAt(files->front());
+        if (!read || read->vocabulary > vocabulary) {
+            notes.push_back(read ? std::string(each.name) + " has " + std::to_string(read->vocabulary) +
+                                       " tokens, the model " + std::to_string(vocabulary) + ": it is left out"
+                                 : "the tokeniser is left out: " + read.error().text());
+            continue;
         }
         std::error_code code;
         fs::create_directory(project / kTokeniserFolder, code);
-        if (const Status copied = copyInto(project / kTokeniserFolder, files); !copied) {
+        if (const Status copied = copyInto(project / kTokeniserFolder, *files); !copied) {
             return copied.error();
         }
         return std::optional(
@@ -150,12 +174,18 @@ Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
                             const std::optional<projects::Source>& data, std::int64_t vocabulary, std::int64_t length)
 {
     const bool ready = data && std::holds_alternative<projects::TokenFileData>(*data);
+    std::vector<std::string> notes;
     const auto tokeniser = ready ? Result<std::optional<projects::Tokeniser>>(std::optional<projects::Tokeniser>())
-                                 : copiedTokeniser(folder, project, vocabulary);
+                                 : copiedTokeniser(folder, project, vocabulary, notes);
     if (!tokeniser) {
         return tokeniser.error();
     }
-    return *tokeniser ? textData(project, data, **tokeniser, length) : tokenData(project, data, vocabulary, length);
+    Result<ModelData> made =
+        *tokeniser ? textData(project, data, **tokeniser, length) : tokenData(project, data, vocabulary, length);
+    if (made) {
+        made->notes.insert(made->notes.begin(), notes.begin(), notes.end());
+    }
+    return made;
 }
 
 std::vector<fs::path> tokeniserFiles(const projects::Source& source, const fs::path& projectDirectory)

@@ -148,6 +148,38 @@ private Q_SLOTS:
         }
     }
 
+    /// With what lies beside it, into the project and out again; one that cannot be read is left out.
+    void bringsTheTokeniser()
+    {
+        tests::ModelFolder(m_cases["llama"].toObject()).write(at("model"));
+        std::ofstream(at("model") / "tokenizer.json")
+            << R"({"version":"1.0","truncation":null,"padding":null,"added_tokens":[],"normalizer":null,)"
+               R"("pre_tokenizer":{"type":"WhitespaceSplit"},"post_processor":null,"decoder":null,)"
+               R"("model":{"type":"WordLevel","vocab":{"[UNK]":0,"one":1,"two":2},"unk_token":"[UNK]"}})";
+        std::ofstream(at("model") / "tokenizer_config.json") << "{}";
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        const auto project = projects::loadProject(at("project"));
+        const auto* const text = std::get_if<projects::TextData>(&project->project.data.source);
+        QVERIFY(text != nullptr && text->tokeniser.kind == projects::TokeniserKind::TokenizerJson);
+        SampleRequest request;
+        request.runDirectory = ready->runDirectory;
+        request.prompt = "one two";
+        request.tokens = 1;
+        const auto sample = answerTo<SampleReady>(request);
+        QVERIFY2(sample.ok(), sample ? "" : sample.error().text().c_str());
+        QVERIFY2(sample->text.starts_with("one two"), sample->text.c_str());
+        QVERIFY(exported(ready->runDirectory, at("exported")).ok());
+        for (const char* const name : {"tokenizer.json", "tokenizer_config.json"}) {
+            QVERIFY(fs::exists(at("exported") / name));
+        }
+
+        std::ofstream(at("model") / "tokenizer.json") << "{}";
+        const auto without = imported(at("model"), at("without"));
+        QVERIFY2(without.ok(), without ? "" : without.error().text().c_str());
+        QVERIFY2(without->notes.front().starts_with("the tokeniser is left out"), without->notes.front().c_str());
+    }
+
     /// A file without its folder, by the names that its architecture gives: all but the one that is misnamed.
     void putsTensorsOntoAProject()
     {
