@@ -17,7 +17,7 @@ set(RESIDUA_MODULE_FOLDERS
 # The folders of a module, in an order in which each may include itself and those before it. A folder that is not named here
 # is free.
 set(RESIDUA_FOLDER_ORDER_projects
-  base model depth nodes schedule library schema diff edit file check pytorch cost transfer studies commands)
+  base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies commands)
 set(RESIDUA_FOLDER_ORDER_engine
   api theory files runs results tokeniser data bundle lowrank runtime ops graph depth network observe train transfer session)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)

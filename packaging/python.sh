@@ -1,29 +1,83 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs PyTorch for Python, of the version that setup.sh has LibTorch of, what makes and runs ONNX graphs with it, and
-# ruff, in the cache outside the checkout: what the tests of exported networks run them with, and `export --to onnx`. 3 GB
-# to download, 5 GB on disk; without it those tests write the folders, do not compare them, and say so. RESIDUA_PYTHON
-# names a Python of your own instead.
+# Installs PyTorch for Python, of the version that setup.sh has LibTorch of, transformers, what makes and runs ONNX graphs,
+# and ruff, in the cache outside the checkout: what the tests of exported and imported networks run them with, and
+# `export --to onnx`. Without it those tests write the folders, do not compare them, and say so. RESIDUA_PYTHON names a
+# Python of your own instead.
+#
+# Under Python 3.11 (Debian 12) without CUDA: half a gigabyte to download, under a minute. The wheel's Python part wants
+# functions of CUDA's libraries that nothing calls on a processor; an empty library has their names. Under another Python
+# all of it, as pip installs it: 3 GB to download, 5 GB on disk.
 set -euo pipefail
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
 torch_version=$(awk '$1 == "torch" { print $3 }' "$checkout/packaging/wheels.txt")
-ruff_version=0.17.6
-packages=("torch==$torch_version" "ruff==$ruff_version" onnx==1.23.2 onnxscript==0.7.2 onnxruntime==1.32.0)
+torch_hash=$(awk '$1 == "python" { print $5 }' "$checkout/packaging/wheels.txt")
+packages=(transformers==5.23.0 ruff==0.17.6 onnx==1.23.2 onnxscript==0.7.2 onnxruntime==1.32.0)
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/residua"
 target="$cache/python"
+libraries="${RESIDUA_TORCH:-$cache/torch-$torch_version}/nvidia"
+
+pip() { "$target/bin/pip" "$1" --quiet --disable-pip-version-check --no-cache-dir "${@:2}"; }
+
+# The Python part of the wheel with its libraries for a processor, into $site.
+install_without_cuda() {
+  local work="$target/work" lib="$site/torch/lib" wheel
+  mkdir -p "$work"
+  pip download --no-deps --dest "$work" "torch==$torch_version" || return 1
+  wheel=$(find "$work" -name 'torch-*.whl')
+  [ "$(sha256sum "$wheel" | cut -d' ' -f1)" = "$torch_hash" ] || { say "PyTorch's wheel is not the file it should be"; return 1; }
+  unzip -qo "$wheel" 'torch/*' 'torchgen/*' 'torch-*' -x 'torch/include/*' 'torch/lib/libtorch_cuda*' \
+    'torch/lib/libtorch_nvshmem*' -d "$site"
+  sed -i -E '/^Requires-Dist: (nvidia|triton|cuda)/d' "$site/torch-$torch_version.dist-info/METADATA"
+  ln -s "$libraries" "$site/nvidia"
+  make_empty_libraries "$lib" "$work"
+  rm -r "$work"
+}
+
+# make_empty_libraries LIB WORK: what libtorch_python.so wants and the libraries that are there do not have.
+make_empty_libraries() {
+  local lib=$1 work=$2 name
+  names_of() { nm -D "$@" | awk 'NF > 1 && $(NF - 1) != "w" { print $NF }' | sed 's/@.*//' | sort -u; }
+  names_of --defined-only "$lib"/{libtorch_cpu,libc10,libc10_cuda,libshm}.so "$libraries"/cu13/lib/libcudart.so.13 \
+    /lib/x86_64-linux-gnu/lib{c,m,gcc_s}.so.[16] "$(c++ -print-file-name=libstdc++.so.6)" /lib64/ld-linux-x86-64.so.2 \
+    >"$work/there"
+  names_of --undefined-only "$lib/libtorch_python.so" | grep -v '^_\?Py' | comm -23 - "$work/there" >"$work/missing"
+  awk 'BEGIN { print "static char zeros[65536];"
+               print "extern char of_class[] __asm__(\"_ZTVN10__cxxabiv117__class_type_infoE\");"
+               print "struct type { void *table; const char *name; void *none; };" }
+       /^_ZTV/ { printf "char n%d[1024] __asm__(\"%s\");\n", NR, $1; next }
+       /^_ZTI/ { printf "struct type n%d __asm__(\"%s\") = {of_class + 16, \"%s\", 0};\n", NR, $1, substr($1, 5); next }
+       { printf "void *n%d(void) __asm__(\"%s\");\nvoid *n%d(void) { return zeros; }\n", NR, $1, NR }' \
+    "$work/missing" >"$work/empty.c"
+  cc -shared -fPIC -Wl,-soname,libtorch_cuda.so "$work/empty.c" -lstdc++ -o "$lib/libtorch_cuda.so"
+  for name in libcudnn.so.9 libcufile.so.0; do
+    cc -shared -fPIC -Wl,-soname,$name -x c /dev/null -o "$lib/$name"
+  done
+}
+
+install() {
+  python3 -m venv "$target" || { say "python3 -m venv failed: Debian has it in python3-venv"; return 1; }
+  site=$("$target/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  case $("$target/bin/python3" -c 'import sys; print(*sys.version_info[:2])') in
+    "3 11")
+      install_without_cuda || return 1
+      pip install filelock typing-extensions sympy networkx jinja2 fsspec "${packages[@]}"
+      ;;
+    *) pip install "torch==$torch_version" "${packages[@]}" ;;
+  esac
+  "$target/bin/python3" -c 'import torch, transformers, onnxscript, onnxruntime; torch.ones(2, requires_grad=True).sum().backward()'
+}
 
 mkdir -p "$cache" 2>/dev/null || fail "cannot create the cache directory $cache"
 exec 9>"$cache/python.lock"
 flock 9
-if [ "$(cat "$target/packages" 2>/dev/null)" = "${packages[*]}" ]; then
+if [ "$(cat "$target/packages" 2>/dev/null)" = "torch==$torch_version ${packages[*]}" ]; then
   say "PyTorch $torch_version for Python: there already, in $target"
   exit
 fi
 rm -rf "$target" # what a failure left, or other versions
-python3 -m venv "$target" || fail "python3 -m venv failed: Debian has it in python3-venv"
-"$target/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}" ||
-  { rm -rf "$target"; fail "pip could not install ${packages[*]} (above)"; }
-echo "${packages[*]}" >"$target/packages"
+install || { rm -rf "$target"; fail "PyTorch $torch_version for Python could not be installed (above)"; }
+echo "torch==$torch_version ${packages[*]}" >"$target/packages"
 say "PyTorch $torch_version for Python: installed in $target"

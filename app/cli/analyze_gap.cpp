@@ -222,9 +222,9 @@ Exit runGap(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, request ? order.error() : request.error());
     }
     const std::optional<engine::Event> answer =
-        ask(*request, Computing::from(arguments).threads, [&console](const engine::GapProgress& progress) {
-            console.status("fitted " + std::to_string(progress.gap.done()) + " of " +
-                           std::to_string(progress.gap.fits.size()));
+        ask(*request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
+            const engine::Gap& gap = std::get<engine::GapProgress>(news).gap;
+            console.status("fitted " + std::to_string(gap.done()) + " of " + std::to_string(gap.fits.size()));
         });
     console.status("");
     const auto* const ready = answer ? std::get_if<engine::GapReady>(&*answer) : nullptr;

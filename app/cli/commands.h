@@ -30,6 +30,7 @@ struct Command {
 [[nodiscard]] std::vector<Command> benchCommands();   ///< bench
 [[nodiscard]] std::vector<Command> sweepCommands();   ///< sweep
 [[nodiscard]] std::vector<Command> modelCommands();   ///< eval, sample, retrofit, factorise
+[[nodiscard]] std::vector<Command> importCommands();  ///< import
 [[nodiscard]] std::vector<Command> exportCommands();  ///< export
 [[nodiscard]] std::vector<Command> bundleCommands();  ///< pack, unpack
 [[nodiscard]] std::vector<Command> analyzeCommands(); ///< analyze

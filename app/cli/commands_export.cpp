@@ -33,6 +33,17 @@ std::string formatHelp()
     return help;
 }
 
+std::string howToLoad(const engine::ExportReady& ready)
+{
+    if (ready.architecture.empty()) {
+        return "python " + (ready.folder / "check.py").string() + " compares it with what is recorded here";
+    }
+    const bool own = ready.architecture == "residua";
+    return (own ? "a model with code of its own" : "a model of the architecture " + ready.architecture) +
+           ": AutoModelForCausalLM.from_pretrained(\"" + ready.folder.string() + "\"" +
+           (own ? ", trust_remote_code=True)" : ")");
+}
+
 Exit runExport(const Arguments& arguments, const Console& console)
 {
     const std::string named = arguments.text("to");
@@ -41,6 +52,9 @@ Exit runExport(const Arguments& arguments, const Console& console)
         return console.fail(
             Exit::Usage, {"--to", named.empty() ? "missing, expected one of " + formatKeys()
                                                 : "got \"" + shortened(named) + "\", expected one of " + formatKeys()});
+    }
+    if (arguments.has("type") && *format != engine::ExportFormat::HuggingFace) {
+        return console.fail(Exit::Usage, {"--type", "is of --to huggingface alone"});
     }
     if (!arguments.has("output")) {
         return console.fail(Exit::Usage, {"--output", "missing, expected -o FOLDER, which does not exist yet"});
@@ -55,6 +69,7 @@ Exit runExport(const Arguments& arguments, const Console& console)
     request.runDirectory = *run;
     request.folder = *folder;
     request.format = *format;
+    request.type = arguments.text("type");
     setSource(request, arguments);
     if (arguments.has("from")) {
         request.step = arguments.integer("from", 0);
@@ -74,9 +89,10 @@ Exit runExport(const Arguments& arguments, const Console& console)
     console.line("wrote " + ready->folder.string() + ": the network after step " + grouped(ready->step) + ", " +
                  grouped(ready->layers) + (ready->layers == 1 ? " layer, " : " layers, ") + grouped(ready->parameters) +
                  " parameters" + left);
-    console.line("python " + (ready->folder / "check.py").string() + " compares it with what is recorded here");
+    console.line(howToLoad(*ready));
     console.value({{"folder", ready->folder.string()},
                    {"format", named},
+                   {"architecture", ready->architecture},
                    {"step", ready->step},
                    {"layers", ready->layers},
                    {"parameters", ready->parameters},
@@ -91,11 +107,13 @@ std::vector<Command> exportCommands()
 {
     return {
         {"export",
-         "write a checkpoint's network as PyTorch code that needs nothing of this program, or as ONNX",
+         "write a checkpoint's network as PyTorch code, as ONNX, or as a model that transformers loads",
          "residua-cli export my-project/runs/first --to pytorch -o my-project/pytorch",
          {{{"RUN", "a run's directory"}},
           {{"to", OptionKind::Text, "FORMAT", formatHelp()},
            {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
+           {"type", OptionKind::Text, "TYPE",
+            "huggingface: F32, F16 or BF16 (default: as imported where nothing is lost, else F32)"},
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
            projectOption(),
            otherDataOption(),

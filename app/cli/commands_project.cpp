@@ -81,35 +81,16 @@ bool takeTokeniser(projects::Source& source, const projects::Tokeniser& tokenise
         source);
 }
 
-/// Ready-made tokens, JSON Lines or text, by the name's end; a folder is text. Relative paths start at the project.
-projects::Source sourceAt(const std::filesystem::path& path)
-{
-    const std::string name = path.string();
-    const std::string end = path.extension().string();
-    if (end == ".bin") {
-        return projects::TokenFileData{.path = name, .validationPath = {}};
-    }
-    if (end == ".jsonl" || end == ".ndjson") {
-        return projects::JsonLinesData{.path = name, .tokeniser = {}};
-    }
-    return projects::TextData{name, {}};
-}
-
 /// From data, sizes and a topology.
 Result<projects::Project> sizedProject(const Arguments& arguments, const std::filesystem::path& directory)
 {
     projects::Source source = projects::SyntheticLanguage{};
     if (arguments.has("data")) {
-        const Result<std::filesystem::path> path = absolutePath(arguments.text("data"));
-        if (!path) {
-            return path.error();
+        const Result<projects::Source> given = dataSource(arguments);
+        if (!given) {
+            return given.error();
         }
-        std::error_code code;
-        if (!std::filesystem::exists(*path, code)) {
-            return Error{"--data",
-                         path->string() + " does not exist; expected a text, a folder of texts, .jsonl or .bin"};
-        }
-        source = sourceAt(*path);
+        source = *given;
     }
     if (arguments.has("tokeniser")) {
         const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"));

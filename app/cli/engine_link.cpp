@@ -116,19 +116,20 @@ std::optional<engine::Event> EngineLink::takeEvent()
 }
 
 std::optional<engine::Event> ask(const engine::Command& question, int threads,
-                                 const std::function<void(const engine::GapProgress&)>& news)
+                                 const std::function<void(const engine::Event&)>& news)
 {
     EngineLink link(threads);
     link.post(question);
     while (true) {
         Heard heard = link.next();
         if (auto* const event = std::get_if<engine::Event>(&heard)) {
-            const auto* const part = std::get_if<engine::GapProgress>(event);
-            if (part == nullptr) {
+            const bool isPart = std::holds_alternative<engine::GapProgress>(*event) ||
+                                std::holds_alternative<engine::ImportProgress>(*event);
+            if (!isPart) {
                 return std::move(*event);
             }
             if (news) {
-                news(*part);
+                news(*event);
             }
         }
         if (const auto* const signal = std::get_if<Signal>(&heard); signal && *signal != Signal::Checkpoint) {

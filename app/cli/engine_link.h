@@ -56,6 +56,6 @@ private:
 /// Asks an engine of its own one question, and waits for the answer; nothing after an interrupt. `news` is given the
 /// events that are a part of the answer and not the end of it.
 [[nodiscard]] std::optional<engine::Event> ask(const engine::Command& question, int threads = 0,
-                                               const std::function<void(const engine::GapProgress&)>& news = {});
+                                               const std::function<void(const engine::Event&)>& news = {});
 
 } // namespace residua::cli

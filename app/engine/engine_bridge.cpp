@@ -120,6 +120,11 @@ engine::QueryTag EngineBridge::gap(engine::GapRequest request)
     return ask(std::move(request));
 }
 
+engine::QueryTag EngineBridge::importModel(engine::ImportRequest request)
+{
+    return ask(std::move(request));
+}
+
 void EngineBridge::giveUp(engine::QueryTag question)
 {
     m_session->post(engine::GiveUp{question});
@@ -194,6 +199,8 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::ExportReady& value) { emit exportReady(value); },
                    [this](const engine::GapProgress& value) { emit gapProgressed(value); },
                    [this](const engine::GapReady& value) { emit gapReady(value); },
+                   [this](const engine::ImportProgress& value) { emit importProgressed(value); },
+                   [this](const engine::ImportReady& value) { emit importReady(value); },
                    [this](const engine::QueryFailed& value) { emit queryFailed(value); },
                    [](const auto&) {}, // what the window does not follow, or did not ask for
                },

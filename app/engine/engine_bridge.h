@@ -35,6 +35,7 @@ public:
     engine::QueryTag factorise(engine::FactoriseRequest request);
     engine::QueryTag exportNetwork(engine::ExportRequest request);
     engine::QueryTag gap(engine::GapRequest request);
+    engine::QueryTag importModel(engine::ImportRequest request);
     /// queryFailed() answers it, unless it has been answered.
     void giveUp(engine::QueryTag question);
     /// Time that the engine's thread has spent in handing events over, since the start.
@@ -54,6 +55,8 @@ signals:
     void exportReady(const residua::engine::ExportReady& event);
     void gapProgressed(const residua::engine::GapProgress& event);
     void gapReady(const residua::engine::GapReady& event);
+    void importProgressed(const residua::engine::ImportProgress& event);
+    void importReady(const residua::engine::ImportReady& event);
     void queryFailed(const residua::engine::QueryFailed& event);
     void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
 

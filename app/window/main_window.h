@@ -88,6 +88,7 @@ private:
     void takeAlong();
     void chooseAndOpen();
     void askForNew();
+    void askForModel();
     void takeUpDraft(const QString& folder);
     void moveDraftToTrash(const Draft& draft);
     void chooseTopology(int index);

@@ -61,6 +61,7 @@ void MainWindow::connectFile()
     };
     connect(m_actions.create, &QAction::triggered, this, &MainWindow::askForNew);
     connect(m_actions.open, &QAction::triggered, this, &MainWindow::chooseAndOpen);
+    connect(m_actions.import, &QAction::triggered, this, &MainWindow::askForModel);
     connect(m_actions.save, &QAction::triggered, this, &MainWindow::save);
     connect(m_actions.saveAs, &QAction::triggered, this, &MainWindow::saveAs);
     connect(m_actions.revert, &QAction::triggered, this, [this] {

@@ -5,6 +5,7 @@
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
 #include "app/runs/runs_panel.h"
+#include "app/start/import_dialog.h"
 #include "app/start/new_project_dialog.h"
 #include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
@@ -148,6 +149,22 @@ void MainWindow::askForNew()
         if (const Status started = m_session.start({project, {}}); !started) {
             refuse(QString::fromStdString(started.error().text()));
         }
+    });
+    dialog->show();
+}
+
+void MainWindow::askForModel()
+{
+    auto* dialog = new ImportDialog(m_engine, m_folders.projects, this);
+    connect(dialog, &ImportDialog::imported, this, [this](const engine::ImportReady& made) {
+        openProject(made.projectDirectory);
+        QStringList notes;
+        for (const std::string& text : made.notes) {
+            notes << QString::fromStdString(text);
+        }
+        m_banner->say(
+            BannerKind::Note,
+            tr("Imported %1. %2").arg(QString::fromStdString(made.architecture), notes.join(QStringLiteral("; "))));
     });
     dialog->show();
 }

@@ -41,6 +41,8 @@ WindowActions::WindowActions(QWidget& window)
     create = make("new", Text::tr("&New…"), {QKeySequence::New},
                   Text::tr("A new project: its data, depth, width and topology, and what they cost"));
     open = make("open", Text::tr("&Open…"), {QKeySequence::Open}, Text::tr("Open a project's folder"));
+    import = make("", Text::tr("&Import a model…"), {},
+                  Text::tr("A project of a model that Hugging Face's transformers has saved"));
     save = make("save", Text::tr("&Save"), {QKeySequence::Save}, Text::tr("Save the project"));
     saveAs = make("", Text::tr("Save &as…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)},
                   Text::tr("Save the project to another folder"));
@@ -135,6 +137,7 @@ void WindowActions::nameActions()
     const std::pair<QAction*, const char*> names[] = {
         {create, "create"},
         {open, "open"},
+        {import, "import"},
         {save, "save"},
         {saveAs, "saveAs"},
         {revert, "revert"},
@@ -201,6 +204,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     menus.examples = file->addMenu(Text::tr("New from &example"));
     file->addAction(actions.open);
     menus.recent = file->addMenu(Text::tr("Open &recent"));
+    file->addAction(actions.import);
     file->addSeparator();
     file->addActions({actions.save, actions.saveAs, actions.revert});
     file->addSeparator();

@@ -18,6 +18,7 @@ struct WindowActions {
 
     QAction* create;
     QAction* open;
+    QAction* import;
     QAction* save;
     QAction* saveAs;
     QAction* revert;

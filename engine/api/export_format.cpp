@@ -10,6 +10,9 @@ std::span<const ExportFormatInfo> exportFormats()
     static constexpr ExportFormatInfo kFormats[] = {
         {ExportFormat::PyTorch, "pytorch", "PyTorch code", "model.py, its weights, and check.py, which compares",
          "The optimiser's state, the learning rate's schedule, the stages and the data are not in it."},
+        {ExportFormat::HuggingFace, "huggingface", "Hugging Face model",
+         "what transformers loads as a model of language",
+         "The optimiser's state, the learning rate's schedule, the stages and the data are not in it."},
         {ExportFormat::Onnx, "onnx", "ONNX graph",
          "model.onnx beside the PyTorch code that it is made from, by a Python with PyTorch",
          "As with PyTorch code; and the graph itself only evaluates."},

@@ -10,7 +10,10 @@ namespace residua::engine {
 /// What a network can be exported as.
 enum class ExportFormat {
     PyTorch, ///< code that needs nothing of this program
-    Onnx,    ///< that code, and a graph that Python's PyTorch makes of it
+    /// A model that transformers loads: by itself where the network is one of its architectures, else with that code as
+    /// the model's own. The project's tokeniser comes along.
+    HuggingFace,
+    Onnx, ///< that code, and a graph that Python's PyTorch makes of it
 };
 
 struct ExportFormatInfo {

@@ -124,19 +124,42 @@ struct FactoriseRequest {
     std::filesystem::path newRun;
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
-/// Writes the network of a checkpoint as PyTorch code that needs nothing of this program: `folder` with model.py,
-/// weights.safetensors, config.json, check.py, which compares it with outputs recorded here, and README.md; as ONNX
-/// also model.onnx, which a Python with PyTorch makes of that code in a process of its own. Computed on the host.
-/// Refused, by name and with nothing written, where a part of the network has no counterpart or there is no such
-/// Python.
+/// Makes a project of a model that the package transformers has saved (config.json and safetensors), with a run whose
+/// checkpoint of step 0 holds its weights, in single precision. Its tokeniser comes along where the folder has one. The
+/// weights are read one tensor after another, each where it is to be. Refused, by name and before anything is written,
+/// where the architecture, an option or a tensor has no counterpart. ImportProgress tells how far it is.
+struct ImportRequest {
+    QueryTag tag{};
+    std::filesystem::path folder;
+    std::filesystem::path projectDirectory; ///< of the new project; must not exist, or be empty
+    /// What it is to be trained and evaluated on, its tokeniser aside, which is the model's. Nothing: a few lines that
+    /// stand for it, so that all commands work.
+    std::optional<projects::Source> data;
+};
+/// Makes a run of `project` whose checkpoint of step 0 has the numbers of a safetensors file wherever a tensor has the
+/// name and the shape of a parameter: the name that it has here, or in the architecture of transformers that the
+/// network is. All others start as the document says. Refused where none fits.
+struct LoadWeightsRequest {
+    QueryTag tag{};
+    std::filesystem::path file;
+    projects::Project project;
+    std::filesystem::path projectDirectory;
+    std::filesystem::path runDirectory; ///< must not exist. Empty: a new one among the project's runs
+};
+/// Writes the network of a checkpoint into a folder, in one of the formats of export_format.h. Computed on the host; an
+/// ONNX graph is made of PyTorch code by a Python in a process of its own. Refused, by name and with nothing written,
+/// where a part of the network has no counterpart or there is no such Python.
 struct ExportRequest {
     QueryTag tag{};
+    ExportFormat format = ExportFormat::PyTorch;
+    /// Of a HuggingFace model of one of the architectures: "F32", "F16" or "BF16". Empty: as the weights were imported,
+    /// where nothing is lost by that, else as the checkpoint has them.
+    std::string type;
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
     OtherData otherData = OtherData::Refuse;
     std::optional<std::int64_t> step; ///< default: the last checkpoint
     std::filesystem::path folder;     ///< must not exist, or be empty
-    ExportFormat format = ExportFormat::PyTorch;
 };
 /// What the network of a checkpoint does without each of its layers (row_curves.h, kStability).
 struct StabilityRequest {
@@ -170,8 +193,8 @@ struct GiveUp {
 };
 
 using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ExportRequest,
-                             StabilityRequest, GapRequest, GiveUp>;
+                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest,
+                             LoadWeightsRequest, ExportRequest, StabilityRequest, GapRequest, GiveUp>;
 
 // ---- Events ---------------------------------------------------------------------------------
 
@@ -265,8 +288,37 @@ struct FactoriseReady {
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and of the fits
 };
+/// Some thirty times a second at most.
+struct ImportProgress {
+    QueryTag tag{};
+    double share = 0; ///< of the weights that are read
+};
+struct ImportReady {
+    QueryTag tag{};
+    std::filesystem::path projectDirectory;
+    std::filesystem::path runDirectory;
+    std::string architecture; ///< "llama"
+    std::int64_t layers = 0;
+    std::int64_t parameters = 0;    ///< numbers
+    std::string type;               ///< of most weights in the files: "BF16"
+    std::vector<std::string> notes; ///< what a person should know: what is left out, what stands for the data
+};
+struct LoadWeightsReady {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    /// What became of a parameter.
+    struct Row {
+        std::string parameter;
+        std::string tensor;  ///< of the file; empty where it has none
+        bool fits = false;   ///< it has its numbers from there
+        std::string message; ///< why not: shapes, or the nearest name among those that are left over
+    };
+    std::vector<Row> rows;           ///< in the network's order
+    std::vector<std::string> unused; ///< tensors of the file that are left over
+};
 struct ExportReady {
     QueryTag tag{};
+    std::string architecture; ///< of a HuggingFace model: "llama", or "residua" with code of its own
     std::filesystem::path folder;
     std::int64_t step = 0;          ///< of the checkpoint that was used
     std::int64_t layers = 0;        ///< that are there
@@ -296,9 +348,10 @@ struct QueryFailed {
     Error error;
 };
 
-using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ExportReady,
-                           StabilityReady, GapProgress, GapReady, QueryFailed>;
+using Event =
+    std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice, DevicesListed,
+                 SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ImportProgress, ImportReady,
+                 LoadWeightsReady, ExportReady, StabilityReady, GapProgress, GapReady, QueryFailed>;
 
 /// Receives events on the engine's thread; must return quickly and never call back into the session's destructor.
 using EventSink = std::function<void(Event)>;

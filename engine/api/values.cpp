@@ -10,9 +10,9 @@ namespace residua::engine {
 namespace {
 
 /// In the order of RunEventKind.
-constexpr std::array<std::string_view, 13> kEventWords{"checkpoint",  "paused", "continued",  "resumed", "forked",
-                                                       "retrofitted", "stage",  "other data", "store",   "finished",
-                                                       "stopped",     "failed", "other"};
+constexpr std::array<std::string_view, 14> kEventWords{"checkpoint",  "paused",   "continued", "resumed",    "forked",
+                                                       "retrofitted", "imported", "stage",     "other data", "store",
+                                                       "finished",    "stopped",  "failed",    "other"};
 
 } // namespace
 

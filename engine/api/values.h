@@ -138,6 +138,7 @@ enum class RunEventKind {
     Resumed,   ///< by another process, from a checkpoint
     Forked,
     Retrofitted,
+    Imported,  ///< its first weights come from elsewhere
     Stage,     ///< one begins; the text is its name
     OtherData, ///< the run goes on with data that are not what it was trained on
     Store,     ///< what had to be done to the store

@@ -14,7 +14,7 @@
 
 namespace residua::engine {
 
-enum class StoredType { F64, F32, Bf16, I64, U8 };
+enum class StoredType { F64, F32, F16, Bf16, I64, I32, U8, Bool };
 [[nodiscard]] std::int64_t bytesOf(StoredType type);
 
 /// A tensor as bytes, little endian, row-major; `bytes` views memory that someone else keeps alive.
@@ -42,9 +42,6 @@ public:
 
 private:
     SafetensorsFile() = default;
-    /// Takes the tensors that the header's text describes; their bytes are views of `data`.
-    [[nodiscard]] Status readHeader(const std::filesystem::path& path, std::span<const std::byte> text,
-                                    std::span<const std::byte> data);
 
     std::unique_ptr<std::byte[]> m_bytes;
     std::size_t m_size = 0;

@@ -40,8 +40,11 @@ double numberAt(const StoredTensor& tensor, std::size_t index)
         return read(float());
     case StoredType::Bf16:
         return std::bit_cast<float>(std::uint32_t{read(std::uint16_t())} << 16);
+    case StoredType::F16:
     case StoredType::I64:
+    case StoredType::I32:
     case StoredType::U8:
+    case StoredType::Bool:
         break;
     }
     return kNone;

@@ -4,6 +4,7 @@
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/gap_record.h"
+#include "engine/runs/import_record.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 
@@ -118,6 +119,8 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     const fs::path directory = writer->directory();
     const auto gap = reader->gap(); // a damaged one is not handed on
     Status written = gap && *gap ? writeGap(directory, **gap) : Status(Done{});
+    const auto import = readImport(branch.parent); // likewise
+    written = written && import && *import ? writeImport(directory, **import) : written;
     written = written ? putCheckpoint(directory) : written;
     RunInfo info = writer->info();
     info.status = RunStatus::Stopped;

@@ -17,10 +17,12 @@ public:
     [[nodiscard]] static std::unique_ptr<Query> make(const SampleRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const EvaluateRequest& request);
     [[nodiscard]] static std::unique_ptr<Query> make(const StabilityRequest& request);
-    [[nodiscard]] static std::unique_ptr<Query> make(const RetrofitRequest& request);  ///< retrofit.cpp
-    [[nodiscard]] static std::unique_ptr<Query> make(const FactoriseRequest& request); ///< factorise.cpp
-    [[nodiscard]] static std::unique_ptr<Query> make(const ExportRequest& request);    ///< export.cpp
-    [[nodiscard]] static std::unique_ptr<Query> make(const GapRequest& request);       ///< gap.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const RetrofitRequest& request);    ///< retrofit.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const FactoriseRequest& request);   ///< factorise.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const ImportRequest& request);      ///< import.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const LoadWeightsRequest& request); ///< load_weights.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const ExportRequest& request);      ///< export.cpp
+    [[nodiscard]] static std::unique_ptr<Query> make(const GapRequest& request);         ///< gap.cpp
 
     [[nodiscard]] virtual QueryTag tag() const = 0;
     /// Does one piece (loads, a token, a batch). The answer once there is one: the request's Ready, or QueryFailed.

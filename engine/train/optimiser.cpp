@@ -190,6 +190,10 @@ HostTensors Optimiser::state() const
 Status Optimiser::load(const std::map<std::string, StoredTensor>& stored)
 {
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+        if (stored.empty()) {
+            clearMoments(i);
+            continue;
+        }
         for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
             const std::string name = m_parameters[i].name + "." + m_kinds[kind].name;
             if (Status loaded = loadTensor(stored, name, m_moments[i][kind]); !loaded) {

@@ -38,6 +38,7 @@ public:
 
     /// Moments under "<parameter>.<moment>".
     [[nodiscard]] HostTensors state() const;
+    /// Without any it is as before the first step: so it lies in the checkpoint of weights that come from elsewhere.
     [[nodiscard]] Status load(const std::map<std::string, StoredTensor>& stored);
 
 protected:

@@ -16,9 +16,10 @@ struct TypePair {
 };
 
 constexpr TypePair kTypes[] = {
-    {StoredType::F64, at::kDouble, "F64"},     {StoredType::F32, at::kFloat, "F32"},
-    {StoredType::Bf16, at::kBFloat16, "BF16"}, {StoredType::I64, at::kLong, "I64"},
-    {StoredType::U8, at::kByte, "U8"},
+    {StoredType::F64, at::kDouble, "F64"}, {StoredType::F32, at::kFloat, "F32"},
+    {StoredType::F16, at::kHalf, "F16"},   {StoredType::Bf16, at::kBFloat16, "BF16"},
+    {StoredType::I64, at::kLong, "I64"},   {StoredType::I32, at::kInt, "I32"},
+    {StoredType::U8, at::kByte, "U8"},     {StoredType::Bool, at::kBool, "BOOL"},
 };
 
 const TypePair* typeOf(at::ScalarType scalar)

@@ -120,6 +120,11 @@ Status Trainer::restore(const LoadedCheckpoint& checkpoint)
     return Done{};
 }
 
+std::map<std::string, std::string> Trainer::firstCursors()
+{
+    return {{kDrawsCursor, "0"}};
+}
+
 Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
 {
     CheckpointState state;

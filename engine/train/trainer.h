@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,8 @@ public:
     /// Goes on from a checkpoint of this project: the steps that follow are bit-equal to those of a run that never
     /// stopped.
     [[nodiscard]] Status restore(const LoadedCheckpoint& checkpoint);
+    /// What the checkpoint of a run that has done no step says of its place in the data.
+    [[nodiscard]] static std::map<std::string, std::string> firstCursors();
     /// A complete checkpoint of the state after the last step.
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
 

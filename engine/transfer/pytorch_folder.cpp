@@ -3,17 +3,16 @@
 
 #include "engine/files/safetensors.h"
 #include "engine/train/tensor_io.h"
+#include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"
+#include "projects/huggingface/custom_model.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/norm.h>
 #include <ATen/ops/zeros.h>
 
-#include <unistd.h>
-
-#include <algorithm>
+#include <map>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,6 +20,9 @@ namespace residua::engine {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kWeightsFile = "weights.safetensors";
+constexpr const char* kCustomWeightsFile = "model.safetensors";
 
 /// What evaluation does with each layer; an error where it runs a layer in part.
 Result<std::vector<projects::ExportedLayer>> layersIn(CompiledNetwork& network, const Pass& pass)
@@ -35,28 +37,6 @@ Result<std::vector<projects::ExportedLayer>> layersIn(CompiledNetwork& network, 
         layers.push_back({use.runs, use.factor});
     }
     return layers;
-}
-
-/// Removes what it names, unless that was kept.
-class Scratch {
-public:
-    explicit Scratch(fs::path path) : m_path(std::move(path)) {}
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch()
-    {
-        std::error_code ignored;
-        fs::remove_all(m_path, ignored);
-    }
-    [[nodiscard]] const fs::path& path() const { return m_path; }
-
-private:
-    fs::path m_path;
-};
-
-Error failure(const fs::path& folder, const std::string& what, const std::error_code& code)
-{
-    return Error{folder.string(), what + ": " + code.message()};
 }
 
 class FolderWriter {
@@ -76,9 +56,6 @@ public:
 private:
     Status makeCode()
     {
-        if (const Status free = checkFree(m_folder); !free) {
-            return free;
-        }
         const Result<std::vector<projects::ExportedLayer>> layers =
             layersIn(m_source.network, passAfter(m_source.run.step));
         if (!layers) {
@@ -132,45 +109,63 @@ private:
 
     Status writeAll()
     {
-        const fs::path parent = m_folder.has_parent_path() ? m_folder.parent_path() : fs::path(".");
-        std::error_code code;
-        fs::create_directories(parent, code);
-        if (code) {
-            return failure(parent, "cannot be made", code);
+        Result<NewFolder> folder = NewFolder::begin(m_folder);
+        if (!folder) {
+            return folder.error();
         }
-        const Scratch scratch(parent / ("." + m_folder.filename().string() + "." + std::to_string(::getpid())));
-        fs::create_directory(scratch.path(), code);
-        if (code) {
-            return failure(scratch.path(), "cannot be made", code);
-        }
-        if (const Status written = writeFiles(scratch.path()); !written) {
-            return written;
-        }
-        fs::rename(scratch.path(), m_folder, code); // takes the place of an empty folder
-        return code ? Status(failure(m_folder, "cannot be written", code)) : Status(Done{});
+        const Status written = writeFiles(folder->path());
+        return written ? folder->keep() : written;
     }
 
     Status writeFiles(const fs::path& folder)
     {
         const std::map<std::string, std::string> metadata{{"format", "pt"}};
-        if (Status done = writeSafetensors(folder / "weights.safetensors", m_weights.stored(), metadata); !done) {
+        const auto* const custom = std::get_if<CustomModel>(&m_source.use);
+        const char* const weights = custom == nullptr ? kWeightsFile : kCustomWeightsFile;
+        if (Status done = writeSafetensors(folder / weights, m_weights.stored(), metadata); !done) {
             return done;
         }
         if (Status done = writeSafetensors(folder / "recorded.safetensors", m_recorded.stored(), metadata); !done) {
             return done;
         }
-        const std::pair<const char*, std::string> texts[] = {
-            {"model.py", m_code.model},
-            {"check.py", projects::pyTorchCheck()},
-            {"config.json", projects::pyTorchConfig(m_source.project, m_code, m_source.run)},
-            {"README.md", projects::pyTorchReadme(m_source.project, m_code, m_source.run)},
-        };
-        for (const auto& [name, text] : texts) {
+        for (const auto& [name, text] : custom == nullptr ? texts() : textsOf(*custom)) {
             if (Status done = writeFileAtomically(folder / name, text); !done) {
                 return done;
             }
         }
-        return Done{};
+        return custom == nullptr ? Status(Done{}) : copyInto(folder, custom->companions);
+    }
+
+    [[nodiscard]] std::map<std::string, std::string> texts() const
+    {
+        return {{"model.py", m_code.model},
+                {"check.py", projects::pyTorchCheck()},
+                {"config.json", projects::pyTorchConfig(m_source.project, m_code, m_source.run)},
+                {"README.md", projects::pyTorchReadme(m_source.project, m_code, m_source.run)}};
+    }
+
+    [[nodiscard]] std::map<std::string, std::string> textsOf(const CustomModel& custom) const
+    {
+        const bool exact = m_source.project->training.precision == projects::Precision::Fp64;
+        std::map<std::string, std::string> all = texts();
+        for (const char* const name : {"model.py", "README.md"}) {
+            rename(all[name]);
+        }
+        all["README.md"] = projects::customReadme(m_source.project, custom.reason) + all["README.md"];
+        all["config.json"] =
+            projects::customConfig(m_source.project, m_code, m_source.run, exact ? "float64" : "float32");
+        all[projects::kConfigurationFile] = projects::configurationCode();
+        all[projects::kModelingFile] = projects::modelingCode();
+        return all;
+    }
+
+    /// The weights by the name that transformers looks for.
+    static void rename(std::string& text)
+    {
+        const std::string old = kWeightsFile;
+        for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at)) {
+            text.replace(at, old.size(), kCustomWeightsFile);
+        }
     }
 
     const fs::path m_folder;
@@ -181,18 +176,6 @@ private:
 };
 
 } // namespace
-
-Status checkFree(const fs::path& folder)
-{
-    std::error_code code;
-    const fs::file_status status = fs::symlink_status(folder, code);
-    if (status.type() == fs::file_type::not_found) {
-        return Done{};
-    }
-    const bool empty = status.type() == fs::file_type::directory && fs::is_empty(folder, code) && !code;
-    return empty ? Status(Done{})
-                 : Status(Error{folder.string(), "exists, expected a folder that does not, or an empty one"});
-}
 
 Result<PyTorchFolder> writePyTorchFolder(const std::filesystem::path& folder, PyTorchSource source)
 {

@@ -8,8 +8,19 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace residua::engine {
+
+/// What the code is for.
+struct PlainPyTorch {};
+/// As a model with code of its own (projects/huggingface/custom_model.h).
+struct CustomModel {
+    std::string reason;                            ///< why it is none of transformers' own
+    std::vector<std::filesystem::path> companions; ///< files that are copied: the tokeniser's
+};
 
 /// A network to be written as PyTorch code.
 struct PyTorchSource {
@@ -17,6 +28,7 @@ struct PyTorchSource {
     CompiledNetwork& network;  ///< of that project, on the host, computing in its parameters' precision
     const DeviceBatch& sample; ///< what the outputs are recorded on
     projects::ExportedRun run; ///< its counts of parameters are filled in
+    std::variant<PlainPyTorch, CustomModel> use = PlainPyTorch{};
 };
 
 /// What has been written.
@@ -26,13 +38,11 @@ struct PyTorchFolder {
     std::int64_t leftOut = 0;    ///< of the network, and not there: nothing reads them, or their layers had not begun
 };
 
-/// Refuses what is there already, but for an empty folder.
-[[nodiscard]] Status checkFree(const std::filesystem::path& folder);
-
 /// Writes the folder: model.py, weights.safetensors, config.json, recorded.safetensors (the sample with the output, the
 /// loss and the norm of each parameter's gradient, in evaluation), check.py and README.md. It must not exist; on error
 /// nothing of it remains. Refused, by name, where a part of the network has no counterpart. Gradients of the network's
-/// parameters are overwritten.
+/// parameters are overwritten. A custom model's weights are in model.safetensors, and beside model.py are what
+/// transformers needs and the companions.
 [[nodiscard]] Result<PyTorchFolder> writePyTorchFolder(const std::filesystem::path& folder, PyTorchSource source);
 
 } // namespace residua::engine

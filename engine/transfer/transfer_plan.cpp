@@ -126,7 +126,7 @@ Result<HostTensors> TransferPlan::optimiserState(const StoredTensors& stored, co
     for (const auto& [name, tensor] : fresh.stored()) {
         const std::size_t dot = name.rfind('.');
         const Transfer* const transfer = find(name.substr(0, dot));
-        const bool carried = transfer != nullptr && transfer->moments == Moments::Carried;
+        const bool carried = !stored.empty() && transfer != nullptr && transfer->moments == Moments::Carried;
         const auto* const made = carried ? std::get_if<StoredStart>(&transfer->from) : nullptr;
         const Result<at::Tensor> values =
             made ? assembled(*made, stored, name.substr(dot)) : Result<at::Tensor>(viewOf(tensor));

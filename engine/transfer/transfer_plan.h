@@ -72,7 +72,7 @@ public:
     /// Writes every parameter of `network`. An error has the parameter as its place.
     [[nodiscard]] Status apply(const StoredTensors& stored, CompiledNetwork& network) const;
     /// `fresh`, the new optimiser's state, with what is carried from `stored`; both must outlive the result. What is
-    /// copied whole keeps its bytes.
+    /// copied whole keeps its bytes. Where nothing is stored it is the new one's (Optimiser::load).
     [[nodiscard]] Result<HostTensors> optimiserState(const StoredTensors& stored, const HostTensors& fresh) const;
     [[nodiscard]] TransferReport report(const StoredTensors& stored, std::vector<NamedParameter>& parameters) const;
 

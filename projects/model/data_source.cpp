@@ -64,6 +64,17 @@ std::int64_t vocabularyOf(const Tokeniser& tokeniser)
 
 } // namespace
 
+Source sourceAt(const std::string& path)
+{
+    if (path.ends_with(".bin")) {
+        return TokenFileData{.path = path, .validationPath = {}};
+    }
+    if (path.ends_with(".jsonl") || path.ends_with(".ndjson")) {
+        return JsonLinesData{.path = path, .tokeniser = {}};
+    }
+    return TextData{path, {}};
+}
+
 bool isLanguage(const DataSource& data)
 {
     return std::visit(

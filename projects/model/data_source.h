@@ -104,6 +104,9 @@ struct DataSource {
     bool operator==(const DataSource&) const = default;
 };
 
+/// What lies at a path, by the name's end: ready-made tokens (.bin), JSON Lines (.jsonl, .ndjson), else text. Of text
+/// the bytes are tokens.
+[[nodiscard]] Source sourceAt(const std::string& path);
 /// Whether examples are token sequences (else vectors with a regression target).
 [[nodiscard]] bool isLanguage(const DataSource& data);
 /// Distinct tokens; 0 where examples are vectors.

@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
+#include "tests/engine/model_folder.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -343,6 +344,8 @@ private slots:
     void examplesWorkInTheirOrder()
     {
         QVERIFY(QDir(m_folder.path()).mkdir("examples"));
+        const QJsonObject model = tests::modelCases()["llama"].toObject();
+        tests::ModelFolder(model).write(path("examples/llama").toStdString()); // what one is imported from
         for (const Command& command : allCommands()) {
             QProcess shell;
             shell.setWorkingDirectory(path("examples"));

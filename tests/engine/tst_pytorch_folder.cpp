@@ -9,6 +9,7 @@
 #include "engine/transfer/pytorch_folder.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schedule/stage_schedule.h"
+#include "tests/support/python.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -90,17 +91,6 @@ def fault(folder):
 for folder in sorted(Path(sys.argv[1]).iterdir()):
     print(folder.name, fault(folder).replace("\n", " "), sep="\t", flush=True)
 )";
-
-/// What packaging/python.sh installs, or the system's.
-QString pythonCommand()
-{
-    if (const QString named = qEnvironmentVariable("RESIDUA_PYTHON"); !named.isEmpty()) {
-        return named;
-    }
-    const QString caches = qEnvironmentVariable("XDG_CACHE_HOME", QDir::homePath() + "/.cache");
-    const QString installed = caches + "/residua/python/bin/python3";
-    return QFileInfo(installed).isExecutable() ? installed : "python3";
-}
 
 /// Moves every parameter off the symmetric or zero place where it starts. Cheap: examples have millions of numbers.
 void moveOff(CompiledNetwork& network)

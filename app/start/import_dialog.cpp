@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/start/import_dialog.h"
+
+#include "app/engine/engine_bridge.h"
+#include "app/runs/run_controller.h"
+
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kWidth = 560;
+constexpr int kRowSpacing = 8; ///< pixels
+constexpr int kProgressSteps = 1000;
+
+} // namespace
+
+ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects, QWidget* parent)
+    : QDialog(parent),
+      m_engine(engine),
+      m_projects(std::move(projects)),
+      m_folder(new QLineEdit(this)),
+      m_name(new QLineEdit(this)),
+      m_data(new QLineEdit(this)),
+      m_place(new QLabel(this)),
+      m_progress(new QProgressBar(this)),
+      m_problem(new QLabel(this))
+{
+    setObjectName(QStringLiteral("importDialog"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(tr("Import a model"));
+    setMinimumWidth(kWidth);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    m_begin = buttons->addButton(tr("Import"), QDialogButtonBox::AcceptRole);
+    m_begin->setObjectName(QStringLiteral("importBegin"));
+    m_begin->setDefault(true);
+    m_place->setProperty("role", QStringLiteral("muted"));
+    m_place->setWordWrap(true);
+    m_problem->setObjectName(QStringLiteral("importProblem"));
+    m_problem->setProperty("role", QStringLiteral("error"));
+    m_problem->setWordWrap(true);
+    m_problem->hide();
+    m_progress->setObjectName(QStringLiteral("importProgress"));
+    m_progress->setAccessibleName(tr("Weights that are read"));
+    m_progress->setRange(0, kProgressSteps);
+    m_progress->hide();
+    auto* column = new QVBoxLayout(this);
+    column->addLayout(makeForm());
+    column->addWidget(m_place);
+    column->addWidget(m_progress);
+    column->addWidget(m_problem);
+    column->addStretch(1);
+    column->addWidget(buttons);
+    connect(m_begin, &QPushButton::clicked, this, &ImportDialog::begin);
+    connect(buttons, &QDialogButtonBox::rejected, this, &ImportDialog::reject);
+    connect(&m_engine, &EngineBridge::importProgressed, this, [this](const engine::ImportProgress& event) {
+        if (asks(event.tag)) {
+            m_progress->setValue(static_cast<int>(kProgressSteps * event.share));
+        }
+    });
+    connect(&m_engine, &EngineBridge::importReady, this, [this](const engine::ImportReady& event) {
+        if (asks(event.tag)) {
+            m_question.reset();
+            emit imported(event);
+            accept();
+        }
+    });
+    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
+        if (asks(event.tag)) {
+            end(QString::fromStdString(event.error.text()));
+        }
+    });
+    update();
+}
+
+ImportDialog::~ImportDialog()
+{
+    if (m_question) {
+        m_engine.giveUp(*m_question);
+    }
+}
+
+QFormLayout* ImportDialog::makeForm()
+{
+    m_folder->setObjectName(QStringLiteral("importFolder"));
+    m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors"));
+    m_name->setObjectName(QStringLiteral("importName"));
+    m_data->setObjectName(QStringLiteral("importData"));
+    m_data->setPlaceholderText(tr("A text, .jsonl or .bin; may be left empty"));
+    auto* browseModels = new QPushButton(tr("Browse…"), this);
+    browseModels->setAccessibleName(tr("Browse for the model's folder"));
+    auto* browseTexts = new QPushButton(tr("Browse…"), this);
+    browseTexts->setAccessibleName(tr("Browse for data"));
+    auto* form = new QFormLayout;
+    form->setVerticalSpacing(kRowSpacing);
+    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    form->addRow(tr("Model"), withButton(m_folder, browseModels));
+    form->addRow(tr("Name"), m_name);
+    form->addRow(tr("Data"), withButton(m_data, browseTexts));
+    connect(browseModels, &QPushButton::clicked, this, &ImportDialog::browseModel);
+    connect(browseTexts, &QPushButton::clicked, this, &ImportDialog::browseData);
+    connect(m_folder, &QLineEdit::textChanged, this, &ImportDialog::update);
+    connect(m_name, &QLineEdit::textChanged, this, &ImportDialog::update);
+    connect(m_name, &QLineEdit::textEdited, this, [this] { m_named = true; });
+    return form;
+}
+
+QWidget* ImportDialog::withButton(QLineEdit* line, QPushButton* button)
+{
+    auto* place = new QWidget(this);
+    auto* row = new QHBoxLayout(place);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(6);
+    row->addWidget(line, 1);
+    row->addWidget(button);
+    button->setAutoDefault(false);
+    place->setFocusProxy(line);
+    return place;
+}
+
+void ImportDialog::setFolder(const QString& folder)
+{
+    m_folder->setText(QDir::toNativeSeparators(folder));
+}
+
+void ImportDialog::browseModel()
+{
+    const QString chosen = QFileDialog::getExistingDirectory(this, tr("A model's folder"), m_folder->text());
+    if (!chosen.isEmpty()) {
+        setFolder(chosen);
+    }
+}
+
+void ImportDialog::browseData()
+{
+    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_data->text(),
+                                                        tr("Data (*.txt *.jsonl *.ndjson *.bin);;Any file (*)"));
+    if (!chosen.isEmpty()) {
+        m_data->setText(QDir::toNativeSeparators(chosen));
+    }
+}
+
+void ImportDialog::update()
+{
+    const QString folder = m_folder->text().trimmed();
+    if (!m_named) {
+        m_name->setText(QFileInfo(QDir(folder).absolutePath()).fileName());
+    }
+    const QString name = m_name->text().trimmed();
+    const bool ready = !folder.isEmpty() && !name.isEmpty() && !m_question;
+    m_begin->setEnabled(ready);
+    const auto place = freeProjectFolder(m_projects, name.toStdString());
+    m_place->setText(name.isEmpty() || folder.isEmpty()
+                         ? tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia and OLMo 2 as Hugging Face's transformers "
+                              "saves them.")
+                         : tr("The project comes to %1, its weights as the checkpoint of step 0 of a run.")
+                               .arg(QDir::toNativeSeparators(QString::fromStdString(place.string()))));
+}
+
+std::optional<projects::Source> ImportDialog::data() const
+{
+    const QString path = m_data->text().trimmed();
+    if (path.isEmpty()) {
+        return std::nullopt;
+    }
+    return projects::sourceAt(QDir().absoluteFilePath(path).toStdString());
+}
+
+void ImportDialog::begin()
+{
+    engine::ImportRequest request;
+    request.folder = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
+    request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
+    request.data = data();
+    m_problem->hide();
+    m_progress->setValue(0);
+    m_progress->show();
+    m_question = m_engine.importModel(std::move(request));
+    update();
+}
+
+void ImportDialog::end(const QString& problem)
+{
+    m_question.reset();
+    m_progress->hide();
+    m_problem->setText(problem);
+    m_problem->show();
+    update();
+}
+
+void ImportDialog::reject()
+{
+    if (!m_question) {
+        QDialog::reject();
+        return;
+    }
+    const engine::QueryTag asked = *m_question;
+    end(tr("The import was given up; nothing of it is left."));
+    m_engine.giveUp(asked);
+}
+
+} // namespace residua::app

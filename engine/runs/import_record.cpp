@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runs/import_record.h"
+
+#include "engine/files/json_record.h"
+#include "engine/files/safetensors_header.h"
+#include "projects/base/whole_file.h"
+
+#include <system_error>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr const char* kImportFile = "import.json";
+constexpr std::size_t kLongestImport = std::size_t{1} << 24; ///< a config.json and some hundred thousand names
+constexpr StoredType kWeightTypes[] = {StoredType::F32, StoredType::Bf16, StoredType::F16, StoredType::F64};
+
+StoredType weightType(RecordFields& fields, const char* key, const std::string& name)
+{
+    if (const std::optional<StoredType> type = weightTypeFrom(name)) {
+        return *type;
+    }
+    fields.fail(key, "is \"" + name + "\", expected F32, BF16, F16 or F64");
+    return StoredType::F32;
+}
+
+Result<ImportRecord> importFrom(const RecordJson& json, const std::filesystem::path& path)
+{
+    RecordFields fields(path.string(), json);
+    ImportRecord record;
+    record.source = fields.text("source");
+    record.config = fields.text("config");
+    record.type = weightType(fields, "type", fields.text("type"));
+    const RecordJson* const types = fields.find("types");
+    if (types == nullptr || !types->is_object()) {
+        fields.fail("types", "is missing, expected an object of types by tensor");
+        return *fields.error();
+    }
+    for (const auto& [name, type] : types->items()) {
+        record.types[name] = weightType(fields, "types", type.is_string() ? type.get<std::string>() : std::string());
+    }
+    return fields.error() ? Result<ImportRecord>(*fields.error()) : Result<ImportRecord>(std::move(record));
+}
+
+} // namespace
+
+std::optional<StoredType> weightTypeFrom(std::string_view name)
+{
+    for (const StoredType type : kWeightTypes) {
+        if (name == nameOf(type)) {
+            return type;
+        }
+    }
+    return std::nullopt;
+}
+
+Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord& record)
+{
+    RecordJson types = RecordJson::object();
+    for (const auto& [name, type] : record.types) {
+        types[name] = nameOf(type);
+    }
+    const RecordJson json = {{"source", record.source},
+                             {"type", nameOf(record.type)},
+                             {"types", std::move(types)},
+                             {"config", record.config}};
+    return writeFileAtomically(runDirectory / kImportFile,
+                               json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");
+}
+
+Result<std::optional<ImportRecord>> readImport(const std::filesystem::path& runDirectory)
+{
+    const std::filesystem::path path = runDirectory / kImportFile;
+    std::error_code code;
+    if (!std::filesystem::exists(path, code)) {
+        return std::optional<ImportRecord>();
+    }
+    const auto text = readFile(path);
+    if (!text) {
+        return text.error();
+    }
+    const auto json = parseRecord(path, *text, kLongestImport);
+    if (!json) {
+        return json.error();
+    }
+    Result<ImportRecord> record = importFrom(*json, path);
+    return record ? Result<std::optional<ImportRecord>>(std::move(*record))
+                  : Result<std::optional<ImportRecord>>(record.error());
+}
+
+} // namespace residua::engine

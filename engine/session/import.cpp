@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model that transformers has saved, as a project and a run whose checkpoint of step 0 has its weights.
+#include "engine/data/fingerprint.h"
+#include "engine/files/tensor_files.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/import_record.h"
+#include "engine/runs/run_writer.h"
+#include "engine/session/model_data.h"
+#include "engine/session/queries.h"
+#include "engine/session/run_use.h"
+#include "engine/train/tensor_io.h"
+#include "engine/train/trainer.h"
+#include "engine/transfer/file_tensors.h"
+#include "engine/transfer/new_folder.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRunName = "imported";
+constexpr std::chrono::milliseconds kNews{34};
+
+class ImportQuery final : public Query {
+public:
+    explicit ImportQuery(ImportRequest request) : m_request(std::move(request)) { m_ready.tag = m_request.tag; }
+    QueryTag tag() const override { return m_request.tag; }
+
+    std::optional<Event> takeNews() override
+    {
+        const auto now = std::chrono::steady_clock::now();
+        if (m_bytes == 0 || now < m_nextNews) {
+            return std::nullopt;
+        }
+        m_nextNews = now + kNews;
+        return ImportProgress{m_request.tag, static_cast<double>(m_read) / static_cast<double>(m_bytes)};
+    }
+
+private:
+    using Stage = Status (ImportQuery::*)();
+
+    std::optional<Event> work() override
+    {
+        constexpr Stage kStages[] = {&ImportQuery::readConfig, &ImportQuery::makeProject, &ImportQuery::compile,
+                                     &ImportQuery::readTensor, &ImportQuery::write};
+        if (const Status done = (this->*kStages[m_stage])(); !done) {
+            return QueryFailed{m_request.tag, done.error()};
+        }
+        if (kStages[m_stage] == &ImportQuery::readTensor && m_next < m_transfers.size()) {
+            return std::nullopt;
+        }
+        return ++m_stage == std::size(kStages) ? std::optional<Event>(m_ready) : std::nullopt;
+    }
+
+    Status readConfig()
+    {
+        std::error_code code;
+        if (!fs::is_directory(m_request.folder, code)) {
+            return Error{m_request.folder.string(),
+                         "is no folder; expected one with config.json and model.safetensors"};
+        }
+        const Result<fs::path> path = fileOf(m_request.folder, "config.json");
+        if (!path) {
+            return path.error();
+        }
+        if (path->empty()) {
+            return Error{m_request.folder.string(), "has no config.json; expected a model's folder"};
+        }
+        Result<std::string> config = readFile(*path);
+        if (!config) {
+            return config.error();
+        }
+        Result<projects::ReadDecoder> decoder = projects::readDecoder(*config, path->string());
+        if (!decoder) {
+            return decoder.error();
+        }
+        Result<TensorFiles> files = TensorFiles::openFolder(m_request.folder);
+        if (!files) {
+            return files.error();
+        }
+        m_record.source = m_request.folder.string();
+        m_record.config = std::move(*config);
+        m_decoder = std::move(decoder->decoder);
+        m_ready.notes = std::move(decoder->notes);
+        m_files.emplace(std::move(*files));
+        return Done{};
+    }
+
+    /// The document with its data, beside its place.
+    Status makeProject()
+    {
+        Result<NewFolder> folder = NewFolder::begin(m_request.projectDirectory);
+        if (!folder) {
+            return folder.error();
+        }
+        m_folder.emplace(std::move(*folder));
+        const std::int64_t length = projects::projectOf(m_decoder, "", {}).training.sequenceLength;
+        Result<ModelData> data =
+            modelData(m_request.folder, m_folder->path(), m_request.data, m_decoder.vocabulary, length);
+        if (!data) {
+            return data.error();
+        }
+        m_ready.notes.insert(m_ready.notes.end(), data->notes.begin(), data->notes.end());
+        m_document.project =
+            projects::projectOf(m_decoder, m_request.projectDirectory.filename().string(), data->source);
+        if (const Status valid = checkProject(m_document.project); !valid) {
+            return valid;
+        }
+        return projects::saveProject(m_folder->path(), m_document);
+    }
+
+    Status compile()
+    {
+        Result<TrainerParts> parts = openParts(m_document.project, m_folder->path(), "cpu", FirstWeights::Loaded);
+        if (!parts) {
+            return parts.error();
+        }
+        m_network = std::move(parts->network);
+        auto transfers = transfersOf(*m_files, m_decoder, m_network->parameters(), m_request.folder.string());
+        if (!transfers) {
+            return transfers.error();
+        }
+        m_transfers = std::move(*transfers);
+        std::map<StoredType, std::int64_t> counts;
+        for (const TensorTransfer& each : m_transfers) {
+            m_bytes += static_cast<std::int64_t>(each.stored.place.bytes);
+            ++counts[each.stored.place.type];
+        }
+        m_record.type = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+        for (const TensorTransfer& each : m_transfers) {
+            if (each.stored.place.type != m_record.type) {
+                m_record.types[each.tensor.name] = each.stored.place.type;
+            }
+        }
+        noteTypes();
+        return Done{};
+    }
+
+    void noteTypes()
+    {
+        const auto is = [this](StoredType type) {
+            return m_record.type == type ||
+                   std::ranges::any_of(m_record.types, [type](const auto& each) { return each.second == type; });
+        };
+        if (is(StoredType::F64)) {
+            m_ready.notes.emplace_back("weights in double precision are rounded to single precision");
+        }
+    }
+
+    Status readTensor()
+    {
+        const TensorTransfer& next = m_transfers[m_next++];
+        m_read += static_cast<std::int64_t>(next.stored.place.bytes);
+        return transfer(*m_files, next);
+    }
+
+    Status write()
+    {
+        const projects::Project& project = m_document.project;
+        Result<DataFingerprint> data = fingerprintOf(project, m_folder->path());
+        if (!data) {
+            return data.error();
+        }
+        RunInfo info;
+        info.name = project.name;
+        info.device = "cpu";
+        info.steps = project.training.steps;
+        info.status = RunStatus::Stopped;
+        const fs::path run = m_folder->path() / projects::kRunsFolder / kRunName;
+        {
+            Result<RunWriter> writer = RunWriter::create(run, info, project, m_folder->path(), std::move(*data));
+            if (!writer) {
+                return writer.error();
+            }
+            writer->event({0, RunEventKind::Imported, m_decoder.kind + " from " + m_record.source});
+            if (const Status written = writeWeights(run, *writer); !written) {
+                return written;
+            }
+        }
+        m_ready.projectDirectory = m_request.projectDirectory;
+        m_ready.runDirectory = m_request.projectDirectory / projects::kRunsFolder / kRunName;
+        m_ready.architecture = m_decoder.kind;
+        m_ready.layers = m_decoder.layers;
+        m_ready.type = nameOf(m_record.type);
+        for (const NamedParameter& parameter : m_network->parameters()) {
+            m_ready.parameters += parameter.tensor.numel();
+        }
+        return m_folder->keep();
+    }
+
+    /// The optimiser begins anew: its part of the checkpoint is empty (Optimiser::load).
+    Status writeWeights(const fs::path& run, RunWriter& writer) const
+    {
+        CheckpointState state;
+        state.cursors = Trainer::firstCursors();
+        const HostTensors model = hostTensors(m_network->parameters());
+        Status written = writeImport(run, m_record);
+        written = written ? writeCheckpoint(run, state, model.stored(), {}, {}) : written;
+        RunInfo info = writer.info();
+        info.status = RunStatus::Stopped;
+        written = written ? writer.flush() : written;
+        return written ? writer.update(info) : written;
+    }
+
+    ImportRequest m_request;
+    ImportReady m_ready;
+    ImportRecord m_record;
+    std::size_t m_stage = 0;
+    projects::Decoder m_decoder;
+    std::optional<TensorFiles> m_files;
+    std::optional<NewFolder> m_folder;
+    projects::Document m_document;
+    std::unique_ptr<CompiledNetwork> m_network;
+    std::vector<TensorTransfer> m_transfers;
+    std::size_t m_next = 0;
+    std::int64_t m_bytes = 0;
+    std::int64_t m_read = 0;
+    std::chrono::steady_clock::time_point m_nextNews;
+};
+
+} // namespace
+
+std::unique_ptr<Query> Query::make(const ImportRequest& request)
+{
+    return std::make_unique<ImportQuery>(request);
+}
+
+} // namespace residua::engine

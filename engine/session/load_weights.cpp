@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tensors of a safetensors file as the first weights of a run, as far as their names and shapes fit.
+#include "engine/data/fingerprint.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/run_writer.h"
+#include "engine/session/queries.h"
+#include "engine/session/run_use.h"
+#include "engine/train/optimiser.h"
+#include "engine/train/tensor_io.h"
+#include "engine/train/trainer.h"
+#include "engine/transfer/file_tensors.h"
+#include "projects/base/text.h"
+#include "projects/file/store.h"
+#include "projects/huggingface/decoder.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+class LoadWeightsQuery final : public Query {
+public:
+    explicit LoadWeightsQuery(LoadWeightsRequest request) : m_request(std::move(request))
+    {
+        m_ready.tag = m_request.tag;
+    }
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        for (const auto stage : {&LoadWeightsQuery::open, &LoadWeightsQuery::fit, &LoadWeightsQuery::write}) {
+            if (const Status done = (this->*stage)(); !done) {
+                return QueryFailed{m_request.tag, done.error()};
+            }
+        }
+        return m_ready;
+    }
+
+    Status open()
+    {
+        if (const Status valid = checkProject(m_request.project); !valid) {
+            return valid;
+        }
+        Result<TensorFiles> files = TensorFiles::openFile(m_request.file);
+        if (!files) {
+            return files.error();
+        }
+        m_files.emplace(std::move(*files));
+        Result<TrainerParts> parts =
+            openParts(m_request.project, m_request.projectDirectory, "cpu", FirstWeights::Loaded);
+        if (!parts) {
+            return parts.error();
+        }
+        m_parts.emplace(std::move(*parts));
+        return Done{};
+    }
+
+    /// By their names here, and by those of the architecture that the network is.
+    Status fit()
+    {
+        std::vector<NamedParameter>& parameters = m_parts->network->parameters();
+        std::vector<projects::FileTensor> own;
+        for (const NamedParameter& parameter : parameters) {
+            own.push_back({parameter.name, {parameter.name}});
+        }
+        take(fitOf(*m_files, std::move(own), parameters, ""));
+        const auto sound = projects::soundProject(m_request.project);
+        const auto found = sound ? projects::decoderOf(*sound) : Result<projects::FoundDecoder>(sound.error());
+        if (found) {
+            std::vector<projects::FileTensor> tensors = projects::fileTensorsOf(found->decoder);
+            for (projects::FileTensor& tensor : tensors) {
+                std::ranges::transform(tensor.parameters, tensor.parameters.begin(),
+                                       [&](const std::string& name) { return found->parameter(name); });
+            }
+            take(fitOf(*m_files, std::move(tensors), parameters,
+                       std::string(projects::findDecoderKind(found->decoder.kind)->prefix)));
+        }
+        if (m_transfers.empty()) {
+            const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
+            return Error{m_request.file.string(), "no tensor has the name and the shape of a parameter of the network; "
+                                                  "the first of the file is " +
+                                                      first + ", the first of the network " + parameters.front().name};
+        }
+        tell(parameters);
+        return Done{};
+    }
+
+    void take(TensorFit fit)
+    {
+        for (TensorTransfer& transfer : fit.transfers) {
+            for (const std::string& parameter : transfer.tensor.parameters) {
+                m_rows[parameter] = {parameter, transfer.name, true, ""};
+            }
+            m_used.insert(transfer.name);
+            m_transfers.push_back(std::move(transfer));
+        }
+        for (const TensorFit::Contradiction& each : fit.contradictions) {
+            for (const std::string& parameter : each.tensor.parameters) {
+                m_rows.try_emplace(parameter, LoadWeightsReady::Row{parameter, each.tensor.name, false, each.what});
+            }
+            m_used.insert(each.tensor.name);
+        }
+    }
+
+    void tell(const std::vector<NamedParameter>& parameters)
+    {
+        for (const auto& [name, tensor] : m_files->tensors()) {
+            if (!m_used.contains(name)) {
+                m_ready.unused.push_back(name);
+            }
+        }
+        for (const NamedParameter& parameter : parameters) {
+            const auto known = m_rows.find(parameter.name);
+            if (known != m_rows.end()) {
+                m_ready.rows.push_back(known->second);
+                continue;
+            }
+            const std::string_view meant = nearest(parameter.name, m_ready.unused);
+            m_ready.rows.push_back({parameter.name, "", false,
+                                    meant.empty()
+                                        ? "the file has no such tensor"
+                                        : "the file has no such tensor; the nearest is " + std::string(meant)});
+        }
+    }
+
+    Status write()
+    {
+        const Status started = m_parts->network->initialise({}, [this](const std::string& name) {
+            const auto row = m_rows.find(name);
+            return row == m_rows.end() || !row->second.fits;
+        });
+        if (!started) {
+            return started;
+        }
+        for (const TensorTransfer& each : m_transfers) {
+            if (Status read = transfer(*m_files, each); !read) {
+                return read;
+            }
+        }
+        Result<DataFingerprint> data = fingerprintOf(m_request.project, m_request.projectDirectory);
+        if (!data) {
+            return data.error();
+        }
+        Result<RunWriter> writer = newRun(std::move(*data));
+        if (!writer) {
+            return writer.error();
+        }
+        m_ready.runDirectory = writer->directory();
+        const Status written = writeRun(*writer);
+        if (!written) {
+            std::error_code ignored;
+            std::filesystem::remove_all(m_ready.runDirectory, ignored);
+        }
+        return written;
+    }
+
+    Result<RunWriter> newRun(DataFingerprint data)
+    {
+        RunInfo info;
+        info.name = m_request.project.name;
+        info.device = "cpu";
+        info.steps = m_request.project.training.steps;
+        return m_request.runDirectory.empty()
+                   ? RunWriter::createIn(m_request.projectDirectory / projects::kRunsFolder, info, m_request.project,
+                                         m_request.projectDirectory, std::move(data))
+                   : RunWriter::create(m_request.runDirectory, info, m_request.project, m_request.projectDirectory,
+                                       std::move(data));
+    }
+
+    Status writeRun(RunWriter& writer) const
+    {
+        writer.event({0, RunEventKind::Imported, "weights from " + m_request.file.string()});
+        CheckpointState state;
+        state.cursors = Trainer::firstCursors();
+        const HostTensors model = hostTensors(m_parts->network->parameters());
+        Status written = writeCheckpoint(writer.directory(), state, model.stored(), {}, {});
+        RunInfo info = writer.info();
+        info.status = RunStatus::Stopped;
+        written = written ? writer.flush() : written;
+        return written ? writer.update(info) : written;
+    }
+
+    LoadWeightsRequest m_request;
+    LoadWeightsReady m_ready;
+    std::optional<TensorFiles> m_files;
+    std::optional<TrainerParts> m_parts;
+    std::vector<TensorTransfer> m_transfers;
+    std::map<std::string, LoadWeightsReady::Row> m_rows; ///< of the parameters that a tensor of the file is meant for
+    std::set<std::string> m_used;
+};
+
+} // namespace
+
+std::unique_ptr<Query> Query::make(const LoadWeightsRequest& request)
+{
+    return std::make_unique<LoadWeightsQuery>(request);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/session/model_data.h"
+
+#include "engine/api/data_summary.h"
+#include "engine/files/tensor_files.h"
+#include "engine/transfer/new_folder.h"
+#include "projects/base/whole_file.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kStandInText = "text.txt";
+constexpr const char* kStandInTokens = "tokens.bin";
+/// Windows in what stands for data: the validation split is a tenth.
+constexpr std::int64_t kWindows = 16;
+
+/// A tokeniser's file by what it is called in a model's folder; the first that is there is taken.
+struct TokeniserFile {
+    const char* name;
+    projects::TokeniserKind kind;
+};
+constexpr TokeniserFile kTokenisers[] = {{"tokenizer.json", projects::TokeniserKind::TokenizerJson},
+                                         {"tokenizer.model", projects::TokeniserKind::SentencePiece}};
+
+/// What transformers keeps beside it: which tokens begin and end a text, and the like.
+constexpr const char* kBeside[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+                                   "generation_config.json", "chat_template.jinja"};
+constexpr const char* kTokeniserFolder = "tokeniser";
+
+std::string standInText(std::int64_t tokens)
+{
+    constexpr std::string_view kLines = "No text was named when this model was imported, and these lines stand for "
+                                        "one.\nThey are enough to try the model, and say nothing of how good it is.\n"
+                                        "Name a text of your own for that: one that it has not seen.\n";
+    constexpr std::int64_t kBytesOfToken = 8; // more than a tokeniser of English takes
+    std::string text;
+    while (static_cast<std::int64_t>(text.size()) < tokens * kBytesOfToken) {
+        text += kLines;
+    }
+    return text;
+}
+
+template <class Id>
+std::string standInTokens(std::int64_t tokens, std::int64_t vocabulary)
+{
+    constexpr std::int64_t kStride = 7919; // a prime: all tokens come, not in order
+    std::string bytes;
+    for (std::int64_t i = 0; i < tokens; ++i) {
+        auto id = static_cast<Id>(i * kStride % vocabulary);
+        for (std::size_t byte = 0; byte < sizeof(Id); ++byte, id = static_cast<Id>(id >> 8)) {
+            bytes += static_cast<char>(id & 0xFF);
+        }
+    }
+    return bytes;
+}
+
+/// The files of a tokeniser, where the folder has it: its own and those beside it.
+Result<std::vector<fs::path>> filesOf(const TokeniserFile& tokeniser, const fs::path& folder)
+{
+    const Result<fs::path> path = fileOf(folder, tokeniser.name);
+    if (!path) {
+        return path.error();
+    }
+    std::vector<fs::path> files;
+    if (path->empty()) {
+        return files;
+    }
+    files.push_back(*path);
+    for (const char* const name : kBeside) {
+        const Result<fs::path> beside = fileOf(folder, name);
+        if (beside && !beside->empty()) {
+            files.push_back(*beside);
+        }
+    }
+    return files;
+}
+
+/// The first that can be read, copied into the project; why others cannot is a note.
+Result<std::optional<projects::Tokeniser>> copiedTokeniser(const fs::path& folder, const fs::path& project,
+                                                           std::int64_t vocabulary, std::vector<std::string>& notes)
+{
+    for (const TokeniserFile& each : kTokenisers) {
+        const Result<std::vector<fs::path>> files = filesOf(each, folder);
+        if (!files) {
+            return files.error();
+        }
+        if (files->empty()) {
+            continue;
+        }
+        const Result<projects::Tokeniser> read = tokeniserAt(files->front());
+        if (!read || read->vocabulary > vocabulary) {
+            notes.push_back(read ? std::string(each.name) + " has " + std::to_string(read->vocabulary) +
+                                       " tokens, the model " + std::to_string(vocabulary) + ": it is left out"
+                                 : "the tokeniser is left out: " + read.error().text());
+            continue;
+        }
+        std::error_code code;
+        fs::create_directory(project / kTokeniserFolder, code);
+        if (const Status copied = copyInto(project / kTokeniserFolder, *files); !copied) {
+            return copied.error();
+        }
+        return std::optional(
+            projects::Tokeniser{each.kind, std::string(kTokeniserFolder) + "/" + each.name, vocabulary});
+    }
+    return std::optional<projects::Tokeniser>();
+}
+
+Result<ModelData> textData(const fs::path& project, const std::optional<projects::Source>& data,
+                           const projects::Tokeniser& tokeniser, std::int64_t length)
+{
+    ModelData made;
+    if (!data) {
+        if (const Status written = writeFileAtomically(project / kStandInText, standInText(kWindows * length));
+            !written) {
+            return written.error();
+        }
+        made.source = projects::TextData{kStandInText, tokeniser};
+        made.notes.push_back(std::string(kStandInText) + " stands for the data: losses on it mean nothing, and a text "
+                                                         "of your own comes with --data");
+        return made;
+    }
+    made.source = *data;
+    std::visit(
+        [&](auto& source) {
+            if constexpr (requires { source.tokeniser; }) {
+                source.tokeniser = tokeniser;
+            }
+        },
+        made.source);
+    return made;
+}
+
+Result<ModelData> tokenData(const fs::path& project, const std::optional<projects::Source>& data,
+                            std::int64_t vocabulary, std::int64_t length)
+{
+    ModelData made;
+    if (!data) {
+        const std::int64_t tokens = kWindows * (length + 1);
+        const bool narrow = vocabulary <= 1 << 16;
+        const std::string bytes = narrow ? standInTokens<std::uint16_t>(tokens, vocabulary)
+                                         : standInTokens<std::uint32_t>(tokens, vocabulary);
+        if (const Status written = writeFileAtomically(project / kStandInTokens, bytes); !written) {
+            return written.error();
+        }
+        made.source = projects::TokenFileData{
+            kStandInTokens, {}, narrow ? projects::TokenWidth::Uint16 : projects::TokenWidth::Uint32, vocabulary};
+        made.notes.push_back("the folder has no tokeniser that is read: prompts are ids of tokens, and " +
+                             std::string(kStandInTokens) +
+                             " stands for the data: losses on it mean nothing, and "
+                             "tokens of your own (.bin) come with --data");
+        return made;
+    }
+    made.source = *data;
+    if (auto* const text = std::get_if<projects::TextData>(&made.source); text && vocabulary == 256) {
+        text->tokeniser = {};
+        return made;
+    }
+    auto* const tokens = std::get_if<projects::TokenFileData>(&made.source);
+    if (tokens == nullptr) {
+        return Error{"data", "the model's folder has no tokeniser that is read: expected ready-made tokens (.bin)"};
+    }
+    tokens->vocabulary = vocabulary;
+    return made;
+}
+
+} // namespace
+
+Result<ModelData> modelData(const fs::path& folder, const fs::path& project,
+                            const std::optional<projects::Source>& data, std::int64_t vocabulary, std::int64_t length)
+{
+    const bool ready = data && std::holds_alternative<projects::TokenFileData>(*data);
+    std::vector<std::string> notes;
+    const auto tokeniser = ready ? Result<std::optional<projects::Tokeniser>>(std::optional<projects::Tokeniser>())
+                                 : copiedTokeniser(folder, project, vocabulary, notes);
+    if (!tokeniser) {
+        return tokeniser.error();
+    }
+    Result<ModelData> made =
+        *tokeniser ? textData(project, data, **tokeniser, length) : tokenData(project, data, vocabulary, length);
+    if (made) {
+        made->notes.insert(made->notes.begin(), notes.begin(), notes.end());
+    }
+    return made;
+}
+
+std::vector<fs::path> tokeniserFiles(const projects::Source& source, const fs::path& projectDirectory)
+{
+    const projects::Tokeniser* const tokeniser = std::visit(
+        [](const auto& each) -> const projects::Tokeniser* {
+            if constexpr (requires { each.tokeniser; }) {
+                return &each.tokeniser;
+            } else {
+                return nullptr;
+            }
+        },
+        source);
+    std::vector<fs::path> files;
+    if (tokeniser == nullptr || tokeniser->model.empty()) {
+        return files;
+    }
+    const fs::path model = projectDirectory / tokeniser->model;
+    const bool known = std::ranges::any_of(kTokenisers, [&](const TokeniserFile& each) {
+        return each.kind == tokeniser->kind && model.filename() == each.name;
+    });
+    std::error_code code;
+    if (known && fs::is_regular_file(model, code)) {
+        files.push_back(model);
+        for (const char* const name : kBeside) {
+            if (fs::is_regular_file(model.parent_path() / name, code)) {
+                files.push_back(model.parent_path() / name);
+            }
+        }
+    }
+    return files;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/data_source.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// What an imported model is to be trained on.
+struct ModelData {
+    projects::Source source;
+    std::vector<std::string> notes;
+};
+/// Copies the tokeniser of the model's `folder` into `project`, and gives the source of `data` with it; without data, a
+/// text of a few lines in `project` that stands for it, long enough for windows of `length` tokens. A model without a
+/// tokeniser that is read has token files: `data` must be one.
+[[nodiscard]] Result<ModelData> modelData(const std::filesystem::path& folder, const std::filesystem::path& project,
+                                          const std::optional<projects::Source>& data, std::int64_t vocabulary,
+                                          std::int64_t length);
+
+/// What of a project's tokeniser transformers reads: its files, those of them that are there.
+[[nodiscard]] std::vector<std::filesystem::path> tokeniserFiles(const projects::Source& source,
+                                                                const std::filesystem::path& projectDirectory);
+
+} // namespace residua::engine

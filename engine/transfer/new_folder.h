@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace residua::engine {
+
+/// A folder that comes to be as a whole: it is filled beside its place and then renamed. What was not kept is removed.
+class NewFolder {
+public:
+    /// Refused where `folder` exists and is not an empty folder. Its parents are made.
+    [[nodiscard]] static Result<NewFolder> begin(const std::filesystem::path& folder);
+    NewFolder(NewFolder&& other) noexcept;
+    NewFolder& operator=(NewFolder&&) = delete;
+    ~NewFolder();
+
+    /// Where to write meanwhile.
+    [[nodiscard]] const std::filesystem::path& path() const { return m_scratch; }
+    /// Brings it to its place, and the names to the disk.
+    [[nodiscard]] Status keep();
+
+private:
+    NewFolder(std::filesystem::path folder, std::filesystem::path scratch);
+
+    std::filesystem::path m_folder;
+    std::filesystem::path m_scratch; ///< empty: nothing is to be removed
+};
+
+/// Copies files into a folder under their names.
+[[nodiscard]] Status copyInto(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& files);
+
+} // namespace residua::engine

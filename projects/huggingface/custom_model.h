@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/huggingface/decoder.h"
+#include "projects/pytorch/pytorch_code.h"
+
+#include <string>
+
+/// A network that no architecture of transformers is, as a model with code of its own: the exported PyTorch code
+/// (model.py, whose class Network it wraps), to be loaded by
+/// AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True).
+namespace residua::projects {
+
+inline constexpr const char* kConfigurationFile = "configuration_residua.py";
+inline constexpr const char* kModelingFile = "modeling_residua.py";
+
+/// Their code, the same for every network.
+[[nodiscard]] std::string configurationCode();
+[[nodiscard]] std::string modelingCode();
+/// pyTorchConfig() with what transformers looks for; `dtype` as configOf() has it.
+[[nodiscard]] std::string customConfig(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run,
+                                       const std::string& dtype);
+
+/// What stands in the README before pyTorchReadme().
+[[nodiscard]] std::string customReadme(const SoundProject& project, const std::string& reason);
+
+/// README.md of a folder that needs no code of its own.
+[[nodiscard]] std::string modelReadme(const SoundProject& project, const Decoder& decoder, const ExportedRun& run,
+                                      const std::string& dtype, bool hasTokeniser);
+
+} // namespace residua::projects

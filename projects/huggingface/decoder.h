@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/check/sound_project.h"
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Language models as the package transformers keeps them: what a folder's config.json says, the network that it is
+/// here, and the names of its tensors. One table of architectures serves import and export.
+namespace residua::projects {
+
+/// What all models of an architecture have in common.
+struct DecoderKind {
+    std::string_view name;            ///< "model_type" in config.json
+    std::string_view className;       ///< in "architectures"
+    std::string_view prefix;          ///< of all tensors but the head's; files of the body alone lack it
+    bool layerNorm = false;           ///< with bias; else RMS norms
+    bool normsAfter = false;          ///< norms of what attention and FFN make, not of what they read
+    bool gated = true;                ///< SwiGLU; else up, activation, down
+    bool learnedPositions = false;    ///< in the stem; else rotary ones
+    std::string_view qkNorm = "none"; ///< an attention node's qk_norm
+    std::string_view activation;      ///< in transformers' word, where config.json names none
+    double epsilon = 1e-6;            ///< likewise
+    bool tied = false;                ///< likewise
+};
+/// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2.
+[[nodiscard]] std::span<const DecoderKind> decoderKinds();
+/// nullptr for another.
+[[nodiscard]] const DecoderKind* findDecoderKind(std::string_view name);
+
+/// One model: its architecture and its numbers. Sizes are features, lengths tokens.
+struct Decoder {
+    std::string kind; ///< DecoderKind::name
+    std::int64_t layers = 0;
+    std::int64_t width = 0;
+    std::int64_t heads = 0;
+    std::int64_t kvHeads = 0;
+    std::int64_t headDim = 0;
+    std::int64_t hidden = 0; ///< of the FFN
+    std::int64_t vocabulary = 0;
+    std::int64_t positions = 0;      ///< the longest sequence
+    std::string activation = "silu"; ///< an activation node's function
+    double epsilon = 1e-6;
+    bool tied = false;
+    std::string bias = "none"; ///< an attention node's bias
+    bool ffnBias = false;
+    bool parallel = false; ///< attention and FFN both read the layer's input
+    double ropeBase = 10000;
+    double rotaryShare = 1;
+    std::string ropeScaling = "none"; ///< an attention node's rope_scaling, with its numbers
+    double ropeFactor = 1;
+    double ropeLow = 1;
+    double ropeHigh = 4;
+    std::int64_t ropeOriginal = 8192;
+    std::int64_t window = 0; ///< tokens that one sees; 0: all
+    std::int64_t seeAll = 0; ///< so many first layers have no window
+
+    bool operator==(const Decoder&) const = default;
+};
+
+/// What a config.json says, and what a person should know of it.
+struct ReadDecoder {
+    Decoder decoder;
+    std::vector<std::string> notes; ///< what it says that is not taken over
+};
+/// `place` is the file's name in errors. Refused, by the key, where the architecture or an option has no counterpart
+/// here.
+[[nodiscard]] Result<ReadDecoder> readDecoder(std::string_view config, const std::string& place);
+/// A config.json that says the same. `original`, the one that the model came with or empty, gives what this program
+/// knows nothing of: the tokens that begin and end a text, and the like. `dtype` is "float32", "float16" or "bfloat16".
+[[nodiscard]] std::string configOf(const Decoder& decoder, std::string_view original, const std::string& dtype);
+
+/// The network: a stack of one block, or of two where only later layers have a window.
+[[nodiscard]] Network networkOf(const Decoder& decoder);
+/// A project of it that goes on training from given weights.
+[[nodiscard]] Project projectOf(const Decoder& decoder, const std::string& name, const Source& source);
+
+/// The decoder that a network is.
+struct FoundDecoder {
+    Decoder decoder;
+    /// Of nodes: the prefix that their parameters have in networkOf(decoder), with the one in the project.
+    std::map<std::string, std::string> names;
+
+    /// The project's name of a parameter of networkOf(decoder).
+    [[nodiscard]] std::string parameter(const std::string& own) const;
+};
+/// Refused with what keeps the project's network from being any. What acts in training alone, dropout say, does not.
+[[nodiscard]] Result<FoundDecoder> decoderOf(const SoundProject& project);
+
+/// A tensor of the folder, and the parameters of the network that it holds.
+struct FileTensor {
+    std::string name;                    ///< with the kind's prefix
+    std::vector<std::string> parameters; ///< one, or q, k and v one after another
+    bool transposed = false;             ///< a weight is [in, out] in the file
+    /// Into so many equal parts all parameters are cut; the file has the first part of each, then the second, … 1: the
+    /// parameters as they are.
+    std::int64_t groups = 1;
+};
+/// Every tensor that such a model may have; those whose parameters the network lacks are not in the file either.
+[[nodiscard]] std::vector<FileTensor> fileTensorsOf(const Decoder& decoder);
+/// Whether a tensor of this name says nothing that the config does not: masks and frequencies that older files hold.
+[[nodiscard]] bool isDerived(std::string_view tensor);
+
+} // namespace residua::projects

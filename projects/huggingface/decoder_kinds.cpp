@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/huggingface/decoder.h"
+
+#include <algorithm>
+#include <array>
+
+namespace residua::projects {
+namespace {
+
+constexpr DecoderKind rmsKind(std::string_view name, std::string_view className)
+{
+    DecoderKind kind;
+    kind.name = name;
+    kind.className = className;
+    kind.prefix = "model.";
+    kind.activation = "silu";
+    return kind;
+}
+
+constexpr DecoderKind layerNormKind(std::string_view name, std::string_view className, std::string_view prefix,
+                                    std::string_view activation)
+{
+    DecoderKind kind;
+    kind.name = name;
+    kind.className = className;
+    kind.prefix = prefix;
+    kind.layerNorm = true;
+    kind.gated = false;
+    kind.activation = activation;
+    kind.epsilon = 1e-5;
+    return kind;
+}
+
+constexpr DecoderKind gpt2()
+{
+    DecoderKind kind = layerNormKind("gpt2", "GPT2LMHeadModel", "transformer.", "gelu_new");
+    kind.learnedPositions = true;
+    kind.tied = true;
+    return kind;
+}
+
+constexpr DecoderKind qwen3()
+{
+    DecoderKind kind = rmsKind("qwen3", "Qwen3ForCausalLM");
+    kind.qkNorm = "head";
+    return kind;
+}
+
+constexpr DecoderKind olmo2()
+{
+    DecoderKind kind = rmsKind("olmo2", "Olmo2ForCausalLM");
+    kind.normsAfter = true;
+    kind.qkNorm = "all";
+    kind.epsilon = 1e-5;
+    return kind;
+}
+
+// Where two are the same network, the first is what an export is called.
+constexpr std::array kKinds{rmsKind("llama", "LlamaForCausalLM"),
+                            rmsKind("mistral", "MistralForCausalLM"),
+                            rmsKind("qwen2", "Qwen2ForCausalLM"),
+                            qwen3(),
+                            olmo2(),
+                            layerNormKind("gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.", "gelu"),
+                            gpt2()};
+
+/// Parameters of ours by the file's name for them; a layer's without "layers.<number>.". The file's weight and bias are
+/// our weight and bias.
+struct NameRow {
+    std::string_view file;
+    std::array<std::string_view, 3> ours;
+    enum class Layout { AsHere, Transposed, ByHead } layout = Layout::AsHere;
+};
+using Layout = NameRow::Layout;
+
+struct NameTable {
+    std::span<const NameRow> outside; ///< of the layers, after the prefix
+    std::string_view layers;          ///< before a layer's number
+    std::span<const NameRow> layer;
+    std::string_view head;
+};
+
+constexpr NameRow kRmsOutside[] = {{"embed_tokens", {"stem.embedding"}}, {"norm", {"head.norm"}}};
+constexpr NameRow kRmsLayer[] = {{"self_attn.q_proj", {"attention.q"}},
+                                 {"self_attn.k_proj", {"attention.k"}},
+                                 {"self_attn.v_proj", {"attention.v"}},
+                                 {"self_attn.o_proj", {"attention.out"}},
+                                 {"self_attn.q_norm", {"attention.q_norm"}},
+                                 {"self_attn.k_norm", {"attention.k_norm"}},
+                                 {"input_layernorm", {"norm_attention"}},
+                                 {"post_attention_layernorm", {"norm_ffn"}},
+                                 {"mlp.gate_proj", {"gate"}},
+                                 {"mlp.up_proj", {"up"}},
+                                 {"mlp.down_proj", {"down"}}};
+constexpr NameRow kNormsAfterLayer[] = {{"self_attn.q_proj", {"attention.q"}},
+                                        {"self_attn.k_proj", {"attention.k"}},
+                                        {"self_attn.v_proj", {"attention.v"}},
+                                        {"self_attn.o_proj", {"attention.out"}},
+                                        {"self_attn.q_norm", {"attention.q_norm"}},
+                                        {"self_attn.k_norm", {"attention.k_norm"}},
+                                        {"post_attention_layernorm", {"norm_attention"}},
+                                        {"post_feedforward_layernorm", {"norm_ffn"}},
+                                        {"mlp.gate_proj", {"gate"}},
+                                        {"mlp.up_proj", {"up"}},
+                                        {"mlp.down_proj", {"down"}}};
+constexpr NameRow kNeoxOutside[] = {{"embed_in", {"stem.embedding"}}, {"final_layer_norm", {"head.norm"}}};
+constexpr NameRow kNeoxLayer[] = {
+    {"attention.query_key_value", {"attention.q", "attention.k", "attention.v"}, Layout::ByHead},
+    {"attention.dense", {"attention.out"}},
+    {"input_layernorm", {"norm_attention"}},
+    {"post_attention_layernorm", {"norm_ffn"}},
+    {"mlp.dense_h_to_4h", {"up"}},
+    {"mlp.dense_4h_to_h", {"down"}}};
+constexpr NameRow kGpt2Outside[] = {{"wte", {"stem.embedding"}}, {"wpe", {"stem.positions"}}, {"ln_f", {"head.norm"}}};
+constexpr NameRow kGpt2Layer[] = {{"attn.c_attn", {"attention.q", "attention.k", "attention.v"}, Layout::Transposed},
+                                  {"attn.c_proj", {"attention.out"}, Layout::Transposed},
+                                  {"ln_1", {"norm_attention"}},
+                                  {"ln_2", {"norm_ffn"}},
+                                  {"mlp.c_fc", {"up"}, Layout::Transposed},
+                                  {"mlp.c_proj", {"down"}, Layout::Transposed}};
+
+NameTable tableOf(const DecoderKind& kind)
+{
+    if (kind.learnedPositions) {
+        return {kGpt2Outside, "h.", kGpt2Layer, "lm_head"};
+    }
+    if (kind.layerNorm) {
+        return {kNeoxOutside, "layers.", kNeoxLayer, "embed_out"};
+    }
+    return {kRmsOutside, "layers.", kind.normsAfter ? std::span<const NameRow>(kNormsAfterLayer) : kRmsLayer,
+            "lm_head"};
+}
+
+void add(std::vector<FileTensor>& tensors, const std::string& file, const std::string& ours, const NameRow& row,
+         std::int64_t heads)
+{
+    for (const std::string what : {".weight", ".bias"}) {
+        FileTensor tensor;
+        tensor.name = file + std::string(row.file) + what;
+        for (const std::string_view parameter : row.ours) {
+            if (!parameter.empty()) {
+                tensor.parameters.push_back(ours + std::string(parameter) + what);
+            }
+        }
+        tensor.transposed = row.layout == Layout::Transposed && what == ".weight";
+        tensor.groups = row.layout == Layout::ByHead ? heads : 1;
+        tensors.push_back(std::move(tensor));
+    }
+}
+
+} // namespace
+
+std::span<const DecoderKind> decoderKinds()
+{
+    return kKinds;
+}
+
+const DecoderKind* findDecoderKind(std::string_view name)
+{
+    const auto* const found = std::ranges::find(kKinds, name, &DecoderKind::name);
+    return found == kKinds.end() ? nullptr : &*found;
+}
+
+std::vector<FileTensor> fileTensorsOf(const Decoder& decoder)
+{
+    const DecoderKind& kind = *findDecoderKind(decoder.kind);
+    const NameTable table = tableOf(kind);
+    const std::string prefix(kind.prefix);
+    std::vector<FileTensor> tensors;
+    for (const NameRow& row : table.outside) {
+        add(tensors, prefix, "", row, 1);
+    }
+    for (std::int64_t layer = 0; layer < decoder.layers; ++layer) {
+        const std::string file = prefix + std::string(table.layers) + std::to_string(layer) + ".";
+        const std::string ours = "layers." + std::to_string(layer + 1) + ".";
+        for (const NameRow& row : table.layer) {
+            add(tensors, file, ours, row, decoder.heads);
+        }
+    }
+    if (!decoder.tied) {
+        add(tensors, "", "", {table.head, {"head.logits"}}, 1);
+    }
+    return tensors;
+}
+
+bool isDerived(std::string_view tensor)
+{
+    constexpr std::string_view kEnds[] = {".attn.bias", ".attn.masked_bias", ".attention.bias",
+                                          ".attention.masked_bias", ".rotary_emb.inv_freq"};
+    return std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); });
+}
+
+} // namespace residua::projects

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A decoder as a network of this program's nodes, whose names the table of tensors uses (decoder_kinds.cpp).
+#include "projects/huggingface/decoder.h"
+#include "projects/nodes/graph_builder.h"
+#include "projects/nodes/node_kinds.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+using Params = std::map<std::string, ParamValue>;
+
+std::string text(std::string_view value)
+{
+    return std::string(value);
+}
+
+/// Only what differs from the kind's defaults, as a document keeps it.
+Params differing(const std::string& kind, const Params& params)
+{
+    Params kept;
+    for (const ParamSpec& spec : findNodeKind(kind)->params) {
+        const auto given = params.find(spec.name);
+        if (given != params.end() && given->second != spec.defaultValue) {
+            kept.insert(*given);
+        }
+    }
+    return kept;
+}
+
+Params attentionParams(const Decoder& decoder, const DecoderKind& kind, std::int64_t window)
+{
+    Params params = {{"heads", decoder.heads},
+                     {"kv_heads", decoder.kvHeads == decoder.heads ? std::int64_t{0} : decoder.kvHeads},
+                     {"head_dim", decoder.headDim * decoder.heads == decoder.width ? std::int64_t{0} : decoder.headDim},
+                     {"rope", !kind.learnedPositions},
+                     {"bias", decoder.bias},
+                     {"qk_norm", text(kind.qkNorm)},
+                     {"window", window}};
+    if (kind.qkNorm != "none") {
+        params["norm_eps"] = decoder.epsilon;
+    }
+    if (!kind.learnedPositions) {
+        params["rope_base"] = decoder.ropeBase;
+        params["rotary_share"] = decoder.rotaryShare;
+        params["rope_scaling"] = decoder.ropeScaling;
+    }
+    if (decoder.ropeScaling != "none") {
+        params["rope_factor"] = decoder.ropeFactor;
+    }
+    if (decoder.ropeScaling == "llama3") {
+        params["rope_low_frequency"] = decoder.ropeLow;
+        params["rope_high_frequency"] = decoder.ropeHigh;
+        params["rope_original_length"] = decoder.ropeOriginal;
+    }
+    return differing("attention", params);
+}
+
+class BlockWriter {
+public:
+    BlockWriter(const Decoder& decoder, const DecoderKind& kind) : m_decoder(decoder), m_kind(kind) {}
+
+    Graph write(std::int64_t window)
+    {
+        m_graph.node("input", "input");
+        if (!m_kind.normsAfter) {
+            addNorm("norm_attention", "input");
+        }
+        m_graph.node("attention", "attention", attentionParams(m_decoder, m_kind, window));
+        for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
+            m_graph.wire(m_kind.normsAfter ? "input" : "norm_attention", port);
+        }
+        std::string attention = "attention";
+        if (m_kind.normsAfter) {
+            addNorm("norm_attention", attention);
+            attention = "norm_attention";
+        }
+        if (!m_decoder.parallel) {
+            m_graph.node("add_attention", "add")
+                .wire("input", "add_attention.in1")
+                .wire(attention, "add_attention.in2");
+        }
+        const std::string ffn = addFfn(m_decoder.parallel ? "input" : "add_attention");
+        m_graph.node("branch", "add")
+            .node("output", "output")
+            .wire(attention, "branch.in1")
+            .wire(ffn, "branch.in2")
+            .wire("branch", "output");
+        return m_graph.build();
+    }
+
+private:
+    void addNorm(const std::string& name, const std::string& from)
+    {
+        const char* const norm = m_kind.layerNorm ? "layer_norm" : "rms_norm";
+        m_graph.node(name, norm, differing(norm, {{"epsilon", m_decoder.epsilon}})).wire(from, name);
+    }
+
+    void addLinear(const std::string& name, std::int64_t out)
+    {
+        const ParamValue features = out == m_decoder.width ? ParamValue(text("d")) : ParamValue(out);
+        m_graph.node(name, "linear", differing("linear", {{"out", features}, {"bias", m_decoder.ffnBias}}));
+    }
+
+    /// The name of the node that makes its output.
+    std::string addFfn(const std::string& from)
+    {
+        std::string read = from;
+        if (!m_kind.normsAfter) {
+            addNorm("norm_ffn", from);
+            read = "norm_ffn";
+        }
+        if (m_kind.gated) {
+            addLinear("gate", m_decoder.hidden);
+            addLinear("up", m_decoder.hidden);
+            m_graph.node("swiglu", "swiglu").wire(read, "gate").wire(read, "up");
+            m_graph.wire("gate", "swiglu.gate").wire("up", "swiglu.up");
+        } else {
+            addLinear("up", m_decoder.hidden);
+            m_graph.node("activation", "activation", differing("activation", {{"function", m_decoder.activation}}));
+            m_graph.wire(read, "up").wire("up", "activation");
+        }
+        addLinear("down", m_decoder.width);
+        m_graph.wire(m_kind.gated ? "swiglu" : "activation", "down");
+        if (!m_kind.normsAfter) {
+            return "down";
+        }
+        addNorm("norm_ffn", "down");
+        return "norm_ffn";
+    }
+
+    const Decoder& m_decoder;
+    const DecoderKind& m_kind;
+    GraphBuilder m_graph;
+};
+
+Graph stemOf(const Decoder& decoder, const DecoderKind& kind)
+{
+    GraphBuilder graph;
+    graph.node("input", "input").node("embedding", "token_embedding").wire("input", "embedding");
+    if (kind.learnedPositions) {
+        graph.node("positions", "position_embedding", {{"length", decoder.positions}}).wire("embedding", "positions");
+    }
+    return graph.node("output", "output").wire(kind.learnedPositions ? "positions" : "embedding", "output").build();
+}
+
+Graph headOf(const Decoder& decoder, const DecoderKind& kind)
+{
+    const char* const norm = kind.layerNorm ? "layer_norm" : "rms_norm";
+    return GraphBuilder()
+        .node("input", "input")
+        .node("norm", norm, differing(norm, {{"epsilon", decoder.epsilon}}))
+        .node("logits", "linear", {{"out", text("vocab")}})
+        .node("output", "output")
+        .wire("input", "norm")
+        .wire("norm", "logits")
+        .wire("logits", "output")
+        .build();
+}
+
+} // namespace
+
+Network networkOf(const Decoder& decoder)
+{
+    const DecoderKind& kind = *findDecoderKind(decoder.kind);
+    Network network;
+    network.width = decoder.width;
+    network.stem = stemOf(decoder, kind);
+    network.head = headOf(decoder, kind);
+    network.tieHead = decoder.tied;
+    const std::int64_t seeAll = decoder.window > 0 ? std::min(decoder.seeAll, decoder.layers) : decoder.layers;
+    if (seeAll > 0) {
+        network.blocks.push_back({decoder.kind, "", BlockWriter(decoder, kind).write(0)});
+        network.stack.push_back({decoder.kind, seeAll});
+    }
+    if (seeAll < decoder.layers) {
+        const std::string name = decoder.kind + (seeAll > 0 ? "-window" : "");
+        network.blocks.push_back({name, "", BlockWriter(decoder, kind).write(decoder.window)});
+        network.stack.push_back({name, decoder.layers - seeAll});
+    }
+    return network;
+}
+
+Project projectOf(const Decoder& decoder, const std::string& name, const Source& source)
+{
+    constexpr std::int64_t kLongestSequence = 512; // which a first step on a workstation holds
+    Project project;
+    project.name = name;
+    project.data.source = source;
+    project.network = networkOf(decoder);
+    project.training.sequenceLength = std::min(decoder.positions, kLongestSequence);
+    project.training.batch = 4;
+    project.training.learningRate = {2e-5, 50, RateCurve::Cosine, 0.1};
+    return project;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "run_harness.h"
+
+#include "engine/api/session.h"
+#include "engine/files/safetensors.h"
+
+#include <QJsonObject>
+#include <QString>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::tests {
+
+/// What a session of its own answers.
+template <class Ready, class Request>
+Result<Ready> answerTo(Request request)
+{
+    request.tag = engine::QueryTag{1};
+    SessionProbe session;
+    session.post(request);
+    session.waitUntil([](const engine::Event& event) {
+        return std::holds_alternative<Ready>(event) || std::holds_alternative<engine::QueryFailed>(event);
+    });
+    const std::vector<Ready> ready = session.all<Ready>();
+    const std::vector<engine::QueryFailed> failed = session.all<engine::QueryFailed>();
+    return !ready.empty()    ? Result<Ready>(ready.front())
+           : !failed.empty() ? Result<Ready>(failed.front().error)
+                             : Error{"session", "no answer within a minute"};
+}
+
+[[nodiscard]] Result<engine::ImportReady> imported(const std::filesystem::path& folder,
+                                                   const std::filesystem::path& project);
+/// As a model of transformers.
+[[nodiscard]] Result<engine::ExportReady> exported(const std::filesystem::path& run,
+                                                   const std::filesystem::path& folder);
+/// Under a topology that computes the same, and that no architecture of transformers has.
+[[nodiscard]] Result<engine::RetrofitReady> rewired(const std::filesystem::path& run,
+                                                    const std::filesystem::path& newRun);
+
+/// Of a case of model_cases.json, or of what model_cases.py has made: how far the run's logits and its greedy
+/// continuation are from it. Empty: near enough.
+[[nodiscard]] QString faultOf(const std::filesystem::path& run, const QJsonObject& expected);
+
+/// All tensors of a folder, in however many files.
+[[nodiscard]] std::map<std::string, std::pair<engine::StoredType, std::vector<std::byte>>>
+tensorsIn(const std::filesystem::path& folder);
+
+} // namespace residua::tests

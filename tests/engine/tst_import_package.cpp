@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Models of transformers in and out against the package itself, where Python has it.
+#include "import_harness.h"
+#include "model_folder.h"
+
+#include "tests/support/python.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QJsonDocument>
+#include <QMap>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace residua;
+namespace fs = std::filesystem;
+using tests::exported;
+using tests::faultOf;
+using tests::imported;
+using tests::rewired;
+using tests::tensorsIn;
+
+class TestImportPackage : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        m_cases = tests::modelCases();
+    }
+
+    void agreesWithThePackage_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const QString& name : m_cases.keys()) {
+            QTest::newRow(qPrintable(name)) << name;
+        }
+        m_made = fs::path(m_folder.path().toStdString()) / "made";
+        fs::create_directories(m_made);
+        m_missing = python("make");
+        for (const QString& name : m_missing.isEmpty() ? m_cases.keys() : QStringList()) {
+            importAndExport(name);
+        }
+        if (m_missing.isEmpty()) {
+            exportRewired();
+            QTest::newRow("rewired") << "rewired";
+        }
+        if (m_missing.isEmpty()) {
+            m_missing = python("compare");
+        }
+    }
+    /// Random models that the package has saved: what is computed here, and what it computes of the export.
+    void agreesWithThePackage()
+    {
+        QFETCH(const QString, name);
+        if (!m_missing.isEmpty()) {
+            QSKIP(qPrintable("recorded outputs alone are compared: " + m_missing));
+        }
+        QCOMPARE(m_faults[name], QString());
+        QVERIFY2(m_compared.contains(name), "Python did not come to it");
+        QCOMPARE(m_compared[name], QString());
+    }
+
+private:
+    void importAndExport(const QString& name)
+    {
+        const fs::path folder = m_made / name.toStdString();
+        QFile file(QString::fromStdString((folder / "expected.json").string()));
+        if (!file.open(QIODevice::ReadOnly)) {
+            m_faults[name] = "Python has not made it";
+            return;
+        }
+        const auto ready = imported(folder / "model", folder / "project");
+        if (!ready) {
+            m_faults[name] = QString::fromStdString(ready.error().text());
+            return;
+        }
+        m_faults[name] = faultOf(ready->runDirectory, QJsonDocument::fromJson(file.readAll()).object());
+        const auto out = exported(ready->runDirectory, folder / "exported");
+        m_faults[name] += out ? QString() : QString::fromStdString(out.error().text());
+        if (out && tensorsIn(folder / "exported") != tensorsIn(folder / "model")) {
+            m_faults[name] += "the export has other bytes";
+        }
+    }
+
+    /// Under a topology that computes the same, and that no architecture of the package has.
+    void exportRewired()
+    {
+        const fs::path folder = m_made / "rewired";
+        fs::create_directories(folder);
+        fs::copy_file(m_made / "llama" / "expected.json", folder / "expected.json");
+        const auto grown = rewired(m_made / "llama" / "project" / "runs" / "imported", folder / "run");
+        const auto out =
+            grown ? exported(grown->runDirectory, folder / "exported") : Result<engine::ExportReady>(grown.error());
+        m_faults["rewired"] = out ? QString() : QString::fromStdString(out.error().text());
+    }
+
+    /// What keeps Python from it; empty where it ran.
+    QString python(const QString& what)
+    {
+        QProcess process;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("HF_HUB_OFFLINE", "1");
+        environment.insert("HF_HOME", QString::fromStdString((m_made.parent_path() / "home").string()));
+        process.setProcessEnvironment(environment);
+        process.start(tests::pythonCommand(),
+                      {"-B", RESIDUA_MODEL_SCRIPT, what, QString::fromStdString(m_made.string())});
+        if (!process.waitForStarted()) {
+            return "there is no " + tests::pythonCommand();
+        }
+        const bool ended = process.waitForFinished(240'000);
+        for (const QByteArray& line : process.readAllStandardOutput().split('\n')) {
+            if (const qsizetype tab = line.indexOf('\t'); tab > 0) {
+                m_compared[QString::fromUtf8(line.first(tab))] = QString::fromUtf8(line.sliced(tab + 1));
+            }
+        }
+        const QString errors = QString::fromUtf8(process.readAllStandardError()).trimmed();
+        return ended && process.exitCode() == 0 ? QString()
+                                                : errors.section('\n', -1) + "; packaging/python.sh installs what it "
+                                                                             "needs, or RESIDUA_PYTHON names a Python";
+    }
+
+    QTemporaryDir m_folder;
+    QJsonObject m_cases;
+    fs::path m_made;
+    QString m_missing;
+    QMap<QString, QString> m_faults;
+    QMap<QString, QString> m_compared;
+};
+
+RESIDUA_TEST_IN(QCoreApplication, TestImportPackage)
+#include "tst_import_package.moc"
