@@ -77,20 +77,25 @@ Result<ParamValue> evaluateReal(const ParamSpec& spec, const ParamValue& value)
     return range ? Result<ParamValue>(number) : range.error();
 }
 
+/// A value that is no text, as a file has it.
+std::string wordOf(const ParamValue& value)
+{
+    const auto* const flag = std::get_if<bool>(&value);
+    const auto* const whole = std::get_if<std::int64_t>(&value);
+    return flag ? (*flag ? "true" : "false") : whole ? std::to_string(*whole) : numberText(std::get<double>(value));
+}
+
 Result<ParamValue> evaluateText(const ParamSpec& spec, const ParamValue& value)
 {
     const auto* const text = std::get_if<std::string>(&value);
-    if (!text) {
-        return paramError(spec, "expected text");
-    }
-    if (spec.type == ParamType::Choice && std::ranges::find(spec.choices, *text) == spec.choices.end()) {
+    if (spec.type == ParamType::Choice && (!text || std::ranges::find(spec.choices, *text) == spec.choices.end())) {
         std::string choices;
         for (const std::string& choice : spec.choices) {
             choices += (choices.empty() ? "" : ", ") + choice;
         }
-        return paramError(spec, "got " + *text + ", expected one of " + choices);
+        return paramError(spec, "got " + (text ? *text : wordOf(value)) + ", expected one of " + choices);
     }
-    return value;
+    return text ? Result<ParamValue>(value) : paramError(spec, "expected text");
 }
 
 Result<ParamValue> evaluateRank(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)

@@ -215,9 +215,9 @@ private slots:
         row("lone surrogate", in(R"("name": "\ud83d")"), "line 1, column 30", "half of a pair");
         row("control character", QString("\x01"), "line 1, column 1", "got the byte 0x01, expected a value");
         row("not an object", "[]", "document", "is a list; expected an object");
-        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 4");
-        row("newer", R"({"schema": 5})", "/schema", "a newer Residua wrote");
-        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 4");
+        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 5");
+        row("newer", R"({"schema": 6})", "/schema", "a newer Residua wrote");
+        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 5");
         row("negative schema", R"({"schema": -1})", "/schema", "is -1; expected");
         row("unknown key", in(R"("training": {"stepz": 7})"), "/training/stepz", "did you mean \"steps\"?");
         row("key with slash", in(R"("a/b~c": 7)"), "/a~1b~0c", "is no key that is known here");

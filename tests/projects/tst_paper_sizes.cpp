@@ -160,8 +160,9 @@ void TestPaperSizes::deepCrossAttentionSizes()
         if (node.kind == "attention") {
             node.params["heads"] = std::int64_t{8};
             node.params["head_dim"] = std::int64_t{32};
+            node.params["bias"] = std::string("none");
         }
-        if (node.kind == "attention" || node.kind == "linear" || node.kind == "layer_norm") {
+        if (node.kind == "linear" || node.kind == "layer_norm") {
             node.params["bias"] = false;
         }
     }

@@ -104,7 +104,7 @@ void TestShapes::language_data()
         row((std::string("x input; a attention ") + good + kWired).c_str(), "[batch, time, 128]");
     }
     const std::pair<const char*, const char*> wrong[] = {
-        {"bias=true", "bias: expected text"},
+        {"bias=true", "bias: got true, expected one of none, qkv, all"},
         {"bias=some", "bias: got some, expected one of none, qkv, all"},
         {"qk_norm=heads", "qk_norm: got heads, expected one of none, head, all"},
         {"window=-1", "window: got -1, expected at least 0"},
