@@ -26,6 +26,7 @@ set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap)
 set(RESIDUA_FAMILY_HEADERS
   "eigen=^Eigen/"
   "nlohmann=^nlohmann/"
+  "archive=^archive(_entry)?[.]h$"
   "torch=^(torch|ATen|c10|caffe2)/"
   "sqlite=^sqlite3(ext)?[.]h$"
   "sentencepiece=^sentencepiece"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The packages that are not ours, each behind one imported target:
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
-#   Eigen3::Eigen  SQLite::SQLite3  residua::sentencepiece  residua::icu  residua::pcre2  residua::torch  Threads::Threads
+#   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::sentencepiece  residua::icu  residua::pcre2  residua::torch  Threads::Threads
 
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
@@ -16,6 +16,7 @@ find_package(QCustomPlotQt6 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ResiduaImgui REQUIRED IMPORTED_TARGET imgui)
 pkg_check_modules(ResiduaSentencePiece REQUIRED IMPORTED_TARGET sentencepiece)
+pkg_check_modules(ResiduaArchive REQUIRED IMPORTED_TARGET libarchive)
 pkg_check_modules(ResiduaIcu REQUIRED IMPORTED_TARGET icu-uc)
 pkg_check_modules(ResiduaPcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 find_package(ResiduaTorch REQUIRED)
@@ -31,6 +32,7 @@ if(TARGET QCustomPlotQt6::QCustomPlotQt6)
 else()
   residua_external_alias(qcustomplot QCustomPlotQt6)
 endif()
+residua_external_alias(archive PkgConfig::ResiduaArchive)
 residua_external_alias(imgui PkgConfig::ResiduaImgui)
 residua_external_alias(sentencepiece PkgConfig::ResiduaSentencePiece)
 residua_external_alias(icu PkgConfig::ResiduaIcu)

@@ -30,7 +30,7 @@ set(RESIDUA_MAY_USE_engine_theory  projects eigen)
 set(RESIDUA_MAY_USE_engine_runs    projects engine_api nlohmann sqlite)
 set(RESIDUA_MAY_USE_engine_results projects engine_api engine_runs)
 set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
-set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_tokeniser eigen nlohmann sentencepiece)
+set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_runs engine_tokeniser eigen nlohmann sentencepiece archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory engine_data eigen)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_runs engine_results engine_data engine_lowrank
                                    nlohmann torch)
@@ -53,7 +53,7 @@ set(RESIDUA_MAY_LINK_app engine)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
-  "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
+  "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch$" "archive=^residua::archive$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
   "icu=^residua::icu$" "pcre2=^residua::pcre2$"
   "qcustomplot=^residua::qcustomplot$" "qt=^Qt6?::" "imgui=^residua::imgui$" "opengl=^OpenGL::" "cuda=^CUDA::")
 

@@ -85,7 +85,8 @@ bool takeTokeniser(projects::Source& source, const projects::Tokeniser& tokenise
 projects::Source sourceAt(const std::filesystem::path& path)
 {
     const std::string name = path.string();
-    const std::string end = path.extension().string();
+    const std::string packed = path.extension().string();
+    const std::string end = packed == ".gz" || packed == ".zst" ? path.stem().extension().string() : packed;
     if (end == ".bin") {
         return projects::TokenFileData{.path = name, .validationPath = {}};
     }
@@ -413,7 +414,7 @@ std::vector<Command> projectCommands()
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
-            "instead: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin)"},
+            "instead: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin); .gz, .zst too"},
            {"tokeniser", OptionKind::Text, "KIND",
             "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model"},
            {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},
