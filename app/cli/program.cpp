@@ -131,8 +131,8 @@ std::vector<Command> allCommands()
 {
     std::vector<Command> commands;
     for (const auto& table :
-         {projectCommands(), runCommands(), benchCommands(), sweepCommands(), modelCommands(), exportCommands(),
-          analyzeCommands(), recordCommands(), watchCommands(), explainCommands(), shellCommands()}) {
+         {projectCommands(), tokeniseCommands(), runCommands(), benchCommands(), sweepCommands(), modelCommands(),
+          exportCommands(), analyzeCommands(), recordCommands(), watchCommands(), explainCommands(), shellCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;
