@@ -394,7 +394,7 @@ std::vector<Command> projectCommands()
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
-            "instead: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin)"},
+            "instead: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin); .gz, .zst too"},
            {"tokeniser", OptionKind::Text, "KIND",
             "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model"},
            {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},

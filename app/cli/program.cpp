@@ -130,9 +130,9 @@ Error faultOf(const std::exception& exception)
 std::vector<Command> allCommands()
 {
     std::vector<Command> commands;
-    for (const auto& table : {projectCommands(), runCommands(), benchCommands(), sweepCommands(), modelCommands(),
-                              importCommands(), exportCommands(), bundleCommands(), analyzeCommands(), recordCommands(),
-                              watchCommands(), explainCommands(), shellCommands()}) {
+    for (const auto& table : {projectCommands(), tokeniseCommands(), runCommands(), benchCommands(), sweepCommands(),
+                              modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(),
+                              recordCommands(), watchCommands(), explainCommands(), shellCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;

@@ -59,6 +59,13 @@ QString listed(const std::vector<T>& numbers)
     return texts.join(QLatin1Char(' ')) + (numbers.size() > kShownNumbers ? QStringLiteral(" …") : QString());
 }
 
+/// What a look at the data has found.
+struct ReadData {
+    std::string model; ///< the tokeniser's file that was counted; may be empty
+    Result<projects::Tokeniser> tokeniser;
+    Result<engine::DataPreview> preview;
+};
+
 QString previewText(const engine::DataPreview& preview)
 {
     if (!preview.summary.language) {
@@ -349,6 +356,14 @@ void NewProjectDialog::showCost(const Result<projects::Project>& project)
     m_create->setEnabled(problem.isEmpty());
 }
 
+/// The tokeniser's file whose tokens the vocabulary has not been set to yet; empty where there is none.
+std::string NewProjectDialog::uncountedModel() const
+{
+    const auto kind = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
+    const std::string model = m_model->text().trimmed().toStdString();
+    return projects::hasModel(kind) && model != m_counted ? model : std::string();
+}
+
 /// One reading at a time: the next begins when the last is done or has given up.
 void NewProjectDialog::readData()
 {
@@ -364,22 +379,31 @@ void NewProjectDialog::readData()
     }
     m_wanted = std::make_shared<std::atomic<bool>>(true);
     m_reading = true;
-    const auto read = [project = *project, wanted = m_wanted] {
-        return engine::previewData(project, {}, [&wanted] { return wanted->load(); });
+    const auto read = [project = *project, wanted = m_wanted, model = uncountedModel()] {
+        return ReadData{model, model.empty() ? Result<projects::Tokeniser>(Error{}) : engine::tokeniserAt(model),
+                        engine::previewData(project, {}, [&wanted] { return wanted->load(); })};
     };
-    inBackground(*QThreadPool::globalInstance(), this, read,
-                 [this, wanted = m_wanted](const Result<engine::DataPreview>& preview) {
-                     m_reading = false;
-                     if (!wanted->load()) {
-                         readData();
-                         return;
-                     }
-                     m_data = preview ? std::optional(preview->summary) : std::nullopt;
-                     if (preview) {
-                         m_preview->setPlainText(previewText(*preview));
-                     }
-                     showData(preview);
-                 });
+    inBackground(*QThreadPool::globalInstance(), this, read, [this, wanted = m_wanted](const ReadData& looked) {
+        const Result<engine::DataPreview>& preview = looked.preview;
+        m_reading = false;
+        if (!wanted->load()) {
+            readData();
+            return;
+        }
+        if (looked.tokeniser) {
+            const auto tokens = static_cast<int>(looked.tokeniser->vocabulary);
+            m_counted = looked.model;
+            if (m_vocabulary->value() != tokens) {
+                m_vocabulary->setValue(tokens); // which has the data read anew
+                return;
+            }
+        }
+        m_data = preview ? std::optional(preview->summary) : std::nullopt;
+        if (preview) {
+            m_preview->setPlainText(previewText(*preview));
+        }
+        showData(preview);
+    });
 }
 
 void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 
 class QComboBox;
 class QFormLayout;
@@ -49,6 +50,7 @@ private:
     void update();
     void showCost(const Result<projects::Project>& project);
     void readData();
+    [[nodiscard]] std::string uncountedModel() const;
     void showData(const Result<engine::DataPreview>& preview);
     void create();
     [[nodiscard]] Kind kind() const;
@@ -81,6 +83,7 @@ private:
     std::optional<engine::DataSummary> m_data; ///< of the data that is chosen, once it is read
     projects::Source m_read;                   ///< what m_data, or a reading under way, is of
     bool m_reading = false;
+    std::string m_counted; ///< the tokeniser's file that the vocabulary was set for
 };
 
 } // namespace residua::app

@@ -3,6 +3,7 @@
 
 #include "engine/data/content_hash.h"
 #include "engine/data/text_corpus.h"
+#include "engine/data/token_files.h"
 #include "projects/base/files.h"
 #include "projects/schema/describe_data.h"
 
@@ -132,11 +133,11 @@ class Reader {
 public:
     Reader(const fs::path& directory, const PreparationWatch& watch) : m_directory(directory), m_watch(watch) {}
 
-    /// The file at `path`, or the files of the folder there that end in `extension`.
-    Status add(const std::string& path, const std::string& extension)
+    /// The file at `path`, or the files of the folder there whose names end in one of those.
+    Status add(const std::string& path, std::span<const std::string_view> endings)
     {
         const fs::path place = m_directory / path;
-        const auto found = filesAt(place, extension);
+        const auto found = filesAt(place, endings);
         if (!found) {
             return found.error();
         }
@@ -163,11 +164,11 @@ public:
 
     Status add(const projects::Tokeniser& tokeniser)
     {
-        Status added = projects::hasModel(tokeniser.kind) ? add(tokeniser.model, "") : Status(Done{});
+        Status added = projects::hasModel(tokeniser.kind) ? add(tokeniser.model, {}) : Status(Done{});
         if (added && tokeniser.kind == projects::TokeniserKind::TokenizerJson) {
             const fs::path beside = tokeniserSettings(tokeniser.model);
             std::error_code ignored;
-            return fs::exists(m_directory / beside, ignored) ? add(beside.string(), "") : added;
+            return fs::exists(m_directory / beside, ignored) ? add(beside.string(), {}) : added;
         }
         return added;
     }
@@ -205,18 +206,18 @@ struct Source {
 
     Status operator()(const projects::TextData& source) const
     {
-        const Status added = reader.add(source.path, ".txt");
+        const Status added = reader.add(source.path, kTextEndings);
         return added ? reader.add(source.tokeniser) : added;
     }
     Status operator()(const projects::JsonLinesData& source) const
     {
-        const Status added = reader.add(source.path, ".jsonl");
+        const Status added = reader.add(source.path, kJsonLinesEndings);
         return added ? reader.add(source.tokeniser) : added;
     }
     Status operator()(const projects::TokenFileData& source) const
     {
-        const Status added = reader.add(source.path, ".bin");
-        return added && !source.validationPath.empty() ? reader.add(source.validationPath, ".bin") : added;
+        const Status added = reader.add(source.path, kTokenEndings);
+        return added && !source.validationPath.empty() ? reader.add(source.validationPath, kTokenEndings) : added;
     }
     template <class Generator>
     Status operator()(const Generator& generator) const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/text_files.h"
 
+#include "engine/data/compressed_file.h"
 #include "engine/data/utf8.h"
 
 #include <nlohmann/json.hpp>
@@ -61,6 +62,22 @@ Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const
         return Done{};
     });
     return valid ? Result<ByteRange>(std::move(text)) : Result<ByteRange>(valid.error());
+}
+
+/// The `index`-th of many texts.
+Result<Bytes> openText(const fs::path& path, std::size_t index, const PreparationWatch& watch)
+{
+    if (path.extension() == ".parquet") {
+        return Error{path.string(),
+                     "is a Parquet file, which is not read here: make JSON Lines of it, such as with python3 "
+                     "-c \"import pandas; pandas.read_parquet('IN.parquet').to_json('OUT.jsonl.gz', "
+                     "orient='records', lines=True, force_ascii=False)\""};
+    }
+    if (isCompressed(path)) {
+        return decompressed(path, watch);
+    }
+    auto file = openAmong(path, index);
+    return file ? Result<Bytes>(bytesOfFile(*std::move(file))) : Result<Bytes>(file.error());
 }
 
 /// The text of one JSON line; `place` is "path:line".
@@ -169,7 +186,7 @@ private:
 
 } // namespace
 
-Result<std::vector<fs::path>> filesAt(const fs::path& path, const std::string& extension)
+Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std::string_view> endings)
 {
     std::error_code code;
     const fs::file_status status = fs::status(path, code);
@@ -183,7 +200,10 @@ Result<std::vector<fs::path>> filesAt(const fs::path& path, const std::string& e
     fs::recursive_directory_iterator entry(path, code);
     for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
         std::error_code ignored;
-        if (entry->path().extension() == extension && entry->is_regular_file(ignored)) {
+        const std::string name = entry->path().filename().string();
+        const bool ends = std::ranges::any_of(
+            endings, [&](std::string_view last) { return name.size() > last.size() && name.ends_with(last); });
+        if (ends && entry->is_regular_file(ignored)) {
             files.push_back(entry->path());
         }
     }
@@ -191,7 +211,11 @@ Result<std::vector<fs::path>> filesAt(const fs::path& path, const std::string& e
         return systemError(path, "cannot list the folder", code.value());
     }
     if (files.empty()) {
-        return Error{path.string(), "the folder holds no file that ends in " + extension};
+        std::string names;
+        for (const std::string_view end : endings) {
+            names += (names.empty() ? "" : ", ") + std::string(end);
+        }
+        return Error{path.string(), "the folder holds no file that ends in " + names};
     }
     std::sort(files.begin(), files.end());
     return files;
@@ -231,17 +255,17 @@ Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
 
 Result<std::vector<Document>> readTextFiles(const fs::path& path, const PreparationWatch& watch)
 {
-    const auto files = filesAt(path, ".txt");
+    const auto files = filesAt(path, kTextEndings);
     if (!files) {
         return files.error();
     }
     std::vector<Document> documents;
     for (const fs::path& name : *files) {
-        auto file = openAmong(name, documents.size());
+        const auto file = openText(name, documents.size(), watch);
         if (!file) {
             return file.error();
         }
-        auto text = checkedText(bytesOfFile(std::move(*file)), name.string(), watch);
+        auto text = checkedText(*file, name.string(), watch);
         if (!text) {
             return text.error();
         }
@@ -258,17 +282,26 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
 Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field,
                                             const PreparationWatch& watch)
 {
-    auto file = InputFile::open(path);
-    if (!file) {
-        return file.error();
+    const auto files = filesAt(path, kJsonLinesEndings);
+    if (!files) {
+        return files.error();
     }
-    const auto text = checkedText(bytesOfFile(std::move(*file)), path.string(), watch);
-    if (!text) {
-        return text.error();
+    std::vector<Document> documents;
+    for (const fs::path& name : *files) {
+        const auto file = openText(name, documents.size(), watch);
+        const auto text = file ? checkedText(*file, name.string(), watch) : Result<ByteRange>(file.error());
+        if (!text) {
+            return text.error();
+        }
+        LineCollector lines(name, field);
+        const Status read = forEachPart(*text, watch, [&](std::string_view part) { return lines.add(part); });
+        auto found = read ? lines.documents() : Result<std::vector<Document>>(read.error());
+        if (!found) {
+            return found.error();
+        }
+        documents.insert(documents.end(), found->begin(), found->end());
     }
-    LineCollector lines(path, field);
-    const Status read = forEachPart(*text, watch, [&](std::string_view part) { return lines.add(part); });
-    return read ? lines.documents() : Result<std::vector<Document>>(read.error());
+    return documents;
 }
 
 } // namespace residua::engine

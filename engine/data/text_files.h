@@ -5,8 +5,10 @@
 #include "engine/data/token_sequence.h"
 #include "projects/base/result.h"
 
+#include <array>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +18,17 @@ namespace residua::engine {
 /// A text of its own: a file, or a line of JSON Lines. Valid UTF-8, without a byte order mark.
 using Document = ByteRange;
 
-/// The file, or every *.txt below the folder in the order of their paths. Text stays where it lies; what is not UTF-8
-/// is an error with its file, line and offset.
+/// What the names of such files end in, plain and compressed, where a folder of them is given.
+inline constexpr std::array<std::string_view, 3> kTextEndings{".txt", ".txt.gz", ".txt.zst"};
+inline constexpr std::array<std::string_view, 6> kJsonLinesEndings{".jsonl",  ".jsonl.gz",  ".jsonl.zst",
+                                                                   ".ndjson", ".ndjson.gz", ".ndjson.zst"};
+
+/// The file, or every text below the folder in the order of their paths. Text stays where it lies, if it is not
+/// compressed; what is not UTF-8 is an error with its file, line and offset.
 [[nodiscard]] Result<std::vector<Document>> readTextFiles(const std::filesystem::path& path,
                                                           const PreparationWatch& watch = {});
-/// The string `field` of every line that is not blank, each ended by a newline, in memory. A line has at most 64 MiB.
+/// The string `field` of every line that is not blank, each ended by a newline, in memory; of the file, or of every
+/// file of JSON Lines below the folder in the order of their paths. A line has at most 64 MiB.
 [[nodiscard]] Result<std::vector<Document>> readJsonLines(const std::filesystem::path& path, const std::string& field,
                                                           const PreparationWatch& watch = {});
 
@@ -30,9 +38,9 @@ using Document = ByteRange;
 [[nodiscard]] Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
                                  const std::function<Status(std::string_view part)>& take);
 
-/// The files a data path stands for: itself, or every file below the folder that ends in `extension`, sorted.
+/// The files a data path stands for: itself, or every file below the folder whose name ends in one of those, sorted.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> filesAt(const std::filesystem::path& path,
-                                                                 const std::string& extension);
+                                                                 std::span<const std::string_view> endings);
 /// Opens the `index`-th of many: only the first of them keep their descriptors, of which a process has few.
 [[nodiscard]] Result<InputFile> openAmong(const std::filesystem::path& path, std::size_t index);
 

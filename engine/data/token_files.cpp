@@ -131,7 +131,7 @@ Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& fi
 Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth width, std::int64_t vocabulary,
                         const PreparationWatch& watch)
 {
-    const auto names = filesAt(path, ".bin");
+    const auto names = filesAt(path, kTokenEndings);
     if (!names) {
         return names.error();
     }

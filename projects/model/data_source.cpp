@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 
 namespace residua::projects {
 namespace {
@@ -66,10 +67,17 @@ std::int64_t vocabularyOf(const Tokeniser& tokeniser)
 
 Source sourceAt(const std::string& path)
 {
-    if (path.ends_with(".bin")) {
+    std::string_view name = path;
+    for (const std::string_view compressed : {".gz", ".zst"}) {
+        if (name.ends_with(compressed)) {
+            name.remove_suffix(compressed.size());
+            break;
+        }
+    }
+    if (name.ends_with(".bin")) {
         return TokenFileData{.path = path, .validationPath = {}};
     }
-    if (path.ends_with(".jsonl") || path.ends_with(".ndjson")) {
+    if (name.ends_with(".jsonl") || name.ends_with(".ndjson")) {
         return JsonLinesData{.path = path, .tokeniser = {}};
     }
     return TextData{path, {}};

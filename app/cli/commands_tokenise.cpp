@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/project_argument.h"
+#include "app/cli/terminal_text.h"
+#include "engine/api/tokeniser_training.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace residua::cli {
+namespace {
+
+Exit runTokenise(const Arguments& arguments, const Console& console)
+{
+    const std::string kind = arguments.text("kind", "bpe");
+    if (kind != "bpe" && kind != "unigram") {
+        return console.fail(Exit::Usage, {"--kind", "got \"" + shortened(kind) + "\", expected bpe or unigram"});
+    }
+    if (!arguments.has("output")) {
+        return console.fail(Exit::Usage, {"--output", "missing, expected -o FILE, such as text.model"});
+    }
+    const Result<std::filesystem::path> text = absolutePath(arguments.positional(0));
+    const Result<std::filesystem::path> output = absolutePath(arguments.text("output"));
+    if (!text || !output) {
+        return console.fail(Exit::Usage, text ? output.error() : text.error());
+    }
+    engine::TokeniserTraining training{.text = *text, .output = *output};
+    training.model = kind == "bpe" ? engine::PieceModel::Bpe : engine::PieceModel::Unigram;
+    training.field = arguments.text("field", training.field);
+    training.pieces = arguments.integer("size", training.pieces);
+    const Result<std::int64_t> pieces = engine::trainTokeniser(training, [&](double share) {
+        console.status(share < 1 ? "reading " + std::to_string(std::lround(100 * share)) + " %" : "learning pieces");
+        return true;
+    });
+    console.status("");
+    if (!pieces) {
+        return console.fail(Exit::RunFailed, pieces.error());
+    }
+    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " + grouped(*pieces) +
+                 " pieces");
+    console.line("use it with: residua-cli new DIR --data " + text->string() + " --tokeniser " + output->string());
+    console.value({{"model", output->string()}, {"kind", kind}, {"pieces", *pieces}});
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> tokeniseCommands()
+{
+    return {
+        {"tokenise",
+         "learn a tokeniser from text: a SentencePiece model",
+         "residua-cli tokenise my-project/project.json --size 400 -o my-project/text.model",
+         {{{"TEXT", "a text, a folder of texts, or JSON Lines; .gz and .zst too"}},
+          {{"output", OptionKind::Text, "FILE", "the model's file, which is replaced", "o"},
+           {"kind", OptionKind::Text, "KIND", "bpe (the default) or unigram"},
+           {"size", OptionKind::Integer, "PIECES", "how many pieces (default: 8000); 256 of them are bytes", {}, 260},
+           {"field", OptionKind::Text, "KEY", "the key of JSON Lines that holds the text (default: text)"}}},
+         &runTokenise,
+         Yields::Files},
+    };
+}
+
+} // namespace residua::cli

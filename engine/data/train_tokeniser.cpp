@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// residua-train-tokeniser OUTPUT bpe|unigram PIECES THREADS: learns a SentencePiece model of the lines on its standard
+// input. A program of its own, because the trainer ends its process where its own checks fail, and cannot be told to
+// stop. It ends with who started it.
+#include <sentencepiece_trainer.h>
+
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <unordered_map>
+
+#include <sys/prctl.h>
+
+namespace {
+
+constexpr std::size_t kLongestLine = 4000; ///< bytes; the trainer leaves out what is longer than 4192
+
+/// The lines of the standard input; long ones in pieces.
+class Lines : public sentencepiece::SentenceIterator {
+public:
+    Lines() { Next(); }
+    bool done() const override { return m_done; }
+    const std::string& value() const override { return m_value; }
+    sentencepiece::util::Status status() const override { return {}; }
+    void Next() override
+    {
+        if (m_line.empty() && !std::getline(std::cin, m_line)) {
+            m_done = true;
+            return;
+        }
+        std::size_t size = std::min(m_line.size(), kLongestLine);
+        while (size < m_line.size() && size > 0 && (static_cast<unsigned char>(m_line[size]) & 0xc0) == 0x80) {
+            --size;
+        }
+        m_value = m_line.substr(0, size);
+        m_line.erase(0, size);
+    }
+
+private:
+    std::string m_line;
+    std::string m_value;
+    bool m_done = false;
+};
+
+} // namespace
+
+int main(int count, char** arguments)
+{
+    if (count != 5) {
+        std::cerr << "residua-train-tokeniser OUTPUT bpe|unigram PIECES THREADS\n";
+        return 2;
+    }
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const std::unordered_map<std::string, std::string> options{
+        {"model_type", arguments[2]},          {"vocab_size", arguments[3]},
+        {"num_threads", arguments[4]},         {"normalization_rule_name", "identity"},
+        {"remove_extra_whitespaces", "false"}, {"byte_fallback", "true"},
+        {"input_sentence_size", "4000000"},    {"minloglevel", "2"}};
+    Lines lines;
+    std::string model;
+    const auto status = sentencepiece::SentencePieceTrainer::Train(options, &lines, &model);
+    if (!status.ok()) {
+        std::cerr << status.ToString() << "\n";
+        return 1;
+    }
+    std::ofstream file(arguments[1], std::ios::binary);
+    file << model << std::flush;
+    return file ? 0 : 1;
+}

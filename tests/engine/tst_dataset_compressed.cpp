@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Texts and JSON Lines that are compressed, folders of them, and what is wrong with such files.
+#include "dataset_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <array>
+
+using namespace residua;
+using namespace residua::engine;
+using namespace residua::tests;
+
+namespace {
+
+std::string littleEndian(std::uint64_t value, int bytes)
+{
+    std::string text;
+    for (int i = 0; i < bytes; ++i) {
+        text += static_cast<char>(value >> (8 * i) & 0xff);
+    }
+    return text;
+}
+
+std::uint32_t crc32(const std::string& text)
+{
+    std::uint32_t sum = 0xffffffff;
+    for (const char byte : text) {
+        sum ^= static_cast<unsigned char>(byte);
+        for (int bit = 0; bit < 8; ++bit) {
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+        }
+    }
+    return ~sum;
+}
+
+/// A file of gzip (RFC 1952) with one stored block; less than 64 KiB.
+std::string gzipped(const std::string& text)
+{
+    const std::size_t size = text.size();
+    return std::string("\x1f\x8b\x08\0\0\0\0\0\0\3", 10) + "\1" + littleEndian(size, 2) + littleEndian(~size, 2) +
+           text + littleEndian(crc32(text), 4) + littleEndian(size, 4);
+}
+
+/// A frame of Zstandard (RFC 8878) with one raw block; less than 128 KiB.
+std::string zstandard(const std::string& text)
+{
+    return std::string("\x28\xb5\x2f\xfd\xa0") + littleEndian(text.size(), 4) + littleEndian(text.size() << 3 | 1, 3) +
+           text;
+}
+
+std::string lines(const std::string& word, const char* key = "text")
+{
+    std::string text;
+    for (int i = 0; i < 30; ++i) {
+        text += "{\"" + std::string(key) + "\": \"" + word + " " + std::to_string(i) + "\"}\n";
+    }
+    return text;
+}
+
+} // namespace
+
+class TestDatasetCompressed : public DatasetHarness {
+    Q_OBJECT
+
+private slots:
+    void init() { newFolder(); }
+
+    void whatIsCompressedIsRead()
+    {
+        std::string text;
+        for (int i = 0; i < 90; ++i) {
+            text += "gr\u00fc\u00dft die Welt " + std::to_string(i) + "\n";
+        }
+        writeAll(m_folder / "t.txt", text);
+        writeAll(m_folder / "t.txt.gz", gzipped(text));
+        writeAll(m_folder / "t.txt.zst", zstandard(text));
+        writeAll(m_folder / "two.txt.zst", zstandard(text.substr(0, 500)) + zstandard(text.substr(500)));
+        const auto plain = open(projects::TextData{"t.txt", {}});
+        QVERIFY(plain);
+        for (const char* name : {"t.txt.gz", "t.txt.zst", "two.txt.zst"}) {
+            const auto packed = open(projects::TextData{name, {}});
+            QVERIFY2(packed, packed ? "" : packed.error().text().c_str());
+            for (const Split split : {Split::Train, Split::Validation, Split::Test}) {
+                QVERIFY(tokensOf(**packed, split) == tokensOf(**plain, split));
+            }
+        }
+    }
+
+    void aFolderOfShardsIsOneText()
+    {
+        writeAll(m_folder / "all.jsonl", lines("one") + lines("two") + lines("three"));
+        writeAll(m_folder / "shards/a.jsonl", lines("one"));
+        writeAll(m_folder / "shards/b.jsonl.gz", gzipped(lines("two")));
+        writeAll(m_folder / "shards/more/c.jsonl.zst", zstandard(lines("three")));
+        writeAll(m_folder / "shards/readme.md", "no data");
+        const auto all = open(projects::JsonLinesData{.path = "all.jsonl", .tokeniser = {}});
+        const auto shards = open(projects::JsonLinesData{.path = "shards", .tokeniser = {}});
+        QVERIFY(all);
+        QVERIFY2(shards, shards ? "" : shards.error().text().c_str());
+        QVERIFY(tokensOf(**shards, Split::Train) == tokensOf(**all, Split::Train));
+        QCOMPARE((*shards)->size(Split::Test), (*all)->size(Split::Test));
+    }
+
+    void whatIsWrongIsNamed_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::addColumn<QString>("message");
+        const auto row = [](const char* name, const std::string& bytes, const char* message) {
+            QTest::newRow(name) << QString(name) << QByteArray::fromStdString(bytes) << QString(message);
+        };
+        const std::string gzip = gzipped(lines("x"));
+        const std::string zstd = zstandard(lines("x"));
+        row("cut.jsonl.gz", gzip.substr(0, gzip.size() / 2), "cut.jsonl.gz] cannot be decompressed: cut off, damaged");
+        row("cut.jsonl.zst", zstd.substr(0, zstd.size() / 2),
+            "cut.jsonl.zst] cannot be decompressed: cut off, damaged");
+        row("plain.jsonl.gz", lines("x"), "plain.jsonl.gz] is not compressed by gzip, as its name says");
+        row("other.jsonl.zst", gzip, "other.jsonl.zst] is not compressed by zstd, as its name says");
+        row("empty.jsonl.gz", gzipped(""), "empty.jsonl.gz] is empty, expected one JSON object per line");
+        row("field.jsonl.zst", zstandard(lines("x", "body")),
+            "field.jsonl.zst:1] has no field \"text\"; its fields are: body");
+        row("latin.jsonl.gz", gzipped("{\"text\": \"\xe9\"}\n"),
+            "latin.jsonl.gz:1] byte 0xe9 at offset 10 is not valid");
+        row("table.parquet", "PAR1", "table.parquet] is a Parquet file, which is not read here: make JSON Lines of it");
+    }
+    void whatIsWrongIsNamed()
+    {
+        QFETCH(QString, name);
+        QFETCH(QByteArray, bytes);
+        QFETCH(QString, message);
+        writeAll(m_folder / name.toStdString(), bytes.toStdString());
+        const auto dataset = open(projects::JsonLinesData{.path = name.toStdString(), .tokeniser = {}});
+        QVERIFY(!dataset);
+        QVERIFY2(QString::fromStdString(dataset.error().text()).contains(message), dataset.error().text().c_str());
+    }
+};
+
+RESIDUA_TEST(TestDatasetCompressed)
+#include "tst_dataset_compressed.moc"

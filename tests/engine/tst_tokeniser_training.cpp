@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SentencePiece models that are learned from text.
+#include "dataset_harness.h"
+#include "engine/api/tokeniser_training.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+using namespace residua;
+using namespace residua::engine;
+using namespace residua::tests;
+using projects::TokeniserKind;
+
+class TestTokeniserTraining : public DatasetHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        newFolder();
+        for (int i = 0; i < 300; ++i) {
+            m_text += "the cat sat on the mat, number " + std::to_string(i) + "\n";
+        }
+        writeAll(m_folder / "text.txt", m_text);
+    }
+    void cleanup() { m_text.clear(); }
+
+    void theModelKeepsText_data()
+    {
+        QTest::addColumn<bool>("unigram");
+        QTest::newRow("bpe") << false;
+        QTest::newRow("unigram") << true;
+    }
+    void theModelKeepsText()
+    {
+        QFETCH(bool, unigram);
+        TokeniserTraining training = trainingOn("text.txt");
+        training.model = unigram ? PieceModel::Unigram : PieceModel::Bpe;
+        double last = -1;
+        const auto pieces = trainTokeniser(training, [&](double share) {
+            last = share;
+            return true;
+        });
+        QVERIFY2(pieces, pieces ? "" : pieces.error().text().c_str());
+        QCOMPARE(*pieces, std::int64_t{300});
+        QCOMPARE(last, 1.0);
+        QCOMPARE(filesIn(m_folder), (QStringList{"m.model", "text.txt"}));
+        const auto dataset = openText(m_text, {TokeniserKind::SentencePiece, "m.model", 300});
+        QVERIFY(dataset);
+        const std::string odd = "the  cat\n\tsat \U0001f431 on";
+        const auto ids = dataset->encode(odd);
+        QVERIFY(ids);
+        QCOMPARE(QByteArray::fromStdString(dataset->decode(*ids)), QByteArray::fromStdString(odd));
+        QVERIFY(dataset->encode("the cat sat on the mat")->size() < 12);
+    }
+
+    void jsonLinesAreReadByTheirField()
+    {
+        std::string lines;
+        for (int i = 0; i < 200; ++i) {
+            lines += "{\"body\": \"a small cat and mat " + std::to_string(i) + "\"}\n";
+        }
+        writeAll(m_folder / "d.jsonl", lines);
+        TokeniserTraining training = trainingOn("d.jsonl");
+        const auto other = trainTokeniser(training);
+        QVERIFY(!other);
+        QVERIFY(other.error().text().find("has no field \"text\"; its fields are: body") != std::string::npos);
+        training.field = "body";
+        training.pieces = 290;
+        QVERIFY(trainTokeniser(training));
+    }
+
+    void whatCannotBeLearnedIsSaid()
+    {
+        TokeniserTraining training = trainingOn("text.txt");
+        training.model = PieceModel::Unigram;
+        training.pieces = 50'000;
+        const auto large = trainTokeniser(training);
+        QVERIFY(!large);
+        QVERIFY2(large.error().text().find("text.txt] SentencePiece makes no model of it: Vocabulary size too high") !=
+                     std::string::npos,
+                 large.error().text().c_str());
+        QVERIFY(!trainTokeniser(trainingOn("none.txt")));
+        QCOMPARE(filesIn(m_folder), QStringList{"text.txt"});
+    }
+
+    void whatIsGivenUpLeavesNothing()
+    {
+        for (const double until : {0.1, 1.0}) {
+            const auto stopped = trainTokeniser(trainingOn("text.txt"), [&](double share) { return share < until; });
+            QVERIFY(!stopped);
+            QCOMPARE(QString::fromStdString(stopped.error().text()), QString("[data] its preparation was given up"));
+            QCOMPARE(filesIn(m_folder), QStringList{"text.txt"});
+        }
+    }
+
+private:
+    [[nodiscard]] TokeniserTraining trainingOn(const char* name) const
+    {
+        return {.text = m_folder / name, .output = m_folder / "m.model", .pieces = 300};
+    }
+    static QStringList filesIn(const std::filesystem::path& folder)
+    {
+        QStringList names;
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            names << QString::fromStdString(entry.path().filename().string());
+        }
+        names.sort();
+        return names;
+    }
+
+    std::string m_text;
+};
+
+RESIDUA_TEST(TestTokeniserTraining)
+#include "tst_tokeniser_training.moc"
