@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/bundle/data_paths.h"
 
+#include "engine/data/text_files.h"
+#include "engine/data/token_files.h"
+
 #include <variant>
 
 namespace residua::engine {
@@ -11,18 +14,18 @@ struct Collector {
 
     void operator()(projects::TextData& source) const
     {
-        add(source.path, ".txt");
+        add(source.path, kTextEndings);
         add(source.tokeniser);
     }
     void operator()(projects::JsonLinesData& source) const
     {
-        add(source.path, ".jsonl");
+        add(source.path, kJsonLinesEndings);
         add(source.tokeniser);
     }
     void operator()(projects::TokenFileData& source) const
     {
-        add(source.path, ".bin");
-        add(source.validationPath, ".bin");
+        add(source.path, kTokenEndings);
+        add(source.validationPath, kTokenEndings);
     }
     void operator()(projects::SyntheticLanguage&) const {}
     void operator()(projects::LinearRegression&) const {}
@@ -30,16 +33,16 @@ struct Collector {
     void operator()(projects::BooleanPolynomial&) const {}
 
 private:
-    void add(std::string& path, const char* extension, PathUse use = PathUse::Data) const
+    void add(std::string& path, std::span<const std::string_view> endings, PathUse use = PathUse::Data) const
     {
         if (!path.empty()) {
-            paths.push_back({&path, extension, use});
+            paths.push_back({&path, endings, use});
         }
     }
     void add(projects::Tokeniser& tokeniser) const
     {
         if (projects::hasModel(tokeniser.kind)) {
-            add(tokeniser.model, "", PathUse::Tokeniser);
+            add(tokeniser.model, {}, PathUse::Tokeniser);
         }
     }
 };

@@ -130,7 +130,7 @@ private:
     {
         for (const DataPath& path : dataPathsOf(project)) {
             const std::string before = *path.path;
-            const auto files = filesAt(m_list.project / before, path.extension);
+            const auto files = filesAt(m_list.project / before, path.endings);
             const bool wanted = path.use == PathUse::Tokeniser || m_request.data == BundledData::Files;
             if (!files || files->empty()) {
                 const std::string why = files ? "there are no such files" : files.error().text();
