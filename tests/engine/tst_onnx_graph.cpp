@@ -5,9 +5,11 @@
 #include "tests/engine/run_harness.h"
 #include "tests/support/test_program.h"
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -15,6 +17,12 @@ using namespace residua;
 using namespace residua::engine;
 using namespace residua::tests;
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kPatience = 60000; ///< milliseconds that a busy machine may take
+
+} // namespace
 
 class TestOnnxGraph : public QObject {
     Q_OBJECT
@@ -72,9 +80,12 @@ private slots:
         {
             SessionProbe session;
             session.post(request(path("none")));
+            QTRY_VERIFY_WITH_TIMEOUT(isBeingMade(), kPatience);
             session.post(GiveUp{QueryTag{1}});
             QVERIFY(session.waitFor<QueryFailed>());
+            QTRY_COMPARE_WITH_TIMEOUT(entries(), 2, kPatience);
             session.post(request(path("none")));
+            QTRY_VERIFY_WITH_TIMEOUT(isBeingMade(), kPatience);
             session.close(); // while it works
         }
         qunsetenv("RESIDUA_PYTHON");
@@ -91,6 +102,14 @@ private:
     [[nodiscard]] int entries() const
     {
         return static_cast<int>(std::distance(fs::directory_iterator(m_folder->path().toStdString()), {}));
+    }
+    /// Whether the process that makes the graph has been started.
+    [[nodiscard]] bool isBeingMade() const
+    {
+        const auto entries = fs::directory_iterator(m_folder->path().toStdString());
+        return std::any_of(fs::begin(entries), fs::end(entries), [](const fs::directory_entry& entry) {
+            return fs::exists(entry.path() / ".export_onnx.log");
+        });
     }
     [[nodiscard]] ExportRequest request(const fs::path& folder) const
     {
