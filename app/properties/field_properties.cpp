@@ -55,8 +55,9 @@ Idle idleOf(const projects::DepthMix& mix)
     leaveOut(!beside, {"last_mix"});
     leaveOut(mix.ports == MixPorts::Input, {"separate_norms"});
     leaveOut(mix.gate.kind == GateKind::None, {"gate/input", "gate/relu_grad_at_zero", "gate/vectors"});
-    leaveOut(mix.normalise == NormaliseOver::None, {"tsallis/q", "tsallis/weight"});
-    leaveOut(mix.normalise == NormaliseOver::None && mix.weight != WeightKind::DepthAttention, {"temperature"});
+    const bool attends = mix.weight == WeightKind::DepthAttention; // which has no coefficients
+    leaveOut(mix.normalise == NormaliseOver::None || attends, {"tsallis/q", "tsallis/weight"});
+    leaveOut(mix.normalise == NormaliseOver::None && !attends, {"temperature"});
     leaveOut(mix.weight != WeightKind::PerToken, {"hidden_multiple", "final_hidden"});
     return idle;
 }

@@ -41,7 +41,7 @@ QStringList legendOf(const LossView& view)
     QStringList names;
     const auto* plot = view.findChild<QCustomPlot*>();
     for (int i = 0; i < plot->legend->itemCount(); ++i) {
-        if (const auto* item = qobject_cast<QCPPlottableLegendItem*>(plot->legend->item(i))) { // else a free place
+        if (auto* item = qobject_cast<QCPPlottableLegendItem*>(plot->legend->item(i))) { // else a free place
             names << item->plottable()->name();
         }
     }
