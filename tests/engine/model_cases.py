@@ -79,6 +79,11 @@ def values(name, shape):
     return (1 + numbers if gain else numbers).astype(numpy.float32).reshape(shape)
 
 
+def file_name(family, parameter):
+    """A parameter's name in files, which is not always that in memory."""
+    return "embed_out.weight" if family == "GPTNeoX" and parameter == "lm_head.weight" else parameter
+
+
 def model_of(case, weights):
     family, options = CASES[case]
     options = {key: dict(value) if isinstance(value, dict) else value for key, value in options.items()}
@@ -89,7 +94,7 @@ def model_of(case, weights):
     model = getattr(transformers, head)(config).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.copy_(torch.from_numpy(weights(name, tuple(parameter.shape))))
+            parameter.copy_(torch.from_numpy(weights(file_name(family, name), tuple(parameter.shape))))
     return model
 
 
@@ -119,7 +124,9 @@ def record(file):
         outputs = outputs_of(model)
         outputs["logits"] = [[float(f"{x:.7g}") for x in row] for row in outputs["logits"]]
         tied = set(getattr(model, "all_tied_weights_keys", None) or {})
-        tensors = {n: list(p.shape) for n, p in model.named_parameters() if n not in tied}
+        tensors = {
+            file_name(CASES[case][0], n): list(p.shape) for n, p in model.named_parameters() if n not in tied
+        }
         cases[case] = {"config": model.config.to_dict(), "tensors": tensors, **outputs}
     lines = [f"{json.dumps(case)}: {json.dumps(value)}" for case, value in cases.items()]
     Path(file).write_text("{\n" + ",\n".join(lines) + "\n}\n")
