@@ -9,9 +9,9 @@ namespace residua::engine {
 
 /// A folder of files that can be made again, shared by any number of processes.
 struct UserCache {
-    std::filesystem::path folder; ///< empty: nothing is kept
-    std::uint64_t mostBytes = 0;  ///< above it, what has not been used for longest goes
-    std::string fault = {};       ///< what is wrong with the setting; may be empty
+    std::filesystem::path folder;                      ///< empty: nothing is kept
+    std::uint64_t mostBytes = std::uint64_t{1} << 30U; ///< above it, what has not been used for longest goes
+    std::string fault = {};                            ///< what is wrong with the setting; may be empty
 };
 
 /// The user's: residua/NAME below XDG_CACHE_HOME, or below .cache in HOME; no folder where there is neither. The

@@ -230,12 +230,12 @@ private slots:
         QVERIFY(!residua::projects::typed(document, {}, "1:3").answer.valid);
     }
 
-    /// In the units that the inspector has: 16·64 tokens of 128 features in four bytes each.
+    /// In the units that the inspector has: 16·128 tokens of 128 features in four bytes each.
     void memoryIsCountedAsTheInspectorCountsIt()
     {
         const Document document{findExample("plain-language")->project, {}};
         const std::string message = residua::projects::typed(document, {}, "2:7").answer.message;
-        QVERIFY2(message.ends_with("+512 KiB of activations"), message.c_str());
+        QVERIFY2(message.ends_with("+1 MiB of activations"), message.c_str());
     }
 
     void completionsBeginWithWhatWasTyped()
