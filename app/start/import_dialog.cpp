@@ -23,7 +23,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kWidth = 560;
-constexpr int kRowSpacing = 8; ///< pixels
+constexpr int kFormSpacing = 8; ///< pixels
 constexpr int kProgressSteps = 1000;
 
 } // namespace
@@ -105,7 +105,7 @@ QFormLayout* ImportDialog::makeForm()
     auto* browseTexts = new QPushButton(tr("Browse…"), this);
     browseTexts->setAccessibleName(tr("Browse for data"));
     auto* form = new QFormLayout;
-    form->setVerticalSpacing(kRowSpacing);
+    form->setVerticalSpacing(kFormSpacing);
     form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     form->addRow(tr("Model"), withButton(m_folder, browseModels));
     form->addRow(tr("Name"), m_name);

@@ -24,7 +24,7 @@ projects::Project projectOf(projects::Source source)
     return project;
 }
 
-void write(const fs::path& path, const std::string& text)
+void writeText(const fs::path& path, const std::string& text)
 {
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
@@ -51,8 +51,8 @@ private slots:
     void theSameFilesElsewhereAreTheSame()
     {
         const auto project = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
-        write(m_project / "text.txt", "once upon a time");
-        write(m_project / "copy" / "text.txt", "once upon a time");
+        writeText(m_project / "text.txt", "once upon a time");
+        writeText(m_project / "copy" / "text.txt", "once upon a time");
         const auto here = fingerprintOf(project, m_project);
         QVERIFY(here);
         QCOMPARE(here->size(), std::size_t{1});
@@ -67,18 +67,18 @@ private slots:
     {
         const auto project = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
         const std::string text = "0123456789abcdefghi";
-        write(m_project / "text.txt", text);
+        writeText(m_project / "text.txt", text);
         const auto whole = fingerprintOf(project, m_project);
         for (std::size_t i = 0; i < text.size(); ++i) {
             std::string changed = text;
             changed[i] = 'X';
-            write(m_project / "text.txt", changed);
+            writeText(m_project / "text.txt", changed);
             QVERIFY(*whole != *fingerprintOf(project, m_project));
             changed = text;
-            write(m_project / "text.txt", changed.erase(i, 1));
+            writeText(m_project / "text.txt", changed.erase(i, 1));
             QVERIFY(*whole != *fingerprintOf(project, m_project));
         }
-        write(m_project / "text.txt", "zero");
+        writeText(m_project / "text.txt", "zero");
         const auto difference = differenceOf(*whole, *fingerprintOf(project, m_project));
         QVERIFY(difference.has_value());
         const std::string said = difference->text();
@@ -89,19 +89,19 @@ private slots:
     void aFoldersFilesCountWithTheirNames()
     {
         const auto project = projectOf(projects::TextData{.path = "texts", .tokeniser = {}});
-        write(m_project / "texts" / "a.txt", "one");
-        write(m_project / "texts" / "b" / "c.txt", "two");
-        write(m_project / "texts" / "other.bin", "not read");
+        writeText(m_project / "texts" / "a.txt", "one");
+        writeText(m_project / "texts" / "b" / "c.txt", "two");
+        writeText(m_project / "texts" / "other.bin", "not read");
         const auto whole = fingerprintOf(project, m_project);
         QCOMPARE(whole->front().files, 2);
         QCOMPARE(whole->front().bytes, 6);
-        write(m_project / "texts" / "other.bin", "changed");
+        writeText(m_project / "texts" / "other.bin", "changed");
         QVERIFY(*whole == *fingerprintOf(project, m_project));
         fs::rename(m_project / "texts" / "a.txt", m_project / "texts" / "z.txt");
         QVERIFY(*whole != *fingerprintOf(project, m_project));
         fs::rename(m_project / "texts" / "z.txt", m_project / "texts" / "a.txt");
         QVERIFY(*whole == *fingerprintOf(project, m_project));
-        write(m_project / "texts" / "d.txt", "");
+        writeText(m_project / "texts" / "d.txt", "");
         QVERIFY(*whole != *fingerprintOf(project, m_project));
     }
 
@@ -109,11 +109,11 @@ private slots:
     void whatMovesBetweenFilesIsSeen()
     {
         const auto project = projectOf(projects::TextData{.path = "texts", .tokeniser = {}});
-        write(m_project / "texts" / "a.txt", "onetwo");
-        write(m_project / "texts" / "b.txt", "three");
+        writeText(m_project / "texts" / "a.txt", "onetwo");
+        writeText(m_project / "texts" / "b.txt", "three");
         const auto whole = fingerprintOf(project, m_project);
-        write(m_project / "texts" / "a.txt", "onetwot");
-        write(m_project / "texts" / "b.txt", "hree");
+        writeText(m_project / "texts" / "a.txt", "onetwot");
+        writeText(m_project / "texts" / "b.txt", "hree");
         QVERIFY(*whole != *fingerprintOf(project, m_project));
     }
 
@@ -123,8 +123,8 @@ private slots:
         const auto project = projectOf(projects::TokenFileData{.path = "tokens", .validationPath = ""});
         const fs::path first = m_project / "tokens" / "a.bin";
         const fs::path second = m_project / "tokens" / "b.bin";
-        write(first, "");
-        write(second, "");
+        writeText(first, "");
+        writeText(second, "");
         fs::resize_file(first, 400 * kMebibyte); // sparse
         fs::resize_file(second, 200 * kMebibyte);
         const auto whole = fingerprintOf(project, m_project);
@@ -149,13 +149,13 @@ private slots:
         source.tokeniser.kind = projects::TokeniserKind::SentencePiece;
         source.tokeniser.model = "pieces.model";
         const auto project = projectOf(source);
-        write(m_project / "text.txt", "text");
+        writeText(m_project / "text.txt", "text");
         QVERIFY(!fingerprintOf(project, m_project));
-        write(m_project / "pieces.model", "pieces");
+        writeText(m_project / "pieces.model", "pieces");
         const auto whole = fingerprintOf(project, m_project);
         QVERIFY(whole);
         QCOMPARE(whole->size(), std::size_t{2});
-        write(m_project / "pieces.model", "others");
+        writeText(m_project / "pieces.model", "others");
         const auto difference = differenceOf(*whole, *fingerprintOf(project, m_project));
         QVERIFY(difference.has_value());
         QCOMPARE(difference->place, std::string("data · pieces.model"));
@@ -164,10 +164,10 @@ private slots:
     void theValidationFilesCount()
     {
         const auto project = projectOf(projects::TokenFileData{.path = "train.bin", .validationPath = "val.bin"});
-        write(m_project / "train.bin", "tttt");
-        write(m_project / "val.bin", "vvvv");
+        writeText(m_project / "train.bin", "tttt");
+        writeText(m_project / "val.bin", "vvvv");
         const auto whole = fingerprintOf(project, m_project);
-        write(m_project / "val.bin", "vvvw");
+        writeText(m_project / "val.bin", "vvvw");
         QCOMPARE(differenceOf(*whole, *fingerprintOf(project, m_project))->place, std::string("data · val.bin"));
     }
 
@@ -206,7 +206,7 @@ private slots:
     void aWatchGivesItUp()
     {
         const auto project = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
-        write(m_project / "text.txt", "text");
+        writeText(m_project / "text.txt", "text");
         const auto given = fingerprintOf(project, m_project, [](double) { return false; });
         QVERIFY(!given);
         QVERIFY(given.error().message.find("given up") != std::string::npos);

@@ -15,7 +15,7 @@ using std::numbers::pi;
 
 namespace {
 
-bool near(double a, double b, double tolerance = 1e-11)
+bool nearly(double a, double b, double tolerance = 1e-11)
 {
     return std::abs(a - b) <= tolerance * (1 + std::abs(b));
 }
@@ -62,21 +62,21 @@ private slots:
         // A − I = diag(4, 2, 1), r* = 1: Δ = diag(0, 2, 1), ‖Δ‖² = 5, trace 3: v1 5 − 9/2; the diagonal takes all of
         // v2.
         const auto diagonal = excessRisk(diagonalTarget({4, 2, 1}), 1);
-        QVERIFY(near(diagonal->resNet, 5));
-        QVERIFY(near(diagonal->grnV1, 0.5));
-        QVERIFY(near(diagonal->grnV2, 0));
-        QVERIFY(near(diagonal->grnV3, 0));
+        QVERIFY(nearly(diagonal->resNet, 5));
+        QVERIFY(nearly(diagonal->grnV1, 0.5));
+        QVERIFY(nearly(diagonal->grnV2, 0));
+        QVERIFY(nearly(diagonal->grnV3, 0));
 
         // A − I = [[5, 1], [1, 5]] ⊕ 1: 6 on (1, 1, 0)/√2, 4 on (1, −1, 0)/√2. r* = 1: Δ = [[2, −2], [−2, 2]] ⊕ 1, ‖Δ‖²
         // = 17, trace 5: v1 17 − 25/2; Σ Δ_ii² = 9 < 12.5: v2 the same. T1: on the rest 4 − 2.5 and 1 − 2.5, ν
         // = 1.5: 12.5 + 2.25/(5π); T2: ν̃ = 2: 9 + 4/(5π), less.
         const DenseMatrix mixed = plusOne(DenseMatrix{{5, 1, 0}, {1, 5, 0}, {0, 0, 1}});
         const auto proved = excessRisk(mixed, 1);
-        QVERIFY(near(proved->resNet, 17));
-        QVERIFY(near(proved->grnV1, 4.5));
-        QVERIFY(near(proved->grnV2, 4.5));
-        QVERIFY(near(proved->grnV3, 4.5 - 2.25 / (5 * pi)));
-        QVERIFY(near(excessRisk(mixed, 1, Statement::Printed)->grnV3, 4.5 - 2.25 / (4 * pi)));
+        QVERIFY(nearly(proved->resNet, 17));
+        QVERIFY(nearly(proved->grnV1, 4.5));
+        QVERIFY(nearly(proved->grnV2, 4.5));
+        QVERIFY(nearly(proved->grnV3, 4.5 - 2.25 / (5 * pi)));
+        QVERIFY(nearly(excessRisk(mixed, 1, Statement::Printed)->grnV3, 4.5 - 2.25 / (4 * pi)));
     }
 
     void riskOfAnUnsymmetricTargetByHand()
@@ -84,10 +84,10 @@ private slots:
         // A − I: the shift with 3, 2, 1. r* = 1 leaves 2 at (2, 3) and 1 at (3, 1): no diagonal, no trace; ν of [0 0 ½;
         // 0 0 1; ½ 1 0] is √(1 + ¼).
         const auto risk = excessRisk(plusOne(DenseMatrix{{0, 3, 0}, {0, 0, 2}, {1, 0, 0}}), 1);
-        QVERIFY(near(risk->resNet, 5));
-        QVERIFY(near(risk->grnV1, 5));
-        QVERIFY(near(risk->grnV2, 5));
-        QVERIFY(near(risk->grnV3, 5 - 1.25 / (5 * pi)));
+        QVERIFY(nearly(risk->resNet, 5));
+        QVERIFY(nearly(risk->grnV1, 5));
+        QVERIFY(nearly(risk->grnV2, 5));
+        QVERIFY(nearly(risk->grnV3, 5 - 1.25 / (5 * pi)));
     }
 
     void riskInItsLimits()
@@ -97,13 +97,13 @@ private slots:
         QCOMPARE(nothing->resNet, 0.0);
         QCOMPARE(nothing->grnV3, 0.0);
         const auto scale = excessRisk(diagonalTarget({2, 2, 2, 2}), 1);
-        QVERIFY(near(scale->resNet, 12));
-        QVERIFY(near(scale->grnV1, 0));
+        QVERIFY(nearly(scale->resNet, 12));
+        QVERIFY(nearly(scale->grnV1, 0));
         // rank(A − I) = 2.
-        QVERIFY(near(excessRisk(diagonalTarget({3, 0, 0, -2}), 2)->resNet, 0));
+        QVERIFY(nearly(excessRisk(diagonalTarget({3, 0, 0, -2}), 2)->resNet, 0));
         // Without shortcuts: σ(A) = 4, 2, 1 by Eckart and Young.
-        QVERIFY(near(*excessRiskWithoutShortcuts(diagonalTarget({3, 1, 0}), 1), 5));
-        QVERIFY(near(*excessRiskWithoutShortcuts(diagonalTarget({3, 1, 0}), 3), 0));
+        QVERIFY(nearly(*excessRiskWithoutShortcuts(diagonalTarget({3, 1, 0}), 1), 5));
+        QVERIFY(nearly(*excessRiskWithoutShortcuts(diagonalTarget({3, 1, 0}), 3), 0));
     }
 
     void riskFallsWithRankAndWithFreedom()
@@ -154,8 +154,8 @@ private slots:
         const double gain = linear * linear / (4 * quadratic); // of s²·quadratic − s·linear
         const auto risk = excessRisk(plusOne(DenseMatrix{{1, -2}, {-2, 1}}), 0);
         // ‖Δ‖² = 10, diagonal 2, scale 2²/2 = 2; ν of both is 2: 10 − 2 − 4/(4π).
-        QVERIFY(near(risk->grnV3, 8 - gain, 1e-6));
-        QVERIFY(near(risk->grnV3, 8 - 1 / pi));
+        QVERIFY(nearly(risk->grnV3, 8 - gain, 1e-6));
+        QVERIFY(nearly(risk->grnV3, 8 - 1 / pi));
         QVERIFY(excessRisk(plusOne(DenseMatrix{{1, -2}, {-2, 1}}), 0, Statement::Printed)->grnV3 < 8 - gain - 0.1);
     }
 
@@ -173,7 +173,7 @@ private slots:
     void spectrum()
     {
         const auto known = targetSpectrum(plusOne(DenseMatrix{{3, 2}, {2, 3}}));
-        QVERIFY(near(known->lambdaMin, 1) && near(known->lambdaMax, 5) && near(known->kappa(), 0.2));
+        QVERIFY(nearly(known->lambdaMin, 1) && nearly(known->lambdaMax, 5) && nearly(known->kappa(), 0.2));
         QVERIFY(!targetSpectrum(DenseMatrix{{3, 1}, {0, 3}}).ok());
         QVERIFY(!targetSpectrum(diagonalTarget({1, 0})).ok());
         QVERIFY(!targetSpectrum(diagonalTarget({1, -2})).ok());
@@ -183,17 +183,17 @@ private slots:
     {
         // κ = ½, d = 12: √(¼ + 12) = 3.5: v2 (1 + ½·3)² − 1 = 5.25. v1: ½(√1.25 − ½) = 0.30901699…: the golden section.
         const auto twelve = rankThresholds(0.5, 12);
-        QVERIFY(near(twelve->v2, 5.25));
+        QVERIFY(nearly(twelve->v2, 5.25));
         const double half = 1 + (std::sqrt(5.0) - 1) / 4;
-        QVERIFY(near(twelve->v1, 12 * (half * half - 1)));
+        QVERIFY(nearly(twelve->v1, 12 * (half * half - 1)));
         // v3: ξ₀ = 1/(π·14·11), η² = ((½ − ½ξ₀)² + ξ₀)/(1 + ξ₀).
         const double xi = 1 / (pi * 154);
         const double eta = std::sqrt((std::pow(0.5 - 0.5 * xi, 2) + xi) / (1 + xi));
-        QVERIFY(near(twelve->v3, std::pow(1 + eta * (std::sqrt(eta * eta + 12) - eta), 2) - 1.6));
+        QVERIFY(nearly(twelve->v3, std::pow(1 + eta * (std::sqrt(eta * eta + 12) - eta), 2) - 1.6));
         const double printedXi = 1 / (pi * 143);
         const double printedEta =
             std::sqrt((std::pow(0.5 * (1 + printedXi) - printedXi, 2) + printedXi) / (1 + printedXi));
-        QVERIFY(near(rankThresholds(0.5, 12, Statement::Printed)->v3,
+        QVERIFY(nearly(rankThresholds(0.5, 12, Statement::Printed)->v3,
                      std::pow(1 + printedEta * (std::sqrt(printedEta * printedEta + 12) - printedEta), 2) - 1.6));
     }
 
@@ -201,12 +201,12 @@ private slots:
     {
         // κ = 1 (A − I a scale): a GRN wins at every r* up to d; 1.6 is v3's own loss. κ = 0: never, for v1 and v2.
         const auto one = rankThresholds(1, 50);
-        QVERIFY(near(one->v1, 50) && near(one->v2, 50) && near(one->v3, 49.4));
+        QVERIFY(nearly(one->v1, 50) && nearly(one->v2, 50) && nearly(one->v3, 49.4));
         const auto zero = rankThresholds(0, 50);
-        QVERIFY(near(zero->v1, 0) && near(zero->v2, 0));
+        QVERIFY(nearly(zero->v1, 0) && nearly(zero->v2, 0));
         // Below κ = ξ₀/(1 + ξ₀), η stays: the vertex, η² = ξ₀/(1 + ξ₀).
         const double xi = 1 / (pi * 52 * 49);
-        QVERIFY(near(zero->v3, rankThresholds(0.9 * xi, 50)->v3));
+        QVERIFY(nearly(zero->v3, rankThresholds(0.9 * xi, 50)->v3));
         QVERIFY(rankThresholds(2 * xi, 50)->v3 > zero->v3);
         // "Increasing in κ" and in d (§4.3). For a few dimensions v3's ξ₀ falls faster than d grows; not from here on.
         for (double kappa = 0.05; kappa < 0.95; kappa += 0.05) {
@@ -228,10 +228,10 @@ private slots:
         // λ 5 and 10, d = 100. r* = 44: √144 − √100 = 2: 56·25 − 4·75. r* = 8: √9 − 1 = 2: 92·25 − 4·75.
         // r* = 2.4: √4 − 1 = 1: 97.6·25 + (50 − 25)/(102π) − 75.
         const TargetSpectrum figure5{5, 10};
-        QVERIFY(near(gainBounds(figure5, 100, 44)->v1, 1100));
-        QVERIFY(near(gainBounds(figure5, 100, 8)->v2, 2000));
-        QVERIFY(near(gainBounds(figure5, 100, 2.4)->v3, 2365 + 25 / (102 * pi)));
-        QVERIFY(near(gainBounds(figure5, 100, 2.4, Statement::Printed)->v3, 2365 + 25 / (101 * pi)));
+        QVERIFY(nearly(gainBounds(figure5, 100, 44)->v1, 1100));
+        QVERIFY(nearly(gainBounds(figure5, 100, 8)->v2, 2000));
+        QVERIFY(nearly(gainBounds(figure5, 100, 2.4)->v3, 2365 + 25 / (102 * pi)));
+        QVERIFY(nearly(gainBounds(figure5, 100, 2.4, Statement::Printed)->v3, 2365 + 25 / (101 * pi)));
         QVERIFY(!gainBounds({10, 5}, 100, 8).ok());
         QVERIFY(!gainBounds({0, 5}, 100, 8).ok());
         QVERIFY(!gainBounds({5, INFINITY}, 100, 8).ok());
@@ -269,7 +269,7 @@ private slots:
         const std::int64_t d = 30;
         const DenseMatrix a = target(d, 4, 7, 5);
         const auto spectrum = targetSpectrum(a);
-        QVERIFY(near(spectrum->lambdaMin, 4) && near(spectrum->lambdaMax, 7));
+        QVERIFY(nearly(spectrum->lambdaMin, 4) && nearly(spectrum->lambdaMax, 7));
         for (std::int64_t rank = 2; rank < d; ++rank) {
             const double r = double(rank);
             const double roots[] = {std::sqrt(30 + r) - std::sqrt(30.0), std::sqrt(1 + r) - 1, std::sqrt(1.6 + r) - 1};
@@ -293,10 +293,10 @@ private slots:
         // κ = ½, d = 100, r* = 60: (60 − 25)/0.75. κ = 0.8, r* = 50: (50 − 64)/0.36 < 0: a diagonal or a scale is
         // enough.
         const auto half = equivalentRanks(0.5, 100, 60);
-        QVERIFY(near(half->v1, 35 / 0.75) && near(half->v2, 35 / 0.75));
+        QVERIFY(nearly(half->v1, 35 / 0.75) && nearly(half->v2, 35 / 0.75));
         QVERIFY(half->v3 < half->v1);
-        QVERIFY(near(equivalentRanks(0.8, 100, 50)->v1, -14 / 0.36));
-        QVERIFY(near(equivalentRanks(0, 100, 60)->v1, 60));
+        QVERIFY(nearly(equivalentRanks(0.8, 100, 50)->v1, -14 / 0.36));
+        QVERIFY(nearly(equivalentRanks(0, 100, 60)->v1, 60));
         QVERIFY(std::isinf(equivalentRanks(1, 100, 60)->v1) && equivalentRanks(1, 100, 60)->v1 < 0);
         QVERIFY(std::isinf(equivalentRanks(1, 100, 60)->v3));
         QVERIFY(!equivalentRanks(0.5, 100, 100).ok());
