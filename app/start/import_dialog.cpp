@@ -22,9 +22,9 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kWidth = 560;
-constexpr int kFormSpacing = 8; ///< pixels
-constexpr int kProgressSteps = 1000;
+constexpr int kImportWidth = 560;
+constexpr int kImportRowSpacing = 8; ///< pixels
+constexpr int kImportSteps = 1000;
 
 } // namespace
 
@@ -42,7 +42,7 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     setObjectName(QStringLiteral("importDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Import a model"));
-    setMinimumWidth(kWidth);
+    setMinimumWidth(kImportWidth);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_begin = buttons->addButton(tr("Import"), QDialogButtonBox::AcceptRole);
     m_begin->setObjectName(QStringLiteral("importBegin"));
@@ -55,7 +55,7 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     m_problem->hide();
     m_progress->setObjectName(QStringLiteral("importProgress"));
     m_progress->setAccessibleName(tr("Weights that are read"));
-    m_progress->setRange(0, kProgressSteps);
+    m_progress->setRange(0, kImportSteps);
     m_progress->hide();
     auto* column = new QVBoxLayout(this);
     column->addLayout(makeForm());
@@ -68,7 +68,7 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     connect(buttons, &QDialogButtonBox::rejected, this, &ImportDialog::reject);
     connect(&m_engine, &EngineBridge::importProgressed, this, [this](const engine::ImportProgress& event) {
         if (asks(event.tag)) {
-            m_progress->setValue(static_cast<int>(kProgressSteps * event.share));
+            m_progress->setValue(static_cast<int>(kImportSteps * event.share));
         }
     });
     connect(&m_engine, &EngineBridge::importReady, this, [this](const engine::ImportReady& event) {
@@ -105,7 +105,7 @@ QFormLayout* ImportDialog::makeForm()
     auto* browseTexts = new QPushButton(tr("Browse…"), this);
     browseTexts->setAccessibleName(tr("Browse for data"));
     auto* form = new QFormLayout;
-    form->setVerticalSpacing(kFormSpacing);
+    form->setVerticalSpacing(kImportRowSpacing);
     form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     form->addRow(tr("Model"), withButton(m_folder, browseModels));
     form->addRow(tr("Name"), m_name);
