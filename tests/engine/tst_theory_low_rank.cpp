@@ -194,7 +194,7 @@ private slots:
         const double printedEta =
             std::sqrt((std::pow(0.5 * (1 + printedXi) - printedXi, 2) + printedXi) / (1 + printedXi));
         QVERIFY(nearly(rankThresholds(0.5, 12, Statement::Printed)->v3,
-                     std::pow(1 + printedEta * (std::sqrt(printedEta * printedEta + 12) - printedEta), 2) - 1.6));
+                       std::pow(1 + printedEta * (std::sqrt(printedEta * printedEta + 12) - printedEta), 2) - 1.6));
     }
 
     void thresholdsInTheirLimits()
