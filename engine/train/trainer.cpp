@@ -109,6 +109,10 @@ Status Trainer::restore(const LoadedCheckpoint& checkpoint)
     if (Status loaded = loadParameters(checkpoint.model.tensors(), m_parts.network->parameters()); !loaded) {
         return loaded;
     }
+    // Weights from elsewhere come without any before the first step; later they are those of another optimiser.
+    if (checkpoint.optimiser.tensors().empty() && checkpoint.state.step > 0 && !m_optimiser->state().stored().empty()) {
+        return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser"};
+    }
     if (Status loaded = m_optimiser->load(checkpoint.optimiser.tensors()); !loaded) {
         return loaded;
     }

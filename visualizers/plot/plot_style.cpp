@@ -60,7 +60,9 @@ void replotSoon(QCustomPlot& plot)
         &plot,
         [&plot] {
             plot.setProperty(kPosted, false);
-            plot.replot();
+            if (!plot.size().isEmpty()) { // in a splitter that has not been laid out: its resize draws it
+                plot.replot();
+            }
         },
         Qt::QueuedConnection);
 }
