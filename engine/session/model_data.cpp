@@ -120,8 +120,8 @@ Result<ModelData> textData(const fs::path& project, const std::optional<projects
             return written.error();
         }
         made.source = projects::TextData{kStandInText, tokeniser};
-        made.notes.push_back(std::string(kStandInText) + " stands for the data: losses on it mean nothing, and a text "
-                                                         "of your own comes with --data");
+        made.notes.push_back(std::string(kStandInText) + " stands for the data: losses on it mean nothing until a text "
+                                                         "of your own takes its place");
         return made;
     }
     made.source = *data;
@@ -151,8 +151,8 @@ Result<ModelData> tokenData(const fs::path& project, const std::optional<project
             kStandInTokens, {}, narrow ? projects::TokenWidth::Uint16 : projects::TokenWidth::Uint32, vocabulary};
         made.notes.push_back("the folder has no tokeniser that is read: prompts are ids of tokens, and " +
                              std::string(kStandInTokens) +
-                             " stands for the data: losses on it mean nothing, and "
-                             "tokens of your own (.bin) come with --data");
+                             " stands for the data: losses on it mean nothing until "
+                             "tokens of your own (.bin) take its place");
         return made;
     }
     made.source = *data;
