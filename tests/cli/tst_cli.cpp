@@ -121,7 +121,7 @@ private slots:
         QVERIFY2(ran.errors.contains("exists"), qPrintable(ran.errors));
         ran = run({"export", one, "--to", "pytoch", "-o", path("exported/other")});
         QCOMPARE(ran.code, 1);
-        QVERIFY2(ran.errors.contains("got \"pytoch\", expected pytorch"), qPrintable(ran.errors));
+        QVERIFY2(ran.errors.contains("got \"pytoch\", expected one of pytorch"), qPrintable(ran.errors));
         ran = run({"export", one, "--to", "pytorch"});
         QCOMPARE(ran.code, 1);
         QVERIFY2(ran.errors.contains("-o FOLDER"), qPrintable(ran.errors));
