@@ -99,6 +99,7 @@ LowRankProblem problemOf(const FactorFit& fit)
     problem.follows = followingOf(fit.follows);
     problem.covariance = numbersOf(fit.inputMoments);
     problem.seed = fit.seed;
+    problem.lfai.epochs = fit.epochs;
     problem.drawnLeft = numbersOf(fit.u);
     problem.drawnRight = numbersOf(fit.v);
     return problem;

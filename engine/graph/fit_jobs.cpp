@@ -46,13 +46,15 @@ public:
         m_changed.notify_all();
     }
 
-    /// Waits until so many threads have ended, asking meanwhile. False where it was given up.
+    /// Waits until so many threads have ended, asking meanwhile, and at their end too. False where it was given up.
     bool wait(std::size_t threads, const PreparationWatch& watch)
     {
         bool isWanted = true;
+        bool isOver = false;
         std::unique_lock lock(m_mutex);
-        while (m_finished < threads) {
-            m_changed.wait_for(lock, kAsk);
+        while (!isOver) {
+            m_changed.wait_for(lock, kAsk, [&] { return m_finished == threads; });
+            isOver = m_finished == threads;
             const double share =
                 std::accumulate(m_shares.begin(), m_shares.end(), 0.0) / static_cast<double>(m_shares.size());
             lock.unlock();

@@ -219,7 +219,8 @@ Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, c
                       .whole = whole.flatten(1),
                       .inputMoments = moments == m_fits.inputMoments.end() ? at::Tensor() : moments->second,
                       .follows = weight->start.follows,
-                      .seed = streamKey(m_seed, weight->name)};
+                      .seed = streamKey(m_seed, weight->name),
+                      .epochs = m_initialisation.lowRankEpochs};
         fits.push_back(std::move(fit));
     }
     Result<FitsReport> fitted = fitAll(fits, m_initialisation.lowRank, m_fits.cache, watch);

@@ -219,7 +219,8 @@ private:
                         .whole = whole,
                         .inputMoments = moments,
                         .follows = weight.start.follows,
-                        .seed = streamKey(m_after.seeds.init, weight.name)});
+                        .seed = streamKey(m_after.seeds.init, weight.name),
+                        .epochs = m_after.initialisation.lowRankEpochs});
     }
 
     Status fit(const std::vector<FactorFit>& fits, projects::LowRankMethod method)

@@ -295,7 +295,8 @@ private:
                                        .flatten(1),
                           .inputMoments = moments == m_moments.end() ? at::Tensor() : moments->second,
                           .follows = weight.start.follows,
-                          .seed = streamKey(m_project.seeds.init, weight.name)};
+                          .seed = streamKey(m_project.seeds.init, weight.name),
+                          .epochs = m_project.initialisation.lowRankEpochs};
             m_gap.weights.push_back(gapWeightOf(fit));
             problems.push_back(problemOf(fit));
             fit.whole = at::Tensor(); // the problem holds its numbers

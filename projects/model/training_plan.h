@@ -162,6 +162,7 @@ struct Initialisation {
     bool scaleResidualByDepth = true; ///< what writes to the residual starts at scale/√(2L)
     LowRankMethod lowRank = LowRankMethod::Baseline;
     LowRankInputs lowRankInputs = LowRankInputs::Gaussian;
+    std::int64_t lowRankEpochs = 6; ///< of LFAI and LFAI-WS, at most
     bool operator==(const Initialisation&) const = default;
 };
 

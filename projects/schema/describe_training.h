@@ -386,6 +386,12 @@ struct Fields<Initialisation> {
            "Over which inputs a factored layer is fitted to the full one.",
            {.paper = "Gaussian (NLRA, remark 4.1)"}},
           &Initialisation::lowRankInputs);
+        v({"low_rank_epochs",
+           "epochs of the fit",
+           "Of LFAI and LFAI-WS, at most: an epoch that no longer changes the error is the last. 0: the start as it "
+           "is.",
+           {.range = Range::within(0, 1000), .paper = "6 (NLRA, 4.1.2)"}},
+          &Initialisation::lowRankEpochs);
     }
 };
 template <>
