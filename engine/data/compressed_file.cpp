@@ -102,6 +102,7 @@ Result<Bytes> decompressed(const std::filesystem::path& path, const PreparationW
         throw std::bad_alloc();
     }
     archive_read_support_format_raw(reader.get());
+    archive_read_support_format_empty(reader.get());
     gzip ? archive_read_support_filter_gzip(reader.get()) : archive_read_support_filter_zstd(reader.get());
     const auto input = std::make_unique<Input>(*std::move(file));
     std::string text;

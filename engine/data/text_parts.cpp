@@ -123,6 +123,7 @@ public:
             }
             m_jobs.back().end = i + 1;
             bytes += parts[i].text.size;
+            m_bytes += parts[i].text.size;
         }
     }
 
@@ -150,11 +151,7 @@ private:
     {
         try {
             for (std::size_t i = m_next++; i < m_jobs.size() && !m_over; i = m_next++) {
-                Status status = encode(m_jobs[i]);
-                if (status) {
-                    status = stillWanted(watch, static_cast<double>(i) / static_cast<double>(m_jobs.size()));
-                }
-                if (!status) {
+                if (const Status status = encode(m_jobs[i], watch); !status) {
                     stop(i, status.error());
                 }
             }
@@ -165,7 +162,7 @@ private:
         }
     }
 
-    Status encode(Job& job) const
+    Status encode(Job& job, const PreparationWatch& watch)
     {
         std::string text;
         for (std::size_t i = job.begin; i < job.end; ++i) {
@@ -181,6 +178,11 @@ private:
             }
             if (part.ends) {
                 job.ids.insert(job.ids.end(), m_marks.behind.begin(), m_marks.behind.end());
+            }
+            const std::uint64_t done = m_done += part.text.size;
+            const double share = static_cast<double>(done) / static_cast<double>(std::max<std::uint64_t>(m_bytes, 1));
+            if (Status wanted = stillWanted(watch, share); !wanted) {
+                return wanted;
             }
         }
         return Done{};
@@ -202,6 +204,8 @@ private:
     const DocumentMarks& m_marks;
     const PreparationWatch& m_watch;
     std::vector<Job> m_jobs;
+    std::uint64_t m_bytes = 0; ///< of all parts
+    std::atomic<std::uint64_t> m_done = 0;
     std::atomic<std::size_t> m_next = 0;
     std::atomic<bool> m_over = false;
     std::mutex m_mutex; ///< of what follows

@@ -69,12 +69,14 @@ json sentencePieceFile()
     for (const char* token : {"\u2581", "a", "b", "\u2581a", "ab", "\u2581ab"}) {
         tokens.emplace_back(token); // 259 to 264
     }
-    json file = fileOf({{"type", "BPE"},
-                        {"unk_token", "<unk>"},
-                        {"byte_fallback", true},
-                        {"fuse_unk", true},
-                        {"vocab", vocabularyOf(tokens)},
-                        {"merges", {{"\u2581", "a"}, {"a", "b"}, {"\u2581a", "b"}}}});
+    json file =
+        fileOf({{"type", "BPE"},
+                {"unk_token", "<unk>"},
+                {"byte_fallback", true},
+                {"fuse_unk", true},
+                {"vocab", vocabularyOf(tokens)},
+                {"merges",
+                 json::array({json::array({"\u2581", "a"}), json::array({"a", "b"}), json::array({"\u2581a", "b"})})}});
     file["normalizer"] = {{"type", "Sequence"},
                           {"normalizers",
                            {{{"type", "Prepend"}, {"prepend", "\u2581"}},
@@ -111,10 +113,13 @@ json wordPieceFile()
 
 json unigramFile()
 {
-    json file = fileOf(
-        {{"type", "Unigram"},
-         {"unk_id", 0},
-         {"vocab", {{"<unk>", 0.0}, {"\u2581", -3.0}, {"a", -2.0}, {"b", -2.0}, {"ab", -3.5}, {"\u2581ab", -4.0}}}});
+    json vocabulary = json::array();
+    const std::vector<std::pair<std::string, double>> pieces{{"<unk>", 0.0}, {"\u2581", -3.0}, {"a", -2.0},
+                                                             {"b", -2.0},    {"ab", -3.5},     {"\u2581ab", -4.0}};
+    for (const auto& [piece, score] : pieces) {
+        vocabulary.push_back(json::array({piece, score}));
+    }
+    json file = fileOf({{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocabulary}});
     file["normalizer"] = {{"type", "NFKC"}};
     file["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}};
     file["decoder"] = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}};
@@ -337,7 +342,7 @@ private slots:
     {
         writeAll(m_folder / "tokenizer.json", byteLevelFile().dump());
         std::string lines;
-        for (int i = 0; i < 40; ++i) {
+        for (int i = 0; i < 100; ++i) {
             lines += "{\"text\": \"low\"}\n";
         }
         writeAll(m_folder / "d.jsonl", lines);
@@ -386,10 +391,11 @@ private slots:
         const auto first = openText(text, tokeniser);
         QVERIFY(first);
         QCOMPARE(files().size(), std::size_t{1});
+        const auto tokens = tokensOf(*first, Split::Validation);
         const auto again = openText(text, tokeniser);
         QVERIFY(again);
         QCOMPARE(files().size(), std::size_t{1});
-        QVERIFY(tokensOf(*again, Split::Validation) == tokensOf(*first, Split::Validation));
+        QVERIFY(tokensOf(*again, Split::Validation) == tokens);
         text[7] = 'w'; // another content, another file
         QVERIFY(openText(text, tokeniser));
         QCOMPARE(files().size(), std::size_t{2});
@@ -401,7 +407,7 @@ private slots:
         }
         const auto repaired = openText(text, tokeniser);
         QVERIFY(repaired);
-        QVERIFY(tokensOf(*repaired, Split::Validation) == tokensOf(*first, Split::Validation));
+        QVERIFY(tokensOf(*repaired, Split::Validation) == tokens);
     }
 
     void aMissingFileIsNamed()
@@ -420,7 +426,7 @@ private slots:
         json words = unigramFile();
         words["pre_tokenizer"] = {{"type", "Sequence"},
                                   {"pretokenizers", {{{"type", "WhitespaceSplit"}}, words["pre_tokenizer"]}}};
-        words["model"]["vocab"].push_back({"</s>", 0.0});
+        words["model"]["vocab"].push_back(json::array({"</s>", -9.0}));
         QTest::newRow("each word with a mark") << QByteArray::fromStdString(words.dump());
     }
     void longTextsAreCutWithoutATrace()
@@ -428,7 +434,7 @@ private slots:
         QFETCH(QByteArray, file);
         writeAll(m_folder / "tokenizer.json", file.toStdString());
         std::string text;
-        for (int i = 0; text.size() < (5u << 20); ++i) {
+        for (int i = 0; text.size() < (3u << 20); ++i) {
             text += i % 7 == 0 ? "abab \n" : i % 3 == 0 ? "low  er\n\n" : "lower ab ";
         }
         const auto codec = JsonTokeniser::parse(file.toStdString(), "t.json");
