@@ -42,8 +42,8 @@ version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$build/CMakeCache.txt")
 cmake --install "$build" --prefix "$root/usr" >"$work/install.log" 2>&1 ||
   { cat "$work/install.log" >&2; fail "cmake --install of $build failed (above)"; }
 mv "$root/usr/bin/residua" "$root/usr/bin/residua-cli" "$own/"
-for each in residua residua-cli; do
-  echo "file(RPATH_REMOVE FILE \"$own/$each\")" >"$work/rpath.cmake"
+for each in "$own"/residua*; do
+  echo "file(RPATH_REMOVE FILE \"$each\")" >"$work/rpath.cmake"
   cmake -P "$work/rpath.cmake"
 done
 find "$own" -type f \( -name 'residua*' -o -name '*.so' \) -exec strip --strip-unneeded {} +
@@ -62,7 +62,7 @@ mkdir -p "$work/debian"
 printf 'Source: residua\n\nPackage: residua\nArchitecture: amd64\n' >"$work/debian/control"
 torch=$(sed -n 's/^.*RUNPATH.*\[\(.*\)\].*$/\1/p' <(readelf -d "$build/bin/residua-cli") | tr ':' '\n' | grep torch/lib | head -n 1)
 (cd "$work" && dpkg-shlibdeps -O --ignore-missing-info -l"$torch" -l"$torch/../../nvidia/cu13/lib" \
-  "$own/residua" "$own/residua-cli" "$own"/*.so) >"$work/depends" 2>"$work/shlibdeps.log" ||
+  "$own"/residua* "$own"/*.so) >"$work/depends" 2>"$work/shlibdeps.log" ||
   { cat "$work/shlibdeps.log" >&2; fail "dpkg-shlibdeps failed (above)"; }
 depends=$(sed -n 's/^shlibs:Depends=//p' "$work/depends")
 
