@@ -49,7 +49,7 @@ struct Fields<TextData> {
     {
         v({"path",
            "file or folder",
-           "A UTF-8 text, or a folder of *.txt; .gz and .zst too. A relative path starts at the project.",
+           "A UTF-8 text, or a folder of *.txt, also .gz and .zst; a relative path starts at the project.",
            {.form = TextForm::Path}},
           &TextData::path);
         v({"tokeniser", "tokeniser", "How the text is cut into tokens.", {.group = "tokens"}}, &TextData::tokeniser);
@@ -61,7 +61,8 @@ struct Fields<JsonLinesData> {
     {
         v({"path",
            "file or folder",
-           "One JSON object per line, or a folder of *.jsonl; .gz and .zst too. A relative path starts at the project.",
+           "One JSON object per line, or a folder of *.jsonl, also .gz and .zst; a relative path starts at the "
+           "project.",
            {.form = TextForm::Path}},
           &JsonLinesData::path);
         v({"field", "key", "The key that holds the text of a line."}, &JsonLinesData::field);

@@ -388,8 +388,7 @@ struct Fields<Initialisation> {
           &Initialisation::lowRankInputs);
         v({"low_rank_epochs",
            "epochs of the fit",
-           "Of LFAI and LFAI-WS, at most: an epoch that no longer changes the error is the last. 0: the start as it "
-           "is.",
+           "Of LFAI and LFAI-WS, at most; 0 leaves their start as it is, and one that changes nothing is the last.",
            {.range = Range::within(0, 1000), .paper = "6 (NLRA, 4.1.2)"}},
           &Initialisation::lowRankEpochs);
     }
