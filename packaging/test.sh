@@ -10,7 +10,12 @@ set -euo pipefail
 
 "$checkout/packaging/setup.sh"
 # Without it the tests of exported and imported networks compare with recorded outputs alone, and say so.
-"$checkout/packaging/python.sh" || say "going on without PyTorch for Python"
+python="${XDG_CACHE_HOME:-$HOME/.cache}/residua/python/bin/python3"
+if [ -z "${RESIDUA_PYTHON:-}" ] && "$checkout/packaging/python.sh"; then
+  export RESIDUA_PYTHON="$python" # tests have caches of their own, and would not find it
+elif [ -z "${RESIDUA_PYTHON:-}" ]; then
+  say "going on without PyTorch for Python"
+fi
 configure_and_build ci
 # Tests run side by side: OpenMP threads that spin while waiting would take the cores from each other.
 export OMP_WAIT_POLICY=passive
