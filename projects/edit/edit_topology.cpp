@@ -73,6 +73,41 @@ std::optional<Error> unreadable(const DepthMix& mix, const Shortcut& shortcut, s
     return std::nullopt;
 }
 
+/// The newest entry's shortcut to `target`, where to add another one there adds it too: a layer that reads the newest
+/// entry as it is goes on reading it.
+std::optional<Shortcut> newestBeside(const DepthMix& mix, const Shortcut& added, std::int64_t depth)
+{
+    const Shortcut newest{added.target - 1, added.target};
+    const bool passes = mix.feeds == MixFeeds::LayerInput && passesNewest(mix, added.target, depth);
+    return passes && newest != added ? std::optional(newest) : std::nullopt;
+}
+
+/// What makes of `topology`, whose explicit set has lost `removed`, the one that had it.
+std::vector<Edit> puttingBack(const Topology& topology, const Shortcut& removed, std::optional<ShortcutState> state,
+                              std::int64_t depth)
+{
+    const auto& mix = std::get<DepthMix>(topology.wiring);
+    const std::optional<Shortcut> newest = newestBeside(mix, removed, depth);
+    if (newest && mix.states.contains(*newest)) { // which would go with the shortcut when that is taken out again
+        Topology before = topology;
+        auto& whole = std::get<DepthMix>(before.wiring);
+        auto& list = std::get<ExplicitSources>(whole.sources).shortcuts;
+        list.insert(std::lower_bound(list.begin(), list.end(), removed), removed);
+        if (state) {
+            whole.states[removed] = *state;
+        }
+        return {SetTopology{std::move(before)}};
+    }
+    std::vector<Edit> edits{AddShortcut{removed}};
+    if (newest) {
+        edits.emplace_back(RemoveShortcut{*newest});
+    }
+    if (state) {
+        edits.emplace_back(SetShortcutState{removed, *state});
+    }
+    return edits;
+}
+
 } // namespace
 
 // A change of an explicit set is taken back by its opposite, for a group of thousands is thousands of these; a change
@@ -103,11 +138,8 @@ Result<Edit> applyTo(Document& document, const AddShortcut& edit)
     std::vector<Shortcut> added;
     if (!there) {
         added.push_back(edit.shortcut);
-        // A layer that reads the newest entry as it is goes on reading it.
-        const Shortcut newest{edit.shortcut.target - 1, edit.shortcut.target};
-        const bool passes = mix->feeds == MixFeeds::LayerInput && passesNewest(*mix, edit.shortcut.target, depth);
-        if (passes && newest != edit.shortcut) {
-            added.push_back(newest);
+        if (const auto newest = newestBeside(*mix, edit.shortcut, depth)) {
+            added.push_back(*newest);
         }
     }
     if (*listed && !there) {
@@ -143,22 +175,20 @@ Result<Edit> applyTo(Document& document, const RemoveShortcut& edit)
         return Error{kPlace, "shortcut " + textOf(edit.shortcut) + " is not there to be removed"};
     }
     std::vector<Edit> inverse;
-    const auto state = mix->states.find(edit.shortcut);
-    if (*listed || unreadable(*mix, edit.shortcut, depth)) {
+    const auto found = mix->states.find(edit.shortcut);
+    const auto state = found != mix->states.end() ? std::optional(found->second) : std::nullopt;
+    const bool asAWhole = *listed || unreadable(*mix, edit.shortcut, depth);
+    if (asAWhole) {
         inverse.emplace_back(SetTopology{topology});
-    } else {
-        inverse.emplace_back(AddShortcut{edit.shortcut});
-        if (state != mix->states.end()) {
-            inverse.emplace_back(SetShortcutState{edit.shortcut, state->second});
-        }
     }
     if (*listed) {
         mix->sources = **std::move(listed);
     }
     auto& list = std::get<ExplicitSources>(mix->sources).shortcuts;
     list.erase(std::lower_bound(list.begin(), list.end(), edit.shortcut));
-    if (state != mix->states.end()) {
-        mix->states.erase(state);
+    mix->states.erase(edit.shortcut);
+    if (!asAWhole) {
+        inverse = puttingBack(topology, edit.shortcut, state, depth);
     }
     return inverseOf(std::move(inverse));
 }

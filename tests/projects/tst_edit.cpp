@@ -119,6 +119,30 @@ private slots:
         QVERIFY(bytesOf(document) == start);
     }
 
+    /// To add a shortcut where the newest entry is read as it is lists that one too: not where one is put back.
+    void theOnlyShortcutOfALayerComesBackAlone()
+    {
+        for (const bool isFrozen : {false, true}) {
+            Document document{findExample("ancre-language")->project, {}};
+            auto& mix = std::get<DepthMix>(document.project.topology.wiring);
+            mix.sources = ExplicitSources{{{0, 1}, {0, 3}}};
+            mix.feeds = MixFeeds::LayerInput;
+            mix.states.clear();
+            if (isFrozen) {
+                mix.states[{2, 3}] = ShortcutState::Frozen;
+            }
+            const std::string before = bytesOf(document);
+            const auto inverse = applyEdit(document, RemoveShortcut{{0, 3}});
+            QVERIFY(inverse.ok());
+            const std::string removed = bytesOf(document);
+            const auto redo = applyEdit(document, *inverse);
+            QVERIFY(redo.ok());
+            COMPARE_TEXT(bytesOf(document), before);
+            QVERIFY(applyEdit(document, *redo).ok());
+            COMPARE_TEXT(bytesOf(document), removed);
+        }
+    }
+
     void everyRandomEditHasAnExactInverse()
     {
         tests::RandomDocument random(17, tests::Values::Any);

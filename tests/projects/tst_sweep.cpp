@@ -242,7 +242,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 17);
+        QCOMPARE(sweeps, 18);
     }
 
     /// As where a person chooses it: the blocks come apart at the ports that it feeds.
