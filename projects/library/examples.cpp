@@ -416,11 +416,11 @@ Project wideRelu()
     project.training.batch = 128;
     project.training.optimiser = AdamW{.weightDecay = 0.0};
     project.training.learningRate = {2e-3, 50, RateCurve::Cosine, 0.1};
-    // Figure 2 of NLRA: LFAI from the draw, stopped after so many epochs, and what the network then learns.
-    SweepAxis epochs{"/", "epochs of LFAI", {}};
+    // Figure 2 of NLRA: LFAI-WS, stopped after so many epochs, and what the network then learns.
+    SweepAxis epochs{"/", "epochs of LFAI-WS", {}};
     for (const char* const count : {"0", "1", "2", "6"}) {
         epochs.values.push_back({count,
-                                 {R"({"/initialisation/low_rank": "lfai", "/initialisation/low_rank_epochs": )" +
+                                 {R"({"/initialisation/low_rank": "lfai_ws", "/initialisation/low_rank_epochs": )" +
                                   std::string(count) + "}"}});
     }
     project.sweeps = {{"initialisations", initialisationAxes()}, {"figure 2", {std::move(epochs), seedAxis()}}};

@@ -388,7 +388,7 @@ struct Fields<Initialisation> {
           &Initialisation::lowRankInputs);
         v({"low_rank_epochs",
            "epochs of the fit",
-           "Of LFAI and LFAI-WS, at most; 0 leaves their start as it is, and one that changes nothing is the last.",
+           "Of LFAI and LFAI-WS, at most; what is cut off above the spectral start gives way to that.",
            {.range = Range::within(0, 1000), .paper = "6 (NLRA, 4.1.2)"}},
           &Initialisation::lowRankEpochs);
     }
