@@ -38,7 +38,7 @@ struct FactorFit {
     at::Tensor inputMoments; ///< [in, in] in double on the host; undefined: the identity
     std::string follows;     ///< as ParameterStart::follows; what no fit knows counts as the identity
     std::uint64_t seed = 0;
-    std::int64_t epochs = 6; ///< of LFAI and LFAI-WS, at most
+    std::int64_t epochs = projects::kLfaiEpochs; ///< of LFAI and LFAI-WS, at most
 };
 
 /// What the solvers take for it: the fit of one weight, which of them may start from its draw.

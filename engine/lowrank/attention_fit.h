@@ -22,7 +22,7 @@ struct AttentionCourse {
     double learningRate = 5e-3;
     std::int64_t batch = 2; ///< sequences
     std::int64_t stepsPerEpoch = 64;
-    std::int64_t epochs = 6; ///< at most: an epoch that no longer changes the error is the last
+    std::int64_t epochs = projects::kLfaiEpochs; ///< at most: an epoch that no longer changes the error is the last
 };
 
 struct AttentionProblem {

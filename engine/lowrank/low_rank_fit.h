@@ -39,7 +39,7 @@ struct LfaiCourse {
     double learningRate = 5e-3;
     std::int64_t batch = 512;
     std::int64_t stepsPerEpoch = 128;
-    std::int64_t epochs = 6; ///< at most: an epoch that no longer changes the error is the last
+    std::int64_t epochs = projects::kLfaiEpochs; ///< at most: an epoch that no longer changes the error is the last
 };
 
 struct LowRankProblem {

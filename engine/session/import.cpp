@@ -2,14 +2,12 @@
 // A model that transformers has saved, as a project and a run whose checkpoint of step 0 has its weights.
 #include "engine/data/fingerprint.h"
 #include "engine/files/tensor_files.h"
-#include "engine/runs/checkpoint.h"
 #include "engine/runs/import_record.h"
 #include "engine/runs/run_writer.h"
+#include "engine/session/first_checkpoint.h"
 #include "engine/session/model_data.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
-#include "engine/train/tensor_io.h"
-#include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"
@@ -172,7 +170,6 @@ private:
         info.name = project.name;
         info.device = "cpu";
         info.steps = project.training.steps;
-        info.status = RunStatus::Stopped;
         const fs::path run = m_folder->path() / projects::kRunsFolder / kRunName;
         {
             Result<RunWriter> writer = RunWriter::create(run, info, project, m_folder->path(), std::move(*data));
@@ -180,7 +177,9 @@ private:
                 return writer.error();
             }
             writer->event({0, RunEventKind::Imported, m_decoder.kind + " from " + m_record.source});
-            if (const Status written = writeWeights(run, *writer); !written) {
+            Status written = writeImport(run, m_record);
+            written = written ? writeFirstCheckpoint(*writer, *m_network) : written;
+            if (!written) {
                 return written;
             }
         }
@@ -193,20 +192,6 @@ private:
             m_ready.parameters += parameter.tensor.numel();
         }
         return m_folder->keep();
-    }
-
-    /// The optimiser begins anew: its part of the checkpoint is empty (Optimiser::load).
-    Status writeWeights(const fs::path& run, RunWriter& writer) const
-    {
-        CheckpointState state;
-        state.cursors = Trainer::firstCursors();
-        const HostTensors model = hostTensors(m_network->parameters());
-        Status written = writeImport(run, m_record);
-        written = written ? writeCheckpoint(run, state, model.stored(), {}, {}) : written;
-        RunInfo info = writer.info();
-        info.status = RunStatus::Stopped;
-        written = written ? writer.flush() : written;
-        return written ? writer.update(info) : written;
     }
 
     ImportRequest m_request;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tensors of a safetensors file as the first weights of a run, as far as their names and shapes fit.
 #include "engine/data/fingerprint.h"
-#include "engine/runs/checkpoint.h"
 #include "engine/runs/run_writer.h"
+#include "engine/session/first_checkpoint.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
-#include "engine/train/optimiser.h"
-#include "engine/train/tensor_io.h"
-#include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
@@ -150,7 +147,8 @@ private:
             return writer.error();
         }
         m_ready.runDirectory = writer->directory();
-        const Status written = writeRun(*writer);
+        writer->event({0, RunEventKind::Imported, "weights from " + m_request.file.string()});
+        const Status written = writeFirstCheckpoint(*writer, *m_parts->network);
         if (!written) {
             std::error_code ignored;
             std::filesystem::remove_all(m_ready.runDirectory, ignored);
@@ -169,19 +167,6 @@ private:
                                          m_request.projectDirectory, std::move(data))
                    : RunWriter::create(m_request.runDirectory, info, m_request.project, m_request.projectDirectory,
                                        std::move(data));
-    }
-
-    Status writeRun(RunWriter& writer) const
-    {
-        writer.event({0, RunEventKind::Imported, "weights from " + m_request.file.string()});
-        CheckpointState state;
-        state.cursors = Trainer::firstCursors();
-        const HostTensors model = hostTensors(m_parts->network->parameters());
-        Status written = writeCheckpoint(writer.directory(), state, model.stored(), {}, {});
-        RunInfo info = writer.info();
-        info.status = RunStatus::Stopped;
-        written = written ? writer.flush() : written;
-        return written ? writer.update(info) : written;
     }
 
     LoadWeightsRequest m_request;

@@ -81,28 +81,23 @@ struct NameTable {
 };
 
 constexpr NameRow kRmsOutside[] = {{"embed_tokens", {"stem.embedding"}}, {"norm", {"head.norm"}}};
-constexpr NameRow kRmsLayer[] = {{"self_attn.q_proj", {"attention.q"}},
-                                 {"self_attn.k_proj", {"attention.k"}},
-                                 {"self_attn.v_proj", {"attention.v"}},
-                                 {"self_attn.o_proj", {"attention.out"}},
-                                 {"self_attn.q_norm", {"attention.q_norm"}},
-                                 {"self_attn.k_norm", {"attention.k_norm"}},
-                                 {"input_layernorm", {"norm_attention"}},
-                                 {"post_attention_layernorm", {"norm_ffn"}},
-                                 {"mlp.gate_proj", {"gate"}},
-                                 {"mlp.up_proj", {"up"}},
-                                 {"mlp.down_proj", {"down"}}};
-constexpr NameRow kNormsAfterLayer[] = {{"self_attn.q_proj", {"attention.q"}},
-                                        {"self_attn.k_proj", {"attention.k"}},
-                                        {"self_attn.v_proj", {"attention.v"}},
-                                        {"self_attn.o_proj", {"attention.out"}},
-                                        {"self_attn.q_norm", {"attention.q_norm"}},
-                                        {"self_attn.k_norm", {"attention.k_norm"}},
-                                        {"post_attention_layernorm", {"norm_attention"}},
-                                        {"post_feedforward_layernorm", {"norm_ffn"}},
-                                        {"mlp.gate_proj", {"gate"}},
-                                        {"mlp.up_proj", {"up"}},
-                                        {"mlp.down_proj", {"down"}}};
+/// A layer with RMS norms, by what the file calls that of each half.
+constexpr std::array<NameRow, 11> rmsLayer(std::string_view attentionNorm, std::string_view ffnNorm)
+{
+    return {{{"self_attn.q_proj", {"attention.q"}},
+             {"self_attn.k_proj", {"attention.k"}},
+             {"self_attn.v_proj", {"attention.v"}},
+             {"self_attn.o_proj", {"attention.out"}},
+             {"self_attn.q_norm", {"attention.q_norm"}},
+             {"self_attn.k_norm", {"attention.k_norm"}},
+             {attentionNorm, {"norm_attention"}},
+             {ffnNorm, {"norm_ffn"}},
+             {"mlp.gate_proj", {"gate"}},
+             {"mlp.up_proj", {"up"}},
+             {"mlp.down_proj", {"down"}}}};
+}
+constexpr std::array kRmsLayer = rmsLayer("input_layernorm", "post_attention_layernorm");
+constexpr std::array kNormsAfterLayer = rmsLayer("post_attention_layernorm", "post_feedforward_layernorm");
 constexpr NameRow kNeoxOutside[] = {{"embed_in", {"stem.embedding"}}, {"final_layer_norm", {"head.norm"}}};
 constexpr NameRow kNeoxLayer[] = {
     {"attention.query_key_value", {"attention.q", "attention.k", "attention.v"}, Layout::ByHead},
@@ -127,8 +122,7 @@ NameTable tableOf(const DecoderKind& kind)
     if (kind.layerNorm) {
         return {kNeoxOutside, "layers.", kNeoxLayer, "embed_out"};
     }
-    return {kRmsOutside, "layers.", kind.normsAfter ? std::span<const NameRow>(kNormsAfterLayer) : kRmsLayer,
-            "lm_head"};
+    return {kRmsOutside, "layers.", kind.normsAfter ? kNormsAfterLayer : kRmsLayer, "lm_head"};
 }
 
 void add(std::vector<FileTensor>& tensors, const std::string& file, const std::string& ours, const NameRow& row,

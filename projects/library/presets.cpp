@@ -15,6 +15,14 @@ std::string text(const char* value)
 /// down (5461 at 2048).
 constexpr const char* kSwigluHidden = "max(16*ceil(min(d, 1024)/6), floor(8*d/3))";
 
+/// Attention reads one output three times.
+void wireQkv(GraphBuilder& graph, const std::string& output)
+{
+    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
+        graph.wire(output, port);
+    }
+}
+
 /// FFN(norm(x)) by SwiGLU, where x is the sum that `residual` and the attention make; ends the branch r(h) = a + FFN.
 void addSwigluHalf(GraphBuilder& graph, const std::string& residual)
 {
@@ -46,9 +54,7 @@ Graph transformer()
         .node("norm_attention", "rms_norm")
         .node("attention", "attention")
         .wire("input", "norm_attention");
-    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
-        graph.wire("norm_attention", port);
-    }
+    wireQkv(graph, "norm_attention");
     addSwigluHalf(graph, "input");
     return graph.build();
 }
@@ -76,6 +82,22 @@ Graph transformerQkv(const std::string& residual)
     return graph.build();
 }
 
+/// Two linear layers with biases and GELU after norm_ffn; ends the branch, attention + FFN.
+void addGeluHalf(GraphBuilder& graph)
+{
+    graph.node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
+        .node("gelu", "activation", {{"function", text("gelu")}})
+        .node("down", "linear", {{"bias", true}})
+        .node("branch", "add")
+        .node("output", "output")
+        .wire("norm_ffn", "up")
+        .wire("up", "gelu")
+        .wire("gelu", "down")
+        .wire("attention", "branch.in1")
+        .wire("down", "branch.in2")
+        .wire("branch", "output");
+}
+
 Graph gpt()
 {
     GraphBuilder graph;
@@ -84,24 +106,10 @@ Graph gpt()
         .node("attention", "attention", {{"rope", false}, {"bias", text("all")}})
         .node("add_attention", "add")
         .node("norm_ffn", "layer_norm")
-        .node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
-        .node("gelu", "activation", {{"function", text("gelu")}})
-        .node("down", "linear", {{"bias", true}})
-        .node("branch", "add")
-        .node("output", "output")
         .wire("input", "norm_attention");
-    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
-        graph.wire("norm_attention", port);
-    }
-    graph.wire("input", "add_attention.in1")
-        .wire("attention", "add_attention.in2")
-        .wire("add_attention", "norm_ffn")
-        .wire("norm_ffn", "up")
-        .wire("up", "gelu")
-        .wire("gelu", "down")
-        .wire("attention", "branch.in1")
-        .wire("down", "branch.in2")
-        .wire("branch", "output");
+    wireQkv(graph, "norm_attention");
+    graph.wire("input", "add_attention.in1").wire("attention", "add_attention.in2").wire("add_attention", "norm_ffn");
+    addGeluHalf(graph);
     return graph.build();
 }
 
@@ -113,22 +121,10 @@ Graph parallelTransformer()
         .node("norm_attention", "layer_norm")
         .node("attention", "attention", {{"bias", text("all")}})
         .node("norm_ffn", "layer_norm")
-        .node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
-        .node("gelu", "activation", {{"function", text("gelu")}})
-        .node("down", "linear", {{"bias", true}})
-        .node("branch", "add")
-        .node("output", "output")
         .wire("input", "norm_attention")
         .wire("input", "norm_ffn");
-    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
-        graph.wire("norm_attention", port);
-    }
-    graph.wire("norm_ffn", "up")
-        .wire("up", "gelu")
-        .wire("gelu", "down")
-        .wire("attention", "branch.in1")
-        .wire("down", "branch.in2")
-        .wire("branch", "output");
+    wireQkv(graph, "norm_attention");
+    addGeluHalf(graph);
     return graph.build();
 }
 
@@ -147,9 +143,7 @@ Graph normsAfter()
         .node("norm_ffn", "rms_norm")
         .node("branch", "add")
         .node("output", "output");
-    for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
-        graph.wire("input", port);
-    }
+    wireQkv(graph, "input");
     graph.wire("attention", "norm_attention")
         .wire("input", "add_attention.in1")
         .wire("norm_attention", "add_attention.in2")

@@ -155,6 +155,9 @@ enum class LowRankInputs {
     Data,     ///< normal with the second moments of the layer's inputs on a batch of the data
 };
 
+/// The most epochs of LFAI and LFAI-WS in the paper (NLRA, 4.1.2).
+inline constexpr std::int64_t kLfaiEpochs = 6;
+
 /// How weights start.
 struct Initialisation {
     InitLaw law = InitLaw::Normal;
@@ -162,7 +165,7 @@ struct Initialisation {
     bool scaleResidualByDepth = true; ///< what writes to the residual starts at scale/√(2L)
     LowRankMethod lowRank = LowRankMethod::Baseline;
     LowRankInputs lowRankInputs = LowRankInputs::Gaussian;
-    std::int64_t lowRankEpochs = 6; ///< of LFAI and LFAI-WS, at most
+    std::int64_t lowRankEpochs = kLfaiEpochs; ///< of LFAI and LFAI-WS, at most
     bool operator==(const Initialisation&) const = default;
 };
 
