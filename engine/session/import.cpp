@@ -8,6 +8,7 @@
 #include "engine/session/model_data.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
+#include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"

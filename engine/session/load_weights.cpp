@@ -5,6 +5,7 @@
 #include "engine/session/first_checkpoint.h"
 #include "engine/session/queries.h"
 #include "engine/session/run_use.h"
+#include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
