@@ -59,7 +59,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("trash?"), kPatience);
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape); // after all not
         QVERIFY(tree()->hasFocus());
-        QCOMPARE(m_window->bannerText(), QString());
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->bannerText(), QString(), kPatience);
         QTest::keyClick(tree(), Qt::Key_Delete);
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
@@ -81,7 +81,7 @@ private slots:
         tree()->setFocus();
         tree()->selectAll();
         QTest::keyClick(tree(), Qt::Key_Delete);
-        QTRY_VERIFY(m_window->bannerText().contains("2 runs"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("2 runs"), kPatience);
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
         QTRY_VERIFY(button(QStringLiteral("Bring them back")) != nullptr);
@@ -194,7 +194,7 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         QCOMPARE(m_window->runs().phase(), RunPhase::Idle);
         QCOMPARE(m_window->runs().queued(), std::size_t(2));
-        QVERIFY(m_window->bannerText().contains("queue"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("queue"), kPatience);
         QVERIFY(m_window->actions().goOnWithQueue->isEnabled());
         m_window->actions().goOnWithQueue->trigger();
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 3, kPatience);
@@ -211,7 +211,7 @@ private slots:
         m_window->openProject(m_project);
         QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().queued(), std::size_t(2), kPatience);
         QVERIFY(m_window->runs().queueHeld());
-        QVERIFY(m_window->bannerText().contains("2 runs"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("2 runs"), kPatience);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::mouseClick(button<QPushButton>(QStringLiteral("Go on with the queue")), Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
