@@ -13,6 +13,9 @@ find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets OpenGL OpenGLWidgets PrintSuppo
 # Qt Test would name each test's folders on the compiler's command line, for a function that no test calls: then no
 # two tests could share a precompiled header.
 set_target_properties(Qt6::Test PROPERTIES INTERFACE_COMPILE_DEFINITIONS QT_TESTLIB_LIB)
+get_target_property(RESIDUA_MOC Qt6::moc LOCATION)
+configure_file("${CMAKE_CURRENT_LIST_DIR}/moc_alone.sh.in" "${CMAKE_BINARY_DIR}/moc_alone.sh" @ONLY
+  FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 find_package(QCustomPlotQt6 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ResiduaImgui REQUIRED IMPORTED_TARGET imgui)

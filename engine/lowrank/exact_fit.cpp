@@ -3,8 +3,7 @@
 
 #include "engine/data/random.h"
 #include "engine/lowrank/lbfgs.h"
-
-#include <Eigen/QR>
+#include "engine/theory/decompositions.h"
 
 #include <optional>
 
@@ -126,8 +125,7 @@ Factors randomStart(const MatrixXd& rows, Index rank, std::uint64_t seed)
 {
     RandomStream draws(seed, streamOf(Stream::Subspace));
     const MatrixXd drawn = MatrixXd::NullaryExpr(rows.cols(), rank, [&] { return draws.gaussian(); });
-    const Eigen::HouseholderQR<MatrixXd> qr(drawn);
-    const MatrixXd basis = qr.householderQ() * MatrixXd::Identity(rows.cols(), rank);
+    const MatrixXd basis = orthogonalTriangular(drawn).q;
     return {rows * basis, basis.transpose()};
 }
 

@@ -4,10 +4,6 @@
 #include "engine/data/random.h"
 #include "projects/base/text.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
-#include <Eigen/SVD>
-
 #include <algorithm>
 #include <cmath>
 
@@ -70,8 +66,7 @@ Status takeRoot(const LowRankProblem& problem, Layer& layer)
     if (skew > 1e-6 * scale) {
         return Error{"", "the inputs' covariance is not symmetric: two entries differ by " + numberText(skew, 3)};
     }
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver((covariance + covariance.transpose()) / 2);
-    const VectorXd& values = solver.eigenvalues();
+    const auto& [values, vectors] = eigensystem((covariance + covariance.transpose()) / 2);
     const double largest = std::max(values.maxCoeff(), 0.0);
     // Second moments of a batch in single precision are negative by their rounding.
     if (values.minCoeff() < -1e-5 * scale) {
@@ -81,8 +76,8 @@ Status takeRoot(const LowRankProblem& problem, Layer& layer)
     const VectorXd roots = values.cwiseMax(0).cwiseSqrt();
     const double least = 1e-7 * std::sqrt(largest);
     const VectorXd inverse = roots.unaryExpr([least](double root) { return root > least ? 1 / root : 0.0; });
-    layer.root = solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
-    layer.inverseRoot = solver.eigenvectors() * inverse.asDiagonal() * solver.eigenvectors().transpose();
+    layer.root = vectors * roots.asDiagonal() * vectors.transpose();
+    layer.inverseRoot = vectors * inverse.asDiagonal() * vectors.transpose();
     return Done{};
 }
 
@@ -104,12 +99,6 @@ MatrixXd truncatedNormal(Index rows, Index columns, Index inputs, RandomStream& 
 }
 
 } // namespace
-
-Decomposition decomposed(const MatrixXd& matrix)
-{
-    const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
-}
 
 Result<Layer> layerOf(const LowRankProblem& problem)
 {
@@ -139,18 +128,11 @@ Factors spectralFactors(const Decomposition& weight, Index rank)
 
 Factors balanced(const Factors& factors)
 {
-    const Index rank = factors.left.cols();
-    const Eigen::HouseholderQR<MatrixXd> left(factors.left);
-    const Eigen::HouseholderQR<MatrixXd> right(factors.right.transpose());
-    const MatrixXd leftTriangle = left.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
-    const MatrixXd rightTriangle = right.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
-    const Decomposition middle = decomposed(leftTriangle * rightTriangle.transpose());
+    const OrthogonalTriangular left = orthogonalTriangular(factors.left);
+    const OrthogonalTriangular right = orthogonalTriangular(factors.right.transpose());
+    const Decomposition middle = decomposed(left.r * right.r.transpose());
     const VectorXd roots = middle.values.cwiseSqrt();
-    MatrixXd l = MatrixXd::Zero(factors.left.rows(), rank);
-    l.topRows(rank) = middle.u * roots.asDiagonal();
-    MatrixXd r = MatrixXd::Zero(factors.right.cols(), rank);
-    r.topRows(rank) = middle.v * roots.asDiagonal();
-    return {left.householderQ() * l, (right.householderQ() * r).transpose()};
+    return {left.q * (middle.u * roots.asDiagonal()), (right.q * (middle.v * roots.asDiagonal())).transpose()};
 }
 
 Result<Factors> drawnFactors(const LowRankProblem& problem)

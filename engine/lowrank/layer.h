@@ -3,6 +3,7 @@
 
 #include "engine/lowrank/gaussian_error.h"
 #include "engine/lowrank/low_rank_fit.h"
+#include "engine/theory/decompositions.h"
 
 #include <Eigen/Core>
 
@@ -13,14 +14,6 @@ struct Factors {
     Eigen::MatrixXd left;
     Eigen::MatrixXd right;
 };
-
-/// U·diag(values)·Vᵀ, thin, the values descending.
-struct Decomposition {
-    Eigen::MatrixXd u;
-    Eigen::VectorXd values;
-    Eigen::MatrixXd v;
-};
-[[nodiscard]] Decomposition decomposed(const Eigen::MatrixXd& matrix);
 
 /// A problem that was found sound. With a root S of the inputs' covariance, x = S·z and z is N(0, I); `seen` is the
 /// weight as z meets it.

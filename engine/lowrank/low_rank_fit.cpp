@@ -75,16 +75,16 @@ private:
     const Factors& spectral()
     {
         if (!m_spectral) {
-            m_spectral = lowrank::spectralFactors(
-                m_layer.hasCovariance() ? lowrank::decomposed(m_layer.weight) : directions(), m_layer.rank);
+            m_spectral = lowrank::spectralFactors(m_layer.hasCovariance() ? decomposed(m_layer.weight) : directions(),
+                                                  m_layer.rank);
         }
         return *m_spectral;
     }
     /// Of the weight as N(0, I) meets it.
-    const lowrank::Decomposition& directions()
+    const Decomposition& directions()
     {
         if (!m_directions) {
-            m_directions = lowrank::decomposed(m_layer.seen);
+            m_directions = decomposed(m_layer.seen);
         }
         return *m_directions;
     }
@@ -178,7 +178,7 @@ private:
     lowrank::Layer m_layer;
     lowrank::FactorError m_error;
     const LowRankWatch& m_watch;
-    std::optional<lowrank::Decomposition> m_directions;
+    std::optional<Decomposition> m_directions;
     std::optional<Factors> m_spectral;
 };
 

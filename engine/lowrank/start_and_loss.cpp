@@ -176,10 +176,9 @@ Result<StartPoint> pointOf(const StartStudy& study, const Drawn& drawn, std::int
             return layer.error();
         }
         const lowrank::FactorError error(*layer);
-        Result<Factors> start =
-            study.method == LowRankMethod::Lfai
-                ? lowrank::drawnFactors(problem)
-                : Result<Factors>(lowrank::spectralFactors(lowrank::decomposed(layer->weight), layer->rank));
+        Result<Factors> start = study.method == LowRankMethod::Lfai
+                                    ? lowrank::drawnFactors(problem)
+                                    : Result<Factors>(lowrank::spectralFactors(decomposed(layer->weight), layer->rank));
         if (!start) {
             return start.error();
         }

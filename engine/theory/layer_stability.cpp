@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/layer_stability.h"
 
+#include "engine/theory/decompositions.h"
 #include "engine/theory/dense_matrix.h"
-
-#include <Eigen/SVD>
 
 #include <cmath>
 #include <cstddef>
@@ -63,7 +62,7 @@ Result<LinearStability> linearStability(const NormalisedLinear& network, std::in
     std::mt19937_64 random(seed);
     const DenseMatrix x = onSphere(dimension, inputs, random);
     DenseMatrix common = gaussian(dimension, dimension, random);
-    common /= Eigen::BDCSVD<DenseMatrix>(common).singularValues()(0);
+    common /= decomposed(common).values(0);
     std::vector<DenseMatrix> weights;
     for (std::int64_t layer = 0; layer < layers; ++layer) {
         const DenseMatrix own = gaussian(dimension, dimension, random) / std::sqrt(static_cast<double>(dimension));

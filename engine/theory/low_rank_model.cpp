@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/theory/decompositions.h"
 #include "engine/theory/theory.h"
 #include "projects/base/text.h"
-
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>
@@ -59,12 +57,10 @@ Status checkRank(double rank, std::int64_t d)
     return Done{};
 }
 
-using Svd = Eigen::BDCSVD<DenseMatrix>;
-
 /// The energy of all singular values but the `from` largest.
-double tailEnergy(const Svd& svd, std::int64_t from)
+double tailEnergy(const Eigen::VectorXd& singularValues, std::int64_t from)
 {
-    return svd.singularValues().tail(svd.singularValues().size() - from).squaredNorm();
+    return singularValues.tail(singularValues.size() - from).squaredNorm();
 }
 
 DenseMatrix symmetricPart(const DenseMatrix& a)
@@ -75,7 +71,7 @@ DenseMatrix symmetricPart(const DenseMatrix& a)
 /// Of the symmetric part of a; smallest first.
 Eigen::VectorXd symmetricEigenvalues(const DenseMatrix& a)
 {
-    return Eigen::SelfAdjointEigenSolver<DenseMatrix>(symmetricPart(a), Eigen::EigenvaluesOnly).eigenvalues();
+    return eigensystem(symmetricPart(a)).values;
 }
 
 /// η of Theorem 4.3. The proof's step from (C.9) to η takes κ(1 + ξ₀) ≥ ξ₀ for granted; below that the least of the
@@ -112,8 +108,8 @@ Result<ExcessRisk> excessRisk(const DenseMatrix& a, std::int64_t collectiveRank,
     }
     DenseMatrix delta = a;
     delta -= DenseMatrix::Identity(d, d);
-    const Svd svd(delta, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    const auto u = svd.matrixU().leftCols(collectiveRank);
+    const Decomposition parts = decomposed(delta);
+    const auto u = parts.u.leftCols(collectiveRank);
     // Projector on what the r* leading left singular vectors leave: U⊥U⊥^T.
     const DenseMatrix rest = DenseMatrix::Identity(d, d) - u * u.transpose();
     delta = rest * delta;
@@ -128,7 +124,7 @@ Result<ExcessRisk> excessRisk(const DenseMatrix& a, std::int64_t collectiveRank,
     const double first = scaleEnergy + gate * squared(symmetricEigenvalues(offScale).maxCoeff());
     const double second = diagonalEnergy + gate * squared(symmetricEigenvalues(offDiagonal).maxCoeff());
 
-    const double plain = tailEnergy(svd, collectiveRank);
+    const double plain = tailEnergy(parts.values, collectiveRank);
     // Differences of nearly equal sums: a risk is never negative.
     const auto without = [&](double gain) { return std::max(0.0, plain - gain); };
     return ExcessRisk{plain, without(scaleEnergy), without(std::max(scaleEnergy, diagonalEnergy)),
@@ -144,7 +140,7 @@ Result<double> excessRiskWithoutShortcuts(const DenseMatrix& a, std::int64_t sma
         return Error{"smallest rank",
                      "got " + std::to_string(smallestRank) + ", expected 0 to d = " + std::to_string(a.rows())};
     }
-    return tailEnergy(Svd(a), smallestRank);
+    return tailEnergy(decomposed(a).values, smallestRank);
 }
 
 Result<TargetSpectrum> targetSpectrum(const DenseMatrix& a)
