@@ -5,7 +5,10 @@
 # nvidia/ (so a Python site-packages directory serves too), because the libraries find each other by that layout.
 # PyTorch's own package files are not used: they pull in the CUDA toolkit, its flags and its languages.
 
-set(RESIDUA_TORCH_VERSION 2.11.0)
+set(_wheels "${CMAKE_CURRENT_LIST_DIR}/../packaging/wheels.txt")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_wheels}")
+file(STRINGS "${_wheels}" _row REGEX "^torch ")
+string(REGEX REPLACE "^torch +torch +([^ ]+).*$" "\\1" RESIDUA_TORCH_VERSION "${_row}")
 if(DEFINED ENV{RESIDUA_TORCH})
   set(ResiduaTorch_ROOT_DIR "$ENV{RESIDUA_TORCH}")
 elseif(DEFINED ENV{XDG_CACHE_HOME})

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
-# Shared by setup.sh, run.sh and test.sh; sourced, not run.
+# Shared by setup.sh, run.sh, test.sh, python.sh, deb.sh and the installed residua-setup; sourced, not run.
 
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 program=$(basename "$0" .sh)
+
+# What python.sh installs. projects/base/child_process.cpp looks there too.
+# shellcheck disable=SC2034
+python_folder="${XDG_CACHE_HOME:-${HOME:-}/.cache}/residua/python"
 
 say() { printf '%s: %s\n' "$program" "$*"; }
 

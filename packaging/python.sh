@@ -16,7 +16,7 @@ torch_version=$(awk '$1 == "torch" { print $3 }' "$checkout/packaging/wheels.txt
 torch_hash=$(awk '$1 == "python" { print $5 }' "$checkout/packaging/wheels.txt")
 packages=(transformers==5.23.0 ruff==0.17.6 onnx==1.23.2 onnxscript==0.7.2 onnxruntime==1.32.0)
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/residua"
-target="$cache/python"
+target="$python_folder"
 libraries="${RESIDUA_TORCH:-$cache/torch-$torch_version}/nvidia"
 
 pip() { "$target/bin/pip" "$1" --quiet --disable-pip-version-check --no-cache-dir "${@:2}"; }

@@ -10,9 +10,8 @@ set -euo pipefail
 
 "$checkout/packaging/setup.sh"
 # Without it the tests of exported and imported networks compare with recorded outputs alone, and say so.
-python="${XDG_CACHE_HOME:-$HOME/.cache}/residua/python/bin/python3"
 if [ -z "${RESIDUA_PYTHON:-}" ] && "$checkout/packaging/python.sh"; then
-  export RESIDUA_PYTHON="$python" # tests have caches of their own, and would not find it
+  export RESIDUA_PYTHON="$python_folder/bin/python3" # tests have caches of their own, and would not find it
 elif [ -z "${RESIDUA_PYTHON:-}" ]; then
   say "going on without PyTorch for Python"
 fi

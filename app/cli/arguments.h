@@ -28,6 +28,8 @@ struct OptionSpec {
     std::string shortName = {};     ///< one letter; may be empty
     double minimum = -kMostInteger; ///< numbers only
     double maximum = kMostInteger;  ///< numbers only
+    /// The words that it takes, for a shell to offer; empty where they are not a few, or files.
+    std::vector<std::string> choices = {};
 };
 
 /// Repeated: one or more words; the last positional alone.

@@ -26,6 +26,16 @@ constexpr std::array<Choice<engine::BundledCheckpoints>, 4> kCheckpoints{{{"all"
 constexpr std::array<Choice<engine::BundledData>, 2> kData{
     {{"files", engine::BundledData::Files}, {"fingerprint", engine::BundledData::Fingerprint}}};
 
+template <class Value, std::size_t count>
+std::vector<std::string> wordsOf(const std::array<Choice<Value>, count>& choices)
+{
+    std::vector<std::string> words;
+    for (const Choice<Value>& choice : choices) {
+        words.emplace_back(choice.word);
+    }
+    return words;
+}
+
 /// The value of an option that takes one of these words; `otherwise` where it was left out.
 template <class Value, std::size_t count>
 Result<Value> chosen(const Arguments& arguments, const std::string& option,
@@ -161,8 +171,16 @@ std::vector<Command> bundleCommands()
          "residua-cli pack my-project/runs/first -o first.residua",
          {{{"PROJECT|RUN", "a project's folder, or a run's directory"}},
           {{"output", OptionKind::Text, "FILE", "the bundle; one that exists is replaced", "o"},
-           {"checkpoints", OptionKind::Text, "WHICH", "of each run: all, last, best or none (default: last)"},
-           {"data", OptionKind::Text, "HOW", "files, or their fingerprint alone (default: files)"}}},
+           {.name = "checkpoints",
+            .kind = OptionKind::Text,
+            .value = "WHICH",
+            .help = "of each run: all, last, best or none (default: last)",
+            .choices = wordsOf(kCheckpoints)},
+           {.name = "data",
+            .kind = OptionKind::Text,
+            .value = "HOW",
+            .help = "files, or their fingerprint alone (default: files)",
+            .choices = wordsOf(kData)}}},
          &runPack,
          Yields::Files},
         {"unpack",

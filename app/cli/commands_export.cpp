@@ -38,10 +38,9 @@ std::string howToLoad(const engine::ExportReady& ready)
     if (ready.architecture.empty()) {
         return "python " + (ready.folder / "check.py").string() + " compares it with what is recorded here";
     }
-    const bool own = ready.architecture == "residua";
-    return (own ? "a model with code of its own" : "a model of the architecture " + ready.architecture) +
+    return (ready.ownCode ? "a model with code of its own" : "a model of the architecture " + ready.architecture) +
            ": AutoModelForCausalLM.from_pretrained(\"" + ready.folder.string() + "\"" +
-           (own ? ", trust_remote_code=True)" : ")");
+           (ready.ownCode ? ", trust_remote_code=True)" : ")");
 }
 
 Exit runExport(const Arguments& arguments, const Console& console)
@@ -112,8 +111,11 @@ std::vector<Command> exportCommands()
          {{{"RUN", "a run's directory"}},
           {{"to", OptionKind::Text, "FORMAT", formatHelp()},
            {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
-           {"type", OptionKind::Text, "TYPE",
-            "huggingface: F32, F16 or BF16 (default: as imported where nothing is lost, else F32)"},
+           {.name = "type",
+            .kind = OptionKind::Text,
+            .value = "TYPE",
+            .help = "huggingface: F32, F16 or BF16 (default: as imported where nothing is lost, else F32)",
+            .choices = {"F32", "F16", "BF16"}},
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
            projectOption(),
            otherDataOption(),

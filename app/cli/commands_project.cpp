@@ -157,7 +157,7 @@ Exit runNew(const Arguments& arguments, const Console& console)
     }
     const std::string title = printable(document.project.name, LineEnds::Escape);
     console.line("made " + (directory / projects::kProjectFile).string() + " (" + title + ")");
-    console.line("train it with: residua-cli train " + directory.string());
+    console.line("train it with: residua-cli train " + shellWord(directory.string()));
     console.value({{"project", directory.string()}, {"name", document.project.name}});
     return Exit::Ok;
 }
@@ -394,7 +394,7 @@ std::vector<Command> projectCommands()
           {{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
-            "instead: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin); .gz, .zst too"},
+            "instead: a text or JSON Lines (.jsonl), also .gz and .zst, ready-made tokens (.bin), or a folder of such"},
            {"tokeniser", OptionKind::Text, "KIND",
             "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model"},
            {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},

@@ -3,6 +3,7 @@
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
 #include "app/cli/run_monitor.h"
+#include "app/cli/terminal_text.h"
 #include "engine/api/run_paths.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
@@ -26,7 +27,7 @@ Exit conclude(const RunOutcome& outcome, const projects::Project& project, const
         const Exit code = console.fail(Exit::RunFailed, outcome.ended.error);
         if (outcome.checkpointStep >= 0) {
             console.remark("go on from the checkpoint of step " + std::to_string(outcome.checkpointStep) +
-                           " with: residua-cli resume " + directory);
+                           " with: residua-cli resume " + shellWord(directory));
         }
         return code;
     }
@@ -35,7 +36,7 @@ Exit conclude(const RunOutcome& outcome, const projects::Project& project, const
         return Exit::Interrupted;
     }
     if (outcome.ended.status == engine::RunStatus::Stopped) {
-        return concludeStopped(outcome, "go on with: residua-cli resume " + directory, console);
+        return concludeStopped(outcome, "go on with: residua-cli resume " + shellWord(directory), console);
     }
     const bool validated = std::isfinite(outcome.validationLoss);
     const std::string measures =

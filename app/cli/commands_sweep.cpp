@@ -4,6 +4,7 @@
 #include "app/cli/sweep_plan.h"
 #include "app/cli/sweep_tables.h"
 #include "app/cli/sweep_training.h"
+#include "app/cli/terminal_text.h"
 
 #include <algorithm>
 #include <optional>
@@ -169,7 +170,7 @@ Exit runSweep(const Arguments& arguments, const Console& console)
     if (std::ranges::any_of(plan.members, failed)) {
         console.line("train the failed members again, from their last checkpoints, with: --again failed");
     }
-    console.line("compare them with: residua-cli report " + plan.folder.string());
+    console.line("compare them with: residua-cli report " + shellWord(plan.folder.string()));
     return ended;
 }
 

@@ -11,6 +11,17 @@
 namespace residua::cli {
 namespace {
 
+/// What makes a project of the text and the model.
+std::string advice(const engine::TokeniserTraining& training)
+{
+    std::string text = "residua-cli new DIR --data " + shellWord(training.text.string()) + " --tokeniser " +
+                       shellWord(training.output.string());
+    if (training.field != engine::TokeniserTraining().field) {
+        text += " && residua-cli set DIR " + shellWord("data.source.field=" + training.field);
+    }
+    return text;
+}
+
 Exit runTokenise(const Arguments& arguments, const Console& console)
 {
     const std::string kind = arguments.text("kind", "bpe");
@@ -39,7 +50,7 @@ Exit runTokenise(const Arguments& arguments, const Console& console)
     }
     console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " + grouped(*pieces) +
                  " pieces");
-    console.line("use it with: residua-cli new DIR --data " + text->string() + " --tokeniser " + output->string());
+    console.line("use it with: " + advice(training));
     console.value({{"model", output->string()}, {"kind", kind}, {"pieces", *pieces}});
     return Exit::Ok;
 }
@@ -54,7 +65,11 @@ std::vector<Command> tokeniseCommands()
          "residua-cli tokenise my-project/project.json --size 400 -o my-project/text.model",
          {{{"TEXT", "a text, a folder of texts, or JSON Lines; .gz and .zst too"}},
           {{"output", OptionKind::Text, "FILE", "the model's file, which is replaced", "o"},
-           {"kind", OptionKind::Text, "KIND", "bpe (the default) or unigram"},
+           {.name = "kind",
+            .kind = OptionKind::Text,
+            .value = "KIND",
+            .help = "bpe (the default) or unigram",
+            .choices = {"bpe", "unigram"}},
            {"size", OptionKind::Integer, "PIECES", "how many pieces (default: 8000); 256 of them are bytes", {}, 260},
            {"field", OptionKind::Text, "KEY", "the key of JSON Lines that holds the text (default: text)"}}},
          &runTokenise,

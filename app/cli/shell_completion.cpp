@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/shell_completion.h"
 
+#include "app/cli/terminal_text.h"
 #include "engine/api/export_format.h"
 #include "projects/library/presets.h"
 #include "projects/schema/fields.h"
@@ -62,13 +63,15 @@ std::vector<std::string> choicesFor(const std::string& name)
         }
         return keys;
     }
-    if (name == "checkpoints") {
-        return {"all", "last", "best", "none"};
-    }
     if (name == "device") {
         return {"cpu", "cuda:0"};
     }
     return {};
+}
+
+std::vector<std::string> choicesOf(const OptionSpec& option)
+{
+    return option.choices.empty() ? choicesFor(option.name) : option.choices;
 }
 
 std::string joined(std::span<const std::string> words)
@@ -78,16 +81,6 @@ std::string joined(std::span<const std::string> words)
         text += (text.empty() ? "" : " ") + word;
     }
     return text;
-}
-
-/// Between single quotes of a POSIX shell.
-std::string quoted(const std::string& text)
-{
-    std::string result = "'";
-    for (const char c : text) {
-        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return result + "'";
 }
 
 std::vector<std::string> commandNames(const std::vector<Command>& commands)
@@ -117,15 +110,17 @@ std::vector<std::string> positionalChoices(const Command& command)
 
 std::string bashScript(const std::vector<Command>& commands)
 {
-    std::string options;
-    std::string values;
+    std::string cases;
     for (const Command& command : commands) {
-        options += "    " + command.name + ")\n        options=" + quoted(joined(optionWords(command))) +
-                   "\n        words=" + quoted(joined(positionalChoices(command))) + "\n        ;;\n";
-    }
-    for (const char* name : {"example", "topology", "device"}) {
-        values +=
-            std::string("    --") + name + ")\n        words=" + quoted(joined(choicesFor(name))) + "\n        ;;\n";
+        cases += "    " + command.name + ")\n        options=" + quoted(joined(optionWords(command))) +
+                 "\n        words=" + quoted(joined(positionalChoices(command))) + "\n        case \"$before\" in\n";
+        for (const OptionSpec& option : command.syntax.options) {
+            if (const std::vector<std::string> choices = choicesOf(option); !choices.empty()) {
+                cases += "        --" + option.name + ")\n            words=" + quoted(joined(choices)) +
+                         "\n            ;;\n";
+            }
+        }
+        cases += "        esac\n        ;;\n";
     }
     return "# bash completion for residua-cli\n"
            "_residua_cli()\n{\n"
@@ -137,10 +132,7 @@ std::string bashScript(const std::vector<Command>& commands)
            "        return\n"
            "    fi\n"
            "    case \"${COMP_WORDS[1]}\" in\n" +
-           options +
-           "    esac\n"
-           "    case \"$before\" in\n" +
-           values +
+           cases +
            "    esac\n"
            "    if [[ $word == -* ]]; then\n"
            "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
@@ -161,9 +153,8 @@ std::string forZsh(const std::string& text)
     return result;
 }
 
-std::string zshAction(const std::string& name)
+std::string zshAction(const std::string& name, const std::vector<std::string>& choices)
 {
-    const std::vector<std::string> choices = choicesFor(name);
     if (choices.empty()) {
         return "_files";
     }
@@ -181,12 +172,14 @@ std::string zshScript(const std::vector<Command>& commands)
         for (const OptionSpec& option : command.syntax.options) {
             const bool isFlag = option.kind == OptionKind::Flag;
             cases +=
-                " \\\n            " + quoted("*--" + option.name + "[" + forZsh(option.help) + "]" +
-                                             (isFlag ? "" : ":" + forZsh(option.value) + ":" + zshAction(option.name)));
+                " \\\n            " +
+                quoted("*--" + option.name + "[" + forZsh(option.help) + "]" +
+                       (isFlag ? "" : ":" + forZsh(option.value) + ":" + zshAction(option.name, choicesOf(option))));
         }
         for (const PositionalSpec& positional : command.syntax.positionals) {
-            cases += " \\\n            " + quoted((positional.presence == Presence::Repeated ? "*:" : ":") +
-                                                  forZsh(positional.name) + ":" + zshAction(positional.name));
+            cases += " \\\n            " +
+                     quoted((positional.presence == Presence::Repeated ? "*:" : ":") + forZsh(positional.name) + ":" +
+                            zshAction(positional.name, choicesFor(positional.name)));
         }
         cases += "\n        ;;\n";
     }
@@ -226,7 +219,7 @@ std::string fishScript(const std::vector<Command>& commands)
         text += begin + "-f -n 'not __fish_seen_subcommand_from " + names + "' -a " + command.name + " -d " +
                 forFish(command.summary) + "\n" + begin + here + "-l json -d 'print JSON'\n";
         for (const OptionSpec& option : command.syntax.options) {
-            const std::vector<std::string> choices = choicesFor(option.name);
+            const std::vector<std::string> choices = choicesOf(option);
             text += begin + here + "-l " + option.name + (option.shortName.empty() ? "" : " -s " + option.shortName) +
                     (option.kind == OptionKind::Flag ? "" : " -r") +
                     (choices.empty() ? "" : " -a " + forFish(joined(choices))) + " -d " + forFish(option.help) + "\n";

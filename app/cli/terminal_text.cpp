@@ -165,4 +165,23 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
     return result;
 }
 
+std::string quoted(std::string_view text)
+{
+    std::string result = "'";
+    for (const char c : text) {
+        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return result + "'";
+}
+
+std::string shellWord(std::string_view text)
+{
+    const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        const bool digit = c >= '0' && c <= '9';
+        return letter || digit || std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
+    });
+    return plain ? std::string(text) : quoted(text);
+}
+
 } // namespace residua::cli

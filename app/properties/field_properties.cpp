@@ -200,7 +200,9 @@ std::vector<Property> fieldProperties(const Project& project, std::string_view p
 {
     std::vector<Property> properties;
     for (const FieldEntry& entry : projects::fieldsOf(project, part)) {
-        if (isShown(entry) && !isIdle(project, entry.pointer)) {
+        // One that somebody has set shows, for that may be what is wrong with it.
+        const bool isSet = entry.value != entry.defaultValue;
+        if (isShown(entry) && (isSet || !isIdle(project, entry.pointer))) {
             properties.push_back(propertyOf(entry));
         }
     }

@@ -16,7 +16,7 @@ struct PropertyText {
 };
 
 /// The fields at and below a JSON pointer that people set one by one, with what the schema says of them; less those
-/// that change nothing as the document is.
+/// that change nothing as the document is and have their default.
 [[nodiscard]] std::vector<Property> fieldProperties(const projects::Project& project, std::string_view part);
 
 // What is not fields alone; property.cpp chooses among them.

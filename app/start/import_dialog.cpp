@@ -3,6 +3,7 @@
 
 #include "app/engine/engine_bridge.h"
 #include "app/runs/run_controller.h"
+#include "engine/api/data_summary.h"
 
 #include <QDialogButtonBox>
 #include <QDir>
@@ -99,34 +100,40 @@ QFormLayout* ImportDialog::makeForm()
     m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors"));
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
-    m_data->setPlaceholderText(tr("A text, .jsonl or .bin; may be left empty"));
+    m_data->setPlaceholderText(
+        tr("A text or .jsonl, also .gz and .zst, a .bin, or a folder of such; may be left empty"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the model's folder"));
     auto* browseTexts = new QPushButton(tr("Browse…"), this);
     browseTexts->setAccessibleName(tr("Browse for data"));
+    auto* browseFolders = new QPushButton(tr("Folder…"), this);
+    browseFolders->setAccessibleName(tr("Browse for a folder of data"));
     auto* form = new QFormLayout;
     form->setVerticalSpacing(kImportRowSpacing);
     form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    form->addRow(tr("Model"), withButton(m_folder, browseModels));
+    form->addRow(tr("Model"), withButtons(m_folder, {browseModels}));
     form->addRow(tr("Name"), m_name);
-    form->addRow(tr("Data"), withButton(m_data, browseTexts));
+    form->addRow(tr("Data"), withButtons(m_data, {browseTexts, browseFolders}));
     connect(browseModels, &QPushButton::clicked, this, &ImportDialog::browseModel);
     connect(browseTexts, &QPushButton::clicked, this, &ImportDialog::browseData);
+    connect(browseFolders, &QPushButton::clicked, this, &ImportDialog::browseDataFolder);
     connect(m_folder, &QLineEdit::textChanged, this, &ImportDialog::update);
     connect(m_name, &QLineEdit::textChanged, this, &ImportDialog::update);
     connect(m_name, &QLineEdit::textEdited, this, [this] { m_named = true; });
     return form;
 }
 
-QWidget* ImportDialog::withButton(QLineEdit* line, QPushButton* button)
+QWidget* ImportDialog::withButtons(QLineEdit* line, std::initializer_list<QPushButton*> buttons)
 {
     auto* place = new QWidget(this);
     auto* row = new QHBoxLayout(place);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(6);
     row->addWidget(line, 1);
-    row->addWidget(button);
-    button->setAutoDefault(false);
+    for (QPushButton* const button : buttons) {
+        row->addWidget(button);
+        button->setAutoDefault(false);
+    }
     place->setFocusProxy(line);
     return place;
 }
@@ -146,8 +153,18 @@ void ImportDialog::browseModel()
 
 void ImportDialog::browseData()
 {
-    const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_data->text(),
-                                                        tr("Data (*.txt *.jsonl *.ndjson *.bin);;Any file (*)"));
+    const QString chosen = QFileDialog::getOpenFileName(
+        this, tr("Data"), m_data->text(),
+        tr("Data (*.txt *.jsonl *.ndjson *.txt.gz *.jsonl.gz *.ndjson.gz *.txt.zst *.jsonl.zst *.ndjson.zst *.bin)"
+           ";;Any file (*)"));
+    if (!chosen.isEmpty()) {
+        m_data->setText(QDir::toNativeSeparators(chosen));
+    }
+}
+
+void ImportDialog::browseDataFolder()
+{
+    const QString chosen = QFileDialog::getExistingDirectory(this, tr("A folder of data"), m_data->text());
     if (!chosen.isEmpty()) {
         m_data->setText(QDir::toNativeSeparators(chosen));
     }
@@ -157,7 +174,7 @@ void ImportDialog::update()
 {
     const QString folder = m_folder->text().trimmed();
     if (!m_named) {
-        m_name->setText(QFileInfo(QDir(folder).absolutePath()).fileName());
+        m_name->setText(folder.isEmpty() ? QString() : QFileInfo(QDir(folder).absolutePath()).fileName());
     }
     const QString name = m_name->text().trimmed();
     const bool ready = !folder.isEmpty() && !name.isEmpty() && !m_question;
@@ -176,7 +193,7 @@ std::optional<projects::Source> ImportDialog::data() const
     if (path.isEmpty()) {
         return std::nullopt;
     }
-    return projects::sourceAt(QDir().absoluteFilePath(path).toStdString());
+    return engine::dataAt(QDir().absoluteFilePath(path).toStdString());
 }
 
 void ImportDialog::begin()

@@ -6,6 +6,7 @@
 #include <QDialog>
 
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 
 class QFormLayout;
@@ -40,9 +41,10 @@ public slots:
 
 private:
     [[nodiscard]] QFormLayout* makeForm();
-    [[nodiscard]] QWidget* withButton(QLineEdit* line, QPushButton* button);
+    [[nodiscard]] QWidget* withButtons(QLineEdit* line, std::initializer_list<QPushButton*> buttons);
     void browseModel();
     void browseData();
+    void browseDataFolder();
     void update();
     void begin();
     void end(const QString& problem);

@@ -25,6 +25,10 @@ struct DataSummary {
     bool operator==(const DataSummary&) const = default;
 };
 
+/// What lies at a path: by the end of its name as projects::sourceAt says, a folder by those of the files in it. Any
+/// thread; lists the folder.
+[[nodiscard]] projects::Source dataAt(const std::filesystem::path& path);
+
 /// The tokeniser of a file, tokenizer.json where its name ends in .json and else a model of SentencePiece, with as many
 /// tokens as it has. Any thread; reads the file.
 [[nodiscard]] Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file);

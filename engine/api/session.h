@@ -318,13 +318,14 @@ struct LoadWeightsReady {
 };
 struct ExportReady {
     QueryTag tag{};
-    std::string architecture; ///< of a HuggingFace model: "llama", or "residua" with code of its own
+    std::string architecture; ///< of a HuggingFace model, as its config.json names it; empty for others
     std::filesystem::path folder;
     std::int64_t step = 0;          ///< of the checkpoint that was used
     std::int64_t layers = 0;        ///< that are there
     std::int64_t parameters = 0;    ///< numbers
     std::int64_t leftOut = 0;       ///< numbers of the checkpoint that are not there: nothing reads them
     std::vector<std::string> notes; ///< as SampleReady's
+    bool ownCode = false;           ///< of a HuggingFace model: it brings the code that computes it
 };
 struct StabilityReady {
     QueryTag tag{};

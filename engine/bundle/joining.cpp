@@ -120,7 +120,7 @@ Status settleData(const fs::path& run, const DataFingerprint& home, std::set<std
     if (!changed) {
         return Done{};
     }
-    const Status written = writeFileAtomically(frozen, projects::toJson(*project));
+    const Status written = writeOwnFile(frozen, projects::toJson(*project));
     return written ? writeRunFile(run, *file) : written;
 }
 

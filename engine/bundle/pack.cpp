@@ -4,12 +4,11 @@
 #include "engine/bundle/manifest.h"
 #include "engine/bundle/packing_list.h"
 #include "engine/files/crc32c.h"
+#include "projects/base/whole_file.h"
 
 #include <algorithm>
 #include <system_error>
 #include <utility>
-
-#include <unistd.h>
 
 namespace residua::engine {
 namespace {
@@ -141,9 +140,7 @@ Result<PackedBundle> pack(const PackRequest& request, const fs::path& file, cons
     if (!list) {
         return list.error();
     }
-    fs::path temporary = file;
-    temporary += ".tmp-" + std::to_string(::getpid());
-    fs::remove(temporary, code);
+    const fs::path temporary = temporaryBeside(file);
     auto packed = Packer(*list, watch).write(temporary);
     if (packed) {
         fs::rename(temporary, file, code);

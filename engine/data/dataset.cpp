@@ -5,8 +5,11 @@
 #include "engine/data/nested_agreement.h"
 #include "engine/data/regression.h"
 #include "engine/data/text_corpus.h"
+#include "engine/data/token_cache.h"
 #include "engine/data/token_dataset.h"
 #include "engine/data/token_files.h"
+
+#include <span>
 
 namespace residua::engine {
 namespace {
@@ -29,8 +32,20 @@ struct Opener {
         return splitTokens(tokens, project.data.validationFraction, project.data.testFraction);
     }
 
+    /// What a person should know of how text is read.
+    [[nodiscard]] static std::vector<std::string> notesOn(const std::filesystem::path& path,
+                                                          std::span<const std::string_view> endings,
+                                                          const projects::Tokeniser& tokeniser)
+    {
+        std::vector<std::string> notes = leftOutAt(path, endings);
+        if (const UserCache cache = userTokenCache(); projects::hasModel(tokeniser.kind) && !cache.fault.empty()) {
+            notes.push_back(cache.fault);
+        }
+        return notes;
+    }
+
     [[nodiscard]] Opened openText(Result<std::vector<Document>> documents, const projects::Tokeniser& tokeniser,
-                                  const std::string& place) const
+                                  const std::string& place, std::vector<std::string> notes) const
     {
         if (!documents) {
             return documents.error();
@@ -41,19 +56,21 @@ struct Opener {
         }
         const SplitRanges ranges = split(text->tokens.size());
         return TokenDataset::create(std::move(text->tokens), ranges, std::move(text->codec), tokeniser.vocabulary,
-                                    project.training.sequenceLength, place);
+                                    project.training.sequenceLength, place, std::move(notes));
     }
 
     Opened operator()(const projects::TextData& source) const
     {
         const auto path = resolved(source.path);
-        return openText(readTextFiles(path, watch), source.tokeniser, path.string());
+        return openText(readTextFiles(path, watch), source.tokeniser, path.string(),
+                        notesOn(path, kTextEndings, source.tokeniser));
     }
 
     Opened operator()(const projects::JsonLinesData& source) const
     {
         const auto path = resolved(source.path);
-        return openText(readJsonLines(path, source.field, watch), source.tokeniser, path.string());
+        return openText(readJsonLines(path, source.field, watch), source.tokeniser, path.string(),
+                        notesOn(path, kJsonLinesEndings, source.tokeniser));
     }
 
     Opened operator()(const projects::TokenFileData& source) const

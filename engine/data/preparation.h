@@ -17,10 +17,15 @@ struct PreparationWatches {
     PreparationWatch weights; ///< their initialisation
 };
 
-/// Done, or the error with which the preparation of data ends that was given up.
+/// The error with which the preparation of data ends that was given up.
+[[nodiscard]] inline Error preparationGivenUp()
+{
+    return {"data", "its preparation was given up"};
+}
+/// Done, or that error.
 [[nodiscard]] inline Status stillWanted(const PreparationWatch& watch, double share)
 {
-    return !watch || watch(share) ? Status(Done{}) : Status(Error{"data", "its preparation was given up"});
+    return !watch || watch(share) ? Status(Done{}) : Status(preparationGivenUp());
 }
 
 } // namespace residua::engine

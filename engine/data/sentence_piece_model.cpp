@@ -2,7 +2,7 @@
 #include "engine/data/sentence_piece_model.h"
 
 #include "engine/tokeniser/charsmap.h"
-#include "projects/base/files.h"
+#include "projects/base/whole_file.h"
 
 #include <cstdint>
 #include <functional>
@@ -123,22 +123,9 @@ std::string flawIn(std::string_view model)
 
 Result<std::string> readSentencePieceModel(const std::filesystem::path& path)
 {
-    const auto file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    const auto unreadable = [&](const std::string& why) {
-        return Error{path.string(), "is not a readable SentencePiece model: " + why};
-    };
-    if (file->size() > kLargestModel) {
-        return unreadable(std::to_string(file->size()) + " bytes, expected at most " + std::to_string(kLargestModel));
-    }
-    std::string bytes(file->size(), '\0');
-    if (Status read = file->read(0, std::as_writable_bytes(std::span(bytes))); !read) {
-        return read.error();
-    }
-    if (const std::string flaw = flawIn(bytes); !flaw.empty()) {
-        return unreadable(flaw);
+    Result<std::string> bytes = readFile(path, kLargestModel);
+    if (const std::string flaw = bytes ? flawIn(*bytes) : std::string(); !flaw.empty()) {
+        return Error{path.string(), "is not a readable SentencePiece model: " + flaw};
     }
     return bytes;
 }

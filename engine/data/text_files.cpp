@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 namespace residua::engine {
 namespace {
@@ -184,6 +185,44 @@ private:
     std::vector<std::uint64_t> m_ends;
 };
 
+/// The files below a folder whose names end in one of those, sorted.
+Result<std::vector<fs::path>> listedIn(const fs::path& folder, std::span<const std::string_view> endings)
+{
+    std::vector<fs::path> files;
+    std::error_code code;
+    fs::recursive_directory_iterator entry(folder, code);
+    for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
+        std::error_code ignored;
+        const std::string name = entry->path().filename().string();
+        const bool ends = std::ranges::any_of(
+            endings, [&](std::string_view last) { return name.size() > last.size() && name.ends_with(last); });
+        if (ends && entry->is_regular_file(ignored)) {
+            files.push_back(entry->path());
+        }
+    }
+    if (code) {
+        return systemError(folder, "cannot list the folder", code.value());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+/// What the compressed ones of sorted files lie beside: the same, uncompressed or compressed by gzip. Empty where a
+/// file stands alone.
+fs::path twinOf(const fs::path& file, const std::vector<fs::path>& files)
+{
+    if (isCompressed(file)) {
+        fs::path plain = file;
+        plain.replace_extension();
+        for (const fs::path& other : {plain, fs::path(plain.string() + ".gz")}) {
+            if (other != file && std::ranges::binary_search(files, other)) {
+                return other;
+            }
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std::string_view> endings)
@@ -196,29 +235,55 @@ Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std:
     if (!fs::is_directory(status)) {
         return std::vector<fs::path>{path};
     }
-    std::vector<fs::path> files;
-    fs::recursive_directory_iterator entry(path, code);
-    for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
-        std::error_code ignored;
-        const std::string name = entry->path().filename().string();
-        const bool ends = std::ranges::any_of(
-            endings, [&](std::string_view last) { return name.size() > last.size() && name.ends_with(last); });
-        if (ends && entry->is_regular_file(ignored)) {
-            files.push_back(entry->path());
-        }
+    if (endings.empty()) {
+        return Error{path.string(), "is a folder; expected a file"};
     }
-    if (code) {
-        return systemError(path, "cannot list the folder", code.value());
+    auto listed = listedIn(path, endings);
+    if (!listed) {
+        return listed;
     }
-    if (files.empty()) {
+    if (listed->empty()) {
         std::string names;
         for (const std::string_view end : endings) {
             names += (names.empty() ? "" : ", ") + std::string(end);
         }
         return Error{path.string(), "the folder holds no file that ends in " + names};
     }
-    std::sort(files.begin(), files.end());
+    std::vector<fs::path> files;
+    std::ranges::copy_if(*listed, std::back_inserter(files),
+                         [&](const fs::path& file) { return twinOf(file, *listed).empty(); });
     return files;
+}
+
+std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::string_view> endings)
+{
+    std::error_code ignored;
+    const auto listed = fs::is_directory(path, ignored) ? listedIn(path, endings) : std::vector<fs::path>();
+    std::string first;
+    std::size_t count = 0;
+    for (std::size_t i = 0; listed && i < listed->size(); ++i) {
+        const fs::path& file = (*listed)[i];
+        const fs::path twin = twinOf(file, *listed);
+        if (!twin.empty() && count++ == 0) {
+            first = file.string() + " is not read, for " + twin.filename().string() + " lies beside it";
+        }
+    }
+    if (count == 0) {
+        return {};
+    }
+    return {first + (count == 2  ? ", and so is 1 more"
+                     : count > 2 ? ", and so are " + std::to_string(count - 1) + " more"
+                                 : "")};
+}
+
+bool holdsRecords(const fs::path& path)
+{
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+        const std::string name = path.filename().string();
+        return std::ranges::any_of(kJsonLinesEndings, [&](std::string_view end) { return name.ends_with(end); });
+    }
+    return !filesAt(path, kTextEndings) && filesAt(path, kJsonLinesEndings);
 }
 
 Result<InputFile> openAmong(const fs::path& path, std::size_t index)

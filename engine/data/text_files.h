@@ -38,9 +38,17 @@ inline constexpr std::array<std::string_view, 6> kJsonLinesEndings{".jsonl",  ".
 [[nodiscard]] Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
                                  const std::function<Status(std::string_view part)>& take);
 
-/// The files a data path stands for: itself, or every file below the folder whose name ends in one of those, sorted.
+/// Whether a path is read as records: by the end of its name, or as a folder that has such files and no texts.
+[[nodiscard]] bool holdsRecords(const std::filesystem::path& path);
+
+/// The files a data path stands for: itself, or every file below the folder whose name ends in one of those, sorted. Of
+/// a file that lies there uncompressed too, or by both gzip and zstd, the first of these is read. Without endings a
+/// folder is an error.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> filesAt(const std::filesystem::path& path,
                                                                  std::span<const std::string_view> endings);
+/// What of the folder is left out because the same lies beside it: a sentence, or none.
+[[nodiscard]] std::vector<std::string> leftOutAt(const std::filesystem::path& path,
+                                                 std::span<const std::string_view> endings);
 /// Opens the `index`-th of many: only the first of them keep their descriptors, of which a process has few.
 [[nodiscard]] Result<InputFile> openAmong(const std::filesystem::path& path, std::size_t index);
 

@@ -234,7 +234,7 @@ Result<TokenSequence> encodeParts(const std::vector<TextPart>& parts, const Text
 {
     Encoding encoding(parts, codec, marks, watch);
     if (const Status status = encoding.run(); !status) {
-        return status.error().place == "data" ? status.error() : Error{place, status.error().text()};
+        return status.error() == preparationGivenUp() ? status.error() : Error{place, status.error().text()};
     }
     TokenSequence tokens;
     for (Job& job : encoding.jobs()) {

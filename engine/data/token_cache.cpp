@@ -3,11 +3,13 @@
 
 #include "engine/data/content_hash.h"
 #include "projects/base/files.h"
+#include "projects/base/whole_file.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <system_error>
 
@@ -56,16 +58,12 @@ std::array<char, 32> sumOf(const Digest& digest)
 
 Status addFile(const fs::path& path, Digest& digest)
 {
-    const auto file = InputFile::open(path);
-    if (!file) {
-        return file.error();
+    // Whoever reads it as a tokeniser's model has bounded it.
+    const auto bytes = readFile(path, std::numeric_limits<std::uint64_t>::max());
+    if (bytes) {
+        digest.add(*bytes);
     }
-    std::string bytes(file->size(), '\0');
-    if (Status read = file->read(0, std::as_writable_bytes(std::span(bytes))); !read) {
-        return read;
-    }
-    digest.add(bytes);
-    return Done{};
+    return bytes ? Status(Done{}) : Status(bytes.error());
 }
 
 /// Reads the tokens of a file once, to see whether they are what was written.
@@ -194,7 +192,7 @@ Status keepTokens(const UserCache& cache, const std::string& name, const TokenSe
         return Error{cache.folder.string(), "cannot be made: " + failed.message()};
     }
     const fs::path path = cache.folder / name;
-    const fs::path temporary = path.string() + "." + std::to_string(::getpid());
+    const fs::path temporary = temporaryBeside(path);
     const bool wide = vocabulary > std::int64_t{1} << 16;
     Status status = writeWhole(temporary, tokens, wide);
     if (status) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/token_files.h"
 
+#include "engine/data/compressed_file.h"
 #include "engine/data/text_files.h"
 #include "engine/data/token_width.h"
 
@@ -139,6 +140,11 @@ Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth widt
     Notes notes;
     for (std::size_t index = 0; index < names->size(); ++index) {
         const fs::path& name = (*names)[index];
+        if (isCompressed(name)) {
+            return Error{name.string(), "is compressed, expected ready-made tokens as they are, which are read where "
+                                        "they lie: unpack it with " +
+                                            std::string(name.extension() == ".gz" ? "gunzip" : "zstd -d")};
+        }
         auto file = openAmong(name, index);
         if (!file) {
             return file.error();

@@ -5,21 +5,20 @@
 #include "engine/data/text_codec.h"
 #include "engine/data/text_files.h"
 #include "engine/files/own_library.h"
+#include "projects/base/child_process.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace residua::engine {
 namespace {
@@ -32,18 +31,7 @@ constexpr int kLookMilliseconds = 100;
 /// The trainer's process: it reads from our socket, and writes there what it has to say. Ends with the object.
 class Trainer {
 public:
-    ~Trainer()
-    {
-        if (m_process > 0) {
-            ::kill(m_process, SIGKILL);
-            wait();
-        }
-    }
-    Trainer() = default;
-    Trainer(const Trainer&) = delete;
-    Trainer& operator=(const Trainer&) = delete;
-
-    Status start(const fs::path& program, const std::vector<std::string>& words)
+    Status start(const fs::path& program, std::vector<std::string> words)
     {
         std::array<int, 2> ends{};
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -51,22 +39,13 @@ public:
         }
         m_socket = FileDescriptor(ends[0]);
         const FileDescriptor theirs(ends[1]);
-        posix_spawn_file_actions_t actions;
-        ::posix_spawn_file_actions_init(&actions);
-        for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-            ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), standard);
+        words.insert(words.begin(), program.string());
+        auto process =
+            ChildProcess::start({std::move(words), ChildKind::Ours, theirs.get(), theirs.get(), theirs.get()});
+        if (!process) {
+            return process.error();
         }
-        std::vector<char*> arguments;
-        for (const std::string& word : words) {
-            arguments.push_back(const_cast<char*>(word.c_str()));
-        }
-        arguments.push_back(nullptr);
-        const int code = ::posix_spawn(&m_process, program.c_str(), &actions, nullptr, arguments.data(), environ);
-        ::posix_spawn_file_actions_destroy(&actions);
-        if (code != 0) {
-            m_process = 0;
-            return systemError(program, "cannot be started", code);
-        }
+        m_process = *std::move(process);
         return Done{};
     }
 
@@ -100,18 +79,11 @@ public:
     }
 
     /// Whether it has done its work.
-    bool wait()
-    {
-        int state = 0;
-        while (::waitpid(m_process, &state, 0) < 0 && errno == EINTR) {
-        }
-        m_process = 0;
-        return WIFEXITED(state) && WEXITSTATUS(state) == 0;
-    }
+    bool wait() { return m_process->wait() == 0; }
     [[nodiscard]] const std::string& said() const { return m_said; }
 
 private:
-    pid_t m_process = 0;
+    std::optional<ChildProcess> m_process;
     FileDescriptor m_socket;
     std::string m_said;
 };
@@ -129,14 +101,8 @@ std::string reasonIn(std::string said)
 
 Result<std::vector<Document>> documentsOf(const TokeniserTraining& training, const PreparationWatch& watch)
 {
-    const std::string name = training.text.filename().string();
-    std::error_code ignored;
-    const bool lines =
-        std::ranges::any_of(kJsonLinesEndings, [&](std::string_view end) { return name.ends_with(end); });
-    const bool folder = fs::is_directory(training.text, ignored);
-    return lines || (folder && filesAt(training.text, kJsonLinesEndings))
-               ? readJsonLines(training.text, training.field, watch)
-               : readTextFiles(training.text, watch);
+    return holdsRecords(training.text) ? readJsonLines(training.text, training.field, watch)
+                                       : readTextFiles(training.text, watch);
 }
 
 Status feed(Trainer& trainer, const std::vector<Document>& documents, const PreparationWatch& watch)
@@ -161,6 +127,19 @@ Status feed(Trainer& trainer, const std::vector<Document>& documents, const Prep
     return Done{};
 }
 
+/// Whether the model can be written, before the text is read and learned from, which may take long.
+Status checkOutput(const fs::path& output, const fs::path& temporary)
+{
+    std::error_code code;
+    if (fs::is_directory(output, code)) {
+        return Error{output.string(), "is a folder; expected the name of the model's file"};
+    }
+    const auto file = OutputFile::create(temporary);
+    return file ? Status(Done{})
+                : Status(Error{output.string(), file.error().message + ": expected a folder that is there and may be "
+                                                                       "written to"});
+}
+
 /// Lets the trainer write `path`.
 Status run(const TokeniserTraining& training, const std::vector<Document>& documents, const fs::path& path,
            const PreparationWatch& watch)
@@ -171,9 +150,9 @@ Status run(const TokeniserTraining& training, const std::vector<Document>& docum
                                "again"};
     }
     Trainer trainer;
-    Status status = trainer.start(
-        program, {kTrainer, path.string(), training.model == PieceModel::Bpe ? "bpe" : "unigram",
-                  std::to_string(training.pieces), std::to_string(std::max(1u, std::thread::hardware_concurrency()))});
+    Status status = trainer.start(program, {path.string(), training.model == PieceModel::Bpe ? "bpe" : "unigram",
+                                            std::to_string(training.pieces),
+                                            std::to_string(std::max(1u, std::thread::hardware_concurrency()))});
     if (status) {
         status = feed(trainer, documents, watch);
     }
@@ -195,13 +174,12 @@ Status run(const TokeniserTraining& training, const std::vector<Document>& docum
 
 Result<std::int64_t> trainTokeniser(const TokeniserTraining& training, const std::function<bool(double share)>& watch)
 {
-    const auto documents = documentsOf(training, watch);
-    if (!documents) {
-        return documents.error();
+    const fs::path path = temporaryBeside(training.output);
+    if (const Status possible = checkOutput(training.output, path); !possible) {
+        return possible.error();
     }
-    fs::path path = training.output;
-    path += "." + std::to_string(::getpid()) + ".part";
-    Status status = run(training, *documents, path, watch);
+    const auto documents = documentsOf(training, watch);
+    Status status = documents ? run(training, *documents, path, watch) : Status(documents.error());
     Result<std::int64_t> pieces = std::int64_t{0};
     if (status) {
         const auto codec = sentencePieceCodec(path);

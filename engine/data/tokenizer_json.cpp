@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/text_codec.h"
 #include "engine/tokeniser/json_tokeniser.h"
-#include "projects/base/files.h"
+#include "projects/base/whole_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,29 +18,13 @@ constexpr const char* kSettings = "tokenizer_config.json";
 /// What ends a document in the files of GPT-2, Llama 2, Llama 3, Gemma, BART and ChatML, where nothing else is said.
 constexpr std::array kEnds{"<|endoftext|>", "</s>", "<|end_of_text|>", "<eos>", "<|im_end|>"};
 
-Result<std::string> contentOf(const fs::path& path)
-{
-    const auto file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    if (file->size() > kLargest) {
-        return Error{path.string(),
-                     "has " + std::to_string(file->size()) + " bytes, expected at most " + std::to_string(kLargest)};
-    }
-    std::string bytes(file->size(), '\0');
-    if (Status read = file->read(0, std::as_writable_bytes(std::span(bytes))); !read) {
-        return read.error();
-    }
-    return bytes;
-}
-
 /// The token that the settings say ends a text: a string, or an object with its content. Empty where they do not say,
 /// or cannot be read.
 std::string endBySettings(const fs::path& settings)
 {
     std::error_code ignored;
-    const auto bytes = fs::exists(settings, ignored) ? contentOf(settings) : Result<std::string>(std::string());
+    const auto bytes =
+        fs::exists(settings, ignored) ? readFile(settings, kLargest) : Result<std::string>(std::string());
     const auto json = nlohmann::json::parse(bytes ? *bytes : std::string(), nullptr, false);
     const auto end = json.is_object() ? json.find("eos_token") : json.end();
     if (!json.is_object() || end == json.end()) {
@@ -79,7 +63,7 @@ fs::path tokeniserSettings(const fs::path& file)
 
 Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const fs::path& file)
 {
-    const auto bytes = contentOf(file);
+    const auto bytes = readFile(file, kLargest);
     if (!bytes) {
         return bytes.error();
     }

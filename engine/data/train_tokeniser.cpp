@@ -4,10 +4,12 @@
 // stop. It ends with who started it.
 #include <sentencepiece_trainer.h>
 
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <system_error>
 #include <unordered_map>
 
 #include <sys/prctl.h>
@@ -65,6 +67,9 @@ int main(int count, char** arguments)
         return 1;
     }
     std::ofstream file(arguments[1], std::ios::binary);
-    file << model << std::flush;
-    return file ? 0 : 1;
+    if (!(file << model << std::flush)) {
+        std::cerr << "cannot write " << arguments[1] << ": " << std::generic_category().message(errno) << "\n";
+        return 1;
+    }
+    return 0;
 }

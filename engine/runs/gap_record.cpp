@@ -135,12 +135,7 @@ Status writeGap(const fs::path& runDirectory, const Gap& gap)
                              {"inputs", gap.inputs == LowRankInputs::Data ? kRealInputs : kNormalInputs},
                              {"step", gap.step},
                              {"weights", std::move(weights)}};
-    const fs::path path = runDirectory / kGapFile;
-    std::error_code code;
-    if (fs::is_symlink(path, code)) {
-        fs::remove(path, code);
-    }
-    return writeFileAtomically(path, json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");
+    return writeOwnFile(runDirectory / kGapFile, json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");
 }
 
 Result<std::optional<Gap>> readGap(const fs::path& runDirectory)

@@ -64,8 +64,8 @@ Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord
                              {"type", nameOf(record.type)},
                              {"types", std::move(types)},
                              {"config", record.config}};
-    return writeFileAtomically(runDirectory / kImportFile,
-                               json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");
+    return writeOwnFile(runDirectory / kImportFile,
+                        json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");
 }
 
 Result<std::optional<ImportRecord>> readImport(const std::filesystem::path& runDirectory)

@@ -161,12 +161,7 @@ std::string runFileText(const RunFile& file)
 
 Status writeRunFile(const fs::path& runDirectory, const RunFile& file)
 {
-    const fs::path path = runDirectory / kRunFile;
-    std::error_code code;
-    if (fs::is_symlink(path, code)) {
-        fs::remove(path, code);
-    }
-    return writeFileAtomically(path, runFileText(file));
+    return writeOwnFile(runDirectory / kRunFile, runFileText(file));
 }
 
 fs::path keptProjectDirectory(const fs::path& runDirectory, const fs::path& projectDirectory)

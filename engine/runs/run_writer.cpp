@@ -172,7 +172,7 @@ Result<RunWriter> RunWriter::begin(HeldDirectory held, RunFile file, const proje
     const auto fill = [&]() -> Result<RunWriter> {
         fs::create_directory(directory / kFrozenProject, code);
         const fs::path frozen = directory / kFrozenProject / projects::kProjectFile;
-        if (auto status = writeFileAtomically(frozen, projects::toJson(project)); !status) {
+        if (auto status = writeOwnFile(frozen, projects::toJson(project)); !status) {
             return status.error();
         }
         auto impl = Impl::open(directory, file, std::move(held.lock), std::nullopt);

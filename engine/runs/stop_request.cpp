@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 Status writeStopRequest(const fs::path& runDirectory, std::int64_t step)
 {
-    return writeFileAtomically(runDirectory / kStopFile, std::to_string(step) + "\n");
+    return writeOwnFile(runDirectory / kStopFile, std::to_string(step) + "\n");
 }
 
 std::optional<std::int64_t> readStopRequest(const fs::path& runDirectory)

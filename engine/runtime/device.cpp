@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/device.h"
 
+#include "engine/files/machine_memory.h"
 #include "engine/files/own_library.h"
 #include "engine/runtime/cuda_backend.h"
 #include "kernels/cuda_kernels.h"
@@ -10,13 +11,10 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <limits>
 
 namespace residua::engine {
 namespace {
@@ -25,46 +23,10 @@ constexpr const char* kCpuKey = "cpu";
 constexpr const char* kCudaPrefix = "cuda:";
 constexpr const char* kKernelLibrary = "libresidua_kernels_cuda.so";
 
-/// A field of /proc/meminfo in bytes.
-std::int64_t memoryField(const std::string& name)
-{
-    std::ifstream file("/proc/meminfo");
-    std::string key;
-    std::string unit;
-    std::int64_t kibibytes = 0;
-    while (file >> key >> kibibytes) {
-        std::getline(file, unit);
-        if (key == name + ":") {
-            return kibibytes * 1024;
-        }
-    }
-    return 0;
-}
-
-std::int64_t numberIn(const char* path, std::int64_t otherwise)
-{
-    std::ifstream file(path);
-    std::int64_t value = 0;
-    return file >> value ? value : otherwise; // "max" is not a number
-}
-
 DeviceMemory cpuMemory()
 {
-    DeviceMemory memory{memoryField("MemAvailable"), memoryField("MemTotal")};
-    const std::int64_t limit = numberIn("/sys/fs/cgroup/memory.max", std::numeric_limits<std::int64_t>::max());
-    if (limit < memory.totalBytes) {
-        memory.totalBytes = limit;
-        memory.freeBytes =
-            std::clamp<std::int64_t>(limit - numberIn("/sys/fs/cgroup/memory.current", 0), 0, memory.freeBytes);
-    }
-    rlimit addresses{}; // ulimit -v
-    if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur < static_cast<rlim_t>(memory.totalBytes)) {
-        const auto most = static_cast<std::int64_t>(addresses.rlim_cur);
-        const std::int64_t used = numberIn("/proc/self/statm", 0) * sysconf(_SC_PAGESIZE);
-        memory.totalBytes = most;
-        memory.freeBytes = std::clamp<std::int64_t>(most - used, 0, memory.freeBytes);
-    }
-    return memory;
+    const MachineMemory memory = machineMemory();
+    return {memory.freeBytes, memory.totalBytes};
 }
 
 DeviceInfo cpuInfo()

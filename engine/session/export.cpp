@@ -13,6 +13,7 @@
 #include "engine/transfer/new_folder.h"
 #include "engine/transfer/onnx_graph.h"
 #include "engine/transfer/pytorch_folder.h"
+#include "projects/huggingface/custom_model.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
@@ -153,7 +154,8 @@ private:
                            found.decoder.layers,
                            folder->parameters,
                            0,
-                           std::move(notes)};
+                           std::move(notes),
+                           false};
     }
 
     Result<ExportReady> writeCode(const OpenedCheckpoint& opened, const projects::SoundProject& sound,
@@ -184,8 +186,15 @@ private:
         if (!folder) {
             return folder.error();
         }
-        return ExportReady{m_request.tag,  custom ? "residua" : "", m_request.folder, opened.checkpoint.state.step,
-                           folder->layers, folder->parameters,      folder->leftOut,  opened.run.notes};
+        return ExportReady{m_request.tag,
+                           custom ? projects::kOwnArchitecture : "",
+                           m_request.folder,
+                           opened.checkpoint.state.step,
+                           folder->layers,
+                           folder->parameters,
+                           folder->leftOut,
+                           opened.run.notes,
+                           custom};
     }
 
     /// A few examples of the validation split, or of the training split where there is no other.

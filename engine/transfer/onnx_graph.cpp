@@ -4,18 +4,12 @@
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 
-#include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace residua::engine {
 namespace {
@@ -105,24 +99,6 @@ if __name__ == "__main__":
     main()
 )";
 
-std::string environment(const char* name)
-{
-    const char* const value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
-
-/// As packaging/python.sh installs it, unless another is named.
-std::string pythonCommand()
-{
-    if (std::string named = environment("RESIDUA_PYTHON"); !named.empty()) {
-        return named;
-    }
-    const std::string caches = environment("XDG_CACHE_HOME");
-    const fs::path folder = caches.empty() ? fs::path(environment("HOME")) / ".cache" : fs::path(caches);
-    const fs::path installed = folder / "residua" / "python" / "bin" / "python3";
-    return ::access(installed.c_str(), X_OK) == 0 ? installed.string() : "python3";
-}
-
 constexpr const char* kReadme = R"(
 ## ONNX
 
@@ -156,61 +132,32 @@ Result<OnnxGraph> OnnxGraph::begin(const fs::path& folder)
         return written.error();
     }
     const std::string python = pythonCommand();
-    const std::string script = (folder / kScript).string();
-    const std::string log = (folder / kLog).string();
+    const FileDescriptor log(::open((folder / kLog).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (!log.isOpen()) {
+        return systemError(folder / kLog, "cannot be made", errno);
+    }
     // -B: no __pycache__ is left beside the code.
-    std::array<char*, 4> words{const_cast<char*>(python.c_str()), const_cast<char*>("-B"),
-                               const_cast<char*>(script.c_str()), nullptr};
-    posix_spawn_file_actions_t files{};
-    posix_spawnattr_t attributes{};
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    sigset_t none{};
-    ::sigemptyset(&none); // this process may wait for signals that the other shall die of
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    pid_t process = -1;
-    const int failed = ::posix_spawnp(&process, python.c_str(), &files, &attributes, words.data(), environ);
-    ::posix_spawn_file_actions_destroy(&files);
-    ::posix_spawnattr_destroy(&attributes);
-    if (failed != 0) {
-        return Error{"python", python + " cannot be started: " + std::generic_category().message(failed) + kAdvice};
+    auto process = ChildProcess::start({.words = {python, "-B", (folder / kScript).string()}, .errors = log.get()});
+    if (!process) {
+        return Error{"python", python + " " + process.error().message + kAdvice};
     }
-    return OnnxGraph(folder, process);
-}
-
-OnnxGraph::OnnxGraph(OnnxGraph&& other) noexcept
-    : m_folder(std::move(other.m_folder)), m_process(std::exchange(other.m_process, -1))
-{
-}
-
-OnnxGraph::~OnnxGraph()
-{
-    if (m_process > 0) {
-        ::kill(-m_process, SIGKILL);
-        ::waitpid(m_process, nullptr, 0);
-    }
+    return OnnxGraph(folder, *std::move(process));
 }
 
 std::optional<Status> OnnxGraph::ended()
 {
-    int result = 0;
-    if (m_process <= 0 || ::waitpid(m_process, &result, WNOHANG) != m_process) {
+    const std::optional<int> result = m_process.ended();
+    if (!result) {
         return std::nullopt;
     }
-    m_process = -1;
     const std::string said = lastLine(m_folder / kLog);
     std::error_code ignored;
     fs::remove(m_folder / kLog, ignored);
-    if (WIFEXITED(result) && WEXITSTATUS(result) == 0) {
+    if (*result == 0) {
         const auto readme = readFile(m_folder / "README.md");
         return writeFileAtomically(m_folder / "README.md", (readme ? *readme : std::string()) + kReadme);
     }
-    if (WIFEXITED(result) && WEXITSTATUS(result) == kNoPackages) {
+    if (*result == kNoPackages) {
         return Status(Error{"python", said + kAdvice});
     }
     return Status(

@@ -6,10 +6,11 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <ctime>
 #include <optional>
+#include <span>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,8 +21,6 @@ namespace residua {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::int64_t kLargestText = std::int64_t{64} << 20; // far beyond any project, and no harm to memory
 
 bool writeAll(int fd, std::string_view bytes)
 {
@@ -73,15 +72,6 @@ Error notPlain(const fs::path& path, mode_t mode)
     return {path.string(), std::string(what) + "; expected a file"};
 }
 
-/// A name beside `path` that no other writer uses, in this process or another.
-fs::path temporaryBeside(const fs::path& path)
-{
-    static std::atomic<unsigned> counter{0};
-    fs::path temporary = path;
-    temporary += ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-    return temporary;
-}
-
 /// Writes `bytes` to a new file with the mode of the one that it will replace, or the user's default; 0 or the
 /// errno of what failed.
 int writeNewFile(const fs::path& path, std::string_view bytes, std::optional<mode_t> mode)
@@ -95,7 +85,34 @@ int writeNewFile(const fs::path& path, std::string_view bytes, std::optional<mod
     return 0;
 }
 
+/// Replaces `target`, in whose place `old` was if it is there; `path` is what the user calls it.
+Status replaceFile(const fs::path& path, const fs::path& target, const std::optional<struct stat>& old,
+                   std::string_view bytes)
+{
+    const fs::path temporary = temporaryBeside(target);
+    int failure = writeNewFile(temporary, bytes, old ? std::optional<mode_t>(old->st_mode & 07777) : std::nullopt);
+    if (failure == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) {
+        failure = errno;
+    }
+    if (failure != 0) {
+        ::unlink(temporary.c_str());
+        return Error{path.string(), "cannot be written: " + std::generic_category().message(failure) +
+                                        (old ? "; its earlier content is kept" : "")};
+    }
+    // The new content is there whatever the folder says.
+    (void)syncDirectory(target.has_parent_path() ? target.parent_path() : fs::path("."));
+    return Done{};
+}
+
 } // namespace
+
+fs::path temporaryBeside(const fs::path& path)
+{
+    static std::atomic<unsigned> counter{0};
+    fs::path temporary = path;
+    temporary += ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+    return temporary;
+}
 
 Status writeFileAtomically(const fs::path& path, std::string_view bytes)
 {
@@ -111,20 +128,17 @@ Status writeFileAtomically(const fs::path& path, std::string_view bytes)
     if (exists && !S_ISREG(old.st_mode)) {
         return notPlain(path, old.st_mode);
     }
+    return replaceFile(path, target, exists ? std::optional(old) : std::nullopt, bytes);
+}
 
-    const fs::path temporary = temporaryBeside(target);
-    int failure = writeNewFile(temporary, bytes, exists ? std::optional<mode_t>(old.st_mode & 07777) : std::nullopt);
-    if (failure == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) {
-        failure = errno;
+Status writeOwnFile(const fs::path& path, std::string_view bytes)
+{
+    struct stat old {};
+    const bool exists = ::lstat(path.c_str(), &old) == 0 && !S_ISLNK(old.st_mode);
+    if (exists && !S_ISREG(old.st_mode)) {
+        return notPlain(path, old.st_mode);
     }
-    if (failure != 0) {
-        ::unlink(temporary.c_str());
-        return Error{path.string(), "cannot be written: " + std::generic_category().message(failure) +
-                                        (exists ? "; its earlier content is kept" : "")};
-    }
-    // The new content is there whatever the folder says.
-    (void)syncDirectory(target.has_parent_path() ? target.parent_path() : fs::path("."));
-    return Done{};
+    return replaceFile(path, path, exists ? std::optional(old) : std::nullopt, bytes); // a rename replaces the link
 }
 
 Status writeOutput(const fs::path& path, std::string_view bytes)
@@ -142,41 +156,19 @@ Status writeOutput(const fs::path& path, std::string_view bytes)
     return Done{};
 }
 
-Result<std::string> readFile(const fs::path& path)
+Result<std::string> readFile(const fs::path& path, std::uint64_t most)
 {
-    const auto failed = [&](int code) {
-        return Error{path.string(), "cannot be read: " + std::generic_category().message(code)};
-    };
-    const auto opened = openRegularFile(path);
-    if (!opened) {
-        return opened.error();
+    const auto file = InputFile::open(path);
+    if (!file) {
+        return file.error();
     }
-    const FileDescriptor& file = *opened;
-    struct stat status {};
-    if (::fstat(file.get(), &status) != 0) {
-        return failed(errno);
+    if (file->size() > most) {
+        return Error{path.string(),
+                     "is " + std::to_string(file->size()) + " bytes long; expected at most " + std::to_string(most)};
     }
-    if (status.st_size > kLargestText) {
-        return Error{path.string(), "is " + std::to_string(status.st_size) + " bytes long; expected at most " +
-                                        std::to_string(kLargestText)};
-    }
-    std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t filled = 0;
-    while (filled < bytes.size()) {
-        const ssize_t got = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return failed(errno);
-        }
-        if (got == 0) {
-            break; // it was cut while we read
-        }
-        filled += static_cast<std::size_t>(got);
-    }
-    bytes.resize(filled);
-    return bytes;
+    std::string bytes(file->size(), '\0');
+    const Status read = file->read(0, std::as_writable_bytes(std::span(bytes)));
+    return read ? Result<std::string>(std::move(bytes)) : Result<std::string>(read.error());
 }
 
 } // namespace residua

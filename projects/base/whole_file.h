@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -12,10 +13,17 @@ namespace residua {
 /// Replaces `path` by `bytes`: temp file beside it, fsync, rename. The old content survives any failure. What is there
 /// and is no plain file is an error, and stays.
 [[nodiscard]] Status writeFileAtomically(const std::filesystem::path& path, std::string_view bytes);
-/// The same for a path that a person has chosen: into a device that takes characters, or a FIFO, `bytes` are written,
-/// and the call waits for a FIFO's reader.
+/// The same in a folder of our own, such as a run: a link at `path` gives way, and what it leads to stays as it is.
+[[nodiscard]] Status writeOwnFile(const std::filesystem::path& path, std::string_view bytes);
+/// The same as writeFileAtomically for a path that a person has chosen: into a device that takes characters, or a FIFO,
+/// `bytes` are written, and the call waits for a FIFO's reader.
 [[nodiscard]] Status writeOutput(const std::filesystem::path& path, std::string_view bytes);
-/// A text file of at most 64 MiB; anything but a regular file is an error.
-[[nodiscard]] Result<std::string> readFile(const std::filesystem::path& path);
+
+inline constexpr std::uint64_t kLargestText = std::uint64_t{64} << 20; ///< far beyond any project
+/// All of a regular file of at most `most` bytes; anything else, and one that is changed meanwhile, is an error.
+[[nodiscard]] Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t most = kLargestText);
+
+/// A name beside `path` that no other writer uses, in this process or another.
+[[nodiscard]] std::filesystem::path temporaryBeside(const std::filesystem::path& path);
 
 } // namespace residua

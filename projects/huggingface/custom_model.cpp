@@ -90,7 +90,7 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
     const JsonValue modules{JsonObject{{"AutoConfig", jsonText("configuration_residua.ResiduaConfig")},
                                        {"AutoModelForCausalLM", jsonText("modeling_residua.ResiduaForCausalLM")}},
                             JsonLayout::Lines};
-    members.push_back({"model_type", jsonText("residua")});
+    members.push_back({"model_type", jsonText(kOwnArchitecture)});
     members.push_back({"architectures", {JsonArray{jsonText("ResiduaForCausalLM")}, JsonLayout::Inline}});
     members.push_back({"auto_map", modules});
     members.push_back({"vocab_size", {vocabularyOf(project->data), JsonLayout::Lines}});

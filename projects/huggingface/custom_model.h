@@ -11,6 +11,8 @@
 /// AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True).
 namespace residua::projects {
 
+/// "model_type" of its config.json.
+inline constexpr const char* kOwnArchitecture = "residua";
 inline constexpr const char* kConfigurationFile = "configuration_residua.py";
 inline constexpr const char* kModelingFile = "modeling_residua.py";
 

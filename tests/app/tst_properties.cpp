@@ -7,6 +7,7 @@
 #include "projects/schema/fields.h"
 #include "projects/transfer/topology_choice.h"
 #include "tests/support/field_documents.h"
+#include "tests/support/random_document.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>
@@ -387,6 +388,39 @@ private slots:
                 QVERIFY2(there == expected, qPrintable(key));
             }
         }
+    }
+
+    /// Also where the rest of the document leaves the field without meaning, which may be what is wrong.
+    void everyErrorOfAFieldHasAnEditor()
+    {
+        std::set<std::string> found;
+        const auto check = [&found](const projects::Project& project) {
+            for (const projects::Problem& problem : projects::validate(project)) {
+                const auto field = projects::findField(project, problem.path);
+                if (problem.severity != projects::Severity::Error || !field ||
+                    field->type == projects::FieldType::Other || field->hasOwnEdits ||
+                    field->field.more.need != projects::Need::Optional) {
+                    continue;
+                }
+                found.insert(problem.path);
+                QVERIFY2(fieldProperties(project, problem.path).size() == 1, problem.path.c_str());
+            }
+        };
+        projects::Project project = projects::findExample("ancre-language")->project;
+        projects::DepthMix mix;
+        mix.lastMix = false;
+        mix.tsallis.weight = 0.1;
+        project.topology.wiring = mix;
+        check(project);
+        QVERIFY(found.contains("/topology/wiring/last_mix") && found.contains("/topology/wiring/tsallis/weight"));
+        mix.weight = projects::WeightKind::PerToken;
+        mix.normalise = projects::NormaliseOver::Sources;
+        project.topology.wiring = mix;
+        check(project);
+        for (std::uint32_t seed = 0; seed < 300; ++seed) {
+            check(tests::RandomDocument(seed).document().project);
+        }
+        QVERIFY2(found.size() > 20, std::to_string(found.size()).c_str());
     }
 
     void problemsFindTheirPlace()

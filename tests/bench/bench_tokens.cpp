@@ -5,11 +5,12 @@
 // known, on all cores, and of decoding, and how many tokens there are. 5 MB/s on one core is the aim.
 // peer_tokenizers.py prints the same of the library `tokenizers`.
 #include "engine/data/text_parts.h"
-#include "projects/base/files.h"
+#include "projects/base/whole_file.h"
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
-#include <span>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,6 @@ using Clock = std::chrono::steady_clock;
 double rate(std::size_t bytes, Clock::time_point start)
 {
     return static_cast<double>(bytes) / 1e6 / std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-Result<std::string> contentOf(const char* path)
-{
-    const auto file = InputFile::open(path);
-    if (!file) {
-        return file.error();
-    }
-    std::string bytes(file->size(), '\0');
-    const Status read = file->read(0, std::as_writable_bytes(std::span(bytes)));
-    return read ? Result<std::string>(std::move(bytes)) : Result<std::string>(read.error());
 }
 
 Status measure(const std::string& text, const char* path)
@@ -76,7 +66,7 @@ int main(int count, char** arguments)
         std::fprintf(stderr, "bench_tokens TEXT TOKENIZER_JSON...\n");
         return 2;
     }
-    const auto text = contentOf(arguments[1]);
+    const auto text = readFile(arguments[1], std::numeric_limits<std::uint64_t>::max());
     if (!text) {
         std::fprintf(stderr, "%s\n", text.error().text().c_str());
         return 1;

@@ -181,6 +181,31 @@ private slots:
         QVERIFY2(trained.errors.contains(told), qPrintable(trained.errors));
     }
 
+    /// Names with spaces, a folder of JSON Lines, a field with another name.
+    void theAdviceOnATokeniserIsRight()
+    {
+        QVERIFY(QDir(m_folder.path()).mkpath("my texts"));
+        {
+            std::ofstream lines(path("my texts/d.jsonl").toStdString());
+            for (int i = 0; i < 2000; ++i) {
+                lines << "{\"the body\": \"a small cat and mat " << i << "\"}\n";
+            }
+        }
+        const Ran learned = runProcess(
+            {"tokenise", path("my texts"), "--size", "290", "--field", "the body", "-o", path("it's my.model")});
+        QVERIFY2(learned.code == 0, qPrintable(learned.errors));
+        const QString advice = learned.output.section("use it with: ", 1).section('\n', 0, 0);
+        QVERIFY2(advice.startsWith("residua-cli new DIR"), qPrintable(learned.output));
+        QProcess shell;
+        shell.setWorkingDirectory(m_folder.path());
+        shell.start(
+            "sh", {"-c", QString(advice).replace("residua-cli", "\"$0\"").replace(" DIR ", " advised "), RESIDUA_CLI});
+        const Ran made = ended(shell);
+        QVERIFY2(made.code == 0, qPrintable(advice + ": " + made.errors));
+        const Ran valid = runProcess({"validate", path("advised")});
+        QVERIFY2(valid.code == 0, qPrintable(valid.output + valid.errors));
+    }
+
     void anInterruptedPreparationPromisesNothing()
     {
         projects::Project project = tiny();

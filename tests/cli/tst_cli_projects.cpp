@@ -128,6 +128,13 @@ private slots:
         QCOMPARE(completions("residua-cli train p --resume-o", 3), QStringList{"--resume-or-start"});
         QVERIFY(completions("residua-cli retrofit r --topology d", 4).contains("dca"));
         QVERIFY(completions("residua-cli info plain-l", 2).contains("plain-language"));
+        // What an option takes depends on the command.
+        QVERIFY(completions("residua-cli pack p --data f", 4).contains("fingerprint"));
+        QVERIFY(!completions("residua-cli new p --data f", 4).contains("fingerprint"));
+        QVERIFY(completions("residua-cli pack p --checkpoints b", 4).contains("best"));
+        QVERIFY(completions("residua-cli tokenise t --kind u", 4).contains("unigram"));
+        QVERIFY(completions("residua-cli export r --type B", 4).contains("BF16"));
+        QVERIFY(completions("residua-cli export r --to pyt", 4).contains("pytorch"));
         QCOMPARE(run({"completion", "csh"}).code, 1);
     }
 

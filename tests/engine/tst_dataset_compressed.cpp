@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Texts and JSON Lines that are compressed, folders of them, and what is wrong with such files.
 #include "dataset_harness.h"
+#include "engine/data/compressed_file.h"
+#include "engine/files/machine_memory.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -100,6 +102,57 @@ private slots:
         QVERIFY2(shards, shards ? "" : shards.error().text().c_str());
         QVERIFY(tokensOf(**shards, Split::Train) == tokensOf(**all, Split::Train));
         QCOMPARE((*shards)->size(Split::Test), (*all)->size(Split::Test));
+    }
+
+    /// As gzip -k leaves them; and by both.
+    void theSameTwiceIsReadOnce()
+    {
+        writeAll(m_folder / "all.txt", lines("one") + lines("two"));
+        writeAll(m_folder / "texts/a.txt", lines("one"));
+        writeAll(m_folder / "texts/a.txt.gz", gzipped(lines("one")));
+        writeAll(m_folder / "texts/a.txt.zst", zstandard(lines("one")));
+        writeAll(m_folder / "texts/b.txt.gz", gzipped(lines("two")));
+        const auto all = open(projects::TextData{"all.txt", {}});
+        const auto texts = open(projects::TextData{"texts", {}});
+        QVERIFY(all && texts);
+        QVERIFY((*all)->notes().empty());
+        QVERIFY(tokensOf(**texts, Split::Train) == tokensOf(**all, Split::Train));
+        QCOMPARE((*texts)->notes().size(), std::size_t{1});
+        const QString note = QString::fromStdString((*texts)->notes().front());
+        QVERIFY2(note.contains("texts/a.txt.gz is not read, for a.txt lies beside it, and so is 1 more"),
+                 qPrintable(note));
+        writeAll(m_folder / "texts/b.txt.zst", zstandard(lines("two")));
+        const auto both = open(projects::TextData{"texts", {}});
+        QCOMPARE((*both)->size(Split::Train), (*all)->size(Split::Train));
+    }
+
+    void whatGrowsBeyondTheMemoryIsRefused()
+    {
+        const std::string text(5000, 'a');
+        writeAll(m_folder / "a.txt.gz", gzipped(text));
+        writeAll(m_folder / "a.txt.zst", zstandard(text));
+        for (const char* name : {"a.txt.gz", "a.txt.zst"}) {
+            QVERIFY(decompressed(m_folder / name, {}, 5000));
+            const auto refused = decompressed(m_folder / name, {}, 4999);
+            QVERIFY(!refused);
+            const QString error = QString::fromStdString(refused.error().text());
+            QVERIFY2(error.contains(QString(name) + "] holds more than 4.88 KiB in its"), qPrintable(error));
+            QVERIFY2(error.contains("unpack it with"), qPrintable(error));
+        }
+        QVERIFY(mostDecompressed() > 0);
+        QVERIFY(mostDecompressed() <= static_cast<std::uint64_t>(machineMemory().totalBytes));
+    }
+
+    void tokensAreNotCompressed()
+    {
+        for (const char* name : {"t.bin.gz", "t.bin.zst"}) {
+            writeAll(m_folder / name, gzipped(std::string(2000, '\0')));
+            const auto dataset = open(projects::TokenFileData{.path = name, .validationPath = {}});
+            QVERIFY(!dataset);
+            QVERIFY2(dataset.error().text().find("is compressed, expected ready-made tokens as they are") !=
+                         std::string::npos,
+                     dataset.error().text().c_str());
+        }
     }
 
     void whatIsWrongIsNamed_data()

@@ -4,12 +4,16 @@
 #include "dataset_harness.h"
 
 #include "engine/data/text_files.h"
+#include "engine/data/token_cache.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
+#include <atomic>
 #include <cstring>
+#include <iterator>
 #include <numeric>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -431,6 +435,30 @@ private slots:
         QCOMPARE((*dataset)->notes().size(), 1u);
         QVERIFY((*dataset)->notes().front().starts_with((m_folder / "shards/a.bin").string() +
                                                         " (and 2 more files): read as uint32"));
+    }
+
+    /// Each has a temporary file of its own.
+    void threadsKeepTheSameTokensAtOnce()
+    {
+        TokenSequence tokens;
+        tokens.append(std::vector<std::uint32_t>(100'000, 7), 100);
+        const UserCache cache{m_folder / "cache"};
+        std::atomic<int> failed = 0;
+        {
+            std::vector<std::jthread> threads;
+            for (int i = 0; i < 4; ++i) {
+                threads.emplace_back([&] {
+                    for (int turn = 0; turn < 20; ++turn) {
+                        failed += keepTokens(cache, "a.tokens", tokens, 100) ? 0 : 1;
+                    }
+                });
+            }
+        }
+        QCOMPARE(failed.load(), 0);
+        const auto kept = keptTokens(m_folder / "cache/a.tokens", {});
+        QVERIFY(kept.has_value());
+        QCOMPARE(kept->size(), tokens.size());
+        QCOMPARE(std::distance(fs::directory_iterator(m_folder / "cache"), {}), std::ptrdiff_t{1});
     }
 
     void longPreparationsCanBeGivenUp()

@@ -57,6 +57,23 @@ private slots:
         }
     }
 
+    void aSettingOfTheCacheThatIsNoneIsSaid()
+    {
+        const auto model = trainModel();
+        const std::string text(2000, 'a');
+        const projects::Tokeniser pieces{TokeniserKind::SentencePiece, model.string(), 60};
+        qputenv("RESIDUA_TOKENS_MIB", "2G");
+        const auto dataset = openText(text, pieces);
+        const auto bytes = openText(text, {});
+        qunsetenv("RESIDUA_TOKENS_MIB");
+        QVERIFY(dataset && bytes);
+        QCOMPARE(dataset->notes().size(), std::size_t{1});
+        QVERIFY2(dataset->notes().front().starts_with("RESIDUA_TOKENS_MIB: got \"2G\", expected a whole number of MiB"),
+                 dataset->notes().front().c_str());
+        QVERIFY(bytes->notes().empty()); // which are not kept
+        QVERIFY(openText(text, pieces)->notes().empty());
+    }
+
     void damagedModels()
     {
         std::ifstream stream(trainModel(), std::ios::binary);

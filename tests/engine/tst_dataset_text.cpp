@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dataset_harness.h"
 
+#include "engine/data/text_parts.h"
 #include "engine/data/utf8.h"
 #include "tests/support/test_program.h"
 
@@ -204,6 +205,28 @@ private slots:
         QCOMPARE(shares, (std::vector<double>{0.25, 0.5, 0.75, 1}));
         const auto givenUp = Dataset::open(project, m_folder, [](double share) { return share < 0.5; });
         QVERIFY(!givenUp.ok());
+        QCOMPARE(givenUp.error().text(), std::string("[data] its preparation was given up"));
+    }
+
+    /// Who gave up is known by the error itself, not by where it stands.
+    void whatCannotBeEncodedIsTheCorpus()
+    {
+        class Refusing : public TextCodec {
+        public:
+            std::int64_t vocabulary() const override { return 1; }
+            Status encode(std::string_view, TextStart, std::vector<std::uint32_t>&) const override
+            {
+                return Error{"data", "has no token"};
+            }
+            std::string decode(std::span<const std::int64_t>) const override { return {}; }
+        };
+        writeAll(m_folder / "t.txt", letters(100));
+        const auto documents = readTextFiles(m_folder / "t.txt");
+        const auto parts = partsOf(*documents, Refusing(), {});
+        const auto refused = encodeParts(*parts, Refusing(), {}, "corpus", {});
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().place, std::string("corpus"));
+        const auto givenUp = encodeParts(*parts, *byteCodec(), {}, "corpus", [](double) { return false; });
         QCOMPARE(givenUp.error().text(), std::string("[data] its preparation was given up"));
     }
 

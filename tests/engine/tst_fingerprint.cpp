@@ -161,6 +161,19 @@ private slots:
         QCOMPARE(difference->place, std::string("data · pieces.model"));
     }
 
+    void aFolderIsNoModel()
+    {
+        projects::TextData source{.path = "text.txt", .tokeniser = {}};
+        source.tokeniser.kind = projects::TokeniserKind::TokenizerJson;
+        source.tokeniser.model = "llama";
+        writeText(m_project / "text.txt", "text");
+        writeText(m_project / "llama/tokenizer.json", "{}");
+        const auto refused = fingerprintOf(projectOf(source), m_project);
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().text().ends_with("llama] is a folder; expected a file"),
+                 refused.error().text().c_str());
+    }
+
     void theValidationFilesCount()
     {
         const auto project = projectOf(projects::TokenFileData{.path = "train.bin", .validationPath = "val.bin"});

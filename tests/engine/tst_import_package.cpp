@@ -105,10 +105,10 @@ private:
         environment.insert("HF_HUB_OFFLINE", "1");
         environment.insert("HF_HOME", QString::fromStdString((m_made.parent_path() / "home").string()));
         process.setProcessEnvironment(environment);
-        process.start(tests::pythonCommand(),
+        process.start(tests::pythonProgram(),
                       {"-B", RESIDUA_MODEL_SCRIPT, what, QString::fromStdString(m_made.string())});
         if (!process.waitForStarted()) {
-            return "there is no " + tests::pythonCommand();
+            return "there is no " + tests::pythonProgram();
         }
         const bool ended = process.waitForFinished(240'000);
         for (const QByteArray& line : process.readAllStandardOutput().split('\n')) {

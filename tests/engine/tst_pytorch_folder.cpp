@@ -206,7 +206,7 @@ private Q_SLOTS:
     void isCleanByRuff()
     {
         QProcess ruff;
-        ruff.start(pythonCommand(),
+        ruff.start(pythonProgram(),
                    {"-m", "ruff", "check", "--isolated", "--no-cache", "--output-format=concise", m_scratch.path()});
         if (!ruff.waitForStarted() || !ruff.waitForFinished(60'000)) {
             QSKIP("there is no Python");
@@ -240,9 +240,9 @@ private:
     {
         QProcess python;
         python.setProcessEnvironment(QProcessEnvironment::systemEnvironment());
-        python.start(pythonCommand(), {"-B", "-c", kDriver, m_scratch.path()});
+        python.start(pythonProgram(), {"-B", "-c", kDriver, m_scratch.path()});
         if (!python.waitForStarted()) {
-            m_missing = "there is no " + pythonCommand();
+            m_missing = "there is no " + pythonProgram();
             return;
         }
         QVERIFY(python.waitForFinished(240'000));

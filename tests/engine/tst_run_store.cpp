@@ -3,9 +3,12 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
+#include "engine/runs/gap_record.h"
+#include "engine/runs/import_record.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
+#include "engine/runs/stop_request.h"
 #include "tests/engine/run_files_harness.h"
 #include "tests/support/test_program.h"
 
@@ -376,6 +379,21 @@ private slots:
         QVERIFY(annotateRun(m_run, {"mine"}, ""));
         QCOMPARE(contentOf(elsewhere), before);
         QCOMPARE(RunReader::open(m_run)->info()->tags, std::vector<std::string>{"mine"});
+
+        // Nor through those of what stands beside it.
+        write(outside / "theirs", "theirs");
+        for (const char* name : {"stop", "gap.json", "import.json"}) {
+            fs::create_symlink(outside / "theirs", m_run / name);
+        }
+        QVERIFY(writeStopRequest(m_run, 20));
+        QCOMPARE(readStopRequest(m_run), std::optional<std::int64_t>(20));
+        Gap gap;
+        gap.methods = {projects::LowRankMethod::Exact};
+        QVERIFY(writeGap(m_run, gap));
+        QVERIFY(readGap(m_run)->has_value());
+        QVERIFY(writeImport(m_run, {}));
+        QVERIFY(readImport(m_run)->has_value());
+        QCOMPARE(contentOf(outside / "theirs"), "theirs");
 
         fs::remove(m_run / "lock");
         fs::create_symlink(outside / "made", m_run / "lock");

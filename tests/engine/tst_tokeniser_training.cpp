@@ -2,8 +2,10 @@
 // SentencePiece models that are learned from text.
 #include "dataset_harness.h"
 #include "engine/api/tokeniser_training.h"
+#include "engine/files/own_library.h"
 #include "tests/support/test_program.h"
 
+#include <QProcess>
 #include <QTest>
 
 using namespace residua;
@@ -83,6 +85,37 @@ private slots:
                  large.error().text().c_str());
         QVERIFY(!trainTokeniser(trainingOn("none.txt")));
         QCOMPARE(filesIn(m_folder), QStringList{"text.txt"});
+    }
+
+    /// Before the text is read.
+    void aPlaceThatCannotBeWrittenIsSaidFirst()
+    {
+        std::filesystem::create_directories(m_folder / "there");
+        for (const auto& [output, said] : {std::pair("none/m.model", "none/m.model] cannot create the file: No such"),
+                                           std::pair("there", "there] is a folder; expected the name of")}) {
+            TokeniserTraining training = trainingOn("text.txt");
+            training.output = m_folder / output;
+            bool asked = false;
+            const auto refused = trainTokeniser(training, [&asked](double) { return asked = true; });
+            QVERIFY(!refused);
+            QVERIFY2(refused.error().text().find(said) != std::string::npos, refused.error().text().c_str());
+            QVERIFY(!asked);
+            QCOMPARE(filesIn(m_folder), (QStringList{"text.txt", "there"}));
+        }
+    }
+
+    void theTrainerSaysWhatItCannotWrite()
+    {
+        const auto program = findOwnLibrary("residua-train-tokeniser", "RESIDUA_TOKENISER_TRAINER", "bin");
+        const QString output = QString::fromStdString((m_folder / "none/m.model").string());
+        QProcess trainer;
+        trainer.start(QString::fromStdString(program.string()), {output, "bpe", "300", "1"});
+        trainer.write(QByteArray::fromStdString(m_text));
+        trainer.closeWriteChannel();
+        QVERIFY(trainer.waitForFinished(120'000));
+        QCOMPARE(trainer.exitCode(), 1);
+        const QString said = QString::fromUtf8(trainer.readAllStandardError());
+        QVERIFY2(said.endsWith("cannot write " + output + ": No such file or directory\n"), qPrintable(said));
     }
 
     void whatIsGivenUpLeavesNothing()

@@ -44,7 +44,7 @@ private slots:
     {
         QVERIFY(m_folder.isValid());
         QProcess python;
-        python.start(tests::pythonCommand(), {"-B", RESIDUA_TOKENIZER_SCRIPT, m_folder.path()});
+        python.start(tests::pythonProgram(), {"-B", RESIDUA_TOKENIZER_SCRIPT, m_folder.path()});
         if (!python.waitForStarted()) {
             QSKIP("there is no Python: the ids of `tokenizers` are not compared");
         }

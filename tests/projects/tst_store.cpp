@@ -198,6 +198,24 @@ private slots:
         QCOMPARE(fs::status(m_dir / "real").permissions(), wide);
     }
 
+    void aFileOfOursReplacesALink()
+    {
+        put(m_dir / "theirs", "theirs");
+        fs::create_symlink("theirs", m_dir / "link");
+        fs::create_symlink("nothing", m_dir / "dangling");
+        fs::create_symlink(m_dir, m_dir / "folder");
+        for (const char* name : {"link", "dangling", "folder", "plain"}) {
+            QVERIFY2(writeOwnFile(m_dir / name, "ours").ok(), name);
+            QVERIFY2(fs::is_regular_file(fs::symlink_status(m_dir / name)), name);
+            QCOMPARE(q(*readFile(m_dir / name)), q("ours"));
+        }
+        QCOMPARE(q(*readFile(m_dir / "theirs")), q("theirs"));
+        QVERIFY(!fs::exists(m_dir / "nothing"));
+        QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);
+        QVERIFY(q(writeOwnFile(m_dir / "pipe", "ours").error().message).contains("is a FIFO"));
+        QCOMPARE(filesIn(m_dir), 6);
+    }
+
     void whatIsNoFileIsNotReplaced()
     {
         QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QDir>
-#include <QFileInfo>
+#include "projects/base/child_process.h"
+
 #include <QString>
 
 namespace residua::tests {
 
-/// The Python that exported networks are compared with: what RESIDUA_PYTHON names, what packaging/python.sh installs,
-/// or the system's.
-[[nodiscard]] inline QString pythonCommand()
+/// The Python that exported networks are compared with: the one that exports run.
+[[nodiscard]] inline QString pythonProgram()
 {
-    if (const QString named = qEnvironmentVariable("RESIDUA_PYTHON"); !named.isEmpty()) {
-        return named;
-    }
-    const QString caches = qEnvironmentVariable("XDG_CACHE_HOME", QDir::homePath() + "/.cache");
-    const QString installed = caches + "/residua/python/bin/python3";
-    return QFileInfo(installed).isExecutable() ? installed : "python3";
+    return QString::fromStdString(pythonCommand());
 }
 
 } // namespace residua::tests
