@@ -127,18 +127,6 @@ std::string reasonIn(std::string said)
     return place == std::string::npos ? said : said.substr(place + 2);
 }
 
-Result<std::vector<Document>> documentsOf(const TokeniserTraining& training, const PreparationWatch& watch)
-{
-    const std::string name = training.text.filename().string();
-    std::error_code ignored;
-    const bool lines =
-        std::ranges::any_of(kJsonLinesEndings, [&](std::string_view end) { return name.ends_with(end); });
-    const bool folder = fs::is_directory(training.text, ignored);
-    return lines || (folder && filesAt(training.text, kJsonLinesEndings))
-               ? readJsonLines(training.text, training.field, watch)
-               : readTextFiles(training.text, watch);
-}
-
 Status feed(Trainer& trainer, const std::vector<Document>& documents, const PreparationWatch& watch)
 {
     std::uint64_t all = 1;
@@ -195,7 +183,7 @@ Status run(const TokeniserTraining& training, const std::vector<Document>& docum
 
 Result<std::int64_t> trainTokeniser(const TokeniserTraining& training, const std::function<bool(double share)>& watch)
 {
-    const auto documents = documentsOf(training, watch);
+    const auto documents = readTexts(training.text, training.field, watch);
     if (!documents) {
         return documents.error();
     }
