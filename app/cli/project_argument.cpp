@@ -99,19 +99,6 @@ std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, cons
     return *std::move(opened);
 }
 
-Result<projects::Source> dataSource(const Arguments& arguments)
-{
-    const Result<std::filesystem::path> path = absolutePath(arguments.text("data"));
-    if (!path) {
-        return path.error();
-    }
-    std::error_code code;
-    if (!std::filesystem::exists(*path, code)) {
-        return Error{"--data", path->string() + " does not exist; expected a text, a folder of texts, .jsonl or .bin"};
-    }
-    return projects::sourceAt(path->string());
-}
-
 void trainFor(projects::Project& project, std::int64_t steps)
 {
     project.schedule = projects::stretched(std::move(project.schedule), project.training.steps, steps);
