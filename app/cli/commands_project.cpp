@@ -16,8 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <optional>
 
 namespace residua::cli {
@@ -293,11 +291,7 @@ void addLayers(std::vector<std::vector<std::string>>& rows, const std::vector<pr
 /// The texts of a mixture, one a row.
 void showParts(const engine::DataSummary& data, const Console& console)
 {
-    const auto rounded = [](double value) {
-        std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.3g", value);
-        return std::string(text.data());
-    };
+    const auto rounded = [](double value) { return numberText(value, 3); };
     std::vector<std::vector<std::string>> rows{{"part", "share", "training tokens", "gone through", "validation tokens",
                                                 "of them validated on", "test tokens"}};
     for (const engine::DataPartSummary& part : data.parts) {

@@ -36,7 +36,8 @@ QString sharePercent(double share)
 /// Of /data/source/parts/2/weight: 2.
 std::size_t partOf(const Property& property)
 {
-    const QString below = QString::fromStdString(property.key).mid(static_cast<qsizetype>(std::strlen(kMixtureParts)) + 1);
+    const QString below =
+        QString::fromStdString(property.key).mid(static_cast<qsizetype>(std::strlen(kMixtureParts)) + 1);
     return below.section(QLatin1Char('/'), 0, 0).toULongLong();
 }
 
@@ -153,7 +154,8 @@ PropertyEditor* MixtureEditor::addField(const Property& property)
     const std::size_t at = m_fields.size();
     connect(editor, &PropertyEditor::committed, this,
             [this, at](const QVariant& value) { emit edited(Property(m_fields[at].property), value); });
-    const auto children = m_menus == FieldMenus::Asked ? editor->findChildren<QWidget*>(Qt::FindDirectChildrenOnly) : QList<QWidget*>();
+    const auto children =
+        m_menus == FieldMenus::Asked ? editor->findChildren<QWidget*>(Qt::FindDirectChildrenOnly) : QList<QWidget*>();
     for (QWidget* const child : children) {
         child->setContextMenuPolicy(Qt::CustomContextMenu);
         connect(child, &QWidget::customContextMenuRequested, this, [this, at, child](const QPoint& position) {

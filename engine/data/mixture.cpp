@@ -4,10 +4,9 @@
 #include "engine/data/text_corpus.h"
 #include "engine/data/text_files.h"
 #include "engine/data/token_dataset.h"
+#include "projects/base/text.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -25,9 +24,8 @@ constexpr double kUnsaid = 0.1;
 
 std::string rounded(double value)
 {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.3g", value);
-    return text.data();
+    constexpr int kDigits = 3;
+    return numberText(value, kDigits);
 }
 
 std::string partName(std::size_t index, const std::string& path)
@@ -91,9 +89,8 @@ private:
             return {};
         }
         const auto parts = static_cast<double>(m_mixture.parts.size());
-        return [this, done = static_cast<double>(index), parts](double share) {
-            return m_watch((done + share) / parts);
-        };
+        return
+            [this, done = static_cast<double>(index), parts](double share) { return m_watch((done + share) / parts); };
     }
 
     [[nodiscard]] static Error ofPart(std::size_t index, const Error& error)
@@ -199,8 +196,8 @@ double passesOf(const DataPartOutline& part, const projects::TrainingPlan& plan)
 std::string textOf(const DataPartOutline& part, std::size_t index, const projects::TrainingPlan& plan)
 {
     return partName(index, part.name) + ": " + rounded(100 * part.share) + " % of the examples, " +
-           std::to_string(part.sizes[static_cast<std::size_t>(Split::Train)]) +
-           " tokens to train on, gone through " + rounded(passesOf(part, plan)) + " times";
+           std::to_string(part.sizes[static_cast<std::size_t>(Split::Train)]) + " tokens to train on, gone through " +
+           rounded(passesOf(part, plan)) + " times";
 }
 
 Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixture, const projects::Project& project,

@@ -30,7 +30,8 @@ private slots:
     void init()
     {
         projects::Project project = quickLanguage();
-        project.data.source = MixtureData{{{"web.txt", "text", 57}, {"code.jsonl", "code", 19}, {"books", "text", 19}}, {}};
+        project.data.source =
+            MixtureData{{{"web.txt", "text", 57}, {"code.jsonl", "code", 19}, {"books", "text", 19}}, {}};
         const auto folder = newProject(project);
         openWindow();
         m_window->openProject(folder);
@@ -44,7 +45,7 @@ private slots:
         QCOMPARE(field("0/path")->text(), QString("web.txt"));
         QCOMPARE(field("1/field")->text(), QString("code"));
         QVERIFY(visible<QLineEdit>("property:/data/source/parts/0/field") == nullptr); // a text has none
-        QVERIFY(field("2/field") != nullptr); // a folder may hold JSON Lines
+        QVERIFY(field("2/field") != nullptr);                                          // a folder may hold JSON Lines
         QCOMPARE(share(0), QString("60 %"));
         QCOMPARE(share(1), QString("20 %"));
         QVERIFY(!visible<QLabel>("mixtureShare3"));
@@ -159,10 +160,7 @@ private slots:
     }
 
 private:
-    [[nodiscard]] std::vector<MixturePart> parts() const
-    {
-        return std::get<MixtureData>(project().data.source).parts;
-    }
+    [[nodiscard]] std::vector<MixturePart> parts() const { return std::get<MixtureData>(project().data.source).parts; }
     [[nodiscard]] QLineEdit* field(const char* below) const
     {
         return visible<QLineEdit>(QStringLiteral("property:/data/source/parts/") + QLatin1String(below));

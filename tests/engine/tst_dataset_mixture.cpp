@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Several texts in one: shares of draws, held-out windows in proportion, and what of the parts is seen in errors, notes,
-// fingerprints and the cache.
+// Several texts in one: shares of draws, held-out windows in proportion, and what of the parts is seen in errors,
+// notes, fingerprints and the cache.
 #include "dataset_harness.h"
 #include "run_files_harness.h"
 
@@ -262,7 +262,8 @@ private slots:
         QCOMPARE(dataset->size(Split::Validation), 120 + 300 + 600); // what is set apart, all of it
         const auto notes = dataset->notes();
         const auto told = std::ranges::find_if(notes, [](const std::string& note) {
-            return isIn(note, "validation goes through ") && isIn(note, " of the 125 windows") && isIn(note, "part 1 (a.txt)");
+            return isIn(note, "validation goes through ") && isIn(note, " of the 125 windows") &&
+                   isIn(note, "part 1 (a.txt)");
         });
         QVERIFY(told != notes.end());
     }

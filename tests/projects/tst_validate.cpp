@@ -195,7 +195,7 @@ void TestValidate::dataAndTraining_data()
                                         {TokeniserKind::Characters, "", 64}};
         },
         "E /data/source/parts/1/weight [data · part 2 · weight] got 0, expected more than 0 and at most 1000000000\n"
-        "E /data/source/parts/3/weight [data · part 4 · weight] got 10000000000, expected more than 0 and at most "
+        "E /data/source/parts/3/weight [data · part 4 · weight] got 1e+10, expected more than 0 and at most "
         "1000000000\n"
         "E /data/source/parts/2/path [data · part 3 · file or folder] names no file\n"
         "E /data/source/parts/3/field [data · part 4 · key] names no key");
