@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/computing.h"
+#include "app/cli/data_argument.h"
 #include "app/cli/engine_link.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/run_argument.h"
@@ -100,7 +101,7 @@ Exit runImport(const Arguments& arguments, const Console& console)
     request.tag = kImport;
     request.folder = *folder;
     request.projectDirectory = *project;
-    if (arguments.has("data")) {
+    if (namesData(arguments)) {
         const Result<projects::Source> data = dataSource(arguments);
         if (!data) {
             return console.fail(Exit::Usage, data.error());
@@ -140,6 +141,8 @@ std::vector<Command> importCommands()
             "put the tensors of the file where name and shape fit this project's network, and list what does not"},
            {"data", OptionKind::Text, "PATH",
             "what it is to be trained on: a text, a folder of texts, JSON Lines (.jsonl) or ready-made tokens (.bin)"},
+           mixOption(),
+           fieldOption(),
            threadsOption()}},
          &runImport,
          Yields::Files},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/data_argument.h"
 #include "app/cli/project_argument.h"
 #include "app/cli/terminal_text.h"
 #include "engine/api/data_summary.h"
@@ -35,7 +36,7 @@ Exit listExamples(const Console& console)
 }
 
 /// What `new` takes beside an example.
-constexpr const char* kSizes[] = {"data", "tokeniser", "topology", "layers", "width", "steps"};
+constexpr const char* kSizes[] = {"data", "mix", "field", "tokeniser", "topology", "layers", "width", "steps"};
 
 /// What `--tokeniser` says: bytes, characters, or a file, whose tokens are counted. A folder stands for its
 /// tokenizer.json.
@@ -85,7 +86,7 @@ bool takeTokeniser(projects::Source& source, const projects::Tokeniser& tokenise
 Result<projects::Project> sizedProject(const Arguments& arguments, const std::filesystem::path& directory)
 {
     projects::Source source = projects::SyntheticLanguage{};
-    if (arguments.has("data")) {
+    if (namesData(arguments)) {
         const Result<projects::Source> given = dataSource(arguments);
         if (!given) {
             return given.error();
@@ -99,7 +100,7 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
         }
         if (!takeTokeniser(source, *tokeniser)) {
             return Error{"--tokeniser",
-                         "is for text, which --data names; expected a text, a folder of texts or .jsonl"};
+                         "is for text, which --data or --mix name; expected a text, a folder of texts or .jsonl"};
         }
     }
     projects::NewProject wanted = projects::proposalFor(source);
@@ -287,6 +288,37 @@ void addLayers(std::vector<std::vector<std::string>>& rows, const std::vector<pr
     }
 }
 
+/// The texts of a mixture, one a row.
+void showParts(const engine::DataSummary& data, const Console& console)
+{
+    const auto rounded = [](double value) { return numberText(value, 3); };
+    std::vector<std::vector<std::string>> rows{{"part", "share", "training tokens", "gone through", "validation tokens",
+                                                "of them validated on", "test tokens"}};
+    for (const engine::DataPartSummary& part : data.parts) {
+        rows.push_back({printable(part.path, LineEnds::Escape), rounded(100 * part.share) + " %", grouped(part.train),
+                        rounded(part.passes) + " times", grouped(part.validation), grouped(part.validated),
+                        grouped(part.test)});
+    }
+    if (!data.parts.empty()) {
+        console.line("\n" + table(rows));
+    }
+}
+
+json partsJson(const engine::DataSummary& data)
+{
+    json list = json::array();
+    for (const engine::DataPartSummary& part : data.parts) {
+        list.push_back({{"path", part.path},
+                        {"share", part.share},
+                        {"passes", part.passes},
+                        {"train", part.train},
+                        {"validation", part.validation},
+                        {"validated", part.validated},
+                        {"test", part.test}});
+    }
+    return list;
+}
+
 void showData(const engine::DataSummary& data, const Console& console)
 {
     const auto count = [](std::int64_t units) { return units < 0 ? std::string("endless") : grouped(units); };
@@ -295,6 +327,7 @@ void showData(const engine::DataSummary& data, const Console& console)
                                   : "vectors, " + grouped(data.inputs) + " in, " + grouped(data.outputs) + " out";
     console.line("data: " + shape + "; train " + count(data.train) + ", validation " + count(data.validation) +
                  ", test " + count(data.test));
+    showParts(data, console);
     for (const std::string& note : data.notes) {
         console.line("note: " + note);
     }
@@ -346,11 +379,9 @@ Exit runInfo(const Arguments& arguments, const Console& console)
                  ", topology " + project.topology.preset);
     if (const auto& data = judgement.data) {
         showData(*data, console);
-        value["data"] = {{"vocabulary", data->vocabulary},
-                         {"train", data->train},
-                         {"validation", data->validation},
-                         {"test", data->test},
-                         {"notes", data->notes}};
+        value["data"] = {{"vocabulary", data->vocabulary}, {"train", data->train},
+                         {"validation", data->validation}, {"test", data->test},
+                         {"parts", partsJson(*data)},      {"notes", data->notes}};
     }
     if (const Result<projects::SoundProject> sound = projects::soundProject(project)) {
         value["cost"] = showCost(*sound, console);
@@ -395,6 +426,8 @@ std::vector<Command> projectCommands()
            {"list", OptionKind::Flag, "", "list the examples"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text or JSON Lines (.jsonl), also .gz and .zst, ready-made tokens (.bin), or a folder of such"},
+           mixOption(),
+           fieldOption(),
            {"tokeniser", OptionKind::Text, "KIND",
             "how text becomes tokens: bytes, characters, a tokenizer.json or its folder, or a SentencePiece model"},
            {"topology", OptionKind::Text, "NAME", "instead: a preset; blocks get the ports that it feeds"},

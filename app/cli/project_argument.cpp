@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/project_argument.h"
 
-#include "engine/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 #include "projects/library/presets.h"
@@ -98,19 +97,6 @@ std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, cons
         }
     }
     return *std::move(opened);
-}
-
-Result<projects::Source> dataSource(const Arguments& arguments)
-{
-    const Result<std::filesystem::path> path = absolutePath(arguments.text("data"));
-    if (!path) {
-        return path.error();
-    }
-    std::error_code code;
-    if (!std::filesystem::exists(*path, code)) {
-        return Error{"--data", path->string() + " does not exist; expected a text, a folder of texts, .jsonl or .bin"};
-    }
-    return engine::dataAt(*path);
 }
 
 void trainFor(projects::Project& project, std::int64_t steps)

@@ -4,6 +4,7 @@
 #include "app/help/help_words.h"
 #include "app/inspector/cost_view.h"
 #include "app/inspector/custom_notice.h"
+#include "app/inspector/mixture_editor.h"
 #include "app/inspector/property_editor.h"
 #include "app/look/icons.h"
 
@@ -25,6 +26,7 @@ namespace {
 
 enum Column { Title, Editor, Unit, Reset };
 constexpr int kMargin = 12;
+constexpr const char* kSourceKind = "/data/source/kind";
 constexpr int kFormPosition = 5; ///< under title, subtitle, explanation, notice and a gap
 
 QLabel* label(const QString& role, QWidget* parent)
@@ -43,6 +45,7 @@ Inspector::Inspector(QWidget* parent)
       m_subtitle(label(QStringLiteral("muted"), this)),
       m_explain(new QToolButton(this)),
       m_custom(new CustomNotice(this)),
+      m_mixture(new MixtureEditor(MixtureEditor::FieldMenus::Asked, this)),
       m_body(new QWidget),
       m_cost(new CostView),
       m_reference(label(QStringLiteral("muted"), this))
@@ -78,6 +81,11 @@ Inspector::Inspector(QWidget* parent)
     layout->addWidget(m_reference); // below, so that nothing moves under the pointer
     connect(qApp, &QApplication::focusChanged, this, &Inspector::showReference);
     connect(m_custom, &CustomNotice::backRequested, this, &Inspector::editRequested);
+    m_mixture->hide();
+    connect(m_mixture, &MixtureEditor::edited, this, &Inspector::edited);
+    connect(m_mixture, &MixtureEditor::editRequested, this, &Inspector::editRequested);
+    connect(m_mixture, &MixtureEditor::menuRequested, this,
+            [this](const Property& property, QWidget* over, const QPoint& at) { openMenu(property, *over, at); });
     m_explain->setObjectName(QStringLiteral("explainPlace"));
     m_explain->setText(tr("What this computes"));
     m_explain->setToolTip(tr("Equation, start, cost and source"));
@@ -97,13 +105,21 @@ void Inspector::show(const projects::Project& project, const Place& place)
     const bool wiring = place == Place(SectionPlace{Section::Topology});
     m_custom->setCustomisation(wiring ? customisationOf(project) : std::nullopt);
     std::vector<Property> properties = propertiesOf(project, place);
-    if (samePlace && fits(properties)) {
+    // The texts of a mixture are added and removed too: they have an editor of their own.
+    std::erase_if(properties, [](const Property& property) { return property.key.starts_with(kMixtureParts); });
+    const bool mixture = place == Place(SectionPlace{Section::Data}) &&
+                         std::holds_alternative<projects::MixtureData>(project.data.source);
+    if (mixture) {
+        m_mixture->show(project);
+    }
+    if (samePlace && mixture == m_hasMixture && fits(properties)) {
         for (std::size_t i = 0; i < m_lines.size(); ++i) {
             m_lines[i].property = std::move(properties[i]);
             m_lines[i].editor->setProperty(m_lines[i].property);
             m_lines[i].reset->setVisible(!m_lines[i].property.isDefault());
         }
     } else {
+        m_hasMixture = mixture;
         rebuild(std::move(properties));
     }
     showReference();
@@ -127,6 +143,8 @@ bool Inspector::fits(const std::vector<Property>& properties) const
 void Inspector::rebuild(std::vector<Property> properties)
 {
     m_lines.clear();
+    m_mixture->hide();
+    m_mixture->setParent(m_body); // out of the form that goes
     if (m_form) {
         m_form->hide();
         m_form->deleteLater(); // one of its editors may be what asked for this
@@ -147,7 +165,12 @@ void Inspector::rebuild(std::vector<Property> properties)
             heading->setText(group);
             m_grid->addWidget(heading, row++, Title, 1, Reset + 1);
         }
+        const bool choosesSource = property.key == kSourceKind;
         addLine(std::move(property), row++);
+        if (m_hasMixture && choosesSource) {
+            m_grid->addWidget(m_mixture, row++, Title, 1, Reset + 1);
+            m_mixture->setVisible(true);
+        }
     }
     static_cast<QVBoxLayout*>(m_body->layout())->insertWidget(kFormPosition, m_form);
     m_form->show();
@@ -161,7 +184,7 @@ const Property* Inspector::focusedProperty() const
             return &line.property;
         }
     }
-    return nullptr;
+    return m_mixture->focusedProperty();
 }
 
 void Inspector::showReference()
@@ -173,18 +196,16 @@ void Inspector::showReference()
 }
 
 /// A field that is written into has a menu of its own: what concerns its value stands before that.
-void Inspector::openMenu(std::size_t line, QWidget& over, const QPoint& position)
+void Inspector::openMenu(const Property& property, QWidget& over, const QPoint& position)
 {
     auto* field = qobject_cast<QLineEdit*>(&over);
     QMenu* menu = field ? field->createStandardContextMenu() : new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     auto* sweep = new QAction(tr("Sweep this field…"), menu);
     auto* reset = new QAction(tr("Back to the default"), menu);
-    connect(sweep, &QAction::triggered, this,
-            [this, line] { emit sweepRequested(Property(m_lines.at(line).property)); });
-    connect(reset, &QAction::triggered, this,
-            [this, line] { emit edited(Property(m_lines.at(line).property), m_lines.at(line).property.defaultValue); });
-    reset->setEnabled(!m_lines.at(line).property.isDefault());
+    connect(sweep, &QAction::triggered, this, [this, property] { emit sweepRequested(property); });
+    connect(reset, &QAction::triggered, this, [this, property] { emit edited(property, property.defaultValue); });
+    reset->setEnabled(!property.isDefault());
     QAction* const first = menu->actions().value(0);
     menu->insertActions(first, {sweep, reset});
     if (first) {
@@ -238,7 +259,7 @@ void Inspector::addLine(Property property, int row)
     for (QWidget* part : parts) {
         part->setContextMenuPolicy(Qt::CustomContextMenu);
         connect(part, &QWidget::customContextMenuRequested, this,
-                [this, at, part](const QPoint& position) { openMenu(at, *part, position); });
+                [this, at, part](const QPoint& position) { openMenu(m_lines.at(at).property, *part, position); });
     }
     connect(editor, &PropertyEditor::committed, this,
             [this, at](const QVariant& value) { emit edited(Property(m_lines[at].property), value); });

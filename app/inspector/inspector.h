@@ -16,6 +16,7 @@ namespace residua::app {
 
 class CostView;
 class CustomNotice;
+class MixtureEditor;
 class PropertyEditor;
 
 /// The properties of one place, each with its editor, unit and way back to the default; below them a widget
@@ -50,7 +51,7 @@ private:
 
     void rebuild(std::vector<Property> properties);
     void addLine(Property property, int row);
-    void openMenu(std::size_t line, QWidget& over, const QPoint& position);
+    void openMenu(const Property& property, QWidget& over, const QPoint& position);
     void showReference();
     [[nodiscard]] bool fits(const std::vector<Property>& properties) const;
 
@@ -61,6 +62,8 @@ private:
     QToolButton* m_explain; ///< hidden where there is nothing to explain
     std::string m_word;     ///< what it asks the help for
     CustomNotice* m_custom;
+    MixtureEditor* m_mixture; ///< in the form where the data are a mixture, else hidden
+    bool m_hasMixture = false;
     QWidget* m_form = nullptr;
     QGridLayout* m_grid = nullptr;
     QWidget* m_body;

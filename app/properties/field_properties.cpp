@@ -103,10 +103,25 @@ Idle idleOf(const projects::Concatenation&)
     return {};
 }
 
+/// The key of a text of a mixture that is not JSON Lines.
+bool isKeyOfText(const projects::DataSource& data, std::string_view pointer)
+{
+    const auto* const mixture = std::get_if<projects::MixtureData>(&data.source);
+    for (std::size_t i = 0; mixture != nullptr && i < mixture->parts.size(); ++i) {
+        if (pointer == "/data/source/parts/" + std::to_string(i) + "/field") {
+            return !projects::mayBeJsonLines(mixture->parts[i].path);
+        }
+    }
+    return false;
+}
+
 /// A field that changes nothing as the rest of the document is.
 bool isIdle(const Project& project, std::string_view pointer)
 {
     constexpr std::string_view kWiring = "/topology/wiring/";
+    if (isKeyOfText(project.data, pointer)) {
+        return true;
+    }
     if (pointer == "/training/sequence_length") {
         return !isLanguage(project.data);
     }

@@ -2,6 +2,7 @@
 #include "app/start/new_project_dialog.h"
 
 #include "app/inspector/cost_view.h"
+#include "app/inspector/mixture_editor.h"
 #include "app/look/format.h"
 #include "app/look/screen_fit.h"
 #include "app/look/theme.h"
@@ -84,6 +85,7 @@ NewProjectDialog::NewProjectDialog(double deviceBytes, QWidget* parent)
       m_kind(new QComboBox(this)),
       m_path(new QLineEdit(this)),
       m_browse(new QPushButton(tr("Browse…"), this)),
+      m_parts(new MixtureEditor(MixtureEditor::FieldMenus::Standard, this)),
       m_tokeniser(new QComboBox(this)),
       m_model(new QLineEdit(this)),
       m_vocabulary(number(tr("Vocabulary"), QStringLiteral("newVocabulary"), 1'000'000, this)),
@@ -127,10 +129,13 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
     m_model->setObjectName(QStringLiteral("newModel"));
     m_kind->addItems({tr("Synthetic language, built in"), tr("Text: a file, or a folder of .txt files"),
-                      tr("JSON lines: a text in each"), tr("Token file"), tr("Vectors: linear regression"),
-                      tr("Vectors: low-rank regression"), tr("Vectors: boolean polynomial")});
+                      tr("JSON lines: a text in each"), tr("Mixture: texts with weights"), tr("Token file"),
+                      tr("Vectors: linear regression"), tr("Vectors: low-rank regression"),
+                      tr("Vectors: boolean polynomial")});
     m_tokeniser->addItems({tr("bytes"), tr("characters"), tr("SentencePiece"), tr("tokenizer.json, of Hugging Face")});
     m_vocabulary->setValue(256);
+    m_mixture.data.source = projects::MixtureData{};
+    m_parts->show(m_mixture);
     m_path->setPlaceholderText(tr("Where it lies"));
     m_model->setPlaceholderText(tr("Its file: .model, or tokenizer.json"));
     auto* place = new QWidget(this);
@@ -153,6 +158,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_dataForm->addRow(tr("Name"), m_name);
     m_dataForm->addRow(tr("Data"), m_kind);
     m_dataForm->addRow(tr("Place"), place);
+    m_dataForm->addRow(tr("Texts"), m_parts);
     m_dataForm->addRow(tr("Tokeniser"), m_tokeniser);
     m_dataForm->addRow(tr("Model"), m_model);
     m_dataForm->addRow(tr("Vocabulary"), m_vocabulary);
@@ -219,6 +225,11 @@ void NewProjectDialog::connectFields()
 {
     connect(m_kind, &QComboBox::currentIndexChanged, this, &NewProjectDialog::chooseKind);
     connect(m_browse, &QPushButton::clicked, this, &NewProjectDialog::browse);
+    connect(m_parts, &MixtureEditor::editRequested, this,
+            [this](const projects::Edit& edit) { changeMixture(Result<projects::Edit>(edit)); });
+    connect(m_parts, &MixtureEditor::edited, this, [this](const Property& property, const QVariant& value) {
+        changeMixture(property.edit(m_mixture, value));
+    });
     connect(&m_soon, &QTimer::timeout, this, &NewProjectDialog::readData);
     for (QComboBox* box : {m_tokeniser, m_topology}) {
         connect(box, &QComboBox::currentIndexChanged, this, &NewProjectDialog::update);
@@ -250,6 +261,11 @@ projects::Source NewProjectDialog::source() const
         return projects::TextData{path, tokeniser};
     case Kind::JsonLines:
         return projects::JsonLinesData{.path = path, .tokeniser = tokeniser};
+    case Kind::Mixture: {
+        auto mixture = std::get<projects::MixtureData>(m_mixture.data.source);
+        mixture.tokeniser = tokeniser;
+        return mixture;
+    }
     case Kind::Tokens:
         return projects::TokenFileData{.path = path, .validationPath = {}, .vocabulary = m_vocabulary->value()};
     case Kind::Linear:
@@ -313,13 +329,25 @@ void NewProjectDialog::browse()
     }
 }
 
+void NewProjectDialog::changeMixture(const Result<projects::Edit>& edit)
+{
+    projects::Document document{m_mixture, {}};
+    if (edit && projects::applyEdit(document, *edit)) {
+        m_mixture = std::move(document.project);
+        m_parts->show(m_mixture);
+        update();
+    }
+}
+
 void NewProjectDialog::update()
 {
     const Kind chosen = kind();
-    const bool text = chosen == Kind::Text || chosen == Kind::JsonLines;
-    const bool file = text || chosen == Kind::Tokens;
+    const bool mixture = chosen == Kind::Mixture;
+    const bool text = mixture || chosen == Kind::Text || chosen == Kind::JsonLines;
+    const bool file = (text && !mixture) || chosen == Kind::Tokens;
     const auto tokeniser = static_cast<projects::TokeniserKind>(m_tokeniser->currentIndex());
     m_dataForm->setRowVisible(m_path->parentWidget(), file);
+    m_dataForm->setRowVisible(m_parts, mixture);
     m_dataForm->setRowVisible(m_tokeniser, text);
     m_dataForm->setRowVisible(m_model, text && projects::hasModel(tokeniser));
     m_dataForm->setRowVisible(m_vocabulary,
@@ -424,6 +452,12 @@ void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
     QStringList lines;
     lines
         << tr("%1 %2 to train on, %3 for validation").arg(formatWhole(read.train), unit, formatWhole(read.validation));
+    for (const engine::DataPartSummary& part : read.parts) {
+        const double passes = fed * part.share / static_cast<double>(std::max<std::int64_t>(part.train, 1));
+        lines << tr("%1: %2 tokens, %3 epochs")
+                     .arg(QString::fromStdString(part.path).section(QLatin1Char('/'), -1), formatWhole(part.train),
+                          QString::number(passes, 'g', 3));
+    }
     if (read.language) {
         lines << tr("a vocabulary of %1").arg(formatWhole(read.vocabulary));
     }

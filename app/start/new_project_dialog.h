@@ -23,6 +23,7 @@ class QSpinBox;
 namespace residua::app {
 
 class CostView;
+class MixtureEditor;
 
 /// Asks for a new project: its data, with how much of it there is, how often training goes through it and what is fed;
 /// depth, width and topology, with what they cost. Data are read on another thread; what is no longer asked for is
@@ -38,7 +39,7 @@ signals:
     void created(const residua::projects::Project& project);
 
 private:
-    enum class Kind { Synthetic, Text, JsonLines, Tokens, Linear, LowRank, Polynomial };
+    enum class Kind { Synthetic, Text, JsonLines, Mixture, Tokens, Linear, LowRank, Polynomial };
     using Wanted = std::shared_ptr<std::atomic<bool>>; ///< whether a preview that is being made is
 
     void layOut();
@@ -47,6 +48,7 @@ private:
     void connectFields();
     void chooseKind();
     void browse();
+    void changeMixture(const Result<projects::Edit>& edit);
     void update();
     void showCost(const Result<projects::Project>& project);
     void readData();
@@ -61,6 +63,7 @@ private:
     QComboBox* m_kind;
     QLineEdit* m_path;
     QPushButton* m_browse;
+    MixtureEditor* m_parts;
     QComboBox* m_tokeniser;
     QLineEdit* m_model; ///< the file of a tokeniser that has one
     QSpinBox* m_vocabulary;
@@ -80,6 +83,7 @@ private:
     QPushButton* m_create = nullptr;
     QTimer m_soon;
     Wanted m_wanted;
+    projects::Project m_mixture;               ///< whose data are the mixture that is being put together
     std::optional<engine::DataSummary> m_data; ///< of the data that is chosen, once it is read
     projects::Source m_read;                   ///< what m_data, or a reading under way, is of
     bool m_reading = false;

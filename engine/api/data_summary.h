@@ -12,6 +12,18 @@
 
 namespace residua::engine {
 
+/// One of several texts that examples are drawn from. Splits count tokens.
+struct DataPartSummary {
+    std::string path;  ///< as the project has it
+    double share = 0;  ///< of the examples
+    double passes = 0; ///< how many times the plan's steps go through what it has to train on
+    std::int64_t train = 0;
+    std::int64_t validation = 0;
+    std::int64_t test = 0;
+    std::int64_t validated = 0; ///< of the validation tokens, those that a whole evaluation goes through
+    bool operator==(const DataPartSummary&) const = default;
+};
+
 /// What a project's data turns out to be. Splits count tokens (language) or samples; −1: drawn without end.
 struct DataSummary {
     bool language = true;
@@ -21,7 +33,8 @@ struct DataSummary {
     std::int64_t train = 0;
     std::int64_t validation = 0;
     std::int64_t test = 0;
-    std::vector<std::string> notes; ///< what was decided while opening that a person should know, one sentence each
+    std::vector<DataPartSummary> parts; ///< empty where the data are one text, or none
+    std::vector<std::string> notes;     ///< what was decided while opening that a person should know, one sentence each
     bool operator==(const DataSummary&) const = default;
 };
 

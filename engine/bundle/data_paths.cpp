@@ -22,6 +22,13 @@ struct Collector {
         add(source.path, kJsonLinesEndings);
         add(source.tokeniser);
     }
+    void operator()(projects::MixtureData& source) const
+    {
+        for (projects::MixturePart& part : source.parts) {
+            add(part.path, kAnyTextEndings);
+        }
+        add(source.tokeniser);
+    }
     void operator()(projects::TokenFileData& source) const
     {
         add(source.path, kTokenEndings);

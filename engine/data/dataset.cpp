@@ -2,6 +2,7 @@
 #include "engine/data/dataset.h"
 
 #include "engine/data/boolean_polynomial.h"
+#include "engine/data/mixture.h"
 #include "engine/data/nested_agreement.h"
 #include "engine/data/regression.h"
 #include "engine/data/text_corpus.h"
@@ -50,12 +51,14 @@ struct Opener {
         if (!documents) {
             return documents.error();
         }
-        auto text = tokenise(*documents, tokeniser, directory, place, watch);
-        if (!text) {
-            return text.error();
+        auto codec = codecFor(*documents, tokeniser, directory, place, watch);
+        auto tokens = codec ? tokensOf(*documents, **codec, tokeniser, directory, place, watch)
+                            : Result<TokenSequence>(codec.error());
+        if (!tokens) {
+            return tokens.error();
         }
-        const SplitRanges ranges = split(text->tokens.size());
-        return TokenDataset::create(std::move(text->tokens), ranges, std::move(text->codec), tokeniser.vocabulary,
+        const SplitRanges ranges = split(tokens->size());
+        return TokenDataset::create(*std::move(tokens), ranges, *std::move(codec), tokeniser.vocabulary,
                                     project.training.sequenceLength, place, std::move(notes));
     }
 
@@ -71,6 +74,11 @@ struct Opener {
         const auto path = resolved(source.path);
         return openText(readJsonLines(path, source.field, watch), source.tokeniser, path.string(),
                         notesOn(path, kJsonLinesEndings, source.tokeniser));
+    }
+
+    Opened operator()(const projects::MixtureData& source) const
+    {
+        return openMixture(source, project, directory, watch);
     }
 
     Opened operator()(const projects::TokenFileData& source) const

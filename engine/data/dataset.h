@@ -31,6 +31,14 @@ struct DataOutline {
     std::array<std::int64_t, kSplits> sizes{};
 };
 
+/// One of several texts of a data set, and its share of the examples.
+struct DataPartOutline {
+    std::string name; ///< its path, as the project has it
+    double share = 0;
+    std::array<std::int64_t, kSplits> sizes{};     ///< tokens by split
+    std::array<std::int64_t, kSplits> evaluated{}; ///< of those, the inputs that fillSequential goes through
+};
+
 /// One micro-batch, reused from step to step.
 struct Batch {
     std::vector<std::int64_t> tokens;  ///< [batch, time]: inputs
@@ -62,16 +70,22 @@ public:
     [[nodiscard]] virtual ExampleSchema schema() const = 0;
     /// What was decided while opening that a person should know, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
-    /// Tokens or samples in a split; kEndless where training samples are drawn without end.
+    /// The texts that examples are drawn from by shares; empty where they are of one.
+    [[nodiscard]] virtual std::vector<DataPartOutline> parts() const { return {}; }
+    /// Tokens or samples in a split, of several texts those of all; kEndless where training samples are drawn without
+    /// end.
     [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
     /// Fills `batch` with `count` examples: the draws numbered `index` · count … of the seeded order.
     /// The same (split, seed, index, count) gives the same batch for ever: the cursor of a run is `index` alone.
-    /// Windows of text start anywhere; vectors come in a new order each epoch, each once. The split is not empty.
+    /// Windows of text start anywhere; of several texts each example is of one that is drawn by its share. Vectors come
+    /// in a new order each epoch, each once. The split is not empty.
     /// An error where a file is no longer what it was when it was opened; the batch then holds nothing of use.
     [[nodiscard]] virtual Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                                       std::int64_t count) const = 0;
-    /// Consecutive windows for evaluation, no overlap, no randomness. The last batch may be shorter, and past the end
-    /// (at once for an empty split) it has none: batch.batch says. An endless training set stands for its first 4096.
+    /// Consecutive windows for evaluation, no overlap, no randomness; of several texts as many of each as their shares
+    /// say, in every beginning too (MixtureOrder), until one of them has no more. The last batch may be shorter, and
+    /// past the end (at once for an empty split) it has none: batch.batch says. An endless training set stands for its
+    /// first 4096.
     [[nodiscard]] virtual Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                                 std::int64_t count) const = 0;
     /// Every example of a split at once (full-batch gradient descent; finite vectors only).

@@ -173,6 +173,9 @@ public:
         return added;
     }
 
+    /// The texts at `path`, be they JSON Lines or plain text.
+    Status addText(const std::string& path) { return add(path, endingsAt(m_directory / path)); }
+
     void add(DataPart part) { m_parts.push_back(std::move(part)); }
     [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
 
@@ -212,6 +215,14 @@ struct Source {
     Status operator()(const projects::JsonLinesData& source) const
     {
         const Status added = reader.add(source.path, kJsonLinesEndings);
+        return added ? reader.add(source.tokeniser) : added;
+    }
+    Status operator()(const projects::MixtureData& source) const
+    {
+        Status added = Done{};
+        for (std::size_t i = 0; added && i < source.parts.size(); ++i) {
+            added = reader.addText(source.parts[i].path);
+        }
         return added ? reader.add(source.tokeniser) : added;
     }
     Status operator()(const projects::TokenFileData& source) const

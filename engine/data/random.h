@@ -11,6 +11,7 @@ enum class Stream : std::uint64_t {
     Language = 16,
     Inputs = 32, ///< one stream per split from here on
     Noise = 48,  ///< likewise
+    Part = 56,   ///< which of several texts, likewise
     Target = 64,
     Subspace,
     Monomials,

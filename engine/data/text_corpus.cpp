@@ -34,9 +34,9 @@ Result<std::vector<char32_t>> alphabetOf(const std::vector<Document>& documents,
     return alphabet;
 }
 
-Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documents,
-                                            const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
-                                            const PreparationWatch& watch)
+Result<std::unique_ptr<TextCodec>> makeCodec(const std::vector<Document>& documents,
+                                             const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
+                                             const PreparationWatch& watch)
 {
     switch (tokeniser.kind) {
     case projects::TokeniserKind::Bytes:
@@ -127,15 +127,12 @@ Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, cons
 
 } // namespace
 
-Result<TokenisedText> tokenise(const std::vector<Document>& documents, const projects::Tokeniser& tokeniser,
-                               const fs::path& projectDirectory, const std::string& place,
-                               const PreparationWatch& watch)
+Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documents,
+                                            const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
+                                            const std::string& place, const PreparationWatch& watch)
 {
-    auto codec = codecFor(documents, tokeniser, projectDirectory, watch);
-    if (!codec) {
-        return codec.error();
-    }
-    if ((*codec)->vocabulary() > tokeniser.vocabulary) {
+    auto codec = makeCodec(documents, tokeniser, projectDirectory, watch);
+    if (codec && (*codec)->vocabulary() > tokeniser.vocabulary) {
         const bool characters = tokeniser.kind == projects::TokeniserKind::Characters;
         return Error{place, (characters ? "the text has " : "the tokeniser has ") +
                                 std::to_string((*codec)->vocabulary()) +
@@ -143,20 +140,21 @@ Result<TokenisedText> tokenise(const std::vector<Document>& documents, const pro
                                 std::to_string(tokeniser.vocabulary) + ": set data.source.tokeniser.vocabulary to " +
                                 std::to_string((*codec)->vocabulary()) + " or more"};
     }
-    TokenisedText result;
-    result.codec = std::move(*codec);
+    return codec;
+}
+
+Result<TokenSequence> tokensOf(const std::vector<Document>& documents, const TextCodec& codec,
+                               const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
+                               const std::string& place, const PreparationWatch& watch)
+{
     if (tokeniser.kind == projects::TokeniserKind::Bytes) {
+        TokenSequence tokens;
         for (const Document& document : documents) {
-            result.tokens.append(document, TokenSize::One);
+            tokens.append(document, TokenSize::One);
         }
-        return result;
+        return tokens;
     }
-    auto tokens = encodedOrKept(documents, *result.codec, tokeniser, projectDirectory / tokeniser.model, place, watch);
-    if (!tokens) {
-        return tokens.error();
-    }
-    result.tokens = *std::move(tokens);
-    return result;
+    return encodedOrKept(documents, codec, tokeniser, projectDirectory / tokeniser.model, place, watch);
 }
 
 } // namespace residua::engine

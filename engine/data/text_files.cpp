@@ -369,4 +369,25 @@ Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::str
     return documents;
 }
 
+bool holdsRecords(const fs::path& path)
+{
+    const std::string name = path.filename().string();
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+        return filesAt(path, kJsonLinesEndings) && !filesAt(path, kTextEndings);
+    }
+    return std::ranges::any_of(kJsonLinesEndings, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+std::span<const std::string_view> endingsAt(const fs::path& path)
+{
+    using Endings = std::span<const std::string_view>;
+    return holdsRecords(path) ? Endings(kJsonLinesEndings) : Endings(kTextEndings);
+}
+
+Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch)
+{
+    return holdsRecords(path) ? readJsonLines(path, field, watch) : readTextFiles(path, watch);
+}
+
 } // namespace residua::engine

@@ -5,6 +5,7 @@
 #include "engine/data/token_sequence.h"
 #include "projects/base/result.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -23,6 +24,13 @@ inline constexpr std::array<std::string_view, 3> kTextEndings{".txt", ".txt.gz",
 inline constexpr std::array<std::string_view, 6> kJsonLinesEndings{".jsonl",  ".jsonl.gz",  ".jsonl.zst",
                                                                    ".ndjson", ".ndjson.gz", ".ndjson.zst"};
 
+/// Those of all kinds of text.
+inline constexpr auto kAnyTextEndings = [] {
+    std::array<std::string_view, kTextEndings.size() + kJsonLinesEndings.size()> all;
+    std::ranges::copy(kJsonLinesEndings, std::ranges::copy(kTextEndings, all.begin()).out);
+    return all;
+}();
+
 /// The file, or every text below the folder in the order of their paths. Text stays where it lies, if it is not
 /// compressed; what is not UTF-8 is an error with its file, line and offset.
 [[nodiscard]] Result<std::vector<Document>> readTextFiles(const std::filesystem::path& path,
@@ -31,6 +39,14 @@ inline constexpr std::array<std::string_view, 6> kJsonLinesEndings{".jsonl",  ".
 /// file of JSON Lines below the folder in the order of their paths. A line has at most 64 MiB.
 [[nodiscard]] Result<std::vector<Document>> readJsonLines(const std::filesystem::path& path, const std::string& field,
                                                           const PreparationWatch& watch = {});
+
+/// Whether a path is read as JSON Lines: by the end of its name, or as a folder that has such files and no texts.
+[[nodiscard]] bool holdsRecords(const std::filesystem::path& path);
+/// What the names of the files at a path end in, be they JSON Lines or plain text.
+[[nodiscard]] std::span<const std::string_view> endingsAt(const std::filesystem::path& path);
+/// The texts at a path, be they JSON Lines, whose key `field` is, or plain text.
+[[nodiscard]] Result<std::vector<Document>> readTexts(const std::filesystem::path& path, const std::string& field,
+                                                      const PreparationWatch& watch = {});
 
 /// Hands a text to `take` in order: whole where it has at most 1 MiB; else in parts of about that, cut after the last
 /// newline, or where a line is longer after the last space, or else between two code points. Stops at the first error,

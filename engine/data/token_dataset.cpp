@@ -36,17 +36,91 @@ Status checkSplits(const SplitRanges& ranges, std::int64_t sequenceLength, const
     return Done{};
 }
 
+namespace {
+
+const TokenRange& rangeOf(const TokenPart& part, Split split)
+{
+    return part.ranges[static_cast<std::size_t>(split)];
+}
+
+MixtureOrder orderOf(const std::vector<TokenPart>& parts, Split split, std::int64_t sequenceLength)
+{
+    std::vector<double> shares;
+    std::vector<std::int64_t> windows;
+    for (const TokenPart& part : parts) {
+        shares.push_back(part.share);
+        windows.push_back(windowsIn(rangeOf(part, split).size, sequenceLength));
+    }
+    return {std::move(shares), windows};
+}
+
+/// What one part has of a split and another lacks.
+Status checkSplitOfAll(const std::vector<TokenPart>& parts, Split split, std::int64_t sequenceLength)
+{
+    const auto has = [&](const TokenPart& part) { return rangeOf(part, split).size > 0; };
+    const auto lacking = std::ranges::find_if_not(parts, has);
+    if (lacking == parts.end() || std::ranges::none_of(parts, has)) {
+        return Done{};
+    }
+    return Error{lacking->place, "is too short: nothing of it is left for the " + toString(split) +
+                                     " split, expected at least " + std::to_string(sequenceLength + 1) +
+                                     " tokens, as of the other parts"};
+}
+
+} // namespace
+
+std::int64_t windowsIn(std::int64_t tokens, std::int64_t sequenceLength)
+{
+    return tokens > 0 ? (tokens - 1) / sequenceLength : 0;
+}
+
+std::vector<DataPartOutline> outlinesOf(const std::vector<TokenPart>& parts, std::int64_t sequenceLength)
+{
+    std::vector<DataPartOutline> outlines;
+    for (const TokenPart& part : parts) {
+        outlines.push_back({part.name, part.share, {}, {}});
+    }
+    for (std::size_t split = 0; split < kSplits; ++split) {
+        const MixtureOrder order = orderOf(parts, static_cast<Split>(split), sequenceLength);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            outlines[i].sizes[split] = parts[i].ranges[split].size;
+            outlines[i].evaluated[split] = order.taken(i) * sequenceLength;
+        }
+    }
+    return outlines;
+}
+
 Result<std::unique_ptr<Dataset>> TokenDataset::create(TokenSequence tokens, SplitRanges ranges,
                                                       std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
                                                       std::int64_t sequenceLength, const std::string& place,
                                                       std::vector<std::string> notes)
 {
-    if (const Status status = checkSplits(ranges, sequenceLength, place); !status) {
-        return status.error();
-    }
+    std::vector<TokenPart> parts;
+    parts.push_back({std::move(tokens), ranges, place});
+    return create(std::move(parts), std::move(codec), vocabulary, sequenceLength, std::move(notes));
+}
+
+Result<std::unique_ptr<Dataset>> TokenDataset::create(std::vector<TokenPart> parts, std::unique_ptr<TextCodec> codec,
+                                                      std::int64_t vocabulary, std::int64_t sequenceLength,
+                                                      std::vector<std::string> notes)
+{
     std::unique_ptr<TokenDataset> dataset(new TokenDataset);
-    dataset->m_tokens = std::move(tokens);
-    dataset->m_ranges = ranges;
+    double bound = 0;
+    for (const TokenPart& part : parts) {
+        if (const Status status = checkSplits(part.ranges, sequenceLength, part.place); !status) {
+            return status.error();
+        }
+        bound += part.share;
+        dataset->m_bounds.push_back(bound);
+    }
+    for (int i = 0; i < kSplits; ++i) {
+        const auto split = static_cast<Split>(i);
+        if (const Status status = checkSplitOfAll(parts, split, sequenceLength); !status) {
+            return status.error();
+        }
+        dataset->m_orders[static_cast<std::size_t>(i)] = orderOf(parts, split, sequenceLength);
+    }
+    dataset->m_parts = std::move(parts);
     dataset->m_codec = std::move(codec);
     dataset->m_vocabulary = vocabulary;
     dataset->m_time = sequenceLength;
@@ -61,11 +135,32 @@ ExampleSchema TokenDataset::schema() const
 
 std::int64_t TokenDataset::size(Split split) const
 {
-    return range(split).size;
+    std::int64_t tokens = 0;
+    for (const TokenPart& part : m_parts) {
+        tokens += rangeOf(part, split).size;
+    }
+    return tokens;
 }
 
-template <class BeginOf>
-Status TokenDataset::fillRows(Batch& batch, std::int64_t count, const BeginOf& beginOf) const
+std::vector<DataPartOutline> TokenDataset::parts() const
+{
+    return m_parts.size() > 1 ? outlinesOf(m_parts, m_time) : std::vector<DataPartOutline>();
+}
+
+const TokenPart& TokenDataset::drawnPart(Split split, std::int64_t seed, std::uint64_t draw) const
+{
+    if (m_parts.size() == 1) {
+        return m_parts.front();
+    }
+    const std::uint64_t stream = streamOf(Stream::Part, static_cast<std::uint64_t>(split));
+    const double uniform =
+        static_cast<double>(drawBits(static_cast<std::uint64_t>(seed), stream, draw) >> 11) * 0x1p-53;
+    const auto bound = std::ranges::upper_bound(m_bounds, uniform * m_bounds.back());
+    return m_parts[std::min(static_cast<std::size_t>(bound - m_bounds.begin()), m_parts.size() - 1)];
+}
+
+template <class WindowOf>
+Status TokenDataset::fillRows(Batch& batch, std::int64_t count, const WindowOf& windowOf) const
 {
     const auto length = static_cast<std::size_t>(m_time);
     batch.batch = count;
@@ -78,7 +173,8 @@ Status TokenDataset::fillRows(Batch& batch, std::int64_t count, const BeginOf& b
         // One read for both: the window, and the token after it, which the next row writes over.
         const std::size_t first = static_cast<std::size_t>(row) * length;
         const auto window = std::span(batch.tokens).subspan(first, length + 1);
-        if (Status status = m_tokens.read(beginOf(row), window); !status) {
+        const Window from = windowOf(row);
+        if (Status status = from.part->tokens.read(from.begin, window); !status) {
             return status;
         }
         std::copy(window.begin() + 1, window.end(), batch.targets.begin() + static_cast<std::ptrdiff_t>(first));
@@ -89,22 +185,25 @@ Status TokenDataset::fillRows(Batch& batch, std::int64_t count, const BeginOf& b
 
 Status TokenDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
 {
-    const TokenRange& tokens = range(split);
     const std::uint64_t stream = streamOf(Stream::Order, static_cast<std::uint64_t>(split));
     return fillRows(batch, count, [&](std::int64_t row) {
         const auto draw = static_cast<std::uint64_t>(index * count + row);
+        const TokenPart& part = drawnPart(split, seed, draw);
+        const TokenRange& tokens = rangeOf(part, split);
         const std::uint64_t bits = drawBits(static_cast<std::uint64_t>(seed), stream, draw);
-        return tokens.begin + below(bits, tokens.size - m_time);
+        return Window{&part, tokens.begin + below(bits, tokens.size - m_time)};
     });
 }
 
 Status TokenDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
 {
-    const TokenRange& tokens = range(split);
-    const std::int64_t windows = tokens.size > 0 ? (tokens.size - 1) / m_time : 0;
-    const std::int64_t first = index * count;
-    return fillRows(batch, std::clamp<std::int64_t>(windows - first, 0, count),
-                    [&](std::int64_t row) { return tokens.begin + (first + row) * m_time; });
+    const MixtureOrder& order = m_orders[static_cast<std::size_t>(split)];
+    const std::int64_t first = std::min(index * count, order.size());
+    const auto windows = order.windows(first, std::min(order.size() - first, count));
+    return fillRows(batch, std::ssize(windows), [&](std::int64_t row) {
+        const auto& [part, number] = windows[static_cast<std::size_t>(row)];
+        return Window{&m_parts[part], rangeOf(m_parts[part], split).begin + number * m_time};
+    });
 }
 
 void TokenDataset::fillAll(Batch& batch, Split) const

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/data/dataset.h"
+#include "engine/data/mixture_order.h"
 #include "engine/data/text_codec.h"
 #include "engine/data/token_sequence.h"
 
@@ -23,11 +24,32 @@ using SplitRanges = std::array<TokenRange, kSplits>;
 /// the training split must hold one.
 [[nodiscard]] Status checkSplits(const SplitRanges& ranges, std::int64_t sequenceLength, const std::string& place);
 
-/// Windows of a token sequence.
+/// A token sequence with its splits, alone or one of several.
+struct TokenPart {
+    TokenSequence tokens;
+    SplitRanges ranges;
+    std::string place; ///< for errors
+    std::string name = {};
+    double share = 1.0; ///< of the examples
+};
+
+/// Windows side by side in so many tokens, each with a token after it.
+[[nodiscard]] std::int64_t windowsIn(std::int64_t tokens, std::int64_t sequenceLength);
+/// What each part gives to a data set of them all.
+[[nodiscard]] std::vector<DataPartOutline> outlinesOf(const std::vector<TokenPart>& parts, std::int64_t sequenceLength);
+
+/// Windows of one token sequence, or of several with a share of the examples each. Which sequence a training example
+/// is of is drawn by itself, beside the window. Held-out windows of several come in a MixtureOrder.
 class TokenDataset : public Dataset {
 public:
     /// `vocabulary` rows for the codec's tokens. A split that holds tokens but not one whole window of
-    /// `sequenceLength` tokens and the next is an error at `place`.
+    /// `sequenceLength` tokens and the next is an error at the part's place; of several parts each has one of every
+    /// split that any of them has. `parts` has one at least; the shares sum to 1.
+    [[nodiscard]] static Result<std::unique_ptr<Dataset>> create(std::vector<TokenPart> parts,
+                                                                 std::unique_ptr<TextCodec> codec,
+                                                                 std::int64_t vocabulary, std::int64_t sequenceLength,
+                                                                 std::vector<std::string> notes = {});
+    /// Of one sequence.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>>
     create(TokenSequence tokens, SplitRanges ranges, std::unique_ptr<TextCodec> codec, std::int64_t vocabulary,
            std::int64_t sequenceLength, const std::string& place, std::vector<std::string> notes = {});
@@ -35,6 +57,7 @@ public:
     [[nodiscard]] ExampleSchema schema() const override;
     [[nodiscard]] std::int64_t size(Split split) const override;
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
+    [[nodiscard]] std::vector<DataPartOutline> parts() const override;
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
@@ -44,14 +67,22 @@ public:
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
 
 private:
-    TokenDataset() = default;
-    [[nodiscard]] const TokenRange& range(Split split) const { return m_ranges[static_cast<std::size_t>(split)]; }
-    /// Fills `count` rows; row i is the window that begins at beginOf(i).
-    template <class BeginOf>
-    [[nodiscard]] Status fillRows(Batch& batch, std::int64_t count, const BeginOf& beginOf) const;
+    /// A window: a part, and the position of its first token there.
+    struct Window {
+        const TokenPart* part = nullptr;
+        std::int64_t begin = 0;
+    };
 
-    TokenSequence m_tokens;
-    SplitRanges m_ranges;
+    TokenDataset() = default;
+    /// The part that an example is of, by a draw.
+    [[nodiscard]] const TokenPart& drawnPart(Split split, std::int64_t seed, std::uint64_t draw) const;
+    /// Fills `count` rows; row i is the window windowOf(i).
+    template <class WindowOf>
+    [[nodiscard]] Status fillRows(Batch& batch, std::int64_t count, const WindowOf& windowOf) const;
+
+    std::vector<TokenPart> m_parts;
+    std::vector<double> m_bounds; ///< the upper ends of the parts' shares, one after another
+    std::array<MixtureOrder, kSplits> m_orders;
     std::unique_ptr<TextCodec> m_codec;
     std::int64_t m_vocabulary = 0;
     std::int64_t m_time = 0;

@@ -99,12 +99,6 @@ std::string reasonIn(std::string said)
     return place == std::string::npos ? said : said.substr(place + 2);
 }
 
-Result<std::vector<Document>> documentsOf(const TokeniserTraining& training, const PreparationWatch& watch)
-{
-    return holdsRecords(training.text) ? readJsonLines(training.text, training.field, watch)
-                                       : readTextFiles(training.text, watch);
-}
-
 Status feed(Trainer& trainer, const std::vector<Document>& documents, const PreparationWatch& watch)
 {
     std::uint64_t all = 1;
@@ -178,7 +172,7 @@ Result<std::int64_t> trainTokeniser(const TokeniserTraining& training, const std
     if (const Status possible = checkOutput(training.output, path); !possible) {
         return possible.error();
     }
-    const auto documents = documentsOf(training, watch);
+    const auto documents = readTexts(training.text, training.field, watch);
     Status status = documents ? run(training, *documents, path, watch) : Status(documents.error());
     Result<std::int64_t> pieces = std::int64_t{0};
     if (status) {

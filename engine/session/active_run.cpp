@@ -3,6 +3,7 @@
 
 #include "engine/api/run_paths.h"
 #include "engine/data/fingerprint.h"
+#include "engine/data/mixture.h"
 #include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
@@ -205,6 +206,10 @@ void ActiveRun::announce()
                       projects::isLanguage(trainer().project().data) ? Unit::Token : Unit::Sample});
     if (const std::string warning = memoryWarning(trainer().project(), m_device); !warning.empty()) {
         m_sink(Notice{m_id, warning});
+    }
+    const std::vector<DataPartOutline> parts = trainer().dataset().parts();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        m_sink(Notice{m_id, textOf(parts[i], i, trainer().project().training)});
     }
     for (const std::string& note : trainer().dataset().notes()) {
         m_sink(Notice{m_id, note});

@@ -2,6 +2,7 @@
 #include "engine/api/data_summary.h"
 
 #include "engine/data/dataset.h"
+#include "engine/data/mixture.h"
 #include "engine/data/text_codec.h"
 #include "engine/data/text_files.h"
 #include "engine/data/token_files.h"
@@ -25,7 +26,27 @@ DataSummary summaryOf(const DataOutline& data)
             .train = counted(Split::Train),
             .validation = counted(Split::Validation),
             .test = counted(Split::Test),
+            .parts = {},
             .notes = {}};
+}
+
+/// Of data that are open.
+DataSummary summaryOf(const Dataset& dataset, const projects::TrainingPlan& plan)
+{
+    DataSummary summary = summaryOf(
+        {dataset.schema(), {dataset.size(Split::Train), dataset.size(Split::Validation), dataset.size(Split::Test)}});
+    for (const DataPartOutline& part : dataset.parts()) {
+        const auto tokens = [](const auto& splits, Split split) { return splits[static_cast<std::size_t>(split)]; };
+        summary.parts.push_back({.path = part.name,
+                                 .share = part.share,
+                                 .passes = passesOf(part, plan),
+                                 .train = tokens(part.sizes, Split::Train),
+                                 .validation = tokens(part.sizes, Split::Validation),
+                                 .test = tokens(part.sizes, Split::Test),
+                                 .validated = tokens(part.evaluated, Split::Validation)});
+    }
+    summary.notes = dataset.notes();
+    return summary;
 }
 
 } // namespace
@@ -74,10 +95,7 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
             summary = opened.error();
             return;
         }
-        const Dataset& dataset = **opened;
-        summary = summaryOf({dataset.schema(),
-                             {dataset.size(Split::Train), dataset.size(Split::Validation), dataset.size(Split::Test)}});
-        summary->notes = dataset.notes();
+        summary = summaryOf(**opened, project.training);
     });
     return failure ? Result<DataSummary>(Error{"data", failure->text}) : summary;
 }
@@ -94,10 +112,7 @@ Result<DataPreview> previewData(const projects::Project& project, const std::fil
             return;
         }
         const Dataset& dataset = **opened;
-        preview->summary =
-            summaryOf({dataset.schema(),
-                       {dataset.size(Split::Train), dataset.size(Split::Validation), dataset.size(Split::Test)}});
-        preview->summary.notes = dataset.notes();
+        preview->summary = summaryOf(dataset, project.training);
         Batch batch;
         if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
             preview = filled.error();

@@ -24,10 +24,17 @@ void checkTokeniser(const Tokeniser& tokeniser, Problems& problems)
     }
 }
 
-void checkPath(const std::string& path, Problems& problems)
+void checkPath(const std::string& path, Problems& problems, const std::string& owner = kSource)
 {
     if (path.empty()) {
-        problems.error(kSource + "/path", "names no file");
+        problems.error(owner + "/path", "names no file");
+    }
+}
+
+void checkKey(const std::string& key, Problems& problems, const std::string& owner = kSource)
+{
+    if (key.empty()) {
+        problems.error(owner + "/field", "names no key");
     }
 }
 
@@ -40,8 +47,26 @@ void checkSource(const TextData& source, Problems& problems)
 void checkSource(const JsonLinesData& source, Problems& problems)
 {
     checkPath(source.path, problems);
-    if (source.field.empty()) {
-        problems.error(kSource + "/field", "names no key");
+    checkKey(source.field, problems);
+    checkTokeniser(source.tokeniser, problems);
+}
+
+void checkSource(const MixtureData& source, Problems& problems)
+{
+    const std::string parts = kSource + "/parts";
+    if (source.parts.empty()) {
+        problems.error(parts, "there are none, expected at least one text to draw from");
+    }
+    for (std::size_t i = 0; i < source.parts.size(); ++i) {
+        const MixturePart& part = source.parts[i];
+        const std::string owner = parts + "/" + std::to_string(i);
+        checkPath(part.path, problems, owner);
+        checkKey(part.field, problems, owner);
+        if (std::holds_alternative<TokenFileData>(sourceAt(part.path))) {
+            problems.error(owner + "/path", "\"" + part.path +
+                                                "\" is ready-made tokens, expected text or JSON Lines, which the "
+                                                "tokeniser of the mixture reads");
+        }
     }
     checkTokeniser(source.tokeniser, problems);
 }

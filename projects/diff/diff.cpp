@@ -106,6 +106,20 @@ std::string Differ::spokenValue(const std::vector<Shortcut>& values)
     return text.empty() ? "none" : text;
 }
 
+/// "arxiv 9, c4 57".
+std::string Differ::spokenValue(const std::vector<MixturePart>& parts)
+{
+    constexpr std::size_t kListed = 8;
+    if (parts.size() > kListed) {
+        return std::to_string(parts.size());
+    }
+    std::string text;
+    for (const MixturePart& part : parts) {
+        text += (text.empty() ? "" : ", ") + spokenValue(part.path) + " " + numberText(part.weight);
+    }
+    return text.empty() ? "none" : text;
+}
+
 void Differ::compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const std::string&,
                      std::string_view)
 {
@@ -191,6 +205,37 @@ void Differ::compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, c
     }
     for (const Sweep* sweep : unmatched) {
         added(place(*sweep), sweepText(*sweep));
+    }
+}
+
+void Differ::compare(const std::vector<MixturePart>& a, const std::vector<MixturePart>& b, const std::string&,
+                     std::string_view)
+{
+    const auto placeOf = [](std::size_t index) { return "data · part " + std::to_string(index + 1); };
+    if (a.size() == b.size()) {
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            compareFields(a[i], b[i], placeOf(i));
+        }
+        return;
+    }
+    // With one more or less, a part is known by its text; of the same text the n-th is compared with the n-th.
+    std::vector<bool> met(b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t j = 0;
+        while (j < b.size() && (met[j] || b[j].path != a[i].path || b[j].field != a[i].field)) {
+            ++j;
+        }
+        if (j == b.size()) {
+            removed(placeOf(i), spokenValue(std::vector{a[i]}));
+            continue;
+        }
+        met[j] = true;
+        compareFields(a[i], b[j], placeOf(j));
+    }
+    for (std::size_t j = 0; j < b.size(); ++j) {
+        if (!met[j]) {
+            added(placeOf(j), spokenValue(std::vector{b[j]}));
+        }
     }
 }
 

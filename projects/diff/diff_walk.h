@@ -48,6 +48,8 @@ private:
                  std::string_view unit);
     void compare(const std::vector<Sweep>& a, const std::vector<Sweep>& b, const std::string& place,
                  std::string_view unit);
+    void compare(const std::vector<MixturePart>& a, const std::vector<MixturePart>& b, const std::string& place,
+                 std::string_view unit);
 
     /// `below` is the place that fields of the alternative have.
     template <Alternating V>
@@ -89,6 +91,7 @@ private:
     static std::string spokenValue(const ParamValue& value);
     static std::string spokenValue(const std::vector<std::int64_t>& values);
     static std::string spokenValue(const std::vector<Shortcut>& values);
+    static std::string spokenValue(const std::vector<MixturePart>& parts);
     template <Named E>
     static std::string spokenValue(E value)
     {

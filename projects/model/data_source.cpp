@@ -3,6 +3,7 @@
 
 #include "projects/model/text_forms.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -58,6 +59,18 @@ double bytesOf(const BooleanPolynomial& source, const DataSource& data)
     return kDouble * (splits * real(kHeldOutPolynomials) * (real(source.dim) + 1) + factorsOf(source));
 }
 
+/// The name of what is compressed.
+std::string_view withoutCompression(std::string_view name)
+{
+    for (const std::string_view compressed : {".gz", ".zst"}) {
+        if (name.ends_with(compressed)) {
+            name.remove_suffix(compressed.size());
+            break;
+        }
+    }
+    return name;
+}
+
 std::int64_t vocabularyOf(const Tokeniser& tokeniser)
 {
     return tokeniser.kind == TokeniserKind::Bytes ? 256 : tokeniser.vocabulary;
@@ -67,13 +80,7 @@ std::int64_t vocabularyOf(const Tokeniser& tokeniser)
 
 Source sourceAt(const std::string& path)
 {
-    std::string_view name = path;
-    for (const std::string_view compressed : {".gz", ".zst"}) {
-        if (name.ends_with(compressed)) {
-            name.remove_suffix(compressed.size());
-            break;
-        }
-    }
+    const std::string_view name = withoutCompression(path);
     if (name.ends_with(".bin")) {
         return TokenFileData{.path = path, .validationPath = {}};
     }
@@ -81,6 +88,30 @@ Source sourceAt(const std::string& path)
         return JsonLinesData{.path = path, .tokeniser = {}};
     }
     return TextData{path, {}};
+}
+
+bool mayBeJsonLines(const std::string& path)
+{
+    return !withoutCompression(path).ends_with(".txt");
+}
+
+std::vector<double> sharesOf(const MixtureData& mixture)
+{
+    std::vector<double> shares;
+    for (const MixturePart& part : mixture.parts) {
+        shares.push_back(std::isfinite(part.weight) ? std::max(part.weight, 0.0) : 0.0);
+    }
+    // Over the largest first: the sum of any weights is a number then.
+    const double most = shares.empty() ? 0.0 : *std::ranges::max_element(shares);
+    double sum = 0;
+    for (double& share : shares) {
+        share = most > 0 ? share / most : 0.0;
+        sum += share;
+    }
+    for (double& share : shares) {
+        share = most > 0 ? share / sum : 0.0;
+    }
+    return shares;
 }
 
 bool isLanguage(const DataSource& data)

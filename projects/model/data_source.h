@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace residua::projects {
 
@@ -41,6 +42,25 @@ struct JsonLinesData {
     Tokeniser tokeniser;
     bool operator==(const JsonLinesData&) const = default;
 };
+
+/// One of the texts of a mixture: a file that sourceAt() takes for text or JSON Lines, or a folder of one of them,
+/// where plain text goes first.
+struct MixturePart {
+    std::string path;
+    std::string field = "text"; ///< of JSON Lines
+    double weight = 1.0;        ///< in proportion to the other parts' weights
+    bool operator==(const MixturePart&) const = default;
+};
+
+/// Several texts in one: each example is of a part that is drawn by weight, tokenised as all of them are.
+struct MixtureData {
+    std::vector<MixturePart> parts;
+    Tokeniser tokeniser;
+    bool operator==(const MixtureData&) const = default;
+};
+/// The weights of the parts over their sum; a weight that is no positive number counts as none. All 0 where none
+/// counts.
+[[nodiscard]] std::vector<double> sharesOf(const MixtureData& mixture);
 
 enum class TokenWidth { Detect, Uint16, Uint32 };
 
@@ -93,7 +113,7 @@ struct BooleanPolynomial {
     bool operator==(const BooleanPolynomial&) const = default;
 };
 
-using Source = std::variant<TextData, JsonLinesData, TokenFileData, SyntheticLanguage, LinearRegression,
+using Source = std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
                             LowRankRegression, BooleanPolynomial>;
 
 /// Where the examples come from and how they are split. The rest after the two fractions is for training.
@@ -107,6 +127,8 @@ struct DataSource {
 /// What lies at a path, by the name's end: ready-made tokens (.bin), JSON Lines (.jsonl, .ndjson), else text. Of text
 /// the bytes are tokens.
 [[nodiscard]] Source sourceAt(const std::string& path);
+/// Whether what lies at a path may be JSON Lines: by the name it may be, or it may be a folder of them.
+[[nodiscard]] bool mayBeJsonLines(const std::string& path);
 /// Whether examples are token sequences (else vectors with a regression target).
 [[nodiscard]] bool isLanguage(const DataSource& data);
 /// Distinct tokens; 0 where examples are vectors.

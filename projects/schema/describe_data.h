@@ -71,6 +71,38 @@ struct Fields<JsonLinesData> {
     }
 };
 template <>
+inline constexpr bool kInline<MixturePart> = true;
+template <>
+inline constexpr std::size_t kMostOf<MixturePart> = 256;
+template <>
+struct Fields<MixturePart> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"path",
+           "file or folder",
+           "A UTF-8 text or JSON Lines, or a folder of *.txt or *.jsonl, also .gz and .zst; a relative path starts at "
+           "the project.",
+           {.form = TextForm::Path}},
+          &MixturePart::path);
+        v({"field", "key", "The key that holds the text of a line of JSON Lines."}, &MixturePart::field);
+        v({"weight",
+           "weight",
+           "How often examples are of this part, in proportion to the other parts' weights.",
+           {.range = Range::halfOpenLow(0, 1e9), .paper = "9, 57, 17, 17 (RaPTr, D.5)"}},
+          &MixturePart::weight);
+    }
+};
+template <>
+struct Fields<MixtureData> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"parts", "parts", "The texts that examples are drawn from, each with its weight.", {.item = "part"}},
+          &MixtureData::parts);
+        v({"tokeniser", "tokeniser", "How all texts are cut into tokens.", {.group = "tokens"}},
+          &MixtureData::tokeniser);
+    }
+};
+template <>
 struct Fields<TokenFileData> {
     static constexpr void visit(auto&& v)
     {
@@ -176,6 +208,7 @@ template <>
 struct Choices<Source> {
     static constexpr Choice all[] = {{"text", "text"},
                                      {"json_lines", "JSON Lines"},
+                                     {"mixture", "mixture of texts"},
                                      {"token_file", "token file"},
                                      {"synthetic_language", "synthetic language"},
                                      {"linear_regression", "linear regression"},

@@ -8,6 +8,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QRegularExpression>
 #include <QStandardPaths>
@@ -45,6 +46,50 @@ private slots:
         QVERIFY2(trained.code == 0, qPrintable(trained.errors));
     }
 
+    /// A mixture from its parts to a trained run, and away in a bundle.
+    void newMixesTexts()
+    {
+        write("web.txt", QByteArray("to be or not to be, ").repeated(300));
+        write("code/a.jsonl", QByteArray("{\"code\": \"int main() { return 0; }\"}\n").repeated(100));
+        write("code/b.jsonl", QByteArray("{\"code\": \"int x = 1;\"}\n").repeated(100));
+        const Ran made = run({"new", path("ul2"), "--mix", path("web.txt") + "=57", "--mix", path("code") + "=0.17e2",
+                              "--field", "code", "--layers", "2", "--width", "32", "--steps", "2"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        const auto mixture = std::get<projects::MixtureData>(opened("ul2").data.source);
+        QCOMPARE(mixture.parts.size(), std::size_t{2});
+        QCOMPARE(mixture.parts[1].path, path("code").toStdString());
+        QCOMPARE(mixture.parts[1].field, std::string("code"));
+        QCOMPARE(mixture.parts[1].weight, 17.0);
+
+        const Ran set = run({"set", path("ul2"), "data.source.parts.0.weight=51"});
+        QVERIFY2(set.code == 0 && set.output.contains("data · part 1 · weight: 57 → 51"), qPrintable(set.output));
+        const Ran info = run({"info", path("ul2")});
+        QVERIFY2(info.code == 0, qPrintable(info.errors));
+        QVERIFY2(info.output.contains("75 %") && info.output.contains("25 %"), qPrintable(info.output));
+        const QJsonArray parts =
+            run({"info", path("ul2"), "--json"}).json().object()["data"].toObject()["parts"].toArray();
+        QCOMPARE(parts.size(), 2);
+        QCOMPARE(parts[1].toObject()["share"].toDouble(), 0.25);
+        QVERIFY(parts[1].toObject()["train"].toInt() > 2000);
+
+        const Ran trained = run({"train", path("ul2"), "--json"});
+        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
+        QVERIFY2(trained.errors.contains("part 2 (") && trained.errors.contains("25 % of the examples"),
+                 qPrintable(trained.errors));
+        QCOMPARE(run({"pack", path("ul2"), "-o", path("ul2.residua")}).code, 0);
+        const Ran unpacked = run({"unpack", path("ul2.residua"), "-o", path("elsewhere")});
+        QVERIFY2(unpacked.code == 0 && !unpacked.output.contains("other data"), qPrintable(unpacked.output));
+        QVERIFY(QFile::exists(path("elsewhere/data/web.txt")) && QFile::exists(path("elsewhere/data/code/b.jsonl")));
+        QCOMPARE(std::get<projects::MixtureData>(opened("elsewhere").data.source).parts[1].path,
+                 std::string("data/code"));
+
+        QFile::remove(path("elsewhere/data/web.txt"));
+        const Ran missing = run({"validate", path("elsewhere")});
+        QCOMPARE(missing.code, 2);
+        QVERIFY2(missing.output.contains("[data · part 1 · ") && missing.output.contains("data/web.txt] "),
+                 qPrintable(missing.output));
+    }
+
     void newRefusesWhatItCannotMake_data()
     {
         QTest::addColumn<QStringList>("words");
@@ -53,12 +98,21 @@ private slots:
         QTest::newRow("no such topology") << QStringList{"--topology", "dac"} << "no preset \"dac\"";
         QTest::newRow("sizes of an example")
             << QStringList{"--example", "grn-language", "--layers", "3"} << "has its own data and sizes";
+        QTest::newRow("no such part") << QStringList{"--mix", "/nowhere/text.txt=1"} << "does not exist";
+        QTest::newRow("no weight") << QStringList{"--mix", "."} << "expected PATH=WEIGHT";
+        QTest::newRow("weight of nothing") << QStringList{"--mix", ".=0"} << "expected a weight above 0";
+        QTest::newRow("a weight that is none") << QStringList{"--mix", ".=inf"} << "expected a weight above 0";
+        QTest::newRow("tokens in a mixture") << QStringList{"--mix", path("t.bin") + "=1"} << "is ready-made tokens";
+        QTest::newRow("data twice") << QStringList{"--mix", ".=1", "--data", "."} << "instead of --data";
+        QTest::newRow("a key of nothing") << QStringList{"--field", "text"} << "is for JSON Lines";
+        QTest::newRow("a key of tokens") << QStringList{"--data", path("t.bin"), "--field", "text"} << "t.bin is none";
         QTest::newRow("no layers") << QStringList{"--layers", "0"} << "at least 1";
     }
     void newRefusesWhatItCannotMake()
     {
         QFETCH(QStringList, words);
         QFETCH(QString, said);
+        write("t.bin", QByteArray(100, '\0'));
         const Ran ran = run(QStringList{"new", path("refused")} + words);
         QCOMPARE(ran.code, 1);
         QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));
@@ -194,6 +248,13 @@ private slots:
 private:
     static Ran run(const QStringList& words) { return runProcess(words); }
     [[nodiscard]] QString path(const QString& name) const { return m_folder.filePath(name); }
+    void write(const QString& name, const QByteArray& bytes) const
+    {
+        QDir().mkpath(QFileInfo(path(name)).path());
+        QFile file(path(name));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(bytes);
+    }
     [[nodiscard]] projects::Project opened(const QString& name) const
     {
         return projects::loadProject(path(name).toStdString())->project;

@@ -413,6 +413,7 @@ private slots:
         const projects::Tokeniser pieces{projects::TokeniserKind::SentencePiece, "m.model", 10};
         const std::vector<projects::Source> sources{
             projects::TextData{"t.txt", pieces}, projects::JsonLinesData{"j.jsonl", "text", pieces},
+            projects::MixtureData{{{"t.txt"}, {"j.jsonl", "text", 2}, {"t.txt"}}, pieces},
             projects::TokenFileData{"b.bin", "b.bin", projects::TokenWidth::Uint16, 10}, projects::SyntheticLanguage{}};
         for (const projects::Source& source : sources) {
             projects::Project project;

@@ -20,6 +20,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 using namespace residua;
 using namespace residua::engine;
@@ -163,6 +164,49 @@ private slots:
         dropping.seeds.stages += 1;
         const auto other = tests::lossesOf(dropping, directory("dropping-otherwise"));
         QVERIFY(other != whole);
+    }
+
+    /// Which text an example is of is drawn from the step's number too.
+    void aMixtureIsBitEqualToo()
+    {
+        projects::MixtureData texts;
+        for (const auto& [name, words, weight] :
+             {std::tuple{"a.txt", "once upon a time ", 3.0}, {"b.txt", "0123456789 ", 1.0}}) {
+            std::ofstream file(directory(name));
+            for (int i = 0; i < 200; ++i) {
+                file << words << i;
+            }
+            texts.parts.push_back({.path = directory(name).string(), .weight = weight});
+        }
+        projects::Project mixed = project();
+        mixed.training.steps = 12;
+        mixed.data.source = texts;
+        const auto whole = tests::lossesOf(mixed, directory("mixed"));
+        QCOMPARE(whole.size(), std::size_t{12});
+        {
+            SessionProbe probe;
+            StartRun command = start(directory("mixed-stopped"));
+            command.project = mixed;
+            command.pauseAfter = 5;
+            probe.post(command);
+            QVERIFY(probe.waitFor<RunPaused>());
+            const auto notices = probe.all<Notice>();
+            QVERIFY(std::ranges::any_of(notices, [](const Notice& notice) {
+                return notice.text.find("part 1 (") == 0 &&
+                       notice.text.find("75 % of the examples") != std::string::npos;
+            }));
+            probe.post(Stop{kRun});
+            QVERIFY(probe.waitFor<RunEnded>());
+        }
+        SessionProbe probe;
+        probe.post(resume(directory("mixed-stopped")));
+        QVERIFY(probe.waitFor<RunEnded>());
+        QCOMPARE(probe.all<RunStarted>().at(0).firstStep, 5);
+        QCOMPARE(tests::recordedLosses(directory("mixed-stopped")), whole);
+        QCOMPARE(validation("mixed-stopped"), validation("mixed"));
+        // The weights decide what is fed.
+        std::get<projects::MixtureData>(mixed.data.source).parts[1].weight = 3;
+        QVERIFY(tests::lossesOf(mixed, directory("mixed-otherwise")) != whole);
     }
 
     /// Factors that are fitted at the start, to the data, and decay by their product.

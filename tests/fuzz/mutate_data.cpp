@@ -161,11 +161,30 @@ projects::Source DataMutator::makeModel(std::mt19937_64& random, fs::path& file)
     return projects::TextData{"text.txt", {TokeniserKind::SentencePiece, "m.model", 1000}};
 }
 
+/// Up to three of the same kinds, one of them changed.
+projects::Source DataMutator::makeMixture(std::mt19937_64& random, fs::path& file) const
+{
+    constexpr std::array kWeights{1.0, 0.25, 57.0, 1e-9, 5e-324, 1e308, 0.0, -1.0};
+    constexpr std::array kPaths{"t.txt", "corpus", "t.jsonl"};
+    fs::path other;
+    makeText(random, below(random, 2) == 0 ? file : other);
+    makeLines(random, file.empty() ? file : other);
+    projects::MixtureData mixture;
+    for (std::size_t count = below(random, 4); count > 0; --count) {
+        const std::size_t usual = below(random, 8) == 0 ? kWeights.size() : 4;
+        mixture.parts.push_back(
+            {oneOf(random, kPaths), below(random, 20) == 0 ? "none" : "text", kWeights[below(random, usual)]});
+    }
+    const auto kind = below(random, 2) == 0 ? TokeniserKind::Bytes : TokeniserKind::Characters;
+    mixture.tokeniser = {kind, {}, 256};
+    return mixture;
+}
+
 projects::Project DataMutator::make(std::mt19937_64& random, fs::path& file) const
 {
     write(m_folder / "corpus/a.txt", sentences(random));
     projects::Project project;
-    switch (below(random, 5)) {
+    switch (below(random, 6)) {
     case 0:
         project.data.source = makeText(random, file);
         break;
@@ -174,6 +193,9 @@ projects::Project DataMutator::make(std::mt19937_64& random, fs::path& file) con
         break;
     case 2:
         project.data.source = makeTokens(random, file);
+        break;
+    case 3:
+        project.data.source = makeMixture(random, file);
         break;
     default:
         project.data.source = makeModel(random, file);

@@ -27,6 +27,7 @@ private:
     [[nodiscard]] projects::Source makeText(std::mt19937_64& random, std::filesystem::path& file) const;
     [[nodiscard]] projects::Source makeLines(std::mt19937_64& random, std::filesystem::path& file) const;
     [[nodiscard]] projects::Source makeTokens(std::mt19937_64& random, std::filesystem::path& file) const;
+    [[nodiscard]] projects::Source makeMixture(std::mt19937_64& random, std::filesystem::path& file) const;
     [[nodiscard]] projects::Source makeModel(std::mt19937_64& random, std::filesystem::path& file) const;
 
     std::filesystem::path m_folder;

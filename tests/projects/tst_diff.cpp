@@ -61,6 +61,27 @@ class TestDiff : public QObject {
     Q_OBJECT
 
 private slots:
+    void partsOfAMixture()
+    {
+        Project before;
+        before.data.source = MixtureData{{{"a", "text", 9}, {"b", "text", 57}, {"a", "text", 17}}, {}};
+        const auto said = [&](const std::function<void(std::vector<MixturePart>&)>& change) {
+            Project after = before;
+            change(std::get<MixtureData>(after.data.source).parts);
+            return textOf(diff(before, after));
+        };
+        QCOMPARE(said([](auto& parts) { parts[1].weight = 60; }), QString("~ data · part 2 · weight: 57 → 60"));
+        QCOMPARE(said([](auto& parts) { parts[2].path = "c"; }), QString("~ data · part 3 · file or folder: a → c"));
+        QCOMPARE(said([](auto& parts) { parts.erase(parts.begin() + 1); }), QString("- data · part 2: b 57"));
+        QCOMPARE(said([](auto& parts) {
+                     parts.insert(parts.begin(), {"c", "code", 1});
+                     parts[3].weight = 18; // the second "a" is still compared with the second
+                 }),
+                 QString("~ data · part 4 · weight: 17 → 18\n+ data · part 1: c 1"));
+        QCOMPARE(said([](auto& parts) { parts.clear(); }),
+                 QString("- data · part 1: a 9\n- data · part 2: b 57\n- data · part 3: a 17"));
+    }
+
     void whatChangesTheTrainingIsSaidInAFewWords()
     {
         const Project plain = findExample("plain-language")->project;
@@ -120,6 +141,9 @@ private slots:
             [](Project& p) { p.training.optimiser = AdamW{.beta2 = 0.95}; });
         row("data", "~ data · source: synthetic language → text (file or folder corpus.txt)", [](Project& p) {
             p.data.source = TextData{"corpus.txt", {}};
+        });
+        row("mixture", "~ data · source: synthetic language → mixture of texts (parts a.txt 1, b 2.5)", [](Project& p) {
+            p.data.source = MixtureData{{{"a.txt"}, {"b", "text", 2.5}}, {}};
         });
         row("topology", "~ topology · preset: plain → ancre\n~ topology · weight: fixed → per feature", [](Project& p) {
             p.topology.preset = "ancre";

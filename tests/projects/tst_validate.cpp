@@ -183,6 +183,37 @@ void TestValidate::dataAndTraining_data()
         },
         "E /data/source/tokeniser/model [data · tokeniser · model file] names no tokenizer.json");
     row(
+        "no parts",
+        [](Project& p) {
+            p.data.source = MixtureData{{}, {TokeniserKind::Characters, "", 64}};
+        },
+        "E /data/source/parts [data · parts] there are none, expected at least one text to draw from");
+    row(
+        "parts",
+        [](Project& p) {
+            p.data.source = MixtureData{{{"a.txt"}, {"b.jsonl", "text", 0}, {"", "text", 1}, {"c.jsonl", "", 1e10}},
+                                        {TokeniserKind::Characters, "", 64}};
+        },
+        "E /data/source/parts/1/weight [data · part 2 · weight] got 0, expected more than 0 and at most 1000000000\n"
+        "E /data/source/parts/3/weight [data · part 4 · weight] got 1e+10, expected more than 0 and at most "
+        "1000000000\n"
+        "E /data/source/parts/2/path [data · part 3 · file or folder] names no file\n"
+        "E /data/source/parts/3/field [data · part 4 · key] names no key");
+    row(
+        "ready-made tokens in a mixture",
+        [](Project& p) {
+            p.data.source = MixtureData{{{"a.bin.zst"}}, {TokeniserKind::Characters, "", 64}};
+        },
+        "E /data/source/parts/0/path [data · part 1 · file or folder] \"a.bin.zst\" is ready-made tokens, expected "
+        "text "
+        "or JSON Lines, which the tokeniser of the mixture reads");
+    row(
+        "no model of a mixture",
+        [](Project& p) {
+            p.data.source = MixtureData{{{"a.txt"}}, {TokeniserKind::SentencePiece, "", 64}};
+        },
+        "E /data/source/tokeniser/model [data · tokeniser · model file] names no SentencePiece model");
+    row(
         "fractions",
         [](Project& p) {
             p.data.validationFraction = 0.5;

@@ -38,6 +38,9 @@ Project documentWith(const FieldEntry& entry)
     for (const auto& [pointer, choice] : entry.within) {
         (void)setField(project, firstOf(pointer), choice);
     }
+    if (auto* const mixture = std::get_if<MixtureData>(&project.data.source)) {
+        mixture->parts = {{.path = "a.txt"}};
+    }
     return project;
 }
 

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/mixture.h"
+
+#include "engine/data/text_corpus.h"
+#include "engine/data/text_files.h"
+#include "engine/data/token_dataset.h"
+#include "projects/base/text.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Documents = std::vector<Document>;
+
+constexpr const char* kPlace = "data";
+/// Passes through a text up to which repeating it is about as good as new text (Muennighoff et al., 2023).
+constexpr double kGoodPasses = 4;
+/// Of the windows that are set apart, how many may be left out unsaid.
+constexpr double kUnsaid = 0.1;
+
+std::string rounded(double value)
+{
+    constexpr int kDigits = 3;
+    return numberText(value, kDigits);
+}
+
+std::string partName(std::size_t index, const std::string& path)
+{
+    return "part " + std::to_string(index + 1) + " (" + path + ")";
+}
+
+/// Reads and tokenises the parts of one mixture.
+class Preparation {
+public:
+    Preparation(const projects::MixtureData& mixture, const projects::Project& project, const fs::path& directory,
+                const PreparationWatch& watch)
+        : m_mixture(mixture), m_project(project), m_directory(directory), m_watch(watch)
+    {
+    }
+
+    /// What makes the tokens of all parts.
+    Result<std::unique_ptr<TextCodec>> codec()
+    {
+        Documents all;
+        if (m_mixture.tokeniser.kind == projects::TokeniserKind::Characters) {
+            for (std::size_t i = 0; i < m_mixture.parts.size(); ++i) {
+                auto documents = read(i, watchOf(0));
+                if (!documents) {
+                    return documents.error();
+                }
+                all.insert(all.end(), documents->begin(), documents->end());
+                m_read.push_back(*std::move(documents));
+            }
+        }
+        return codecFor(all, m_mixture.tokeniser, m_directory, std::string(kPlace) + " · tokeniser", watchOf(0));
+    }
+
+    Result<std::vector<TokenPart>> parts(const TextCodec& codec)
+    {
+        const std::vector<double> shares = projects::sharesOf(m_mixture);
+        std::vector<TokenPart> parts;
+        for (std::size_t i = 0; i < m_mixture.parts.size(); ++i) {
+            auto tokens = tokensOf(i, codec);
+            if (!tokens) {
+                return tokens.error();
+            }
+            const projects::DataSource& data = m_project.data;
+            const SplitRanges ranges = splitTokens(tokens->size(), data.validationFraction, data.testFraction);
+            const std::string& path = m_mixture.parts[i].path;
+            parts.push_back({*std::move(tokens), ranges, placeOf(i) + (m_directory / path).string(), path, shares[i]});
+        }
+        return parts;
+    }
+
+private:
+    static std::string placeOf(std::size_t index)
+    {
+        return std::string(kPlace) + " · part " + std::to_string(index + 1) + " · ";
+    }
+
+    /// Of the whole preparation, part i is the i-th of equal shares.
+    [[nodiscard]] PreparationWatch watchOf(std::size_t index) const
+    {
+        if (!m_watch) {
+            return {};
+        }
+        const auto parts = static_cast<double>(m_mixture.parts.size());
+        return
+            [this, done = static_cast<double>(index), parts](double share) { return m_watch((done + share) / parts); };
+    }
+
+    [[nodiscard]] static Error ofPart(std::size_t index, const Error& error)
+    {
+        const bool givenUp = error.place == kPlace;
+        return givenUp ? error : Error{placeOf(index) + error.place, error.message};
+    }
+
+    [[nodiscard]] Result<Documents> read(std::size_t index, const PreparationWatch& watch) const
+    {
+        const projects::MixturePart& part = m_mixture.parts[index];
+        auto documents = readTexts(m_directory / part.path, part.field, watch);
+        return documents ? std::move(documents) : Result<Documents>(ofPart(index, documents.error()));
+    }
+
+    [[nodiscard]] Result<TokenSequence> tokensOf(std::size_t index, const TextCodec& codec)
+    {
+        const PreparationWatch watch = watchOf(index);
+        const auto documents = m_read.empty() ? read(index, watch) : Result<Documents>(std::move(m_read[index]));
+        if (!documents) {
+            return documents.error();
+        }
+        const std::string path = (m_directory / m_mixture.parts[index].path).string();
+        auto tokens = engine::tokensOf(*documents, codec, m_mixture.tokeniser, m_directory, path, watch);
+        return tokens ? std::move(tokens) : Result<TokenSequence>(ofPart(index, tokens.error()));
+    }
+
+    const projects::MixtureData& m_mixture;
+    const projects::Project& m_project;
+    const fs::path& m_directory;
+    const PreparationWatch& m_watch;
+    std::vector<Documents> m_read; ///< of all parts, where tokens are characters
+};
+
+Status check(const projects::MixtureData& mixture)
+{
+    if (mixture.parts.empty()) {
+        return Error{std::string(kPlace) + " · parts", "there are none, expected at least one text to draw from"};
+    }
+    for (std::size_t i = 0; i < mixture.parts.size(); ++i) {
+        const double weight = mixture.parts[i].weight;
+        if (!std::isfinite(weight) || weight <= 0) {
+            return Error{std::string(kPlace) + " · part " + std::to_string(i + 1) + " · weight",
+                         "got " + rounded(weight) + ", expected a number above 0"};
+        }
+    }
+    return Done{};
+}
+
+/// What a person should know of a held-out split.
+void tellSplit(const std::vector<DataPartOutline>& parts, Split split, std::int64_t length,
+               std::vector<std::string>& notes)
+{
+    const auto at = static_cast<std::size_t>(split);
+    std::int64_t all = 0;
+    std::int64_t taken = 0;
+    std::string scarcest;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::int64_t windows = windowsIn(parts[i].sizes[at], length);
+        all += windows;
+        taken += parts[i].evaluated[at] / length;
+        if (parts[i].evaluated[at] == windows * length && scarcest.empty()) {
+            scarcest = partName(i, parts[i].name);
+        }
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (taken > 0 && parts[i].evaluated[at] == 0) {
+            notes.push_back(partName(i, parts[i].name) + " has none of the " + std::to_string(taken) + " windows of " +
+                            toString(split) + ": its share is too small for that many");
+        }
+    }
+    if (static_cast<double>(taken) < (1 - kUnsaid) * static_cast<double>(all)) {
+        notes.push_back(toString(split) + " goes through " + std::to_string(taken) + " of the " + std::to_string(all) +
+                        " windows that are set apart, in proportion to the weights: " + scarcest +
+                        " has no more for its share");
+    }
+}
+
+std::vector<std::string> notesOf(const std::vector<DataPartOutline>& parts, const projects::TrainingPlan& plan)
+{
+    std::vector<std::string> notes;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (const double passes = passesOf(parts[i], plan); passes > kGoodPasses) {
+            notes.push_back(partName(i, parts[i].name) + " is gone through " + rounded(passes) +
+                            " times: beyond about " + rounded(kGoodPasses) +
+                            ", repeated text teaches less than new text");
+        }
+    }
+    tellSplit(parts, Split::Validation, plan.sequenceLength, notes);
+    tellSplit(parts, Split::Test, plan.sequenceLength, notes);
+    return notes;
+}
+
+} // namespace
+
+double passesOf(const DataPartOutline& part, const projects::TrainingPlan& plan)
+{
+    const double fed = static_cast<double>(plan.steps) * static_cast<double>(plan.accumulate) *
+                       static_cast<double>(plan.batch) * static_cast<double>(plan.sequenceLength);
+    return fed * part.share / static_cast<double>(part.sizes[static_cast<std::size_t>(Split::Train)]);
+}
+
+std::string textOf(const DataPartOutline& part, std::size_t index, const projects::TrainingPlan& plan)
+{
+    return partName(index, part.name) + ": " + rounded(100 * part.share) + " % of the examples, " +
+           std::to_string(part.sizes[static_cast<std::size_t>(Split::Train)]) + " tokens to train on, gone through " +
+           rounded(passesOf(part, plan)) + " times";
+}
+
+Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixture, const projects::Project& project,
+                                             const fs::path& projectDirectory, const PreparationWatch& watch)
+{
+    if (const Status sound = check(mixture); !sound) {
+        return sound.error();
+    }
+    Preparation preparation(mixture, project, projectDirectory, watch);
+    auto codec = preparation.codec();
+    auto parts = codec ? preparation.parts(**codec) : Result<std::vector<TokenPart>>(codec.error());
+    if (!parts) {
+        return parts.error();
+    }
+    const std::int64_t length = project.training.sequenceLength;
+    std::vector<std::string> notes = notesOf(outlinesOf(*parts, length), project.training);
+    return TokenDataset::create(*std::move(parts), *std::move(codec), mixture.tokeniser.vocabulary, length,
+                                std::move(notes));
+}
+
+} // namespace residua::engine
